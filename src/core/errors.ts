@@ -1,0 +1,36 @@
+/** Every reason why a question gets no decision. Stable: transports map them to a status in one place each. */
+export type FailureCode =
+  /** The request makes no sense: empty domain, no descriptors, a unit that is none, an addend too large. */
+  | 'invalid_request'
+  /** No rules are loaded yet. */
+  | 'no_rules'
+  /** The counter store cannot be reached or answers with an error. */
+  | 'store_unavailable'
+  /** The counter store did not answer within its time-out. */
+  | 'store_timeout'
+  /** The service is stopping and takes no more questions. */
+  | 'draining'
+  /** A fault of ours. */
+  | 'internal';
+
+/** The answer to a question that got no decision. */
+export interface Failure {
+  readonly kind: 'failure';
+  readonly code: FailureCode;
+  /** A lowercase sentence that names the thing and the value; safe to send to the caller. */
+  readonly message: string;
+}
+
+export function failure(code: FailureCode, message: string): Failure {
+  return { kind: 'failure', code, message };
+}
+
+/** What a counter store raises. Its message never holds a credential. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: 'store_unavailable' | 'store_timeout';
+  constructor(code: StoreError['code'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,73 @@
+import type { Unit } from './units';
+
+/** Any JSON value; a rule's free-form `metadata` is one. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+export interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A limit carried by a request. `unit` is the number on the wire, checked when the request is planned. */
+export interface LimitOverride {
+  readonly requestsPerUnit: number;
+  readonly unit: number;
+}
+
+export interface RequestDescriptor {
+  readonly entries: readonly Entry[];
+  readonly limit: LimitOverride | undefined;
+  /**
+   * Hits of this descriptor alone; undefined: the request's; 0: look, do not count.
+   * A bigint only where a number would lose digits (above 2^53 - 1).
+   */
+  readonly hits: number | bigint | undefined;
+  /** Gives the hits back instead of taking them; a counter never falls below 0. */
+  readonly isNegativeHits: boolean;
+}
+
+/** A RateLimitRequest as it came from a caller: well-formed, not yet checked for sense. */
+export interface DecisionRequest {
+  readonly domain: string;
+  readonly descriptors: readonly RequestDescriptor[];
+  /** uint32; 0 means 1. */
+  readonly hitsAddend: number;
+}
+
+export type Code = 'OK' | 'OVER_LIMIT';
+
+/** The limit that a status reports. */
+export interface CurrentLimit {
+  readonly requestsPerUnit: number;
+  readonly unit: Unit;
+  /** The rule's `name`, empty when it has none. */
+  readonly name: string;
+}
+
+export interface DescriptorStatus {
+  readonly code: Code;
+  /** Undefined when no rule matched, and for an unlimited rule. */
+  readonly currentLimit: CurrentLimit | undefined;
+  /** uint32; 0 when over, 4294967295 for an unlimited rule. */
+  readonly limitRemaining: number;
+  /** Whole seconds until the window ends; undefined where no window applies. */
+  readonly secondsUntilReset: number | undefined;
+}
+
+export interface Header {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The answer to one request: a RateLimitResponse in plain data. */
+export interface Decision {
+  readonly kind: 'decision';
+  readonly overallCode: Code;
+  /** One status per descriptor of the request, in its order. */
+  readonly statuses: readonly DescriptorStatus[];
+  readonly responseHeaders: readonly Header[];
+  readonly dynamicMetadata: JsonObject | undefined;
+}

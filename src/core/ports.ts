@@ -1,0 +1,85 @@
+import type { Failure, StoreError } from './errors';
+import type { Decision, DecisionRequest } from './model';
+import type { Unit } from './units';
+
+/** What a question gets back, exactly once. */
+export type Answer = Decision | Failure;
+
+/**
+ * Whoever waits for answers: a connection, an HTTP call. `answer` must not throw and must not
+ * call back into the questions; whoever writes to a socket gathers all answers of a turn first.
+ */
+export interface Asker {
+  answer(ticket: number, answer: Answer): void;
+}
+
+/** One request and how to answer it. The ticket is the asker's own number for it (a stream id). */
+export interface Question {
+  readonly request: DecisionRequest;
+  readonly asker: Asker;
+  readonly ticket: number;
+}
+
+/** One change of one counter. Several of a batch may name the same key; they apply in order. */
+export interface Increment {
+  /** The complete counter key, window start included (choices §3). */
+  readonly key: string;
+  /** Hits to add; 0 creates and reads the counter; negative gives back, never below 0. */
+  readonly hits: number | bigint;
+  /** Hits allowed in the window (uint32). */
+  readonly limit: number;
+  readonly unit: Unit;
+  /** Time to live that a new counter gets, in seconds: the window plus the jitter. */
+  readonly ttlSeconds: number;
+  /** Unix second at which the window ends and the counter no longer matters. */
+  readonly windowEndSeconds: number;
+}
+
+/** All counter changes of a batch of questions. */
+export interface CounterBatch {
+  readonly increments: readonly Increment[];
+  /**
+   * Undefined: every increment stands alone. Otherwise the end (exclusive) of each request's run of
+   * increments: when one of a run would go over its limit, only those that would are added and the
+   * others are held back (choices §2.13), atomically for the run.
+   */
+  readonly runEnds: readonly number[] | undefined;
+  /** The time of the decision, Unix seconds (with fraction). */
+  readonly nowSeconds: number;
+}
+
+/** What became of a batch; every list runs parallel to its increments. */
+export interface CounterReply {
+  /** The counter after the increment; for one held back, the counter as it stands. */
+  readonly after: readonly number[];
+  /** Which increments were held back; undefined when none was. */
+  readonly held: readonly boolean[] | undefined;
+  /** Increments that failed on their own (a key of another type, a node away); undefined when none did. */
+  readonly failures: ReadonlyMap<number, StoreError> | undefined;
+}
+
+/** A counter store. The contract suite in `test/contract` says what every one must keep. */
+export interface Counters {
+  /**
+   * Applies a batch in order, at most once. Rejects with a StoreError when nothing of it is known
+   * to have been applied; settles within the store's time-out, also when the store hangs.
+   */
+  add(batch: CounterBatch): Promise<CounterReply>;
+  /** Refuses new batches, lets the old ones settle, then disconnects. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Counts for statistics. Names are complete (`ratelimit.service.…`) and already clean. */
+export interface Statistics {
+  /** Adds to a counter. */
+  count(name: string, by: number): void;
+  /** Records `times` occurrences that all took `milliseconds`. */
+  time(name: string, milliseconds: number, times: number): void;
+  /** Registers a gauge that is read at each flush; the returned function removes it. */
+  gauge(name: string, read: () => number): () => void;
+}
+
+/** The time of day, in Unix seconds with fraction. */
+export type Clock = () => number;
+/** A number in [0, 1). */
+export type Random = () => number;

@@ -1,0 +1,59 @@
+import type { JsonObject } from '../model';
+import type { Unit } from '../units';
+
+/** The limit of a rule as written, checked. */
+export interface LimitDefinition {
+  /** Undefined only when unlimited. */
+  readonly unit: Unit | undefined;
+  /** uint32. */
+  readonly requestsPerUnit: number;
+  readonly unlimited: boolean;
+  /** Empty when the rule has none. */
+  readonly name: string;
+  /** Names of the rules that this one replaces. */
+  readonly replaces: readonly string[];
+}
+
+/**
+ * One descriptor entry of a rule file, checked. Entries come flat, parents before children, so that
+ * ten thousand of them can cross a thread and be compiled in slices.
+ */
+export interface RuleDefinition {
+  /** Index of the enclosing entry in the same list; -1 on the top level of its domain. */
+  readonly parent: number;
+  readonly key: string;
+  /** Undefined: any value. A `*` in it matches zero or more characters. */
+  readonly value: string | undefined;
+  readonly limit: LimitDefinition | undefined;
+  readonly shadowMode: boolean;
+  readonly quotaMode: boolean;
+  readonly detailedMetric: boolean;
+  readonly valueToMetric: boolean;
+  readonly shareThreshold: boolean;
+  readonly metadata: JsonObject | undefined;
+}
+
+/** All checked entries of one domain (several files when domains are merged). */
+export interface DomainDefinition {
+  readonly domain: string;
+  readonly rules: readonly RuleDefinition[];
+}
+
+/** A mistake in a rule source, or a remark about something that means nothing there. */
+export interface RuleProblem {
+  readonly severity: 'error' | 'warning';
+  /** Class of the mistake, stable: `unknown-key`, `bad-unit`, … */
+  readonly class: string;
+  /** File (or resource) name; line and column count from 1, 0 when the source has none. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** What is wrong and what was expected. */
+  readonly message: string;
+}
+
+/** What a source of rules holds. Any error means that nothing of it is used (choices §2.11). */
+export interface ParsedRules {
+  readonly domains: readonly DomainDefinition[];
+  readonly problems: readonly RuleProblem[];
+}
