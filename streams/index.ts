@@ -1,7 +1,13 @@
 export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
+export { exhaustLatest } from './operators/exhaust-latest';
 export { keepLastGood, type Kept, type Loaded } from './operators/keep-last-good';
 export { retryWithBackoff, type RetryOptions } from './operators/retry-with-backoff';
+export { settle, type SettleOptions } from './operators/settle';
+export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
-export { immediate$ } from './sources/immediate';
+export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
+export { fromTask } from './sources/from-task';
+export { fromWatch, type OpenWatch } from './sources/from-watch';
+export { turnWindow } from './sources/turn-window';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';

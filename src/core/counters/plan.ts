@@ -1,0 +1,125 @@
+import { faultOf } from '../decision/check-request';
+import { hitsOf } from '../decision/hits';
+import { dropReplaced } from '../decision/replaces';
+import type { DecisionRequest, RequestDescriptor } from '../model';
+import type { Increment, Random } from '../ports';
+import { matchDescriptor, type Match } from '../rules/match';
+import type { RuleLimit, Rules } from '../rules/rules';
+import { UNIT_SECONDS } from '../units';
+import { Coalescer } from './coalesce';
+import type { Windows } from './windows';
+
+/** What one descriptor asks of its counter. */
+export interface Ask {
+  readonly limit: RuleLimit;
+  readonly metric: string;
+  /** Negative when given back. A bigint became a number: it lost digits only far above any limit. */
+  readonly hits: number;
+  /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
+  readonly increment: number;
+  /** The hits of that increment up to and including this ask's own. */
+  readonly hitsUpTo: number;
+}
+
+/** All that a batch needs from the counters. */
+export interface Plan {
+  readonly increments: readonly Increment[];
+  /** See CounterBatch. */
+  readonly runEnds: readonly number[] | undefined;
+  /** One for each descriptor of each faultless request, in order; undefined where no limit applies. */
+  readonly asks: readonly (Ask | undefined)[];
+  /** For each request: why it cannot be decided. */
+  readonly faults: readonly (string | undefined)[];
+  /** One entry for each descriptor that asked in a domain without rules. */
+  readonly unknownDomains: readonly string[];
+}
+
+export interface PlanOptions {
+  /** CACHE_KEY_PREFIX. */
+  readonly keyPrefix: string;
+  /** EXPIRATION_JITTER_MAX_SECONDS: the TTL grows by 0 up to, not including, this. */
+  readonly ttlJitterSeconds: number;
+  /** STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: the counters of a request are decided together. */
+  readonly holdBack: boolean;
+}
+
+/** Matches every request of a batch and plans its increments. Pure but for the injected randomness. */
+export function planBatch(
+  rules: Rules,
+  requests: readonly DecisionRequest[],
+  windows: Windows,
+  options: PlanOptions,
+  random: Random,
+): Plan {
+  const coalescer = new Coalescer(options.holdBack);
+  const asks: (Ask | undefined)[] = [];
+  const faults: (string | undefined)[] = [];
+  const unknownDomains: string[] = [];
+  const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
+
+  for (const request of requests) {
+    const fault = faultOf(request);
+    faults.push(fault);
+    if (fault !== undefined) {
+      runEnds?.push(coalescer.increments.length);
+      continue;
+    }
+    const { descriptors } = request;
+    const matches = matchRequest(rules, request, unknownDomains);
+    for (let i = 0; i < descriptors.length; i++) {
+      const match = matches[i];
+      if (match === undefined) {
+        asks.push(undefined);
+        continue;
+      }
+      const hits = hitsOf(request, descriptors[i] as RequestDescriptor);
+      asks.push(askFor(match, hits, coalescer, windows, options, random));
+    }
+    runEnds?.push(coalescer.increments.length);
+  }
+  return { increments: coalescer.increments, runEnds, asks, faults, unknownDomains };
+}
+
+function matchRequest(
+  rules: Rules,
+  { domain, descriptors }: DecisionRequest,
+  unknownDomains: string[],
+): readonly (Match | undefined)[] {
+  const domainRules = rules.domains.get(domain);
+  const matches: (Match | undefined)[] = [];
+  let replacing = false;
+  for (const descriptor of descriptors) {
+    if (domainRules === undefined) {
+      unknownDomains.push(domain);
+      matches.push(undefined);
+      continue;
+    }
+    const match = matchDescriptor(domainRules, descriptor);
+    replacing ||= match !== undefined && match.limit.replaces.length > 0;
+    matches.push(match);
+  }
+  return replacing ? dropReplaced(matches) : matches;
+}
+
+function askFor(
+  { limit, counterName, metric }: Match,
+  hits: number | bigint,
+  coalescer: Coalescer,
+  windows: Windows,
+  { keyPrefix, ttlJitterSeconds }: PlanOptions,
+  random: Random,
+): Ask {
+  if (limit.unlimited) return { limit, metric, hits: Number(hits), increment: -1, hitsUpTo: 0 };
+  const { unit } = limit;
+  const window = windows[unit];
+  const increment = coalescer.add({
+    key: keyPrefix + counterName + window.startText,
+    hits,
+    limit: limit.requestsPerUnit,
+    unit,
+    ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
+    windowEndSeconds: window.endSeconds,
+  });
+  const hitsUpTo = Number(coalescer.increments[increment]?.hits);
+  return { limit, metric, hits: Number(hits), increment, hitsUpTo };
+}

@@ -1,0 +1,44 @@
+import { UNIT_SECONDS, windowStart, type Unit } from '../units';
+
+/** The current window of one unit. */
+export interface Window {
+  /** Its start in Unix seconds as text: the end of every counter key. */
+  readonly startText: string;
+  readonly endSeconds: number;
+  readonly secondsUntilReset: number;
+}
+
+/** The window of each unit at one whole second. */
+export type Windows = Readonly<Record<Unit, Window>>;
+
+/** Keeps the windows of the current second, since all batches of a second share them. */
+export function createWindowTable(): (nowSeconds: number) => Windows {
+  let second = NaN;
+  let windows: Windows;
+  return (nowSeconds) => {
+    const now = Math.floor(nowSeconds);
+    if (now !== second) {
+      second = now;
+      windows = windowsAt(now);
+    }
+    return windows;
+  };
+}
+
+/** All windows at a whole Unix second (choices §2.9). */
+export function windowsAt(second: number): Windows {
+  const of = (unit: Unit): Window => {
+    const start = windowStart(unit, second);
+    const endSeconds = start + UNIT_SECONDS[unit];
+    return { startText: String(start), endSeconds, secondsUntilReset: endSeconds - second };
+  };
+  return {
+    SECOND: of('SECOND'),
+    MINUTE: of('MINUTE'),
+    HOUR: of('HOUR'),
+    DAY: of('DAY'),
+    WEEK: of('WEEK'),
+    MONTH: of('MONTH'),
+    YEAR: of('YEAR'),
+  };
+}

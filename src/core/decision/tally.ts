@@ -1,0 +1,62 @@
+import type { Ask } from '../counters/plan';
+import type { FailureCode } from '../errors';
+import type { Verdict } from './verdict';
+
+/** What statistics count of one batch, as plain numbers. */
+export interface Tally {
+  /** One line for each descriptor that a limit applied to. */
+  readonly rules: readonly RuleTally[];
+  /** One entry for each descriptor that asked in a domain without rules. */
+  readonly unknownDomains: readonly string[];
+  /** Requests that made no sense, or came before any rules. */
+  readonly serviceErrors: number;
+  /** Requests that failed because of the counter store. */
+  readonly storeErrors: number;
+  /** Requests whose overall code SHADOW_MODE turned to OK. */
+  readonly globalShadowMode: number;
+}
+
+/** Hits of one descriptor, by what became of them. */
+export type RuleTally = Pick<
+  Verdict,
+  | 'metric'
+  | 'totalHits'
+  | 'overLimit'
+  | 'nearLimit'
+  | 'withinLimit'
+  | 'shadowMode'
+  | 'overLimitWithLocalCache'
+>;
+
+/** Gathers the tally of a batch while its answers are made. */
+export class TallySheet implements Tally {
+  readonly rules: RuleTally[] = [];
+  readonly unknownDomains: readonly string[];
+  serviceErrors = 0;
+  storeErrors = 0;
+  globalShadowMode = 0;
+
+  constructor(unknownDomains: readonly string[]) {
+    this.unknownDomains = unknownDomains;
+  }
+
+  /** A question that failed; its kind decides which counter grows. */
+  failed(code: FailureCode): void {
+    if (code === 'store_unavailable' || code === 'store_timeout') this.storeErrors += 1;
+    else this.serviceErrors += 1;
+  }
+
+  /** Hits of an ask whose request failed: asked for, then neither over nor within. */
+  hitsOnly(ask: Ask | undefined): void {
+    if (ask === undefined) return;
+    this.rules.push({
+      metric: ask.metric,
+      totalHits: Math.max(ask.hits, 0),
+      overLimit: 0,
+      nearLimit: 0,
+      withinLimit: 0,
+      shadowMode: 0,
+      overLimitWithLocalCache: 0,
+    });
+  }
+}

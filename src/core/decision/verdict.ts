@@ -1,0 +1,129 @@
+import type { Ask } from '../counters/plan';
+import type { Windows } from '../counters/windows';
+import type { Code, CurrentLimit, DescriptorStatus, JsonObject } from '../model';
+
+/** How a verdict bears on the overall code (choices §2.4); an unlimited rule does not. */
+type Bearing = 'hard' | 'quota' | 'none';
+
+/** What one descriptor's counter says: its status, and the numbers that statistics count. */
+export interface Verdict {
+  readonly status: DescriptorStatus;
+  readonly bearing: Bearing;
+  readonly metadata: JsonObject | undefined;
+  readonly metric: string;
+  readonly totalHits: number;
+  readonly overLimit: number;
+  readonly nearLimit: number;
+  readonly withinLimit: number;
+  readonly shadowMode: number;
+  readonly overLimitWithLocalCache: number;
+}
+
+export interface JudgeOptions {
+  /** NEAR_LIMIT_RATIO, 0 to 1. */
+  readonly nearLimitRatio: number;
+  /** QUOTA_MODE: every rule is a quota. */
+  readonly quotaMode: boolean;
+}
+
+/** The status of a descriptor that no rule limits (choices §2.8). */
+export const NO_LIMIT: DescriptorStatus = {
+  code: 'OK',
+  currentLimit: undefined,
+  limitRemaining: 0,
+  secondsUntilReset: undefined,
+};
+
+/** The status under an unlimited rule (matching rule 8). */
+const UNLIMITED: DescriptorStatus = { ...NO_LIMIT, limitRemaining: 4_294_967_295 };
+
+/** The count above which hits are near the limit, in 32-bit floats as the reference rounds (choices §4.2). */
+export function nearLimitThreshold(limit: number, ratio: number): number {
+  return Math.floor(Math.fround(Math.fround(limit) * Math.fround(ratio)));
+}
+
+/** An unlimited rule is not counted in a store, only in the statistics. */
+export function judgeUnlimited(ask: Ask): Verdict {
+  const hits = Math.max(ask.hits, 0);
+  return toVerdict(ask, 'none', UNLIMITED, hits, { over: 0, near: 0, within: hits, shadow: 0 });
+}
+
+/**
+ * Judges one ask by its counter. `after` is the counter right after this ask's own hits; for one
+ * that was held back, the counter as it stands. Hits given back count nowhere.
+ */
+export function judge(
+  ask: Ask,
+  after: number,
+  held: boolean,
+  windows: Windows,
+  { nearLimitRatio, quotaMode }: JudgeOptions,
+): Verdict {
+  const { limit } = ask;
+  const hits = Math.max(ask.hits, 0);
+  const bearing = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const { secondsUntilReset } = windows[limit.unit];
+  const near = nearLimitThreshold(limit.requestsPerUnit, nearLimitRatio);
+  if (after > limit.requestsPerUnit) {
+    const code = limit.shadowMode ? 'OK' : 'OVER_LIMIT';
+    const status = toStatus(code, limit.current, 0, secondsUntilReset);
+    return toVerdict(ask, bearing, status, hits, splitOver(ask, hits, after, near));
+  }
+  const remaining = limit.requestsPerUnit - after;
+  const status = toStatus('OK', limit.current, remaining, secondsUntilReset);
+  const nearHits = held ? 0 : hitsAbove(near, hits, after);
+  const split = { over: 0, near: nearHits, within: hits, shadow: 0 };
+  return toVerdict(ask, bearing, status, hits, split);
+}
+
+interface Split {
+  readonly over: number;
+  readonly near: number;
+  readonly within: number;
+  readonly shadow: number;
+}
+
+/** Hits that took a counter over its limit: those beyond it are over, those before it may be near. */
+function splitOver({ limit }: Ask, hits: number, after: number, near: number): Split {
+  const threshold = limit.requestsPerUnit;
+  const before = after - hits;
+  const shadow = limit.shadowMode ? hits : 0;
+  if (before >= threshold) return { over: hits, near: 0, within: 0, shadow };
+  return { over: after - threshold, near: threshold - Math.max(near, before), within: 0, shadow };
+}
+
+/** How many of the last `hits` of a counter that stands at `after` lie above a threshold. */
+function hitsAbove(threshold: number, hits: number, after: number): number {
+  if (after <= threshold) return 0;
+  return after - hits >= threshold ? hits : after - threshold;
+}
+
+function toStatus(
+  code: Code,
+  currentLimit: CurrentLimit,
+  limitRemaining: number,
+  secondsUntilReset: number,
+): DescriptorStatus {
+  return { code, currentLimit, limitRemaining, secondsUntilReset };
+}
+
+function toVerdict(
+  { metric, limit }: Ask,
+  bearing: Bearing,
+  status: DescriptorStatus,
+  totalHits: number,
+  { over, near, within, shadow }: Split,
+): Verdict {
+  return {
+    status,
+    bearing,
+    metadata: limit.metadata,
+    metric,
+    totalHits,
+    overLimit: over,
+    nearLimit: near,
+    withinLimit: within,
+    shadowMode: shadow,
+    overLimitWithLocalCache: 0,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Entry, RequestDescriptor } from '../model';
+import { unitOfNumber } from '../units';
+import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
+import { findWildcard } from './wildcards';
+
+/** The limit that applies to a descriptor, and the texts that follow from the path to it. */
+export interface Match {
+  readonly limit: RuleLimit;
+  /** `<domain>_<key>_<value>_…_`: the counter key without prefix and window start (choices §3). */
+  readonly counterName: string;
+  /** The metric key under which its hits count. */
+  readonly metric: string;
+}
+
+/**
+ * Finds the rule of a descriptor (matching rules 1 to 5). The depth must be equal; on each level
+ * the entry with the value comes before wildcards, and those before the bare key; no way back up.
+ */
+export function matchDescriptor(
+  rules: DomainRules,
+  descriptor: RequestDescriptor,
+): Match | undefined {
+  if (descriptor.limit !== undefined) return matchOverride(rules, descriptor);
+  const { entries } = descriptor;
+  let level: RuleLevel | undefined = rules.top;
+  let node: RuleNode | undefined;
+  let counterName = rules.domain + '_';
+  for (const { key, value } of entries) {
+    node = level === undefined ? undefined : findNode(level, key, value);
+    if (node === undefined) return undefined;
+    counterName += key + '_' + (node.sharedPattern ?? value) + '_';
+    level = node.children;
+  }
+  if (node?.limit === undefined) return undefined;
+  return { limit: node.limit, counterName, metric: metricOf(rules, entries, node, node.limit) };
+}
+
+function metricOf(
+  rules: DomainRules,
+  entries: readonly Entry[],
+  { dynamicMetric }: RuleNode,
+  { detailedMetric, metric }: RuleLimit,
+): string {
+  if (detailedMetric) return runtimeMetric(rules, entries, appendDetailed);
+  return dynamicMetric ? runtimeMetric(rules, entries, appendFlagged) : metric;
+}
+
+function findNode(level: RuleLevel, key: string, value: string): RuleNode | undefined {
+  const rules = level instanceof Map ? level.get(key) : soleRules(level, key);
+  if (rules === undefined) return undefined;
+  const exact = rules.byValue?.get(value);
+  if (exact !== undefined) return exact;
+  const wildcard = rules.wildcards === undefined ? undefined : findWildcard(rules.wildcards, value);
+  return wildcard ?? rules.anyValue;
+}
+
+function soleRules(rules: KeyRules, key: string): KeyRules | undefined {
+  return rules.key === key ? rules : undefined;
+}
+
+/** A metric key that holds runtime values: walks the matched path a second time. */
+function runtimeMetric(
+  rules: DomainRules,
+  entries: readonly Entry[],
+  append: (node: RuleNode, entry: Entry) => string,
+): string {
+  let metric = rules.domain;
+  let level: RuleLevel | undefined = rules.top;
+  for (const entry of entries) {
+    const node: RuleNode | undefined =
+      level === undefined ? undefined : findNode(level, entry.key, entry.value);
+    if (node === undefined) break;
+    metric += '.' + append(node, entry);
+    level = node.children;
+  }
+  return metric;
+}
+
+/** Metric keys 3 and 5: with `detailed_metric` every level names its runtime value. */
+function appendDetailed(node: RuleNode, { key, value }: Entry): string {
+  return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
+}
+
+/** Metric keys 4 and 5: `value_to_metric` adds the runtime value on its own level, unless it is empty. */
+function appendFlagged(node: RuleNode, { key, value }: Entry): string {
+  const named = node.valueToMetric && node.sharedPattern === undefined && value !== '';
+  return named ? `${key}_${value}` : node.segment;
+}
+
+/** A limit in the request applies where the domain is known and beats every rule (choices §2.6). */
+function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match | undefined {
+  const unit = descriptor.limit === undefined ? undefined : unitOfNumber(descriptor.limit.unit);
+  if (descriptor.limit === undefined || unit === undefined) return undefined;
+  const { requestsPerUnit } = descriptor.limit;
+  let counterName = rules.domain + '_';
+  const segments: string[] = [];
+  for (const { key, value } of descriptor.entries) {
+    counterName += key + '_' + value + '_';
+    segments.push(value === '' ? key : `${key}_${value}`);
+  }
+  const metric = `${rules.domain}.${segments.join('.')}`;
+  const limit: RuleLimit = {
+    current: { requestsPerUnit, unit, name: '' },
+    requestsPerUnit,
+    unit,
+    unlimited: false,
+    name: '',
+    replaces: [],
+    shadowMode: false,
+    quotaMode: false,
+    detailedMetric: false,
+    metadata: undefined,
+    metric,
+  };
+  return { limit, counterName, metric };
+}

@@ -1,0 +1,61 @@
+import type { CurrentLimit, JsonObject } from '../model';
+import type { Unit } from '../units';
+import type { WildcardIndex } from './wildcards';
+
+/** The compiled limit of a rule. Immutable; shared by every request that matches it. */
+export interface RuleLimit {
+  /** What a status reports; one shared object per rule. */
+  readonly current: CurrentLimit;
+  readonly requestsPerUnit: number;
+  readonly unit: Unit;
+  readonly unlimited: boolean;
+  readonly name: string;
+  readonly replaces: readonly string[];
+  readonly shadowMode: boolean;
+  readonly quotaMode: boolean;
+  readonly detailedMetric: boolean;
+  readonly metadata: JsonObject | undefined;
+  /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
+  readonly metric: string;
+}
+
+/** One descriptor entry of the rules: what applies here and what may follow. */
+export interface RuleNode {
+  readonly limit: RuleLimit | undefined;
+  readonly children: RuleLevel | undefined;
+  /** The wildcard pattern that stands for the value in counter keys; undefined: the value itself. */
+  readonly sharedPattern: string | undefined;
+  /** The segment of this level in a metric key when no runtime value goes into it. */
+  readonly segment: string;
+  readonly valueToMetric: boolean;
+  /** Whether a level from the top to here puts a runtime value into the metric key (`value_to_metric`). */
+  readonly dynamicMetric: boolean;
+}
+
+/** The entries of one level that share a key. */
+export interface KeyRules {
+  readonly key: string;
+  readonly byValue: ReadonlyMap<string, RuleNode> | undefined;
+  readonly wildcards: WildcardIndex | undefined;
+  readonly anyValue: RuleNode | undefined;
+}
+
+/**
+ * The entries of one level, by key. Most levels know a single key: those are its rules alone, because
+ * a map costs several cache misses once there are thousands of rules.
+ */
+export type RuleLevel = KeyRules | Map<string, KeyRules>;
+
+export interface DomainRules {
+  readonly domain: string;
+  readonly top: RuleLevel;
+}
+
+/** One complete, immutable set of rules. */
+export interface Rules {
+  readonly domains: ReadonlyMap<string, DomainRules>;
+  /** Number of limits, for logs and `/rlconfig`. */
+  readonly limitCount: number;
+}
+
+export const NO_RULES: Rules = { domains: new Map(), limitCount: 0 };

@@ -1,0 +1,72 @@
+import type { RuleNode } from './rules';
+
+/** A value with `*`, cut at its stars: the text before the first, between them, and after the last. */
+interface Wildcard {
+  readonly order: number;
+  readonly prefix: string;
+  readonly middles: readonly string[];
+  readonly suffix: string;
+  readonly node: RuleNode;
+}
+
+/**
+ * The wildcards of one key, found by their literal prefix, so that ten thousand of them cost as
+ * much as ten. The first that matches in the order of the file wins (choices §2.2).
+ */
+export interface WildcardIndex {
+  /** The lengths that occur among the prefixes, ascending. */
+  readonly prefixLengths: readonly number[];
+  readonly byPrefix: ReadonlyMap<string, readonly Wildcard[]>;
+  readonly inOrder: readonly { readonly pattern: string; readonly node: RuleNode }[];
+}
+
+export function indexWildcards(
+  inOrder: readonly { readonly pattern: string; readonly node: RuleNode }[],
+): WildcardIndex {
+  const byPrefix = new Map<string, Wildcard[]>();
+  const lengths = new Set<number>();
+  inOrder.forEach(({ pattern, node }, order) => {
+    const parts = pattern.split('*');
+    const prefix = parts[0] ?? '';
+    const wildcard = {
+      order,
+      prefix,
+      middles: parts.slice(1, -1).filter((part) => part !== ''),
+      suffix: parts.at(-1) ?? '',
+      node,
+    };
+    lengths.add(prefix.length);
+    const sharing = byPrefix.get(prefix);
+    if (sharing === undefined) byPrefix.set(prefix, [wildcard]);
+    else sharing.push(wildcard);
+  });
+  return { prefixLengths: [...lengths].sort((a, b) => a - b), byPrefix, inOrder };
+}
+
+/** The node of the first wildcard, in the order of the file, that matches this value. */
+export function findWildcard(index: WildcardIndex, value: string): RuleNode | undefined {
+  let best: Wildcard | undefined;
+  for (const length of index.prefixLengths) {
+    if (length > value.length) break;
+    const sharing = index.byPrefix.get(value.slice(0, length));
+    if (sharing === undefined) continue;
+    for (const wildcard of sharing) {
+      if (best !== undefined && wildcard.order > best.order) break;
+      if (matchesRest(wildcard, value)) best = wildcard;
+    }
+  }
+  return best?.node;
+}
+
+/** Whether the value, which starts with the prefix, holds the other parts in order. */
+function matchesRest({ prefix, middles, suffix }: Wildcard, value: string): boolean {
+  const end = value.length - suffix.length;
+  if (end < prefix.length || !value.endsWith(suffix)) return false;
+  let at = prefix.length;
+  for (const middle of middles) {
+    const found = value.indexOf(middle, at);
+    if (found === -1 || found + middle.length > end) return false;
+    at = found + middle.length;
+  }
+  return true;
+}

@@ -1,0 +1,101 @@
+import { planBatch, type Plan, type PlanOptions } from '../core/counters/plan';
+import { createWindowTable, type Windows } from '../core/counters/windows';
+import { TallySheet, type Tally } from '../core/decision/tally';
+import { failure, StoreError, type FailureCode } from '../core/errors';
+import type { Answer, Clock, CounterReply, Counters, Question, Random } from '../core/ports';
+import type { Rules } from '../core/rules/rules';
+import { answerFor, type AnswerOptions } from './answer';
+
+export interface DecisionDeps {
+  /** The rules of the moment; undefined before the first were loaded. */
+  readonly rules: { readonly current: Rules | undefined };
+  readonly counters: Pick<Counters, 'add'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of a fault of ours; the questions it hit are answered `internal`. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export type DecisionOptions = PlanOptions & AnswerOptions;
+
+/**
+ * Answers every question of a batch, exactly once, and says what statistics should count. Never
+ * rejects: whatever goes wrong is an answer. Rules, clock and store are asked once per batch.
+ */
+export type DecideBatch = (questions: readonly Question[]) => Promise<Tally>;
+
+export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions): DecideBatch {
+  const windowsAt = createWindowTable();
+
+  return async (questions) => {
+    const rules = deps.rules.current;
+    if (rules === undefined) return refuseAll(questions, 'no_rules', 'no rules are loaded yet');
+    const nowSeconds = deps.clock();
+    const windows = windowsAt(nowSeconds);
+    try {
+      const requests = questions.map((question) => question.request);
+      const plan = planBatch(rules, requests, windows, options, deps.random);
+      const reply = await count(deps.counters, plan, nowSeconds);
+      return answerAll(questions, plan, reply, windows, options);
+    } catch (error) {
+      deps.onFault(error);
+      return refuseAll(questions, 'internal', 'the decision failed, see the log');
+    }
+  };
+}
+
+const NOTHING_TO_COUNT: CounterReply = { after: [], held: undefined, failures: undefined };
+
+async function count(
+  counters: Pick<Counters, 'add'>,
+  { increments, runEnds }: Plan,
+  nowSeconds: number,
+): Promise<CounterReply | StoreError> {
+  if (increments.length === 0) return NOTHING_TO_COUNT;
+  try {
+    return await counters.add({ increments, runEnds, nowSeconds });
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    return new StoreError('store_unavailable', 'the counter store failed', { cause: error });
+  }
+}
+
+function refuseAll(questions: readonly Question[], code: FailureCode, message: string): Tally {
+  const tally = new TallySheet([]);
+  const refusal = failure(code, message);
+  for (const { asker, ticket } of questions) {
+    tally.failed(code);
+    asker.answer(ticket, refusal);
+  }
+  return tally;
+}
+
+/** All answers are made before the first is given: a fault in between answers nobody twice. */
+function answerAll(
+  questions: readonly Question[],
+  plan: Plan,
+  reply: CounterReply | StoreError,
+  windows: Windows,
+  options: AnswerOptions,
+): Tally {
+  const tally = new TallySheet(plan.unknownDomains);
+  const answers: Answer[] = [];
+  let at = 0;
+  for (let i = 0; i < questions.length; i++) {
+    const { request } = questions[i] as Question;
+    const fault = plan.faults[i];
+    if (fault !== undefined) {
+      tally.failed('invalid_request');
+      answers.push(failure('invalid_request', fault));
+      continue;
+    }
+    const end = at + request.descriptors.length;
+    answers.push(answerFor(request, plan, at, end, reply, windows, options, tally));
+    at = end;
+  }
+  for (let i = 0; i < questions.length; i++) {
+    const { asker, ticket } = questions[i] as Question;
+    asker.answer(ticket, answers[i] as Answer);
+  }
+  return tally;
+}

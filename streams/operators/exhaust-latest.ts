@@ -1,0 +1,42 @@
+import {
+  BehaviorSubject,
+  concatMap,
+  defer,
+  filter,
+  finalize,
+  from,
+  map,
+  switchMap,
+  take,
+  type ObservableInput,
+  type OperatorFunction,
+} from 'rxjs';
+
+/**
+ * Never two inner streams at once: of the values that arrive while one runs, only the newest is
+ * taken up, when it ends.
+ */
+export function exhaustLatest<T, R>(
+  project: (value: T) => ObservableInput<R>,
+): OperatorFunction<T, R> {
+  return (source) =>
+    defer(() => {
+      const idleSubject = new BehaviorSubject(true);
+      const idle$ = idleSubject.pipe(
+        filter((idle) => idle),
+        take(1),
+      );
+      const run = (value: T) => {
+        idleSubject.next(false);
+        return from(project(value)).pipe(
+          finalize(() => {
+            idleSubject.next(true);
+          }),
+        );
+      };
+      return source.pipe(
+        switchMap((value) => idle$.pipe(map(() => value))),
+        concatMap(run),
+      );
+    });
+}

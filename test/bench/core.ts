@@ -1,0 +1,52 @@
+import { createWindowTable } from '../../src/core/counters/windows';
+import { planBatch } from '../../src/core/counters/plan';
+import { TallySheet } from '../../src/core/decision/tally';
+import { answerFor } from '../../src/decisions/answer';
+import type { DecisionRequest } from '../../src/core/model';
+import type { Rules } from '../../src/core/rules/rules';
+import { requestSource, someRules } from './load';
+import { measure } from './measure';
+
+const BURST = 100;
+const options = {
+  keyPrefix: '',
+  ttlJitterSeconds: 300,
+  holdBack: false,
+  nearLimitRatio: 0.8,
+  quotaMode: false,
+  shadowMode: false,
+  headers: undefined,
+  dynamicMetadata: false,
+};
+
+/** match + plan + verdict, without any store: µs per decision with two descriptors. */
+export function benchCore(rules: number, routes: number): { name: string; micros: number } {
+  const compiled = someRules(rules);
+  const source = requestSource(10_000, routes);
+  const windowsAt = createWindowTable();
+  const micros = measure(
+    BURST,
+    () => source(BURST),
+    (burst) => {
+      decide(compiled, burst, windowsAt(1_795_240_000));
+    },
+  );
+  return { name: `core, ${String(rules)} rules, ${String(routes)} of their routes in use`, micros };
+}
+
+function decide(
+  rules: Rules,
+  requests: readonly DecisionRequest[],
+  windows: ReturnType<ReturnType<typeof createWindowTable>>,
+): void {
+  const plan = planBatch(rules, requests, windows, options, Math.random);
+  const after = plan.increments.map(() => 7);
+  const reply = { after, held: undefined, failures: undefined };
+  const tally = new TallySheet(plan.unknownDomains);
+  let at = 0;
+  for (const request of requests) {
+    const end = at + request.descriptors.length;
+    answerFor(request, plan, at, end, reply, windows, options, tally);
+    at = end;
+  }
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { Coalescer } from '../../../../src/core/counters/coalesce';
+import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan';
+import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
+import type { Increment } from '../../../../src/core/ports';
+import { descriptor, request } from '../../../support/requests';
+import { rulesOf } from '../../../support/rules';
+
+const NOW = 1_795_240_201;
+const options: PlanOptions = { keyPrefix: 'p:', ttlJitterSeconds: 300, holdBack: false };
+const rules = rulesOf('shop', [
+  { key: 'user', limit: [10, 'HOUR'] },
+  { key: 'ip', limit: { requestsPerUnit: 5, unit: 'DAY', name: 'base' } },
+  { key: 'vip', limit: { requestsPerUnit: 5, unit: 'DAY', replaces: ['base'] } },
+  { key: 'free', limit: { unlimited: true } },
+]);
+const plan = (requests: Parameters<typeof planBatch>[1], more: Partial<PlanOptions> = {}) =>
+  planBatch(rules, requests, windowsAt(NOW), { ...options, ...more }, () => 0.5);
+
+describe('planBatch', () => {
+  it('makes the counter key, the time to live and the end of the window', () => {
+    const { increments, asks } = plan([request('shop', ['user=ann'])]);
+    expect(increments).toEqual([
+      {
+        key: 'p:shop_user_ann_1795237200',
+        hits: 1,
+        limit: 10,
+        unit: 'HOUR',
+        ttlSeconds: 3_750,
+        windowEndSeconds: 1_795_240_800,
+      },
+    ]);
+    expect(asks).toMatchObject([{ hits: 1, increment: 0, hitsUpTo: 1, metric: 'shop.user' }]);
+  });
+
+  it('joins equal keys of a batch and remembers where each ask stands', () => {
+    const same = request('shop', ['user=ann'], 3);
+    const { increments, asks } = plan([same, request('shop', ['user=bob']), same, same]);
+    expect(increments.map(({ hits }) => hits)).toEqual([9, 1]);
+    expect(asks.map((ask) => [ask?.increment, ask?.hitsUpTo])).toEqual([
+      [0, 3],
+      [1, 1],
+      [0, 6],
+      [0, 9],
+    ]);
+  });
+
+  it('keeps the increments of each request together when they are held back together', () => {
+    const both = request('shop', ['user=ann', 'ip=1']);
+    const { increments, runEnds } = plan([both, request('', []), both], { holdBack: true });
+    expect(increments).toHaveLength(4);
+    expect(runEnds).toEqual([2, 2, 4]);
+  });
+
+  it('leaves a replaced rule and its counter alone', () => {
+    const { increments, asks } = plan([request('shop', ['ip=1', 'vip=1', 'user=a'])]);
+    expect(increments.map(({ key }) => key)).toEqual([
+      'p:shop_vip_1_1795219200',
+      'p:shop_user_a_1795237200',
+    ]);
+    expect(asks[0]).toBeUndefined();
+  });
+
+  it('asks no counter for an unlimited rule, nor where no rule matches', () => {
+    const { increments, asks } = plan([request('shop', ['free=1', 'none=1'], 4)]);
+    expect(increments).toEqual([]);
+    expect(asks).toMatchObject([{ increment: -1, hits: 4 }, undefined]);
+  });
+
+  it('names an unknown domain once for each descriptor', () => {
+    expect(plan([request('nowhere', ['a=1', 'b=2'])]).unknownDomains).toEqual([
+      'nowhere',
+      'nowhere',
+    ]);
+  });
+
+  it('says why a request cannot be decided and plans the others', () => {
+    const { faults, asks } = plan([
+      request('', ['user=a']),
+      request('shop', []),
+      request('shop', [descriptor('user=a', { limit: { requestsPerUnit: 1, unit: 0 } })]),
+      request('shop', [descriptor('user=a', { hits: 2n ** 63n })]),
+      request('shop', [descriptor('user=a', { hits: 2n ** 63n - 1n })]),
+      request('shop', [descriptor('user=a', { limit: { requestsPerUnit: 1, unit: 7 } })]),
+    ]);
+    expect(faults).toEqual([
+      'rate limit domain must not be empty',
+      'rate limit descriptor list must not be empty',
+      expect.stringContaining('unit 0'),
+      expect.stringContaining('hits_addend 9223372036854775808'),
+      undefined,
+      undefined,
+    ]);
+    expect(asks).toHaveLength(2);
+  });
+
+  it.each([
+    ['the own addend of a descriptor', { hits: 4 }, 7, 4],
+    ['a look', { hits: 0 }, 7, 0],
+    ['the addend of the request', {}, 7, 7],
+    ['one, when nobody says', {}, 0, 1],
+    ['hits given back', { hits: 3, isNegativeHits: true }, 0, -3],
+    ['the addend of the request given back', { isNegativeHits: true }, 2, -2],
+    ['a look that gives nothing back', { hits: 0, isNegativeHits: true }, 0, 0],
+    ['more than a number can hold', { hits: 9_007_199_254_740_993n }, 0, 9_007_199_254_740_993n],
+  ])('takes %s', (_, more, addend, hits) => {
+    const { increments } = plan([request('shop', [descriptor('user=a', more)], addend)]);
+    expect(increments[0]?.hits).toBe(hits);
+  });
+});
+
+describe('Coalescer', () => {
+  const increment = (key: string, hits: number | bigint): Increment => ({
+    key,
+    hits,
+    limit: 1,
+    unit: 'HOUR',
+    ttlSeconds: 1,
+    windowEndSeconds: 1,
+  });
+
+  it('never joins across hits that are given back, nor above exact sums', () => {
+    const coalescer = new Coalescer(false);
+    const places = [
+      coalescer.add(increment('a', 1)),
+      coalescer.add(increment('a', -1)),
+      coalescer.add(increment('a', 2)),
+      coalescer.add(increment('a', Number.MAX_SAFE_INTEGER)),
+      coalescer.add(increment('a', 2n ** 60n)),
+      coalescer.add(increment('b', 1)),
+      coalescer.add(increment('b', 1)),
+    ];
+    expect(places).toEqual([0, 1, 2, 3, 4, 5, 5]);
+  });
+
+  it('changes no count: one by one and joined leave every ask the same counter', () => {
+    const one = fc.record({
+      key: fc.constantFrom('a', 'b', 'c'),
+      hits: fc.integer({ min: -3, max: 5 }),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 40 }), (list) => {
+        const counts = new Map<string, number>();
+        const count = (key: string, hits: number) => {
+          const next = Math.max(0, (counts.get(key) ?? 0) + hits);
+          counts.set(key, next);
+          return next;
+        };
+        const alone = list.map(({ key, hits }) => count(key, hits));
+
+        const coalescer = new Coalescer(false);
+        const places = list.map(({ key, hits }) => {
+          const index = coalescer.add(increment(key, hits));
+          return { index, upTo: Number(coalescer.increments[index]?.hits) };
+        });
+        counts.clear();
+        const after = coalescer.increments.map(({ key, hits }) => count(key, Number(hits)));
+        const joined = places.map(
+          ({ index, upTo }) =>
+            (after[index] ?? NaN) - (Number(coalescer.increments[index]?.hits) - upTo),
+        );
+        expect(joined).toEqual(alone);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+it('keeps the windows of a second and makes new ones for the next', () => {
+  const windowsOf = createWindowTable();
+  const first = windowsOf(NOW + 0.1);
+  expect(windowsOf(NOW + 0.9)).toBe(first);
+  expect(windowsOf(NOW + 1)).not.toBe(first);
+  expect(first.MINUTE).toEqual({
+    startText: '1795240200',
+    endSeconds: 1_795_240_260,
+    secondsUntilReset: 59,
+  });
+});

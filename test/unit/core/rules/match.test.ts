@@ -1,0 +1,143 @@
+import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
+import { dumpRules } from '../../../../src/core/rules/dump';
+import { matchDescriptor } from '../../../../src/core/rules/match';
+import { descriptor } from '../../../support/requests';
+import { definitionsOf, rulesOf, type RuleSketch } from '../../../support/rules';
+
+function match(sketches: readonly RuleSketch[], entries: string[], limit?: [number, number]) {
+  const rules = rulesOf('d', sketches).domains.get('d');
+  if (rules === undefined) throw new Error('no domain');
+  const override = limit && { requestsPerUnit: limit[0], unit: limit[1] };
+  const found = matchDescriptor(rules, descriptor(entries, { limit: override }));
+  return (
+    found && {
+      requests: found.limit.requestsPerUnit,
+      counterName: found.counterName,
+      metric: found.metric,
+    }
+  );
+}
+
+describe('matchDescriptor', () => {
+  const shop: RuleSketch[] = [
+    {
+      key: 'user',
+      value: 'ann',
+      rules: [
+        { key: 'path', limit: [3, 'MINUTE'] },
+        { key: 'path', value: '/cart', limit: [2, 'HOUR'] },
+      ],
+    },
+    { key: 'user', limit: [1, 'MINUTE'] },
+    { key: 'path', value: '/v*', limit: [7, 'HOUR'] },
+  ];
+
+  it.each([
+    [['user=bob'], 1, 'd_user_bob_', 'd.user'],
+    [['user=ann', 'path=/cart'], 2, 'd_user_ann_path_/cart_', 'd.user_ann.path_/cart'],
+    [['user=ann', 'path=/pay'], 3, 'd_user_ann_path_/pay_', 'd.user_ann.path'],
+    [['path=/v1'], 7, 'd_path_/v1_', 'd.path_/v*'],
+  ])('%j takes the most specific rule', (entries, requests, counterName, metric) => {
+    expect(match(shop, entries)).toEqual({ requests, counterName, metric });
+  });
+
+  it.each([
+    ['a placeholder limits nothing itself', ['user=ann']],
+    ['a longer descriptor does not match a shorter rule', ['user=bob', 'path=/']],
+    ['an unknown key on the top level', ['nobody=x']],
+    ['an unknown key below', ['user=ann', 'verb=GET']],
+    ['no entries', []],
+    ['a value that no wildcard takes', ['path=/x']],
+  ])('%s', (_, entries) => {
+    expect(match(shop, entries)).toBeUndefined();
+  });
+
+  it('compares key and value as two texts', () => {
+    expect(match([{ key: 'a_b', limit: [1, 'DAY'] }], ['a=b'])).toBeUndefined();
+    expect(match([{ key: 'user', value: '*', limit: [1, 'DAY'] }], ['user_id=1'])).toBeUndefined();
+  });
+
+  it('counts all values of a shared wildcard under its pattern, and names its text before the star', () => {
+    const shared: RuleSketch = { key: 'f', value: 'a/*', shareThreshold: true, limit: [1, 'DAY'] };
+    const expected = { requests: 1, counterName: 'd_f_a/*_', metric: 'd.f_a/' };
+    expect(match([shared], ['f=a/1'])).toEqual(expected);
+    expect(match([{ ...shared, detailedMetric: true }], ['f=a/1'])).toEqual(expected);
+    expect(match([{ ...shared, valueToMetric: true }], ['f=a/1'])).toEqual(expected);
+  });
+
+  it.each([
+    ['detailed_metric names the value of every level', { detailedMetric: true }, {}, 'd.o_x.u_1'],
+    [
+      'detailed_metric goes before value_to_metric',
+      { detailedMetric: true, valueToMetric: true },
+      {},
+      'd.o_x.u_1',
+    ],
+    ['value_to_metric names the value of its level', { valueToMetric: true }, {}, 'd.o.u_1'],
+    ['value_to_metric above reaches only its level', {}, { valueToMetric: true }, 'd.o_x.u'],
+  ])('%s', (_, below, above, metric) => {
+    const rules = [
+      { key: 'o', ...above, rules: [{ key: 'u', ...below, limit: [1, 'DAY'] as const }] },
+    ];
+    expect(match(rules, ['o=x', 'u=1'])?.metric).toBe(metric);
+  });
+
+  it('keeps an empty value in a detailed metric and drops it from value_to_metric', () => {
+    expect(match([{ key: 'k', detailedMetric: true, limit: [1, 'DAY'] }], ['k'])?.metric).toBe(
+      'd.k_',
+    );
+    expect(match([{ key: 'k', valueToMetric: true, limit: [1, 'DAY'] }], ['k'])?.metric).toBe(
+      'd.k',
+    );
+  });
+
+  it('lets a limit in the request beat every rule, also where there is none', () => {
+    expect(match([{ key: 'k', limit: { unlimited: true } }], ['k=v', 'x'], [5, 7])).toEqual({
+      requests: 5,
+      counterName: 'd_k_v_x__',
+      metric: 'd.k_v.x',
+    });
+  });
+});
+
+describe('compileInSlices', () => {
+  it('pauses after every slice and ends with the same rules', () => {
+    const rules = definitionsOf([
+      { key: 'a', rules: [{ key: 'b', limit: [1, 'DAY'] }] },
+      { key: 'c', limit: [2, 'DAY'] },
+    ]);
+    const compiling = compileInSlices([{ domain: 'd', rules }], 1);
+    let pauses = 0;
+    let step = compiling.next();
+    while (step.done !== true) {
+      pauses += 1;
+      step = compiling.next();
+    }
+    expect(pauses).toBe(4);
+    expect(step.value).toEqual(compileRules([{ domain: 'd', rules }]));
+    expect(step.value.limitCount).toBe(2);
+  });
+});
+
+describe('dumpRules', () => {
+  it('prints one line for each limit, on every level', () => {
+    const rules = rulesOf('a', [
+      {
+        key: 'k',
+        value: 'w*',
+        shadowMode: true,
+        limit: [7, 'WEEK'],
+        rules: [{ key: 'inner', quotaMode: true, limit: [0, 'SECOND'] }],
+      },
+      { key: 'k', value: 'v', limit: [1, 'DAY'] },
+      { key: 'free', limit: { unlimited: true } },
+      { key: 'empty' },
+    ]);
+    expect(dumpRules(rules)).toEqual([
+      'a.k_v: unit=DAY requests_per_unit=1, shadow_mode: false, quota_mode: false',
+      'a.k_w*: unit=WEEK requests_per_unit=7, shadow_mode: true, quota_mode: false',
+      'a.k_w*.inner: unit=SECOND requests_per_unit=0, shadow_mode: false, quota_mode: true',
+      'a.free: unit=UNKNOWN requests_per_unit=0, shadow_mode: false, quota_mode: false',
+    ]);
+  });
+});
