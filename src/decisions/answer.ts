@@ -49,9 +49,9 @@ export function answerFor(
     const ask = plan.asks[i];
     const verdict =
       ask === undefined ? undefined : judgeAsk(ask, plan, reply as CounterReply, windows, options);
-    if (verdict !== undefined) tally.rules.push(verdict);
     verdicts.push(verdict);
     statuses.push(verdict === undefined ? NO_LIMIT : verdict.status);
+    if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
   return toDecision(request, verdicts, statuses, options, tally);
 }
@@ -87,6 +87,12 @@ function judgeAsk(
   if (held?.[increment] === true) return judge(ask, total, true, windows, options);
   const hitsBehind = Number(increments[increment]?.hits) - hitsUpTo;
   return judge(ask, total - hitsBehind, false, windows, options);
+}
+
+function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: TallySheet): void {
+  tally.rules.push(verdict);
+  const exact = increments[ask.increment]?.hits;
+  if (typeof exact === 'bigint' && exact > 0) tally.lostDigits(ask, exact);
 }
 
 function toDecision(

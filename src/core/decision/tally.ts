@@ -46,6 +46,20 @@ export class TallySheet implements Tally {
     else this.serviceErrors += 1;
   }
 
+  /** The digits that hits too large for a number lost on their way: all of them are over any limit. */
+  lostDigits({ metric, limit, hits }: Ask, exact: bigint): void {
+    const lost = Number(exact - BigInt(hits));
+    this.rules.push({
+      metric,
+      totalHits: lost,
+      overLimit: lost,
+      nearLimit: 0,
+      withinLimit: 0,
+      shadowMode: limit.shadowMode ? lost : 0,
+      overLimitWithLocalCache: 0,
+    });
+  }
+
   /** Hits of an ask whose request failed: asked for, then neither over nor within. */
   hitsOnly(ask: Ask | undefined): void {
     if (ask === undefined) return;

@@ -87,9 +87,14 @@ interface Split {
 function splitOver({ limit }: Ask, hits: number, after: number, near: number): Split {
   const threshold = limit.requestsPerUnit;
   const before = after - hits;
-  const shadow = limit.shadowMode ? hits : 0;
-  if (before >= threshold) return { over: hits, near: 0, within: 0, shadow };
-  return { over: after - threshold, near: threshold - Math.max(near, before), within: 0, shadow };
+  const allOver = before >= threshold;
+  const over = allOver ? hits : after - threshold;
+  return {
+    over,
+    near: allOver ? 0 : threshold - Math.max(near, before),
+    within: 0,
+    shadow: limit.shadowMode ? over : 0,
+  };
 }
 
 /** How many of the last `hits` of a counter that stands at `after` lie above a threshold. */

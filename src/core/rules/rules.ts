@@ -57,5 +57,3 @@ export interface Rules {
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
 }
-
-export const NO_RULES: Rules = { domains: new Map(), limitCount: 0 };

@@ -1,0 +1,12 @@
+/** Ends a run with one plain line: `N passed, N failed`. */
+module.exports = class SummaryReporter {
+  onRunComplete(
+    _,
+    { numPassedTests, numFailedTests, numFailedTestSuites, numPendingTests, testResults },
+  ) {
+    const brokenSuites = testResults.filter((suite) => suite.testExecError).length;
+    const failed = numFailedTests + (numFailedTests === 0 ? numFailedTestSuites : brokenSuites);
+    const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
+    process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
+  }
+};

@@ -1,0 +1,205 @@
+import { StoreError } from '../../../src/core/errors';
+import type { DecisionRequest } from '../../../src/core/model';
+import type { CounterBatch, CounterReply } from '../../../src/core/ports';
+import type { Rules } from '../../../src/core/rules/rules';
+import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
+import { recordingAsker } from '../../support/recording-asker';
+import { descriptor, request } from '../../support/requests';
+import { rulesOf } from '../../support/rules';
+
+const rules = rulesOf('shop', [
+  { key: 'user', limit: [2, 'HOUR'], metadata: { owner: 'team' } },
+  { key: 'free', limit: { unlimited: true } },
+]);
+
+const defaults: DecisionOptions = {
+  keyPrefix: '',
+  ttlJitterSeconds: 0,
+  holdBack: false,
+  nearLimitRatio: 0.8,
+  quotaMode: false,
+  shadowMode: false,
+  headers: undefined,
+  dynamicMetadata: false,
+};
+
+interface Setting {
+  readonly rules?: Rules | undefined;
+  readonly options?: Partial<DecisionOptions>;
+  readonly add?: (batch: CounterBatch) => Promise<CounterReply>;
+}
+
+/** Decides one batch against a store that answers each increment with its own hits. */
+async function decide(requests: readonly DecisionRequest[], setting: Setting = {}) {
+  const asker = recordingAsker();
+  const faults: unknown[] = [];
+  const batches: CounterBatch[] = [];
+  const echo = (batch: CounterBatch): Promise<CounterReply> =>
+    Promise.resolve({
+      after: batch.increments.map(({ hits }) => Number(hits)),
+      held: undefined,
+      failures: undefined,
+    });
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: 'rules' in setting ? setting.rules : rules },
+      counters: {
+        add: (batch) => {
+          batches.push(batch);
+          return (setting.add ?? echo)(batch);
+        },
+      },
+      clock: () => 1_795_240_201.5,
+      random: () => 0,
+      onFault: (error) => faults.push(error),
+    },
+    { ...defaults, ...setting.options },
+  );
+  const tally = await decideBatch(requests.map((one, ticket) => ({ request: one, asker, ticket })));
+  return {
+    answers: requests.map((_, ticket) => asker.answers.get(ticket)),
+    tally,
+    batches,
+    faults,
+  };
+}
+
+it('asks the store once for a whole batch and answers each by its own count', async () => {
+  const ann = request('shop', ['user=ann']);
+  const { answers, batches, tally } = await decide([ann, ann, ann, request('shop', ['none=1'])]);
+  expect(batches).toHaveLength(1);
+  expect(answers.map((answer) => answer?.kind === 'decision' && answer.overallCode)).toEqual([
+    'OK',
+    'OK',
+    'OVER_LIMIT',
+    'OK',
+  ]);
+  expect(tally.rules.map(({ overLimit, withinLimit }) => [overLimit, withinLimit])).toEqual([
+    [0, 1],
+    [0, 1],
+    [1, 0],
+  ]);
+});
+
+it('asks no store when nothing needs a counter', async () => {
+  const { answers, batches } = await decide([
+    request('shop', ['free=1']),
+    request('else', ['a=b']),
+  ]);
+  expect(batches).toEqual([]);
+  expect(answers).toMatchObject([
+    { kind: 'decision', statuses: [{ limitRemaining: 4_294_967_295 }] },
+    { kind: 'decision', statuses: [{ currentLimit: undefined }] },
+  ]);
+});
+
+it('says that there are no rules', async () => {
+  const { answers, tally } = await decide([request('shop', ['user=a'])], { rules: undefined });
+  expect(answers).toMatchObject([{ kind: 'failure', code: 'no_rules' }]);
+  expect(tally).toMatchObject({ serviceErrors: 1, storeErrors: 0 });
+});
+
+it('refuses a senseless request and decides the others of its batch', async () => {
+  const { answers, tally } = await decide([request('', ['a=b']), request('shop', ['user=a'])]);
+  expect(answers).toMatchObject([
+    { kind: 'failure', code: 'invalid_request', message: 'rate limit domain must not be empty' },
+    { kind: 'decision', overallCode: 'OK' },
+  ]);
+  expect(tally.serviceErrors).toBe(1);
+});
+
+describe('when the store fails', () => {
+  const requests = [request('shop', ['user=a']), request('shop', ['free=1'])];
+
+  it.each(['store_unavailable', 'store_timeout'] as const)(
+    'with %s, only those that needed it fail, and their hits are counted as asked',
+    async (code) => {
+      const add = () => Promise.reject(new StoreError(code, 'redis is away'));
+      const { answers, tally } = await decide(requests, { add });
+      expect(answers).toMatchObject([
+        { kind: 'failure', code, message: 'redis is away' },
+        { kind: 'decision', overallCode: 'OK' },
+      ]);
+      expect(tally).toMatchObject({ storeErrors: 1, serviceErrors: 0 });
+      expect(tally.rules.map(({ totalHits, withinLimit }) => [totalHits, withinLimit])).toEqual([
+        [1, 0],
+        [1, 1],
+      ]);
+    },
+  );
+
+  it('with an error that is none of its own, the caller learns no detail', async () => {
+    const add = () => Promise.reject(new Error('password is hunter2'));
+    const { answers } = await decide(requests, { add });
+    expect(answers[0]).toEqual({
+      kind: 'failure',
+      code: 'store_unavailable',
+      message: 'the counter store failed',
+    });
+  });
+
+  it('for one key, the requests of the other keys are decided', async () => {
+    const error = new StoreError('store_unavailable', 'key is of another type');
+    const add = () =>
+      Promise.resolve({ after: [0, 1], held: undefined, failures: new Map([[0, error]]) });
+    const mixed = [
+      request('shop', ['none=1', 'user=a']),
+      request('shop', ['user=b']),
+      request('shop', ['free=x']),
+    ];
+    const { answers, tally } = await decide(mixed, { add });
+    expect(answers.map((answer) => answer?.kind)).toEqual(['failure', 'decision', 'decision']);
+    expect(tally.storeErrors).toBe(1);
+  });
+});
+
+it('judges what was held back by the counter as it stands', async () => {
+  const add = () => Promise.resolve({ after: [3, 2], held: [false, true], failures: undefined });
+  const { answers, tally } = await decide([request('shop', ['user=a', 'user=b'])], {
+    add,
+    options: { holdBack: true },
+  });
+  expect(answers).toMatchObject([
+    {
+      overallCode: 'OVER_LIMIT',
+      statuses: [{ code: 'OVER_LIMIT' }, { code: 'OK', limitRemaining: 0 }],
+    },
+  ]);
+  expect(tally.rules[1]).toMatchObject({ nearLimit: 0, withinLimit: 1 });
+});
+
+it('counts every digit of hits that no number can hold', async () => {
+  const hits = 9_007_199_254_740_993n;
+  const { tally } = await decide([request('shop', [descriptor('user=a', { hits })])]);
+  const exact = tally.rules.reduce((sum, { totalHits }) => sum + BigInt(totalHits), 0n);
+  expect(exact).toBe(hits);
+});
+
+it('turns the overall code to OK under SHADOW_MODE and counts it', async () => {
+  const { answers, tally } = await decide([request('shop', [descriptor('user=a', { hits: 3 })])], {
+    options: { shadowMode: true },
+  });
+  expect(answers).toMatchObject([{ overallCode: 'OK', statuses: [{ code: 'OVER_LIMIT' }] }]);
+  expect(tally.globalShadowMode).toBe(1);
+});
+
+it('adds headers and metadata when they are asked for', async () => {
+  const { answers } = await decide([request('shop', ['user=a'])], {
+    options: { headers: { limit: 'L', remaining: 'M', reset: 'R' }, dynamicMetadata: true },
+  });
+  expect(answers).toMatchObject([
+    {
+      responseHeaders: [{ value: '2' }, { value: '1' }, { value: '599' }],
+      dynamicMetadata: { domain: 'shop', metadata: { owner: 'team' } },
+    },
+  ]);
+});
+
+it('answers a fault of ours to everybody, once, and reports it', async () => {
+  const broken = { domains: undefined, limitCount: 0 } as unknown as Rules;
+  const { answers, faults } = await decide([request('shop', ['user=a']), request('', [])], {
+    rules: broken,
+  });
+  expect(answers).toMatchObject([{ code: 'internal' }, { code: 'internal' }]);
+  expect(faults).toHaveLength(1);
+});
