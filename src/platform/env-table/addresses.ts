@@ -1,0 +1,61 @@
+import { isIPv6 } from 'node:net';
+import type { Parser } from './parser';
+
+export interface Address {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const HOST_AND_PORT = /^(.*):(\d{1,5})$/;
+
+function parseHost(text: string): string | undefined {
+  const bare = text.startsWith('[') && text.endsWith(']') ? text.slice(1, -1) : text;
+  if (isIPv6(bare)) return bare;
+  return bare === text && /^[^\s/:@[\],]+$/.test(text) ? text : undefined;
+}
+
+function parsePort(text: string, least: number): number | undefined {
+  const number = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  return number >= least && number <= 65_535 ? number : undefined;
+}
+
+/** `<host>:<port>` with an IPv6 address in brackets; no host means this machine, as Go dials it. */
+export function parseAddress(text: string): Address | undefined {
+  const [, hostText = '', portText = ''] = HOST_AND_PORT.exec(text) ?? [];
+  const host = hostText === '' ? 'localhost' : parseHost(hostText);
+  const number = parsePort(portText, 1);
+  if (host === undefined || number === undefined) return undefined;
+  return isIPv6(host) && !hostText.startsWith('[') ? undefined : { host, port: number };
+}
+
+/** A name or an IP address, an IPv6 address with or without brackets. */
+export const host: Parser<string> = { expected: 'a host name or an IP address', parse: parseHost };
+
+/** A port to listen on; 0 lets the system choose. */
+export const listenPort: Parser<number> = {
+  expected: 'a port from 0 to 65535',
+  parse: (text) => parsePort(text, 0),
+};
+
+/** A port to connect to. */
+export const remotePort: Parser<number> = {
+  expected: 'a port from 1 to 65535',
+  parse: (text) => parsePort(text, 1),
+};
+
+/** An address to connect to. */
+export const address: Parser<Address> = { expected: '<host>:<port>', parse: parseAddress };
+
+/** An address to listen on; host undefined (`:9090`) means every address of this machine. */
+export const listenAddress: Parser<{ readonly host: string | undefined; readonly port: number }> = {
+  expected: '<host>:<port> or :<port>',
+  parse: (text) => {
+    const [, hostText, portText = ''] = HOST_AND_PORT.exec(text) ?? [];
+    const number = parsePort(portText, 0);
+    if (hostText === undefined || number === undefined) return undefined;
+    if (hostText === '') return { host: undefined, port: number };
+    const name = parseHost(hostText);
+    return name === undefined ? undefined : { host: name, port: number };
+  },
+};

@@ -1,0 +1,64 @@
+import type { Parser } from './parser';
+
+const NANOSECONDS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const UNIT = Object.keys(NANOSECONDS).join('|');
+const WHOLE_TEXT = new RegExp(`^[+-]?(?:0|(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:${UNIT}))+)$`);
+const COMPONENT = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
+/** Go keeps a duration as a signed 64-bit count of nanoseconds. */
+const MOST_NANOSECONDS = 2n ** 63n - 1n;
+
+function componentNanoseconds(whole: string, fraction: string, unit: string): bigint {
+  const scale = NANOSECONDS[unit] ?? 0n;
+  return (
+    BigInt(whole || '0') * scale +
+    (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length)
+  );
+}
+
+/** Milliseconds (with fraction) of a duration as Go's time.ParseDuration reads it; undefined when it is none. */
+export function parseDuration(text: string): number | undefined {
+  if (!WHOLE_TEXT.test(text)) return undefined;
+  const isNegative = text.startsWith('-');
+  let total = 0n;
+  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(COMPONENT)) {
+    total += componentNanoseconds(whole, fraction, unit);
+  }
+  if (total > MOST_NANOSECONDS + (isNegative ? 1n : 0n)) return undefined;
+  const milliseconds = Number(total) / 1e6;
+  return isNegative ? 0 - milliseconds : milliseconds;
+}
+
+export interface DurationRange {
+  /** Lower end, included; `0` when left out. */
+  readonly least?: string;
+  /** Upper end, included; none when left out. */
+  readonly most?: string;
+}
+
+/** A duration in milliseconds (with fraction); the ends of the range are durations too. */
+export function duration(range: DurationRange = {}): Parser<number> {
+  const least = range.least ?? '0';
+  const most = range.most;
+  const leastMs = parseDuration(least) ?? 0;
+  const mostMs = most === undefined ? Infinity : (parseDuration(most) ?? Infinity);
+  const ends = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+  return {
+    expected: `a duration ${ends}, such as 150us, 10s or 1h30m`,
+    parse: (text) => {
+      const milliseconds = parseDuration(text);
+      if (milliseconds === undefined || milliseconds < leastMs || milliseconds > mostMs) {
+        return undefined;
+      }
+      return milliseconds;
+    },
+  };
+}

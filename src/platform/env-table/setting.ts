@@ -1,0 +1,62 @@
+import type { Parser } from './parser';
+
+/**
+ * What happens when somebody gives another value than the default to a setting whose feature is not
+ * built: the start warns, or it is refused because running without the feature would be wrong. The
+ * `…For` forms name the values that are not built.
+ */
+export type NotBuiltYet =
+  | 'warns'
+  | 'stops'
+  | { readonly warnsFor: readonly string[] }
+  | { readonly stopsFor: readonly string[] };
+
+export interface Description {
+  /** One line for the help and the settings page. */
+  readonly doc: string;
+  /** The default as an operator would write it. Without one the value is undefined. */
+  readonly default?: string;
+  /** What happens where there is no default, for the help: `a random UUID`. */
+  readonly whenUnset?: string;
+  readonly aliases?: readonly string[];
+  /** The value never reaches a message. */
+  readonly secret?: boolean;
+  /** An empty text is a value of its own; otherwise it counts as not set. */
+  readonly emptyIsValue?: boolean;
+  readonly notBuiltYet?: NotBuiltYet;
+  /** Accepted for old deployments; does nothing and will not. */
+  readonly deprecated?: boolean;
+}
+
+export interface Setting<T> extends Description {
+  readonly name: string;
+  readonly parser: Parser<unknown>;
+  /** Only the type counts: what a reading of this setting holds. */
+  readonly type?: T;
+}
+
+export type Table = Readonly<Record<string, Setting<unknown>>>;
+
+export type Values<T extends Table> = {
+  readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
+};
+
+export function setting<T>(
+  name: string,
+  parser: Parser<T>,
+  description: Description & { readonly default: string },
+): Setting<T>;
+export function setting<T>(
+  name: string,
+  parser: Parser<T>,
+  description: Description,
+): Setting<T | undefined>;
+export function setting<T>(name: string, parser: Parser<T>, description: Description): Setting<T> {
+  return { ...description, name, parser };
+}
+
+/** The same table with every setting marked as not built yet. */
+export function markNotBuiltYet<T extends Table>(table: T, notBuiltYet: NotBuiltYet): T {
+  const entries = Object.entries(table);
+  return Object.fromEntries(entries.map(([key, entry]) => [key, { ...entry, notBuiltYet }])) as T;
+}

@@ -1,0 +1,67 @@
+import { wholeNumber } from '../platform/env-table/numbers';
+import { notBuiltFinding } from '../platform/env-table/not-built-yet';
+import type { Findings, Reading } from '../platform/env-table/read-table';
+import { setting } from '../platform/env-table/setting';
+import { oneOfInAnyCase } from '../platform/env-table/texts';
+import type { memstoreTable } from './memstore';
+import type { storeTable } from './store';
+
+const BACKENDS = {
+  kvstore: 'kvstore',
+  redis: 'kvstore',
+  memstore: 'memstore',
+  memcache: 'memstore',
+  memory: 'memory',
+} as const;
+
+export type Backend = 'kvstore' | 'memstore' | 'memory';
+
+export const backendTable = {
+  type: setting('BACKEND_TYPE', oneOfInAnyCase(BACKENDS), {
+    notBuiltYet: { stopsFor: ['memstore'] },
+    doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)',
+    whenUnset: 'the first that has an address, else memory',
+  }),
+  memoryMaxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), {
+    default: '1000000',
+    doc: 'memory: most counters that are kept at the same time',
+  }),
+};
+
+export interface BackendReadings {
+  readonly backend: Reading<typeof backendTable>;
+  readonly store: Reading<ReturnType<typeof storeTable>>;
+  readonly memstore: Reading<typeof memstoreTable>;
+}
+
+function checkAddress(backend: Backend, readings: BackendReadings, findings: Findings): void {
+  const { store, memstore } = readings;
+  const shown = readings.backend.shown('type');
+  if (backend === 'kvstore' && !store.isSet('url')) {
+    findings.problems.push(`${shown}: expected ${store.shown('url')} to be set`);
+  }
+  if (backend === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv')) {
+    findings.problems.push(`${shown}: expected MEMSTORE_HOST_PORT or MEMSTORE_SRV to be set`);
+  }
+}
+
+/** The kind of store in use: the one asked for, else the first with an address, else memory (choices §1.5). */
+export function chooseBackend(readings: BackendReadings, findings: Findings): Backend {
+  const { backend, store, memstore } = readings;
+  const { type } = backend.values;
+  if (type !== undefined) {
+    checkAddress(type, readings, findings);
+    return type;
+  }
+  if (store.isSet('url')) return 'kvstore';
+  const address = (['nodes', 'srv'] as const).find((key) => memstore.isSet(key));
+  if (address !== undefined) {
+    notBuiltFinding(backendTable.type, 'memstore', memstore.shown(address), findings);
+    return 'memstore';
+  }
+  findings.warnings.push(
+    'neither KVSTORE_URL nor MEMSTORE_HOST_PORT nor MEMSTORE_SRV is set: counters live in the ' +
+      'memory of this process, other instances do not see them and a restart forgets them',
+  );
+  return 'memory';
+}

@@ -1,0 +1,42 @@
+import { boolean } from '../platform/env-table/booleans';
+import { setting, type Values } from '../platform/env-table/setting';
+import { oneOf, path, text } from '../platform/env-table/texts';
+
+export const configurationTable = {
+  type: setting('CONFIG_TYPE', oneOf('FILE', 'GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'), {
+    default: 'FILE',
+    notBuiltYet: { stopsFor: ['GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'] },
+    doc: 'where rules come from: files, or a management server by state of the world or by delta',
+  }),
+  forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, {
+    default: 'false',
+    doc: 'true opens the gRPC and HTTP ports before the first rules are loaded',
+  }),
+  runtimeRoot: setting('RUNTIME_ROOT', path, {
+    default: '/srv/runtime_data/current',
+    doc: 'root directory of the rule files',
+  }),
+  runtimeSubdirectory: setting('RUNTIME_SUBDIRECTORY', path, {
+    doc: 'directory below RUNTIME_ROOT',
+    whenUnset: 'none',
+  }),
+  runtimeAppDirectory: setting('RUNTIME_APPDIRECTORY', text, {
+    default: 'config',
+    emptyIsValue: true,
+    doc: 'directory below RUNTIME_ROOT/RUNTIME_SUBDIRECTORY that holds the *.yaml files; may be empty',
+  }),
+  runtimeIgnoreDotFiles: setting('RUNTIME_IGNOREDOTFILES', boolean, {
+    default: 'false',
+    doc: 'true ignores files whose names start with a dot',
+  }),
+  runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, {
+    default: 'true',
+    doc: 'true reloads when RUNTIME_ROOT becomes another symlink, false on changes in the directory',
+  }),
+  mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, {
+    default: 'false',
+    doc: 'true allows several files with the same domain',
+  }),
+};
+
+export type ConfigurationSettings = Values<typeof configurationTable>;

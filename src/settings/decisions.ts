@@ -1,0 +1,49 @@
+import { boolean } from '../platform/env-table/booleans';
+import { decimalNumber, wholeNumber } from '../platform/env-table/numbers';
+import { setting, type Values } from '../platform/env-table/setting';
+import { text } from '../platform/env-table/texts';
+
+const MOST_JITTER_SECONDS = 2 ** 31 - 1;
+
+export const decisionsTable = {
+  shadowMode: setting('SHADOW_MODE', boolean, {
+    default: 'false',
+    doc: 'true answers OK to every request and counts what would have been refused',
+  }),
+  quotaMode: setting('QUOTA_MODE', boolean, {
+    default: 'false',
+    doc: 'true treats every rule as a quota: a request is over only when all its quotas are',
+  }),
+  nearLimitRatio: setting('NEAR_LIMIT_RATIO', decimalNumber(0, 1), {
+    default: '0.8',
+    doc: 'share of a limit above which hits count as near it',
+  }),
+  responseDynamicMetadata: setting('RESPONSE_DYNAMIC_METADATA', boolean, {
+    default: 'false',
+    doc: 'true puts the request and the metadata of its rules into the answer',
+  }),
+  stopIncrementWhenOverLimit: setting('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', boolean, {
+    default: 'false',
+    doc: 'true leaves the other counters of a request alone when one of them is over its limit',
+  }),
+  cacheKeyPrefix: setting('CACHE_KEY_PREFIX', text, {
+    default: '',
+    doc: 'text before every counter key',
+  }),
+  expirationJitterMaxSeconds: setting(
+    'EXPIRATION_JITTER_MAX_SECONDS',
+    wholeNumber(0, MOST_JITTER_SECONDS),
+    {
+      default: '300',
+      doc: 'a counter lives for its window plus a random time below this many seconds',
+    },
+  ),
+  localCacheSizeBytes: setting('LocalCacheSizeInBytes', wholeNumber(0), {
+    default: '0',
+    aliases: ['LOCAL_CACHE_SIZE_IN_BYTES'],
+    notBuiltYet: 'warns',
+    doc: 'size of the local cache of counters that are over their limit; 0 means none',
+  }),
+};
+
+export type DecisionSettings = Values<typeof decisionsTable>;

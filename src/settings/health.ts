@@ -1,0 +1,19 @@
+import { boolean } from '../platform/env-table/booleans';
+import { setting, type Values } from '../platform/env-table/setting';
+import { formerNames } from './former-names';
+
+const STORE_CONNECTION = 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION';
+
+export const healthTable = {
+  needsConfiguration: setting('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', boolean, {
+    default: 'false',
+    doc: 'true makes the service unhealthy while no domain is loaded',
+  }),
+  needsStoreConnection: setting(STORE_CONNECTION, boolean, {
+    default: 'false',
+    aliases: formerNames(STORE_CONNECTION),
+    doc: 'true makes the service unhealthy while no connection to the store is active',
+  }),
+};
+
+export type HealthSettings = Values<typeof healthTable>;

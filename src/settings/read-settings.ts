@@ -1,0 +1,44 @@
+import { type Environment, type Findings, readTable } from '../platform/env-table/read-table';
+import { configurationTable } from './configuration';
+import { decisionsTable } from './decisions';
+import { healthTable } from './health';
+import { identityTable } from './identity';
+import { loggingTable } from './logging';
+import { responseHeadersTable } from './response-headers';
+import { serversTable, toServers } from './servers';
+import type { Settings } from './settings';
+import { statisticsTable } from './statistics';
+import { toStatistics } from './to-statistics';
+import { type Read, readStores } from './read-stores';
+import { tracingTable } from './tracing';
+import { toXds, xdsTable } from './xds';
+
+export type SettingsResult =
+  | { readonly ok: true; readonly settings: Settings; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * The settings in an environment, or every problem of it at once: one line each that names the setting,
+ * its value (never a secret) and what was expected. Warnings are for the log of the start.
+ */
+export function readSettings(env: Environment): SettingsResult {
+  const findings: Findings = { problems: [], warnings: [] };
+  const read: Read = (table) => readTable(table, env, findings);
+  const settings: Settings = {
+    configuration: read(configurationTable).values,
+    xds: toXds(read(xdsTable), findings),
+    servers: toServers(read(serversTable), findings),
+    logging: read(loggingTable).values,
+    health: read(healthTable).values,
+    decisions: read(decisionsTable).values,
+    responseHeaders: read(responseHeadersTable).values,
+    ...readStores(read, findings),
+    statistics: toStatistics(read(statisticsTable), env, findings),
+    tracing: read(tracingTable).values,
+    identity: read(identityTable).values,
+  };
+  const { problems, warnings } = findings;
+  return problems.length > 0
+    ? { ok: false, problems: [...new Set(problems)] }
+    : { ok: true, settings, warnings };
+}

@@ -1,0 +1,63 @@
+import type { Findings, Reading } from '../platform/env-table/read-table';
+import type { Table } from '../platform/env-table/setting';
+import { type Backend, backendTable, chooseBackend } from './backend';
+import { checkMemstore, memstoreTable, toMemstore } from './memstore';
+import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
+import type { Settings } from './settings';
+import { sharedStoreTable } from './store-shared';
+import { kvstoreTable } from './tables';
+import { checkCluster, toStore } from './to-store';
+
+export type Read = <T extends Table>(table: T) => Reading<T>;
+
+type StoreSection = Pick<
+  Settings,
+  'backend' | 'store' | 'perSecondStore' | 'storeFailure' | 'memstore' | 'memory'
+>;
+
+function readAll(read: Read) {
+  return {
+    backend: read(backendTable),
+    store: read(kvstoreTable),
+    shared: read(sharedStoreTable),
+    perSecondSwitch: read(perSecondSwitchTable),
+    perSecond: read(perSecondStoreTable),
+    memstore: read(memstoreTable),
+  };
+}
+
+type StoreReadings = ReturnType<typeof readAll>;
+
+/** Whether limits per second have a store of their own; a split without both addresses is a problem. */
+function isSplit(kind: Backend, readings: StoreReadings, findings: Findings): boolean {
+  const { backend, perSecondSwitch, store, perSecond } = readings;
+  const isAnotherBackend = kind !== 'kvstore' && backend.isSet('type');
+  if (!perSecondSwitch.values.enabled || isAnotherBackend || kind === 'memstore') return false;
+  for (const reading of [store, perSecond]) {
+    if (reading.isSet('url')) continue;
+    const on = perSecondSwitch.shown('enabled');
+    findings.problems.push(`${on}: expected ${reading.shown('url')} to be set`);
+  }
+  checkCluster(perSecond, findings);
+  return true;
+}
+
+/** Everything about where counters live. */
+export function readStores(read: Read, findings: Findings): StoreSection {
+  const readings = readAll(read);
+  const { backend, store, shared, perSecond, memstore } = readings;
+  checkMemstore(memstore, findings);
+  const kind = chooseBackend(readings, findings);
+  if (kind === 'kvstore') checkCluster(store, findings);
+  const main = toStore(store, shared, findings);
+  const second = toStore(perSecond, shared, findings);
+  const { failureMode, failureReplicas } = shared.values;
+  return {
+    backend: kind,
+    store: kind === 'kvstore' ? main : undefined,
+    perSecondStore: isSplit(kind, readings, findings) ? second : undefined,
+    storeFailure: { mode: failureMode, replicas: failureReplicas },
+    memstore: kind === 'memstore' ? toMemstore(memstore, findings) : undefined,
+    memory: { maxKeys: backend.values.memoryMaxKeys },
+  };
+}

@@ -1,0 +1,142 @@
+import { host, listenPort } from '../platform/env-table/addresses';
+import { boolean } from '../platform/env-table/booleans';
+import { duration } from '../platform/env-table/durations';
+import type { Findings, Reading } from '../platform/env-table/read-table';
+import { setting } from '../platform/env-table/setting';
+import { oneOf, path, word } from '../platform/env-table/texts';
+
+export const serversTable = {
+  httpHost: setting('HOST', host, { default: '0.0.0.0', doc: 'address of the HTTP server' }),
+  httpPort: setting('PORT', listenPort, { default: '8080', doc: 'port of the HTTP server' }),
+  grpcHost: setting('GRPC_HOST', host, { default: '0.0.0.0', doc: 'address of the gRPC server' }),
+  grpcPort: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
+  grpcUnixSocket: setting('GRPC_UDS', path, {
+    notBuiltYet: 'warns',
+    doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
+  }),
+  grpcTransport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
+    default: 'grpc-js',
+    notBuiltYet: { warnsFor: ['wire'] },
+    doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
+  }),
+  grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
+    default: '24h',
+    notBuiltYet: 'warns',
+    doc: 'age (± 10 %) at which a gRPC connection is told to go away; 0 means never',
+  }),
+  grpcMaxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), {
+    default: '1h',
+    notBuiltYet: 'warns',
+    doc: 'time after which such a connection is closed; 0 means never',
+  }),
+  useTls: setting('GRPC_SERVER_USE_TLS', boolean, {
+    default: 'false',
+    notBuiltYet: 'stops',
+    doc: 'true serves gRPC over TLS',
+  }),
+  certFile: setting('GRPC_SERVER_TLS_CERT', path, {
+    notBuiltYet: 'warns',
+    doc: "file with the server's certificate chain; read again when it changes",
+  }),
+  keyFile: setting('GRPC_SERVER_TLS_KEY', path, {
+    notBuiltYet: 'warns',
+    doc: "file with the server's private key; read again when it changes",
+  }),
+  clientCaFile: setting('GRPC_CLIENT_TLS_CACERT', path, {
+    notBuiltYet: 'warns',
+    doc: 'file with the authority of client certificates; set: clients must show one',
+  }),
+  clientName: setting('GRPC_CLIENT_TLS_SAN', word, {
+    notBuiltYet: 'warns',
+    doc: 'DNS name that a client certificate must hold',
+  }),
+  debugHost: setting('DEBUG_HOST', host, {
+    default: '0.0.0.0',
+    doc: 'address of the debug server',
+  }),
+  debugPort: setting('DEBUG_PORT', listenPort, {
+    default: '6070',
+    doc: 'port of the debug server',
+  }),
+};
+
+/** Where a server listens; port 0 lets the system choose. */
+interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface GrpcTlsSettings {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** Set: every client must show a certificate that this authority signed. */
+  readonly clientCaFile: string | undefined;
+  /** DNS name that the client's certificate must hold. */
+  readonly clientName: string | undefined;
+}
+
+interface GrpcServerSettings extends Listen {
+  /** Takes the place of host and port. */
+  readonly unixSocket: string | undefined;
+  readonly transport: 'wire' | 'grpc-js';
+  /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
+  readonly maxConnectionAgeMs: number;
+  /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
+  readonly maxConnectionAgeGraceMs: number;
+  readonly tls: GrpcTlsSettings | undefined;
+}
+
+export interface ServerSettings {
+  readonly http: Listen;
+  readonly grpc: GrpcServerSettings;
+  readonly debug: Listen;
+}
+
+/** Whoever sets these believes that clients are checked; without TLS nobody is. */
+function warnOfClientChecks(reading: Reading<typeof serversTable>, findings: Findings): void {
+  for (const key of ['clientCaFile', 'clientName'] as const) {
+    if (!reading.isSet(key)) continue;
+    const needed = 'GRPC_SERVER_USE_TLS=true, so no client is checked';
+    findings.warnings.push(`${reading.shown(key)} has no effect without ${needed}`);
+  }
+}
+
+function toGrpcTls(
+  reading: Reading<typeof serversTable>,
+  findings: Findings,
+): GrpcTlsSettings | undefined {
+  const { useTls, certFile, keyFile, clientCaFile, clientName } = reading.values;
+  if (!useTls) {
+    warnOfClientChecks(reading, findings);
+    return undefined;
+  }
+  for (const key of ['certFile', 'keyFile'] as const) {
+    if (reading.isSet(key)) continue;
+    findings.problems.push(`${reading.shown('useTls')}: expected ${reading.shown(key)} to be set`);
+  }
+  if (reading.isSet('clientName') && !reading.isSet('clientCaFile')) {
+    const needed = reading.shown('clientCaFile');
+    findings.problems.push(`${reading.shown('clientName')}: expected ${needed} to be set too`);
+  }
+  return { certFile: certFile ?? '', keyFile: keyFile ?? '', clientCaFile, clientName };
+}
+
+export function toServers(
+  reading: Reading<typeof serversTable>,
+  findings: Findings,
+): ServerSettings {
+  const { values } = reading;
+  return {
+    http: { host: values.httpHost, port: values.httpPort },
+    grpc: {
+      host: values.grpcHost,
+      port: values.grpcPort,
+      unixSocket: values.grpcUnixSocket,
+      transport: values.grpcTransport,
+      maxConnectionAgeMs: values.grpcMaxConnectionAgeMs,
+      maxConnectionAgeGraceMs: values.grpcMaxConnectionAgeGraceMs,
+      tls: toGrpcTls(reading, findings),
+    },
+    debug: { host: values.debugHost, port: values.debugPort },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Backend } from './backend';
+import type { ConfigurationSettings } from './configuration';
+import type { DecisionSettings } from './decisions';
+import type { HealthSettings } from './health';
+import type { IdentitySettings } from './identity';
+import type { LoggingSettings } from './logging';
+import type { MemstoreSettings } from './memstore';
+import type { ResponseHeaderSettings } from './response-headers';
+import type { ServerSettings } from './servers';
+import type { StoreSettings } from './store';
+import type { StatisticsSettings } from './to-statistics';
+import type { TracingSettings } from './tracing';
+import type { XdsSettings } from './xds';
+
+/** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
+export interface Settings {
+  readonly configuration: ConfigurationSettings;
+  readonly xds: XdsSettings;
+  readonly servers: ServerSettings;
+  readonly logging: LoggingSettings;
+  readonly health: HealthSettings;
+  readonly decisions: DecisionSettings;
+  readonly responseHeaders: ResponseHeaderSettings;
+  /** Where counters live: `store` is defined for kvstore, `memstore` for memstore, and only there. */
+  readonly backend: Backend;
+  readonly store: StoreSettings | undefined;
+  /** Takes the counters of limits per second; undefined: `store` takes them too. */
+  readonly perSecondStore: StoreSettings | undefined;
+  readonly storeFailure: {
+    readonly mode: 'error' | 'allow' | 'deny' | 'local';
+    /** Instances that share a limit while each counts for itself. */
+    readonly replicas: number;
+  };
+  readonly memstore: MemstoreSettings | undefined;
+  readonly memory: {
+    /** Most counters that are kept at the same time. */
+    readonly maxKeys: number;
+  };
+  readonly statistics: StatisticsSettings;
+  readonly tracing: TracingSettings;
+  readonly identity: IdentitySettings;
+}

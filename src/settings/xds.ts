@@ -1,0 +1,112 @@
+import { boolean } from '../platform/env-table/booleans';
+import { pairs } from '../platform/env-table/lists';
+import { decimalNumber, wholeNumber } from '../platform/env-table/numbers';
+import type { Findings, Reading } from '../platform/env-table/read-table';
+import { markNotBuiltYet, setting } from '../platform/env-table/setting';
+import { path, text, word } from '../platform/env-table/texts';
+import { timer } from './durations';
+import { readTlsFiles, type TlsFiles } from './tls';
+
+const ANY_FACTOR = 1_000_000;
+
+const table = {
+  nodeId: setting('CONFIG_GRPC_XDS_NODE_ID', text, {
+    default: 'default',
+    emptyIsValue: true,
+    doc: 'node id that the management server sees; may be empty',
+  }),
+  nodeMetadata: setting('CONFIG_GRPC_XDS_NODE_METADATA', pairs('='), {
+    doc: 'node metadata, k=v,k=v',
+    whenUnset: 'none',
+  }),
+  serverTarget: setting('CONFIG_GRPC_XDS_SERVER_URL', word, {
+    default: 'localhost:18000',
+    doc: 'address of the management server',
+  }),
+  connectRetryIntervalMs: setting('CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL', timer, {
+    default: '3s',
+    doc: 'time between attempts of the first connection',
+  }),
+  backoffJitter: setting('XDS_CLIENT_BACKOFF_JITTER', boolean, {
+    default: 'true',
+    doc: 'true adds jitter to the waits',
+  }),
+  backoffInitialMs: setting('XDS_CLIENT_BACKOFF_INITIAL_INTERVAL', timer, {
+    default: '10s',
+    doc: 'first wait before connecting again',
+  }),
+  backoffMaxMs: setting('XDS_CLIENT_BACKOFF_MAX_INTERVAL', timer, {
+    default: '60s',
+    doc: 'longest wait before connecting again',
+  }),
+  backoffRandomFactor: setting('XDS_CLIENT_BACKOFF_RANDOM_FACTOR', decimalNumber(0, ANY_FACTOR), {
+    default: '0.5',
+    doc: 'share of a wait that jitter may add or take away; more than 1 counts as 1',
+  }),
+  maxMessageSizeBytes: setting('XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES', wholeNumber(0), {
+    doc: 'largest message that is received, in bytes; 0 means the default of gRPC, 4 MiB',
+    whenUnset: '0',
+  }),
+  useTls: setting('CONFIG_GRPC_XDS_SERVER_USE_TLS', boolean, {
+    default: 'false',
+    doc: 'true speaks TLS to the management server',
+  }),
+  certFile: setting('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', path, {
+    doc: 'file with the client certificate',
+  }),
+  keyFile: setting('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', path, {
+    doc: 'file with the key of the client certificate',
+  }),
+  caFile: setting('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', path, {
+    doc: "file with the authority that signs the server's certificate",
+    whenUnset: "the system's authorities",
+  }),
+  serverName: setting('CONFIG_GRPC_XDS_SERVER_TLS_SAN', word, {
+    doc: "name to look for in the server's certificate",
+    whenUnset: 'the host of CONFIG_GRPC_XDS_SERVER_URL',
+  }),
+  additionalHeaders: setting('CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS', pairs(':'), {
+    secret: true,
+    doc: 'headers of the requests to the management server, k1:v1,k2:v2',
+    whenUnset: 'none',
+  }),
+};
+
+export const xdsTable = markNotBuiltYet(table, 'warns');
+
+export interface XdsSettings {
+  readonly nodeId: string;
+  readonly nodeMetadata: Readonly<Record<string, string>>;
+  /** Anything that gRPC can dial, most often `<host>:<port>`. */
+  readonly serverTarget: string;
+  readonly connectRetryIntervalMs: number;
+  readonly backoff: {
+    readonly initialMs: number;
+    readonly maxMs: number;
+    /** Share of a wait that may be added or removed, 0 to 1; 0 when jitter is off. */
+    readonly jitter: number;
+  };
+  /** Undefined: the default of the gRPC library. */
+  readonly maxMessageSizeBytes: number | undefined;
+  readonly tls: (TlsFiles & { readonly serverName: string | undefined }) | undefined;
+  readonly additionalHeaders: Readonly<Record<string, string>>;
+}
+
+export function toXds(reading: Reading<typeof xdsTable>, findings: Findings): XdsSettings {
+  const { values } = reading;
+  const { nodeId, serverTarget, connectRetryIntervalMs, serverName } = values;
+  return {
+    nodeId,
+    nodeMetadata: values.nodeMetadata ?? {},
+    serverTarget,
+    connectRetryIntervalMs,
+    backoff: {
+      initialMs: values.backoffInitialMs,
+      maxMs: values.backoffMaxMs,
+      jitter: values.backoffJitter ? Math.min(values.backoffRandomFactor, 1) : 0,
+    },
+    maxMessageSizeBytes: values.maxMessageSizeBytes === 0 ? undefined : values.maxMessageSizeBytes,
+    tls: values.useTls ? { ...readTlsFiles(reading, findings), serverName } : undefined,
+    additionalHeaders: values.additionalHeaders ?? {},
+  };
+}

@@ -1,0 +1,199 @@
+import { type Findings, readTable } from '../../../src/platform/env-table/read-table';
+import { SUBJECTS } from '../../../src/settings/tables';
+
+type Case = readonly [
+  name: string,
+  unset: unknown,
+  good: string,
+  value: unknown,
+  bad: string | undefined,
+];
+
+const flag = (name: string, unset: boolean): Case => [
+  name,
+  unset,
+  unset ? 'F' : 't',
+  !unset,
+  unset ? 'no' : 'yes',
+];
+const file = (name: string): Case => [name, undefined, '/etc/a b.pem', '/etc/a b.pem', 'a\nb'];
+
+const storeCases = (prefix: string): readonly Case[] => [
+  [`${prefix}_SOCKET_TYPE`, undefined, 'UNIX', 'unix', 'udp'],
+  [`${prefix}_TYPE`, 'single', 'SENTINEL', 'sentinel', 'double'],
+  [`${prefix}_URL`, undefined, 'a:1,b:2', 'a:1,b:2', 'a:1, b:2'],
+  [`${prefix}_POOL_SIZE`, 10, '20', 20, '0'],
+  [`${prefix}_TIMEOUT`, 10_000, '300ms', 300, '0'],
+  [`${prefix}_POOL_ON_EMPTY_BEHAVIOR`, 'create', 'wait', 'wait', 'CRASH'],
+  [`${prefix}_POOL_ON_EMPTY_WAIT_DURATION`, 1_000, '0', 0, '1'],
+  [`${prefix}_PIPELINE_WINDOW`, 0, '150us', 0.15, '-150us'],
+  [`${prefix}_PIPELINE_LIMIT`, 0, '8', 8, '-1'],
+  [`${prefix}_CLUSTER_PIPELINE_PARALLELISM`, 1, '0', 0, '1.5'],
+  flag(`${prefix}_TLS`, false),
+  [`${prefix}_AUTH`, undefined, 'u:p', { username: 'u', password: 'p' }, 'u:'],
+  [`${prefix}_SENTINEL_AUTH`, undefined, 'p', { username: undefined, password: 'p' }, ':'],
+];
+
+const CASES: readonly Case[] = [
+  ['CONFIG_TYPE', 'FILE', 'GRPC_XDS_DELTA', 'GRPC_XDS_DELTA', 'file'],
+  flag('FORCE_START_WITHOUT_INITIAL_CONFIG', false),
+  ['RUNTIME_ROOT', '/srv/runtime_data/current', '/data', '/data', '\n'],
+  ['RUNTIME_SUBDIRECTORY', undefined, 'ratelimit', 'ratelimit', 'a\nb'],
+  ['RUNTIME_APPDIRECTORY', 'config', '', '', undefined],
+  flag('RUNTIME_IGNOREDOTFILES', false),
+  flag('RUNTIME_WATCH_ROOT', true),
+  flag('MERGE_DOMAIN_CONFIG', false),
+
+  ['CONFIG_GRPC_XDS_NODE_ID', 'default', 'envoy-ratelimit', 'envoy-ratelimit', undefined],
+  ['CONFIG_GRPC_XDS_NODE_METADATA', undefined, 'zone=a,t=b', { zone: 'a', t: 'b' }, 'zone'],
+  ['CONFIG_GRPC_XDS_SERVER_URL', 'localhost:18000', 'gw:18001', 'gw:18001', 'gw 18001'],
+  ['CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL', 3_000, '1m', 60_000, '3'],
+  flag('XDS_CLIENT_BACKOFF_JITTER', true),
+  ['XDS_CLIENT_BACKOFF_INITIAL_INTERVAL', 10_000, '1s', 1_000, '0'],
+  ['XDS_CLIENT_BACKOFF_MAX_INTERVAL', 60_000, '5m', 300_000, '1000h'],
+  ['XDS_CLIENT_BACKOFF_RANDOM_FACTOR', 0.5, '1.5', 1.5, '-0.5'],
+  ['XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES', undefined, '8388608', 8_388_608, '8MiB'],
+  flag('CONFIG_GRPC_XDS_SERVER_USE_TLS', false),
+  file('CONFIG_GRPC_XDS_CLIENT_TLS_CERT'),
+  file('CONFIG_GRPC_XDS_CLIENT_TLS_KEY'),
+  file('CONFIG_GRPC_XDS_SERVER_TLS_CACERT'),
+  ['CONFIG_GRPC_XDS_SERVER_TLS_SAN', undefined, 'xds.test', 'xds.test', 'xds test'],
+  ['CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS', undefined, 'k:v', { k: 'v' }, 'k'],
+
+  ['HOST', '0.0.0.0', '[::]', '::', 'a b'],
+  ['PORT', 8080, '0', 0, '65536'],
+  ['GRPC_HOST', '0.0.0.0', '127.0.0.1', '127.0.0.1', ':1'],
+  ['GRPC_PORT', 8081, '18081', 18_081, 'tcp://10.0.0.1:8081'],
+  ['GRPC_UDS', undefined, '/run/rl.sock', '/run/rl.sock', '\n'],
+  ['GRPC_TRANSPORT', 'grpc-js', 'wire', 'wire', 'grpc'],
+  ['GRPC_MAX_CONNECTION_AGE', 86_400_000, '8760h', 31_536_000_000, '24'],
+  ['GRPC_MAX_CONNECTION_AGE_GRACE', 3_600_000, '0', 0, '-1s'],
+  flag('GRPC_SERVER_USE_TLS', false),
+  file('GRPC_SERVER_TLS_CERT'),
+  file('GRPC_SERVER_TLS_KEY'),
+  file('GRPC_CLIENT_TLS_CACERT'),
+  ['GRPC_CLIENT_TLS_SAN', undefined, 'edge.test', 'edge.test', 'edge test'],
+  ['DEBUG_HOST', '0.0.0.0', 'localhost', 'localhost', 'a/b'],
+  ['DEBUG_PORT', 6070, '6071', 6071, '-1'],
+
+  ['LOG_LEVEL', 'warning', 'WARN', 'warning', 'loud'],
+  ['LOG_FORMAT', 'text', 'JSON', 'json', 'xml'],
+
+  flag('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', false),
+  flag('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', false),
+
+  flag('SHADOW_MODE', false),
+  flag('QUOTA_MODE', false),
+  ['NEAR_LIMIT_RATIO', 0.8, '1.0', 1, '1.1'],
+  flag('RESPONSE_DYNAMIC_METADATA', false),
+  flag('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', false),
+  ['CACHE_KEY_PREFIX', '', 'blue:', 'blue:', undefined],
+  ['EXPIRATION_JITTER_MAX_SECONDS', 300, '0', 0, '5m'],
+  ['LocalCacheSizeInBytes', 0, '1048576', 1_048_576, '1MiB'],
+
+  flag('LIMIT_RESPONSE_HEADERS_ENABLED', false),
+  ['LIMIT_LIMIT_HEADER', 'RateLimit-Limit', 'X-Limit', 'X-Limit', 'X Limit'],
+  ['LIMIT_REMAINING_HEADER', 'RateLimit-Remaining', 'x-left', 'x-left', 'x:left'],
+  ['LIMIT_RESET_HEADER', 'RateLimit-Reset', 'Retry-In', 'Retry-In', 'é'],
+
+  ['BACKEND_TYPE', undefined, 'REDIS', 'kvstore', 'postgres'],
+  ['MEMORY_MAX_KEYS', 1_000_000, '1_000', 1_000, '0'],
+
+  ...storeCases('KVSTORE'),
+  file('KVSTORE_TLS_CLIENT_CERT'),
+  file('KVSTORE_TLS_CLIENT_KEY'),
+  file('KVSTORE_TLS_CACERT'),
+  flag('KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', false),
+  flag('KVSTORE_SCRIPTS', true),
+  ['KVSTORE_STARTUP_INITIAL_INTERVAL', 1_000, '100ms', 100, '0'],
+  ['KVSTORE_STARTUP_MAX_INTERVAL', 1_000, '30s', 30_000, '30'],
+  ['KVSTORE_STARTUP_MAX_ELAPSED_TIME', 0, '5m', 300_000, '-1s'],
+  ['KVSTORE_FAILURE_MODE', 'error', 'local', 'local', 'ignore'],
+  ['KVSTORE_FAILURE_REPLICAS', 1, '3', 3, '0'],
+  flag('KVSTORE_PERSECOND', false),
+  ...storeCases('KVSTORE_PERSECOND'),
+
+  ['MEMSTORE_HOST_PORT', undefined, 'a:1', [{ host: 'a', port: 1 }], 'a:1,b'],
+  ['MEMSTORE_SRV', undefined, '_memcache._tcp.test', '_memcache._tcp.test', 'a b'],
+  ['MEMSTORE_SRV_REFRESH', 0, '10m', 600_000, '10'],
+  ['MEMSTORE_MAX_IDLE_CONNS', 2, '16', 16, '-1'],
+  flag('MEMSTORE_TLS', false),
+  file('MEMSTORE_TLS_CLIENT_CERT'),
+  file('MEMSTORE_TLS_CLIENT_KEY'),
+  file('MEMSTORE_TLS_CACERT'),
+  flag('MEMSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', false),
+
+  flag('USE_STATSD', true),
+  flag('DISABLE_STATS', false),
+  ['STATS_FLUSH_INTERVAL', 10_000, '500ms', 500, '0'],
+  ['STATSD_HOST', 'localhost', 'statsd.test', 'statsd.test', 'statsd:8125'],
+  ['STATSD_PORT', 8125, '9125', 9125, '0'],
+  ['STATSD_PROTOCOL', 'tcp', 'udp', 'udp', 'http'],
+  ['EXTRA_TAGS', undefined, 'zone:eu,app:shop', { zone: 'eu', app: 'shop' }, 'zone=eu'],
+  ['STATS_MAX_SERIES', 100_000, '10', 10, '0'],
+  flag('USE_TAGGED_STATSD', false),
+  ['USE_TAGGED_STATSD_MOGRIFIERS', undefined, 'HITS, REST', ['HITS', 'REST'], 'HITS,,REST'],
+  flag('USE_PULLMETRICS', false),
+  ['PULLMETRICS_ADDR', { host: undefined, port: 9090 }, 'a:1', { host: 'a', port: 1 }, '9090'],
+  ['PULLMETRICS_PATH', '/metrics', '/my/metrics', '/my/metrics', 'metrics'],
+  file('PULLMETRICS_MAPPER_YAML'),
+  flag('PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS', false),
+  ['TAGGED_STATSD_MOGRIFIER_<NAME>_PATTERN', undefined, '^a$', '^a$', undefined],
+  ['TAGGED_STATSD_MOGRIFIER_<NAME>_NAME', undefined, 'rl.$1', 'rl.$1', undefined],
+  ['TAGGED_STATSD_MOGRIFIER_<NAME>_TAGS', undefined, 'd:$1', { d: '$1' }, '$1'],
+
+  ['TRACING_ENABLED', false, 'true', true, '1'],
+  ['TRACING_EXPORTER_PROTOCOL', 'http', 'grpc', 'grpc', 'GRPC'],
+  ['TRACING_SERVICE_NAME', 'RateLimit', 'limits', 'limits', undefined],
+  ['TRACING_SERVICE_NAMESPACE', '', 'edge', 'edge', undefined],
+  ['TRACING_SERVICE_INSTANCE_ID', undefined, 'a', 'a', undefined],
+  ['TRACING_SAMPLING_RATE', 1, '0.01', 0.01, '1.01'],
+
+  ['IDENTITY_HOST', '0.0.0.0', '::1', '::1', 'a b'],
+  ['IDENTITY_PORT', 8082, '80', 80, 'http'],
+  ['IDENTITY_CORS_ORIGINS', undefined, 'https://a,*', ['https://a', '*'], ','],
+  ['IDENTITY_USERINFO_PROFILE', 'documented', 'full', 'full', 'most'],
+  ['IDENTITY_STORE', 'embedded', 'redis', 'kvstore', 'disk'],
+  ['IDENTITY_RATELIMIT_FAILURE', 'allow', 'deny', 'deny', 'error'],
+];
+
+function readOne(name: string, env: Readonly<Record<string, string>>) {
+  const subject = SUBJECTS.find(({ table }) =>
+    Object.values(table).some((setting) => setting.name === name),
+  );
+  const found = Object.entries(subject?.table ?? {}).find(([, setting]) => setting.name === name);
+  if (found === undefined) throw new Error(`no setting is called ${name}`);
+  const findings: Findings = { problems: [], warnings: [] };
+  const { values } = readTable({ it: found[1] }, env, findings);
+  return { value: values.it, ...findings };
+}
+
+describe('every setting', () => {
+  it('is in this table once, and nothing else is', () => {
+    const names = SUBJECTS.flatMap(({ table }) => Object.values(table).map(({ name }) => name));
+    expect(CASES.map(([name]) => name).toSorted()).toEqual(names.toSorted());
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each(CASES)('%s has its default', (name, unset) => {
+    expect(readOne(name, {})).toEqual({ value: unset, problems: [], warnings: [] });
+  });
+
+  it.each(CASES)('%s takes a good value', (name, _, good, value) => {
+    const { value: read, problems } = readOne(name, { [name]: good });
+    expect(read).toEqual(value);
+    expect(
+      problems.filter((problem) => !problem.endsWith('not built yet in this version')),
+    ).toEqual([]);
+  });
+
+  it.each(CASES.filter(([, , , , bad]) => bad !== undefined))(
+    '%s refuses a bad value and says what it expects',
+    (name, unset, _good, _value, bad = '') => {
+      const { value, problems } = readOne(name, { [name]: bad });
+      expect(value).toEqual(unset);
+      expect(problems).toHaveLength(1);
+      expect(problems[0]).toMatch(/^[A-Za-z_<>]+(?:=".*"| \(value not shown\)): expected .+[^.]$/);
+    },
+  );
+});

@@ -1,0 +1,95 @@
+import { problemsOf, warningsOf } from './results';
+
+const env = { BACKEND_TYPE: 'memory' };
+
+describe('a feature that is not built', () => {
+  it.each([
+    ['CONFIG_TYPE', 'GRPC_XDS_SOTW'],
+    ['CONFIG_TYPE', 'GRPC_XDS_DELTA'],
+    ['GRPC_SERVER_USE_TLS', 'true'],
+    ['KVSTORE_TYPE', 'sentinel'],
+    ['REDIS_TYPE', 'CLUSTER'],
+    ['REDIS_PERSECOND', 'true'],
+    ['BACKEND_TYPE', 'memstore'],
+    ['BACKEND_TYPE', 'memcache'],
+  ])('stops the start where running without it would be wrong: %s=%s', (name, value) => {
+    expect(problemsOf({ ...env, [name]: value })).toContain(
+      `${name}="${value}": not built yet in this version`,
+    );
+  });
+
+  it.each([
+    ['CONFIG_GRPC_XDS_SERVER_URL', 'gw:18001'],
+    ['XDS_CLIENT_BACKOFF_JITTER', 'false'],
+    ['GRPC_UDS', '/run/rl.sock'],
+    ['GRPC_TRANSPORT', 'wire'],
+    ['GRPC_MAX_CONNECTION_AGE', '1h'],
+    ['GRPC_MAX_CONNECTION_AGE_GRACE', '0'],
+    ['GRPC_CLIENT_TLS_CACERT', '/ca'],
+    ['LOCAL_CACHE_SIZE_IN_BYTES', '1048576'],
+    ['REDIS_POOL_SIZE', '20'],
+    ['REDIS_POOL_ON_EMPTY_BEHAVIOR', 'WAIT'],
+    ['KVSTORE_FAILURE_MODE', 'allow'],
+    ['KVSTORE_PERSECOND_URL', 'b:2'],
+    ['MEMSTORE_HOST_PORT', 'm:1'],
+    ['USE_PULLMETRICS', 'true'],
+    ['USE_TAGGED_STATSD', 'true'],
+    ['EXTRA_TAGS', 'a:b'],
+    ['TRACING_ENABLED', 'true'],
+    ['IDENTITY_PORT', '9000'],
+  ])('warns where the service is right without it: %s=%s', (name, value) => {
+    expect(warningsOf({ ...env, [name]: value })).toContain(
+      `${name}="${value}" has no effect: not built yet in this version`,
+    );
+  });
+
+  it('is not mentioned while its settings hold their defaults', () => {
+    expect(
+      warningsOf({
+        ...env,
+        CONFIG_TYPE: 'FILE',
+        CONFIG_GRPC_XDS_SERVER_URL: 'localhost:18000',
+        GRPC_SERVER_USE_TLS: 'false',
+        GRPC_TRANSPORT: 'grpc-js',
+        REDIS_TYPE: 'SINGLE',
+        REDIS_PERSECOND: 'false',
+        REDIS_POOL_SIZE: '10',
+        LOCAL_CACHE_SIZE_IN_BYTES: '0',
+        USE_PROMETHEUS: 'false',
+        TRACING_ENABLED: 'false',
+        TRACING_SAMPLING_RATE: '1.0',
+      }),
+    ).toEqual([]);
+  });
+
+  it('is not confused with one that is gone', () => {
+    expect(warningsOf({ ...env, REDIS_PIPELINE_LIMIT: '8' })).toEqual([
+      'REDIS_PIPELINE_LIMIT="8" is deprecated and has no effect',
+    ]);
+  });
+
+  it.each([
+    ['FORCE_START_WITHOUT_INITIAL_CONFIG', 'true'],
+    ['RUNTIME_WATCH_ROOT', 'false'],
+    ['HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', 'true'],
+    ['KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', 'true'],
+    ['KVSTORE_TIMEOUT', '1s'],
+    ['KVSTORE_TLS', 'true'],
+    ['KVSTORE_AUTH', 'hush'],
+    ['KVSTORE_SCRIPTS', 'false'],
+    ['KVSTORE_STARTUP_MAX_ELAPSED_TIME', '1m'],
+    ['KVSTORE_PIPELINE_WINDOW', '150us'],
+    ['SHADOW_MODE', 'true'],
+    ['QUOTA_MODE', 'true'],
+    ['NEAR_LIMIT_RATIO', '0.5'],
+    ['RESPONSE_DYNAMIC_METADATA', 'true'],
+    ['STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', 'true'],
+    ['CACHE_KEY_PREFIX', 'p:'],
+    ['EXPIRATION_JITTER_MAX_SECONDS', '0'],
+    ['LIMIT_RESPONSE_HEADERS_ENABLED', 'true'],
+    ['STATSD_PROTOCOL', 'udp'],
+    ['LOG_FORMAT', 'json'],
+  ])('is not said of one that is: %s', (name, value) => {
+    expect(warningsOf({ ...env, [name]: value })).toEqual([]);
+  });
+});

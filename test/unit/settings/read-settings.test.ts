@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { readSettings } from '../../../src/settings/read-settings';
+import { SUBJECTS } from '../../../src/settings/tables';
+import { problemsOf, settingsOf, warningsOf } from './results';
+
+describe('settings', () => {
+  it('hold the defaults of the document in an empty environment', () => {
+    expect(settingsOf({})).toEqual({
+      configuration: {
+        type: 'FILE',
+        forceStartWithoutInitialConfig: false,
+        runtimeRoot: '/srv/runtime_data/current',
+        runtimeSubdirectory: undefined,
+        runtimeAppDirectory: 'config',
+        runtimeIgnoreDotFiles: false,
+        runtimeWatchRoot: true,
+        mergeDomains: false,
+      },
+      xds: {
+        nodeId: 'default',
+        nodeMetadata: {},
+        serverTarget: 'localhost:18000',
+        connectRetryIntervalMs: 3_000,
+        backoff: { initialMs: 10_000, maxMs: 60_000, jitter: 0.5 },
+        maxMessageSizeBytes: undefined,
+        tls: undefined,
+        additionalHeaders: {},
+      },
+      servers: {
+        http: { host: '0.0.0.0', port: 8080 },
+        grpc: {
+          host: '0.0.0.0',
+          port: 8081,
+          unixSocket: undefined,
+          transport: 'grpc-js',
+          maxConnectionAgeMs: 86_400_000,
+          maxConnectionAgeGraceMs: 3_600_000,
+          tls: undefined,
+        },
+        debug: { host: '0.0.0.0', port: 6070 },
+      },
+      logging: { level: 'warning', format: 'text' },
+      health: { needsConfiguration: false, needsStoreConnection: false },
+      decisions: {
+        shadowMode: false,
+        quotaMode: false,
+        nearLimitRatio: 0.8,
+        responseDynamicMetadata: false,
+        stopIncrementWhenOverLimit: false,
+        cacheKeyPrefix: '',
+        expirationJitterMaxSeconds: 300,
+        localCacheSizeBytes: 0,
+      },
+      responseHeaders: {
+        enabled: false,
+        limit: 'RateLimit-Limit',
+        remaining: 'RateLimit-Remaining',
+        reset: 'RateLimit-Reset',
+      },
+      backend: 'memory',
+      store: undefined,
+      perSecondStore: undefined,
+      storeFailure: { mode: 'error', replicas: 1 },
+      memstore: undefined,
+      memory: { maxKeys: 1_000_000 },
+      statistics: {
+        output: 'statsd',
+        flushIntervalMs: 10_000,
+        statsd: { host: 'localhost', port: 8125, protocol: 'tcp' },
+        extraTags: {},
+        maxSeries: 100_000,
+        mogrifiers: [],
+        pullMetrics: {
+          host: undefined,
+          port: 9090,
+          path: '/metrics',
+          mapperFile: undefined,
+          responseTimeAsMilliseconds: false,
+        },
+      },
+      tracing: {
+        enabled: false,
+        exporterProtocol: 'http',
+        serviceName: 'RateLimit',
+        serviceNamespace: '',
+        serviceInstanceId: undefined,
+        samplingRate: 1,
+      },
+      identity: {
+        host: '0.0.0.0',
+        port: 8082,
+        corsOrigins: undefined,
+        userinfoProfile: 'documented',
+        store: 'embedded',
+        rateLimitFailure: 'allow',
+      },
+    });
+  });
+
+  it('report the mistakes of all subjects together', () => {
+    expect(
+      problemsOf({
+        PORT: 'http',
+        RUNTIME_WATCH_ROOT: 'yes',
+        REDIS_URL: 'redis',
+        STATS_FLUSH_INTERVAL: '10',
+        NEAR_LIMIT_RATIO: '80%',
+        TRACING_EXPORTER_PROTOCOL: 'zipkin',
+      }),
+    ).toEqual([
+      'RUNTIME_WATCH_ROOT="yes": expected true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)',
+      'PORT="http": expected a port from 0 to 65535',
+      'NEAR_LIMIT_RATIO="80%": expected a number from 0 to 1',
+      'REDIS_URL="redis": expected <host>:<port> or the path of a unix socket',
+      'STATS_FLUSH_INTERVAL="10": expected a duration from 1ms to 576h, such as 150us, 10s or 1h30m',
+      'TRACING_EXPORTER_PROTOCOL="zipkin": expected one of http, grpc',
+    ]);
+  });
+
+  it('report one line each, whatever the environment holds', () => {
+    const names = SUBJECTS.flatMap(({ table }) => Object.values(table).map(({ name }) => name));
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (env) => {
+        const result = readSettings(env);
+        const lines = result.ok ? result.warnings : result.problems;
+        expect(lines.filter((line) => /[\n\r]/.test(line))).toEqual([]);
+      }),
+    );
+  });
+
+  it('leave other variables alone', () => {
+    expect(
+      warningsOf({ REDIS_PORT: 'tcp://10.0.0.1:6379', REDIS_SERVICE_HOST: '10.0.0.1' }),
+    ).toEqual(warningsOf({}));
+  });
+});
+
+describe('TLS of the gRPC server', () => {
+  it('needs a certificate and a key', () => {
+    expect(problemsOf({ GRPC_SERVER_USE_TLS: 'true', GRPC_CLIENT_TLS_SAN: 'edge.test' })).toEqual([
+      'GRPC_SERVER_USE_TLS="true": not built yet in this version',
+      'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_CERT to be set',
+      'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_KEY to be set',
+      'GRPC_CLIENT_TLS_SAN="edge.test": expected GRPC_CLIENT_TLS_CACERT to be set too',
+    ]);
+  });
+
+  it('is the only thing wrong with a complete set of files', () => {
+    expect(
+      problemsOf({
+        GRPC_SERVER_USE_TLS: 'true',
+        GRPC_SERVER_TLS_CERT: '/c',
+        GRPC_SERVER_TLS_KEY: '/k',
+        GRPC_CLIENT_TLS_CACERT: '/a',
+        GRPC_CLIENT_TLS_SAN: 'edge.test',
+      }),
+    ).toEqual(['GRPC_SERVER_USE_TLS="true": not built yet in this version']);
+  });
+
+  it('is missed by whoever wants clients to be checked', () => {
+    expect(warningsOf({ GRPC_CLIENT_TLS_CACERT: '/a', KVSTORE_URL: 'a:1' })).toContain(
+      'GRPC_CLIENT_TLS_CACERT="/a" has no effect without GRPC_SERVER_USE_TLS=true, so no client is checked',
+    );
+  });
+});
+
+describe('the management server', () => {
+  it('gets headers, metadata, TLS files and a backoff', () => {
+    const { xds } = settingsOf({
+      CONFIG_GRPC_XDS_NODE_METADATA: 'zone=a',
+      CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: 'authorization:Bearer x',
+      CONFIG_GRPC_XDS_SERVER_USE_TLS: 'true',
+      CONFIG_GRPC_XDS_SERVER_TLS_CACERT: '/ca',
+      CONFIG_GRPC_XDS_SERVER_TLS_SAN: 'xds.test',
+      XDS_CLIENT_BACKOFF_RANDOM_FACTOR: '1.5',
+      XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES: '1024',
+    });
+    expect(xds).toMatchObject({
+      nodeMetadata: { zone: 'a' },
+      additionalHeaders: { authorization: 'Bearer x' },
+      tls: { certFile: undefined, keyFile: undefined, caFile: '/ca', serverName: 'xds.test' },
+      backoff: { jitter: 1 },
+      maxMessageSizeBytes: 1024,
+    });
+  });
+
+  it('gets no jitter when it is off, and the default size for 0', () => {
+    const { xds } = settingsOf({
+      XDS_CLIENT_BACKOFF_JITTER: 'false',
+      XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES: '0',
+    });
+    expect([xds.backoff.jitter, xds.maxMessageSizeBytes]).toEqual([0, undefined]);
+  });
+
+  it('wants certificate and key together', () => {
+    const tls = { CONFIG_GRPC_XDS_SERVER_USE_TLS: 'true' };
+    expect(problemsOf({ ...tls, CONFIG_GRPC_XDS_CLIENT_TLS_CERT: '/c' })).toEqual([
+      'CONFIG_GRPC_XDS_CLIENT_TLS_CERT="/c": expected CONFIG_GRPC_XDS_CLIENT_TLS_KEY to be set too',
+    ]);
+    expect(problemsOf({ ...tls, CONFIG_GRPC_XDS_CLIENT_TLS_KEY: '/k' })).toEqual([
+      'CONFIG_GRPC_XDS_CLIENT_TLS_KEY="/k": expected CONFIG_GRPC_XDS_CLIENT_TLS_CERT to be set too',
+    ]);
+  });
+});

@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { settingsHelp } from '../../../src/settings/settings-help';
+import { settingsPage } from '../../../src/settings/settings-page';
+import { SUBJECTS } from '../../../src/settings/tables';
+
+const names = SUBJECTS.flatMap(({ table }) =>
+  Object.values(table).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+);
+
+describe('the settings page', () => {
+  it('is up to date (npm run build && node scripts/write-settings-page.mjs)', () => {
+    const file = join(__dirname, '../../../docs/settings.md');
+    expect(readFileSync(file, 'utf8')).toBe(settingsPage());
+  });
+
+  it('holds every name', () => {
+    const page = settingsPage();
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('shows names, default and meaning in a row', () => {
+    expect(settingsPage()).toMatch(
+      /^\| `KVSTORE_TIMEOUT` \(`REDIS_TIMEOUT`\) +\| `10s` +\| longest time for .* \|$/m,
+    );
+  });
+});
+
+describe('the help', () => {
+  it('holds every name', () => {
+    const help = settingsHelp();
+    expect(names.filter((name) => !help.includes(name))).toEqual([]);
+  });
+
+  it('fits into 100 columns', () => {
+    expect(
+      settingsHelp()
+        .split('\n')
+        .filter((line) => line.length > 100),
+    ).toEqual([]);
+  });
+
+  it('shows names, meaning and default', () => {
+    expect(settingsHelp()).toContain(
+      '  KVSTORE_TIMEOUT (REDIS_TIMEOUT)\n      longest time for connecting, writing and reading [10s]\n',
+    );
+  });
+
+  it('says what is empty, secret, deprecated or not built', () => {
+    const help = settingsHelp();
+    expect(help).toContain('text before every counter key [empty]');
+    expect(help).toContain('<PASSWORD> or <USERNAME>:<PASSWORD>; secret [none]');
+    expect(help).toContain('deprecated: no effect [0]');
+    expect(help).toContain('not built yet: sentinel, cluster (stops the start) [single]');
+    expect(help).toContain('true speaks TLS to the nodes; not built yet [false]');
+  });
+});

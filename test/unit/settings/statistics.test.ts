@@ -1,0 +1,88 @@
+import { problemsOf, settingsOf, warningsOf } from './results';
+
+const outputOf = (env: Readonly<Record<string, string>>) => settingsOf(env).statistics.output;
+
+describe('the output of statistics', () => {
+  it.each([
+    [{}, 'statsd'],
+    [{ USE_STATSD: 'true' }, 'statsd'],
+    [{ USE_STATSD: 'false' }, 'stdout'],
+    [{ USE_PULLMETRICS: 'true' }, 'pull-metrics'],
+    [{ USE_PROMETHEUS: 'true', USE_STATSD: 'false' }, 'pull-metrics'],
+    [{ USE_PULLMETRICS: 'false' }, 'statsd'],
+    [{ USE_DOG_STATSD: 'true' }, 'tagged-statsd'],
+    [{ DISABLE_STATS: 'true' }, 'none'],
+    [{ DISABLE_STATS: 'false' }, 'statsd'],
+  ])('of %j is %s', (env, output) => {
+    expect(outputOf(env)).toBe(output);
+  });
+
+  it.each([
+    [{ USE_STATSD: 'true', USE_PROMETHEUS: 't' }, 'USE_STATSD="true" and USE_PROMETHEUS="t"'],
+    [
+      { USE_TAGGED_STATSD: '1', USE_PULLMETRICS: '1' },
+      'USE_TAGGED_STATSD="1" and USE_PULLMETRICS="1"',
+    ],
+    [
+      { USE_STATSD: '1', USE_TAGGED_STATSD: '1', USE_PULLMETRICS: '1' },
+      'USE_STATSD="1" and USE_TAGGED_STATSD="1" and USE_PULLMETRICS="1"',
+    ],
+  ])('cannot be two at once: %j', (env, names) => {
+    expect(problemsOf(env)).toEqual([`${names}: expected only one output of statistics`]);
+  });
+
+  it('is off when statistics are disabled, which is said to whoever asked for one', () => {
+    const env = { DISABLE_STATS: 'true', USE_STATSD: 'true', BACKEND_TYPE: 'memory' };
+    expect(outputOf(env)).toBe('none');
+    expect(warningsOf(env)).toEqual([
+      'USE_STATSD="true" has no effect beside DISABLE_STATS="true"',
+    ]);
+  });
+});
+
+describe('mogrifiers', () => {
+  const hits = {
+    USE_DOG_STATSD: 'true',
+    USE_DOG_STATSD_MOGRIFIERS: 'HITS,rest',
+    DOG_STATSD_MOGRIFIER_HITS_PATTERN: '^rl\\.(?P<domain>[^.]+)\\.total_hits$',
+    DOG_STATSD_MOGRIFIER_HITS_NAME: 'rl.total_hits',
+    DOG_STATSD_MOGRIFIER_HITS_TAGS: 'domain:$1',
+    TAGGED_STATSD_MOGRIFIER_REST_PATTERN: '^rl\\.(.+)$',
+    TAGGED_STATSD_MOGRIFIER_REST_NAME: 'rl.$1',
+  };
+
+  it('come in the order of their list, each under its name in upper case', () => {
+    const { mogrifiers } = settingsOf(hits).statistics;
+    expect(mogrifiers).toEqual([
+      {
+        name: 'HITS',
+        pattern: /^rl\.(?<domain>[^.]+)\.total_hits$/,
+        metricName: 'rl.total_hits',
+        tags: { domain: '$1' },
+      },
+      { name: 'REST', pattern: /^rl\.(.+)$/, metricName: 'rl.$1', tags: {} },
+    ]);
+  });
+
+  it('need a pattern and a name', () => {
+    expect(problemsOf({ TAGGED_STATSD_MOGRIFIERS: 'X' })).toEqual([
+      'TAGGED_STATSD_MOGRIFIERS="X": expected TAGGED_STATSD_MOGRIFIER_X_PATTERN to be set',
+      'TAGGED_STATSD_MOGRIFIERS="X": expected TAGGED_STATSD_MOGRIFIER_X_NAME to be set',
+    ]);
+  });
+
+  it('need a pattern that compiles', () => {
+    const problems = problemsOf({ ...hits, DOG_STATSD_MOGRIFIER_HITS_PATTERN: '(a' });
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^DOG_STATSD_MOGRIFIER_HITS_PATTERN="\(a": expected a regular expression \(.*Unterminated group\)$/,
+      ),
+    ]);
+  });
+
+  it('need a value for every tag', () => {
+    expect(problemsOf({ ...hits, DOG_STATSD_MOGRIFIER_HITS_TAGS: 'domain:$1,key:' })).toEqual([
+      'DOG_STATSD_MOGRIFIER_HITS_TAGS="domain:$1,key:": expected a value for the tag key',
+    ]);
+  });
+});
