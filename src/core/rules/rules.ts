@@ -36,7 +36,7 @@ export interface RuleNode {
 export interface KeyRules {
   readonly key: string;
   readonly byValue: ReadonlyMap<string, RuleNode> | undefined;
-  readonly wildcards: WildcardIndex | undefined;
+  readonly wildcards: WildcardIndex<RuleNode> | undefined;
   readonly anyValue: RuleNode | undefined;
 }
 

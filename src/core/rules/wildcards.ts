@@ -1,29 +1,27 @@
-import type { RuleNode } from './rules';
-
 /** A value with `*`, cut at its stars: the text before the first, between them, and after the last. */
-interface Wildcard {
+interface Wildcard<N> {
   readonly order: number;
   readonly prefix: string;
   readonly middles: readonly string[];
   readonly suffix: string;
-  readonly node: RuleNode;
+  readonly node: N;
 }
 
 /**
  * The wildcards of one key, found by their literal prefix, so that ten thousand of them cost as
  * much as ten. The first that matches in the order of the file wins (choices §2.2).
  */
-export interface WildcardIndex {
+export interface WildcardIndex<N> {
   /** The lengths that occur among the prefixes, ascending. */
   readonly prefixLengths: readonly number[];
-  readonly byPrefix: ReadonlyMap<string, readonly Wildcard[]>;
-  readonly inOrder: readonly { readonly pattern: string; readonly node: RuleNode }[];
+  readonly byPrefix: ReadonlyMap<string, readonly Wildcard<N>[]>;
+  readonly inOrder: readonly { readonly pattern: string; readonly node: N }[];
 }
 
-export function indexWildcards(
-  inOrder: readonly { readonly pattern: string; readonly node: RuleNode }[],
-): WildcardIndex {
-  const byPrefix = new Map<string, Wildcard[]>();
+export function indexWildcards<N>(
+  inOrder: readonly { readonly pattern: string; readonly node: N }[],
+): WildcardIndex<N> {
+  const byPrefix = new Map<string, Wildcard<N>[]>();
   const lengths = new Set<number>();
   inOrder.forEach(({ pattern, node }, order) => {
     const parts = pattern.split('*');
@@ -44,8 +42,8 @@ export function indexWildcards(
 }
 
 /** The node of the first wildcard, in the order of the file, that matches this value. */
-export function findWildcard(index: WildcardIndex, value: string): RuleNode | undefined {
-  let best: Wildcard | undefined;
+export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | undefined {
+  let best: Wildcard<N> | undefined;
   for (const length of index.prefixLengths) {
     if (length > value.length) break;
     const sharing = index.byPrefix.get(value.slice(0, length));
@@ -59,7 +57,7 @@ export function findWildcard(index: WildcardIndex, value: string): RuleNode | un
 }
 
 /** Whether the value, which starts with the prefix, holds the other parts in order. */
-function matchesRest({ prefix, middles, suffix }: Wildcard, value: string): boolean {
+function matchesRest({ prefix, middles, suffix }: Wildcard<unknown>, value: string): boolean {
   const end = value.length - suffix.length;
   if (end < prefix.length || !value.endsWith(suffix)) return false;
   let at = prefix.length;

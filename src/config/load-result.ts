@@ -1,0 +1,40 @@
+import type { RuleProblem } from '../core/rules/definition';
+
+/** What one load of a source of rules came to. A load that is not ok changes nothing. */
+export type LoadResult<R> = LoadedRules<R> | FailedLoad;
+
+export interface LoadedRules<R> {
+  readonly ok: true;
+  readonly rules: R;
+  readonly domainCount: number;
+  /** Descriptor entries, with or without a limit. */
+  readonly ruleCount: number;
+  /** Warnings only. */
+  readonly problems: readonly RuleProblem[];
+  readonly durationMs: number;
+}
+
+export interface FailedLoad {
+  readonly ok: false;
+  /** Every error and warning; at least one error. */
+  readonly problems: readonly RuleProblem[];
+  readonly durationMs: number;
+}
+
+/** A rule file as it lies on the disk. */
+export interface RuleFile {
+  /** Its name, without the directory. */
+  readonly file: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Everything that was found in a directory of rules. */
+export interface RuleFiles {
+  readonly files: readonly RuleFile[];
+  /** What finding and reading them already showed. */
+  readonly problems: readonly RuleProblem[];
+}
+
+export function isError({ severity }: RuleProblem): boolean {
+  return severity === 'error';
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import type { Report } from '../../core/rules/parse/report';
+
+/**
+ * The text of a file: UTF-8, or UTF-16 with a byte order mark. Undefined, and reported, when the
+ * bytes are neither.
+ */
+export function decodeText(content: string | Uint8Array, report: Report): string | undefined {
+  if (typeof content === 'string') return normalize(content);
+  const encoding = encodingOf(content);
+  if (encoding !== 'utf-8') return normalize(new TextDecoder(encoding).decode(content));
+  if (isUtf8(content)) return normalize(new TextDecoder().decode(content));
+  report.error(findInvalid(content), 'invalid-encoding', 'these bytes are not UTF-8');
+  return undefined;
+}
+
+function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
+
+/** What else ends a line in YAML 1.1 (§4.1.4): a carriage return alone, and three of Unicode's. */
+const OTHER_LINE_ENDS = /\r(?!\n)|[\x85\u2028\u2029]/g;
+
+/** Without the byte order mark, and with line feeds where lines end. */
+function normalize(text: string): string {
+  const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
+  return unmarked.replaceAll(OTHER_LINE_ENDS, '\n');
+}
+
+const LINE_FEED = 0x0a;
+
+function findInvalid(bytes: Uint8Array) {
+  let line = 1;
+  let start = 0;
+  for (;;) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const content = bytes.subarray(start, end === -1 ? undefined : end);
+    if (end === -1 || !isUtf8(content)) {
+      const column = new TextDecoder().decode(content).indexOf('\ufffd') + 1;
+      return { line, column };
+    }
+    line += 1;
+    start = end + 1;
+  }
+}

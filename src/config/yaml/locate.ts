@@ -1,0 +1,86 @@
+import { Composer, isScalar, type Document, type YAMLError } from 'yaml';
+import type { RuleProblem } from '../../core/rules/definition';
+import { MAX_DEPTH, type Located } from '../../core/rules/parse/located';
+import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
+import { createReport, type Report } from '../../core/rules/parse/report';
+import { decodeText } from './decode';
+import { createPlaceOf, type PlaceOf } from './places';
+import { parseTokens } from './tokens';
+import { locateTree } from './tree';
+
+/**
+ * Reads one YAML 1.1 rule file into a located tree, for `parseRuleFiles`. Bytes are checked for
+ * their encoding, a string is taken as it is. Never throws; every syntax error is a problem.
+ */
+export function readRuleFile(file: string, content: string | Uint8Array): RuleSource {
+  const problems: RuleProblem[] = [];
+  const report = createReport(file, problems);
+  const text = decodeText(content, report);
+  const root = text === undefined ? undefined : readText(text, report);
+  return { file, root, problems };
+}
+
+/** Scalars stay texts here; what they stand for is decided where they are used. */
+const OPTIONS = { version: '1.1', schema: 'failsafe', uniqueKeys: false } as const;
+
+function readText(text: string, report: Report): Located | undefined {
+  const placeOf = createPlaceOf(text);
+  if (!checkCharacters(text, placeOf, report)) return undefined;
+  const parsed = parseTokens(text);
+  if ('tooDeepAt' in parsed) {
+    const message = `lists and maps are nested deeper than ${String(MAX_DEPTH)}`;
+    report.error(placeOf(parsed.tooDeepAt), 'too-deep', message);
+    return undefined;
+  }
+  const documents = new Composer(OPTIONS).compose(parsed.tokens, true, text.length);
+  const first = documents.next();
+  if (first.done === true) return undefined;
+  const second = documents.next();
+  reportSyntax(first.value, placeOf, report);
+  if (second.done !== true && !isEmpty(second.value)) {
+    const message = 'only the first document of a file counts; this one is ignored';
+    report.warning(placeOf(second.value.range[0]), 'extra-document', message);
+  }
+  if (first.value.errors.length > 0) return undefined;
+  return isEmpty(first.value) ? undefined : locateTree(first.value.contents, placeOf, report);
+}
+
+const NOT_ALLOWED =
+  /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
+
+function checkCharacters(text: string, placeOf: PlaceOf, report: Report): boolean {
+  const found = NOT_ALLOWED.exec(text);
+  if (found === null) return true;
+  const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  const message = `not valid YAML: the character U+${code} may stand only as an escape in double quotes`;
+  report.error(placeOf(found.index), 'yaml-syntax', message);
+  return false;
+}
+
+/** After so many errors the rest says nothing new. */
+const MAX_SYNTAX_ERRORS = 50;
+
+function reportSyntax({ errors, warnings }: Document.Parsed, placeOf: PlaceOf, report: Report) {
+  for (const error of errors.slice(0, MAX_SYNTAX_ERRORS)) {
+    report.error(placeOf(error.pos[0]), 'yaml-syntax', `not valid YAML: ${toMessage(error)}`);
+  }
+  const next = errors[MAX_SYNTAX_ERRORS];
+  if (next !== undefined) {
+    const count = String(errors.length - MAX_SYNTAX_ERRORS);
+    const message = `not valid YAML: ${count} more errors from here on`;
+    report.error(placeOf(next.pos[0]), 'yaml-syntax', message);
+  }
+  for (const warning of warnings) {
+    if (warning.code === 'TAG_RESOLVE_FAILED') continue;
+    report.warning(placeOf(warning.pos[0]), 'yaml-remark', toMessage(warning));
+  }
+}
+
+function toMessage({ message }: YAMLError): string {
+  const line = message.replaceAll(/\s+/g, ' ');
+  return line.charAt(0).toLowerCase() + line.slice(1);
+}
+
+function isEmpty({ contents }: Document.Parsed): boolean {
+  return contents === null || (isScalar(contents) && contents.source === '');
+}

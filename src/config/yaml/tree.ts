@@ -1,0 +1,123 @@
+import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
+import {
+  quote,
+  type Located,
+  type LocatedMap,
+  type LocatedPair,
+  type LocatedScalar,
+  type Place,
+} from '../../core/rules/parse/located';
+import type { Report } from '../../core/rules/parse/report';
+import { isMergeKey, mergeInto } from './merge';
+import type { PlaceOf } from './places';
+import { isTextTag, isTypeTag } from './tags';
+
+/** How many nodes the aliases of one file may stand for, so that ten lines cannot mean a billion rules. */
+export const MAX_ALIASED_NODES = 1_000_000;
+
+interface Anchor {
+  /** Undefined while the node is still being read: an alias to it would be a circle. */
+  located: Located | undefined;
+  /** Nodes that it stands for, aliases in it spelled out. */
+  size: number;
+}
+
+interface Walk {
+  readonly placeOf: PlaceOf;
+  readonly report: Report;
+  readonly anchors: Map<string, Anchor>;
+  nodes: number;
+  aliasedNodes: number;
+}
+
+type Node = ParsedNode | null | undefined;
+
+/**
+ * The located tree of a document: aliases resolved (and shared), merge keys applied. Undefined, and
+ * reported, when its aliases stand for too much.
+ */
+export function locateTree(root: Node, placeOf: PlaceOf, report: Report): Located | undefined {
+  const walk = { placeOf, report, anchors: new Map(), nodes: 0, aliasedNodes: 0 };
+  const located = locate(root, placeOf(0), walk);
+  return isTooMuch(walk) ? undefined : located;
+}
+
+function locate(node: Node, fallback: Place, walk: Walk): Located {
+  walk.nodes += 1;
+  if (node === null || node === undefined) return nothing(fallback);
+  const at = walk.placeOf(node.range[0]);
+  if (isAlias(node)) return locateAlias(node, at, walk);
+  checkTag(node.tag, at, walk.report);
+  if (node.anchor === undefined) return locateContent(node, at, walk);
+  const anchor: Anchor = { located: undefined, size: walk.nodes };
+  walk.anchors.set(node.anchor, anchor);
+  anchor.located = locateContent(node, at, walk);
+  anchor.size = walk.nodes - anchor.size + 1;
+  return anchor.located;
+}
+
+function locateContent(node: Exclude<ParsedNode, Alias.Parsed>, at: Place, walk: Walk): Located {
+  if (isMap(node)) return locateMap(node, at, walk);
+  if (isSeq(node)) {
+    const items = node.items.map((item) => locate(item, at, walk));
+    return { kind: 'list', items, ...at };
+  }
+  const text = node.source;
+  if (isScalar(node) && node.type === 'QUOTE_DOUBLE' && LONE_SURROGATE.test(text)) {
+    const message = 'not valid YAML: an escape in this text stands for no Unicode character';
+    walk.report.error(at, 'yaml-syntax', message);
+  }
+  const quoted = (node.type !== 'PLAIN' || isTextTag(node.tag)) && !isTypeTag(node.tag);
+  return { kind: 'scalar', text, quoted, ...at };
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+function locateMap(node: YAMLMap.Parsed, at: Place, walk: Walk): LocatedMap {
+  const pairs: LocatedPair[] = [];
+  const merged: Located[] = [];
+  for (const pair of node.items) {
+    const key = locate(pair.key, at, walk);
+    const value = locate(pair.value, key, walk);
+    if (isMergeKey(key)) merged.push(value);
+    else pairs.push({ key, value });
+  }
+  if (merged.length > 0 && !isTooMuch(walk)) mergeInto(pairs, merged, walk.report);
+  return { kind: 'map', pairs, ...at };
+}
+
+/** What an alias stands for, at the place of the alias. */
+function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
+  const anchor = walk.anchors.get(source);
+  if (anchor?.located === undefined) {
+    const reason =
+      anchor === undefined
+        ? 'no anchor of that name stands above it'
+        : 'it stands in what it names';
+    walk.report.error(at, 'bad-alias', `alias ${quote(source)} cannot be resolved: ${reason}`);
+    return nothing(at);
+  }
+  if (isTooMuch(walk)) return nothing(at);
+  walk.nodes += anchor.size;
+  walk.aliasedNodes += anchor.size;
+  if (isTooMuch(walk)) {
+    const limit = String(MAX_ALIASED_NODES);
+    const message = `the aliases of this file stand for more than ${limit} nodes from here on`;
+    walk.report.error(at, 'too-many-aliases', message);
+  }
+  return { ...anchor.located, ...at };
+}
+
+function isTooMuch({ aliasedNodes }: Walk): boolean {
+  return aliasedNodes > MAX_ALIASED_NODES;
+}
+
+function nothing({ line, column }: Place): LocatedScalar {
+  return { kind: 'scalar', text: '', quoted: false, line, column };
+}
+
+function checkTag(tag: string | undefined, at: Place, report: Report): void {
+  if (tag === undefined || isTextTag(tag) || isTypeTag(tag)) return;
+  const message = `the tag ${quote(tag)} means nothing here; it is ignored`;
+  report.warning(at, 'unknown-tag', message);
+}

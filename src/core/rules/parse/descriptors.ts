@@ -1,0 +1,138 @@
+import type { RuleDefinition } from '../definition';
+import { readFields, type Fields } from './fields';
+import { readLimit } from './limit';
+import { MAX_DEPTH, quote, type Located, type LocatedMap, type Place } from './located';
+import { readMetadata } from './metadata';
+import type { LimitNames } from './replaces';
+import type { Report } from './report';
+import { present, readFlag, readMaps, readText } from './values';
+
+/** Where the siblings of one level stand, by `key` or `key_value`. */
+type Siblings = Map<string, Place & { readonly file: string; readonly entry: string }>;
+
+/** The entries of one domain while its files are read. */
+export interface DomainDraft {
+  readonly rules: RuleDefinition[];
+  readonly top: Siblings;
+  readonly names: LimitNames;
+}
+
+/** Adds the entries of a list of descriptors, and all below them, to the domain. */
+export function readDescriptors(
+  list: Located | undefined,
+  draft: DomainDraft,
+  report: Report,
+): void {
+  readLevel(list, { parent: -1, siblings: draft.top, depth: 1 }, draft, report);
+}
+
+interface RuleLevelPlace {
+  readonly parent: number;
+  readonly siblings: Siblings;
+  /** Lists and maps around the entries of this level. */
+  readonly depth: number;
+}
+
+function readLevel(
+  list: Located | undefined,
+  at: RuleLevelPlace,
+  draft: DomainDraft,
+  report: Report,
+): void {
+  if (list !== undefined && at.depth >= MAX_DEPTH) {
+    const message = `descriptors are nested deeper than ${String(MAX_DEPTH)} lists and maps`;
+    report.error(list, 'too-deep', message);
+    return;
+  }
+  for (const map of readMaps(list, 'descriptors', report)) {
+    const fields = readFields(map, 'descriptor', report);
+    const rule = {
+      parent: at.parent,
+      ...readRule(map, fields, report),
+      limit: readLimit(fields.get('rate_limit'), draft.names, report),
+    };
+    checkSiblings(map, rule, at.siblings, report);
+    const parent = draft.rules.push(rule) - 1;
+    const below = { parent, siblings: new Map(), depth: at.depth + 2 };
+    readLevel(fields.get('descriptors'), below, draft, report);
+  }
+}
+
+function readRule(
+  map: LocatedMap,
+  fields: Fields<'descriptor'>,
+  report: Report,
+): Omit<RuleDefinition, 'parent' | 'limit'> {
+  const flag = (name: Parameters<typeof fields.get>[0]) => readFlag(fields.get(name), name, report);
+  const value = readText(fields.get('value'), 'value', report);
+  const shareThreshold = flag('share_threshold');
+  if (shareThreshold && value?.includes('*') === false) {
+    const found = value === '' ? 'no value' : `the value ${quote(value)}`;
+    const message = `share_threshold needs a value with * in it; found ${found}`;
+    report.error(fields.get('share_threshold') ?? map, 'share-threshold-without-star', message);
+  }
+  const rule = {
+    key: readKey(map, fields, report),
+    value: value === '' ? undefined : value,
+    shadowMode: flag('shadow_mode'),
+    quotaMode: flag('quota_mode'),
+    detailedMetric: flag('detailed_metric'),
+    valueToMetric: flag('value_to_metric'),
+    shareThreshold,
+    metadata: readMetadata(fields.get('metadata'), report),
+  };
+  warnOfIdle(fields, report);
+  return rule;
+}
+
+function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report): string {
+  const node = fields.get('key');
+  const key = readText(node, 'key', report);
+  if (key === '' && !fields.isMisspelled('key')) {
+    const message = 'a descriptor has no key: expected a text that is not empty';
+    report.error(node ?? map, 'empty-key', message);
+  }
+  if (key?.includes('*') === true) {
+    const message = `a * in a key is an ordinary character, no wildcard: found the key ${quote(key)}`;
+    report.warning(node ?? map, 'star-in-key', message);
+  }
+  return key ?? '';
+}
+
+/** Keys that change the outcome of a limit do nothing where no limit stands. */
+const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata'] as const;
+
+function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
+  const hasLimit = present(fields.get('rate_limit')) !== undefined;
+  if (hasLimit || fields.isMisspelled('rate_limit')) return;
+  for (const name of NEED_A_LIMIT) {
+    const node = present(fields.get(name));
+    if (node === undefined) continue;
+    report.warning(node, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
+  }
+}
+
+/** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
+function checkSiblings(
+  map: LocatedMap,
+  { key, value }: RuleDefinition,
+  siblings: Siblings,
+  report: Report,
+): void {
+  if (key === '') return;
+  const text = value === undefined ? key : `${key}_${value}`;
+  const entry =
+    value === undefined ? `key ${quote(key)}` : `key ${quote(key)} with value ${quote(value)}`;
+  const first = siblings.get(text);
+  if (first === undefined) {
+    siblings.set(text, { line: map.line, column: map.column, file: report.file, entry });
+    return;
+  }
+  const where = first.file === report.file ? '' : ` of ${first.file}`;
+  const place = `line ${String(first.line)}${where}`;
+  const message =
+    first.entry === entry
+      ? `${entry} is already defined on ${place}; expected each key and value once on a level`
+      : `${entry} reads the same in counters and metrics, ${quote(text)}, as ${first.entry} on ${place}`;
+  report.error(map, 'duplicate-descriptor', message);
+}

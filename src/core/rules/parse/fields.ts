@@ -1,0 +1,105 @@
+import { describe, quote, type Located, type LocatedMap } from './located';
+import { nearestName } from './nearest-name';
+import type { Report } from './report';
+import { resolveScalar } from './scalars';
+
+/** The keys that each level of a rule file knows. */
+const FIELDS = {
+  file: ['domain', 'descriptors'],
+  descriptor: [
+    'key',
+    'value',
+    'rate_limit',
+    'descriptors',
+    'shadow_mode',
+    'quota_mode',
+    'detailed_metric',
+    'value_to_metric',
+    'share_threshold',
+    'metadata',
+  ],
+  rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'],
+  replaces: ['name'],
+} as const;
+
+export type Level = keyof typeof FIELDS;
+
+type Name<L extends Level> = (typeof FIELDS)[L][number];
+
+/** The fields of a map that mean something on its level. */
+export interface Fields<L extends Level> {
+  get(name: Name<L>): Located | undefined;
+  /** Whether it is missing only because its name is misspelled, which is reported. */
+  isMisspelled(name: Name<L>): boolean;
+}
+
+const LEVEL_NAMES: Readonly<Record<Level, string>> = {
+  file: 'on the top level of a file',
+  descriptor: 'in a descriptor',
+  rate_limit: 'in a rate_limit',
+  replaces: 'in an entry of replaces',
+};
+
+/** The levels on which each known key means something. */
+const LEVELS_OF = new Map<string, readonly Level[]>();
+for (const level of Object.keys(FIELDS) as Level[]) {
+  for (const name of FIELDS[level]) LEVELS_OF.set(name, [...(LEVELS_OF.get(name) ?? []), level]);
+}
+const KNOWN = [...LEVELS_OF.keys()];
+
+/**
+ * The fields of a map, the last one of each name. Reports keys that are no text or unknown, and
+ * warns of known keys that do nothing on this level and of keys given twice.
+ */
+export function readFields<L extends Level>(map: LocatedMap, level: L, report: Report): Fields<L> {
+  const fields = new Map<string, Located>();
+  const meant = new Set<string | undefined>();
+  const lines = new Map<string, number>();
+  for (const { key, value } of map.pairs) {
+    const name = readFieldName(key, level, report);
+    if (name === undefined) continue;
+    warnOfDuplicate(lines, key, name, report);
+    const levels = LEVELS_OF.get(name);
+    if (levels === undefined) {
+      const nearest = nearestName(name, KNOWN);
+      meant.add(nearest);
+      report.error(key, 'unknown-key', unknown(name, nearest, level));
+    } else if (levels.includes(level)) fields.set(name, value);
+    else report.warning(key, 'misplaced-key', misplaced(name, level, levels));
+  }
+  return {
+    get: (name) => fields.get(name),
+    isMisspelled: (name) => !fields.has(name) && meant.has(name),
+  };
+}
+
+/** Warns when the map of a name's lines already holds this one, and enters it. */
+export function warnOfDuplicate(
+  lines: Map<string, number>,
+  key: Located,
+  name: string,
+  report: Report,
+): void {
+  const line = lines.get(name);
+  lines.set(name, key.line);
+  if (line === undefined) return;
+  const message = `the key ${quote(name)} is given twice in one map (before on line ${String(line)}); the last one counts`;
+  report.warning(key, 'duplicate-key', message);
+}
+
+function readFieldName(key: Located, level: Level, report: Report): string | undefined {
+  if (key.kind === 'scalar' && resolveScalar(key).type === 'text') return key.text;
+  const expected = `a key ${LEVEL_NAMES[level]} must be a text, one of ${FIELDS[level].join(', ')}`;
+  report.error(key, 'non-string-key', `${expected}; found ${describe(key)}`);
+  return undefined;
+}
+
+function misplaced(name: string, level: Level, levels: readonly Level[]): string {
+  const places = levels.map((one) => LEVEL_NAMES[one]).join(' or ');
+  return `the key ${quote(name)} does nothing ${LEVEL_NAMES[level]}; it belongs ${places}`;
+}
+
+function unknown(name: string, nearest: string | undefined, level: Level): string {
+  const hint = nearest === undefined ? '' : `did you mean ${quote(nearest)}? `;
+  return `unknown key ${quote(name)} ${LEVEL_NAMES[level]}: ${hint}known keys are ${FIELDS[level].join(', ')}`;
+}

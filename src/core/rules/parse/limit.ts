@@ -1,0 +1,71 @@
+import { UNIT_SECONDS, unitOfName } from '../../units';
+import type { LimitDefinition } from '../definition';
+import { readFields, type Fields } from './fields';
+import { quote, type Located, type LocatedMap } from './located';
+import { readReplaces, type LimitNames } from './replaces';
+import type { Report } from './report';
+import { present, readFlag, readMap, readText, readUint32 } from './values';
+
+const UNITS = Object.keys(UNIT_SECONDS).join(', ').toLowerCase();
+
+/** The limit of a descriptor; undefined when it has none. What is wrong in it is reported. */
+export function readLimit(
+  node: Located | undefined,
+  names: LimitNames,
+  report: Report,
+): LimitDefinition | undefined {
+  const map = readMap(node, 'rate_limit', report);
+  if (map === undefined) return undefined;
+  const fields = readFields(map, 'rate_limit', report);
+  const unlimited = readFlag(fields.get('unlimited'), 'unlimited', report);
+  const name = readText(fields.get('name'), 'name', report) ?? '';
+  names.defined.add(name);
+  return {
+    unit: readUnit(map, fields, unlimited, report),
+    requestsPerUnit: readRequestsPerUnit(map, fields, unlimited, report),
+    unlimited,
+    name,
+    replaces: readReplaces(fields.get('replaces'), name, names, report),
+  };
+}
+
+function readUnit(
+  limit: LocatedMap,
+  fields: Fields<'rate_limit'>,
+  unlimited: boolean,
+  report: Report,
+) {
+  const node = fields.get('unit');
+  const name = readText(node, 'unit', report);
+  if (name === undefined) return undefined;
+  const at = node ?? limit;
+  if (unlimited) {
+    if (name === '') return undefined;
+    const message = `unit ${quote(name)} stands beside unlimited: true; expected one or the other`;
+    report.error(at, 'unit-beside-unlimited', message);
+    return undefined;
+  }
+  const unit = unitOfName(name);
+  if (unit !== undefined || fields.isMisspelled('unit')) return unit;
+  const found = name === '' ? 'unit is missing: expected' : `unit ${quote(name)} is not`;
+  const hint = name === '' ? ', or unlimited: true' : '';
+  report.error(at, 'bad-unit', `${found} one of ${UNITS}${hint}`);
+  return undefined;
+}
+
+function readRequestsPerUnit(
+  limit: LocatedMap,
+  fields: Fields<'rate_limit'>,
+  unlimited: boolean,
+  report: Report,
+): number {
+  const node = present(fields.get('requests_per_unit'));
+  if (node !== undefined) return readUint32(node, 'requests_per_unit', report) ?? 0;
+  const isExpected = !unlimited && present(fields.get('unit')) !== undefined;
+  if (isExpected && !fields.isMisspelled('requests_per_unit')) {
+    const message =
+      'requests_per_unit is missing: expected a whole number (0 blocks every request), or unlimited: true';
+    report.error(limit, 'missing-requests-per-unit', message);
+  }
+  return 0;
+}

@@ -1,0 +1,67 @@
+/** Where something stands in its source; line and column count from 1, 0 where the source has none. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface LocatedScalar extends Place {
+  readonly kind: 'scalar';
+  /** The text as written; for quoted and block scalars what it stands for. Empty where nothing is written. */
+  readonly text: string;
+  /** Quoted, or a block scalar, or a text by its source's own type: never a number, boolean or null. */
+  readonly quoted: boolean;
+}
+
+export interface LocatedPair {
+  readonly key: Located;
+  readonly value: Located;
+}
+
+export interface LocatedMap extends Place {
+  readonly kind: 'map';
+  /** In the order of the source; a key may occur twice. */
+  readonly pairs: readonly LocatedPair[];
+}
+
+interface LocatedList extends Place {
+  readonly kind: 'list';
+  readonly items: readonly Located[];
+}
+
+/** A rule source as a plain tree, before any meaning. Parts may be shared (YAML aliases), circles may not occur. */
+export type Located = LocatedScalar | LocatedMap | LocatedList;
+
+/** How deep lists and maps may stand in one another, so that no file can overflow the stack. */
+export const MAX_DEPTH = 256;
+
+/** Names a node in an error message. */
+export function describe(node: Located): string {
+  switch (node.kind) {
+    case 'map':
+      return 'a map';
+    case 'list':
+      return 'a list';
+    case 'scalar':
+      if (node.text === '') return node.quoted ? 'an empty text' : 'nothing';
+      return node.quoted || UNSEEN.test(node.text)
+        ? `the text ${quote(node.text)}`
+        : shorten(node.text);
+  }
+}
+
+/** Characters that would break a line or that nobody would see. */
+const UNSEEN = /[\p{Control}\p{Format}\p{Surrogate}\p{Zl}\p{Zp}\u00a0]/u;
+
+/** A text for an error message: in quotes, on one line, nothing invisible, of bounded length. */
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text)).replaceAll(new RegExp(UNSEEN, 'gu'), (unseen) => {
+    const code = unseen.codePointAt(0) ?? 0;
+    return `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+}
+
+const LONGEST = 80;
+
+function shorten(text: string): string {
+  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+}

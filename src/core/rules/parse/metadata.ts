@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from '../../model';
+import { warnOfDuplicate } from './fields';
+import { describe, MAX_DEPTH, type Located, type LocatedMap, type LocatedScalar } from './located';
+import type { Report } from './report';
+import { resolveScalar } from './scalars';
+import { readMap } from './values';
+
+/**
+ * A rule's free-form metadata as plain JSON. Keys of any scalar become texts as written (`1`, `yes`);
+ * what JSON cannot hold (`.nan`, `.inf`, dates) becomes a text as written.
+ */
+export function readMetadata(node: Located | undefined, report: Report): JsonObject | undefined {
+  const map = readMap(node, 'metadata', report);
+  return map === undefined ? undefined : toObject(map, 1, report);
+}
+
+function toObject(map: LocatedMap, depth: number, report: Report): JsonObject {
+  const lines = new Map<string, number>();
+  const members: [string, Json][] = [];
+  for (const { key, value } of map.pairs) {
+    if (key.kind === 'scalar') {
+      warnOfDuplicate(lines, key, key.text, report);
+      members.push([key.text, toJson(value, depth, report)]);
+    } else {
+      const message = `a key in metadata must be a text or a number; found ${describe(key)}`;
+      report.error(key, 'non-string-key', message);
+    }
+  }
+  // fromEntries defines members; an assignment to `__proto__` would not.
+  return Object.fromEntries(members);
+}
+
+function toJson(node: Located, depth: number, report: Report): Json {
+  if (node.kind === 'scalar') return toLeaf(node);
+  if (depth >= MAX_DEPTH) {
+    const message = `metadata is nested deeper than ${String(MAX_DEPTH)} lists and maps`;
+    report.error(node, 'too-deep', message);
+    return null;
+  }
+  if (node.kind === 'map') return toObject(node, depth + 1, report);
+  return node.items.map((item) => toJson(item, depth + 1, report));
+}
+
+function toLeaf(scalar: LocatedScalar): Json {
+  const resolved = resolveScalar(scalar);
+  if (resolved.type === 'null') return null;
+  if (typeof resolved.value === 'number' && !Number.isFinite(resolved.value)) return scalar.text;
+  return resolved.value;
+}

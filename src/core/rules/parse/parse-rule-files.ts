@@ -1,0 +1,109 @@
+import type { DomainDefinition, ParsedRules, RuleProblem } from '../definition';
+import { readDescriptors, type DomainDraft } from './descriptors';
+import { readFields } from './fields';
+import { describe, quote, type Located, type LocatedMap, type Place } from './located';
+import { warnOfUnknownNames } from './replaces';
+import { createReport, type Report } from './report';
+import { present, readText } from './values';
+
+/** One file (or xDS resource) as read: its tree, and what reading it already found. */
+export interface RuleSource {
+  readonly file: string;
+  /** Undefined when the file is empty or, with an error in `problems`, could not be read. */
+  readonly root: Located | undefined;
+  readonly problems: readonly RuleProblem[];
+}
+
+/**
+ * Checks rule files, in the order of their names, and lists every problem by file, line and column.
+ * With any error there are no domains (choices §2.11).
+ */
+export function parseRuleFiles(
+  files: readonly RuleSource[],
+  options: { readonly mergeDomains: boolean },
+): ParsedRules {
+  const drafts: Drafts = new Map();
+  const found = files.toSorted(byName).map(({ file, root, problems }) => {
+    const ofFile = [...problems];
+    const unreadable = root === undefined && problems.some(isError);
+    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile));
+    return ofFile;
+  });
+  for (const { names } of drafts.values()) warnOfUnknownNames(names);
+  const problems = found.flatMap((ofFile) => ofFile.sort(byPlace));
+  if (problems.some(isError)) return { domains: [], problems };
+  const domains = [...drafts].map(([domain, { rules }]): DomainDefinition => ({ domain, rules }));
+  return { domains, problems };
+}
+
+type Draft = DomainDraft & { readonly file: string; readonly line: number };
+type Drafts = Map<string, Draft>;
+
+function readFile(
+  root: Located | undefined,
+  drafts: Drafts,
+  options: { readonly mergeDomains: boolean },
+  report: Report,
+): void {
+  const map = readRoot(root, report);
+  if (map === undefined) return;
+  const fields = readFields(map, 'file', report);
+  const node = fields.get('domain');
+  const domain = readText(node, 'domain', report);
+  const at = node ?? map;
+  if (domain === '' && !fields.isMisspelled('domain')) {
+    const message = 'the file has no domain: expected domain: with a text that is not empty';
+    report.error(at, 'empty-domain', message);
+  }
+  const draft =
+    domain === undefined || domain === ''
+      ? createDraft(at.line, report)
+      : draftOf(domain, at, drafts, options, report);
+  readDescriptors(fields.get('descriptors'), draft, report);
+}
+
+/** The draft that takes the entries of a file: a new one, or that of an earlier file to merge with. */
+function draftOf(
+  domain: string,
+  at: Place,
+  drafts: Drafts,
+  { mergeDomains }: { readonly mergeDomains: boolean },
+  report: Report,
+): Draft {
+  const known = drafts.get(domain);
+  if (known !== undefined && mergeDomains) return known;
+  const draft = createDraft(at.line, report);
+  if (known === undefined) drafts.set(domain, draft);
+  else {
+    const place = `${known.file}, line ${String(known.line)}`;
+    const message = `domain ${quote(domain)} is already defined in ${place}; expected one file for a domain, or MERGE_DOMAIN_CONFIG=true`;
+    report.error(at, 'duplicate-domain', message);
+  }
+  return draft;
+}
+
+function createDraft(line: number, { file }: Report): Draft {
+  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, line };
+}
+
+function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {
+  if (root?.kind === 'map') return root;
+  const expected = 'expected a map with domain and descriptors';
+  const node = present(root);
+  if (node === undefined) {
+    report.error({ line: 1, column: 1 }, 'empty-domain', `the file is empty: ${expected}`);
+  } else report.error(node, 'wrong-type', `the file is ${describe(node)}: ${expected}`);
+  return undefined;
+}
+
+function isError({ severity }: RuleProblem): boolean {
+  return severity === 'error';
+}
+
+function byName(a: RuleSource, b: RuleSource): number {
+  return a.file < b.file ? -1 : a.file > b.file ? 1 : 0;
+}
+
+function byPlace(a: RuleProblem, b: RuleProblem): number {
+  return a.line - b.line || a.column - b.column;
+}

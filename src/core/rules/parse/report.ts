@@ -1,0 +1,67 @@
+import type { RuleProblem } from '../definition';
+import type { Place } from './located';
+
+/** Classes of mistakes (stable; the first fourteen are those of the recorded vectors). */
+type ErrorClass =
+  | 'yaml-syntax'
+  | 'empty-domain'
+  | 'duplicate-domain'
+  | 'unknown-key'
+  | 'non-string-key'
+  | 'empty-key'
+  | 'duplicate-descriptor'
+  | 'bad-unit'
+  | 'unit-beside-unlimited'
+  | 'empty-replaces'
+  | 'self-replaces'
+  | 'share-threshold-without-star'
+  | 'list-of-non-maps'
+  | 'wrong-type'
+  | 'missing-requests-per-unit'
+  | 'invalid-encoding'
+  | 'bad-alias'
+  | 'bad-merge'
+  | 'too-many-aliases'
+  | 'too-deep';
+
+/** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
+type WarningClass =
+  | 'misplaced-key'
+  | 'duplicate-key'
+  | 'idle-key'
+  | 'star-in-key'
+  | 'replaces-nothing'
+  | 'extra-document'
+  | 'unknown-tag'
+  | 'yaml-remark';
+
+/** Takes the problems of one file. */
+export interface Report {
+  readonly file: string;
+  error(at: Place, problem: ErrorClass, message: string): void;
+  warning(at: Place, problem: WarningClass, message: string): void;
+}
+
+/**
+ * Adds the problems of `file` to `problems`. What an alias repeats is reported once, where it is
+ * written.
+ */
+export function createReport(file: string, problems: RuleProblem[]): Report {
+  const seen = new Set<string>();
+  const add = (problem: RuleProblem) => {
+    const { line, column, message } = problem;
+    const identity = `${String(line)}:${String(column)}:${message}`;
+    if (seen.has(identity)) return;
+    seen.add(identity);
+    problems.push(problem);
+  };
+  return {
+    file,
+    error({ line, column }, problem, message) {
+      add({ severity: 'error', class: problem, file, line, column, message });
+    },
+    warning({ line, column }, problem, message) {
+      add({ severity: 'warning', class: problem, file, line, column, message });
+    },
+  };
+}

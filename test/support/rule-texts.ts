@@ -1,0 +1,34 @@
+import { readRuleFile } from '../../src/config/yaml/locate';
+import type { ParsedRules, RuleDefinition, RuleProblem } from '../../src/core/rules/definition';
+import { parseRuleFiles } from '../../src/core/rules/parse/parse-rule-files';
+
+/** Parses one rule file, `rules.yaml`. */
+export function parseText(text: string | Uint8Array): ParsedRules {
+  return parseTexts({ 'rules.yaml': text }, false);
+}
+
+export function parseTexts(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  mergeDomains: boolean,
+): ParsedRules {
+  const sources = Object.entries(files).map(([file, text]) => readRuleFile(file, text));
+  return parseRuleFiles(sources, { mergeDomains });
+}
+
+/** The rules of the only domain of a file that must be good. */
+export function rulesOf(text: string): readonly RuleDefinition[] {
+  const { domains, problems } = parseText(text);
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw new Error(errors.map(briefly).join('\n'));
+  return domains[0]?.rules ?? [];
+}
+
+/** `line:column class`, with a question mark on warnings. */
+export function briefly({ severity, line, column, class: name }: RuleProblem): string {
+  return `${String(line)}:${String(column)} ${name}${severity === 'warning' ? '?' : ''}`;
+}
+
+/** The problems of one file in brief. */
+export function problemsOf(text: string | Uint8Array): string[] {
+  return parseText(text).problems.map(briefly);
+}
