@@ -1,0 +1,69 @@
+import { BUCKETS, type Sample, samplesSince } from './histogram';
+import type { Registry } from './registry';
+
+/** What a push output has to tell about one statistic. `position` is its place in the registry. */
+export type Change =
+  | {
+      readonly kind: 'counter';
+      readonly name: string;
+      readonly position: number;
+      readonly delta: number;
+      readonly total: number;
+    }
+  | { readonly kind: 'gauge'; readonly name: string; readonly value: number }
+  | {
+      readonly kind: 'timer';
+      readonly name: string;
+      readonly position: number;
+      readonly samples: readonly Sample[];
+    };
+
+/**
+ * What one push output has not told yet. What it could not send is simply not acknowledged: it is
+ * part of the next difference, so that nothing is lost and nothing is kept.
+ */
+export interface Changes {
+  /** Counters and timers that changed since they were acknowledged, and every gauge. */
+  read(): Generator<Change, void>;
+  acknowledge(change: Change): void;
+}
+
+export function createChanges(registry: Registry): Changes {
+  const toldTotals: number[] = [];
+  const toldCounts: Float64Array[] = [];
+
+  function* counters(): Generator<Change, void> {
+    let position = 0;
+    for (const [name, { value }] of registry.counters) {
+      const delta = value - (toldTotals[position] ?? 0);
+      if (delta !== 0) yield { kind: 'counter', name, position, delta, total: value };
+      position += 1;
+    }
+  }
+
+  function* timers(): Generator<Change, void> {
+    let position = 0;
+    for (const [name, { counts }] of registry.timers) {
+      const samples = samplesSince(counts, toldCounts[position]);
+      if (samples.length > 0) yield { kind: 'timer', name, position, samples };
+      position += 1;
+    }
+  }
+
+  const acknowledgeSamples = (position: number, samples: readonly Sample[]) => {
+    const told = (toldCounts[position] ??= new Float64Array(BUCKETS));
+    for (const { bucket, times } of samples) told[bucket] = (told[bucket] as number) + times;
+  };
+
+  return {
+    *read() {
+      yield* counters();
+      for (const [name, value] of registry.readGauges()) yield { kind: 'gauge', name, value };
+      yield* timers();
+    },
+    acknowledge(change) {
+      if (change.kind === 'counter') toldTotals[change.position] = change.total;
+      if (change.kind === 'timer') acknowledgeSamples(change.position, change.samples);
+    },
+  };
+}

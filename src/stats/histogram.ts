@@ -1,0 +1,68 @@
+/** Ratio of a bucket's upper end to its lower one: the value of a bucket is at most 0.5 % off. */
+const GROWTH = 1.01;
+/** 1 µs to a day and more; what lies outside counts in the first or the last bucket. */
+const LEAST_MS = 0.001;
+export const BUCKETS = 2540;
+
+const LOG_GROWTH = Math.log(GROWTH);
+const LOG_LEAST = Math.log(LEAST_MS);
+
+/** The bucket of a duration; 0 is for all below `LEAST_MS`. */
+function bucketOf(milliseconds: number): number {
+  if (!(milliseconds >= LEAST_MS)) return 0;
+  const above = Math.floor((Math.log(milliseconds) - LOG_LEAST) / LOG_GROWTH);
+  return Math.min(above + 1, BUCKETS - 1);
+}
+
+/** The duration that stands for a bucket: the geometric middle of its ends; 0 for the first. */
+function bucketMilliseconds(bucket: number): number {
+  return bucket === 0 ? 0 : LEAST_MS * GROWTH ** (bucket - 0.5);
+}
+
+/** How often each duration occurred, in a fixed number of buckets that are 1 % wide. */
+export class Histogram {
+  /** Occurrences by bucket. */
+  readonly counts = new Float64Array(BUCKETS);
+  count = 0;
+  sumMilliseconds = 0;
+  maxMilliseconds = 0;
+
+  record(milliseconds: number, times: number): void {
+    const bucket = bucketOf(milliseconds);
+    this.counts[bucket] = (this.counts[bucket] as number) + times;
+    this.count += times;
+    this.sumMilliseconds += milliseconds * times;
+    if (milliseconds > this.maxMilliseconds) this.maxMilliseconds = milliseconds;
+  }
+}
+
+/** One bucket that holds something. */
+export interface Sample {
+  readonly bucket: number;
+  readonly milliseconds: number;
+  readonly times: number;
+}
+
+/** The occurrences in `counts` beyond those in `before`, from the shortest to the longest. */
+export function samplesSince(counts: Float64Array, before: Float64Array | undefined): Sample[] {
+  const samples: Sample[] = [];
+  counts.forEach((count, bucket) => {
+    const times = count - (before?.[bucket] ?? 0);
+    if (times > 0) samples.push({ bucket, milliseconds: bucketMilliseconds(bucket), times });
+  });
+  return samples;
+}
+
+/** The duration that a share (0 to 1) of the samples does not exceed; 0 when there are none. */
+export function quantile(samples: readonly Sample[], share: number): number {
+  let left = Math.max(1, Math.ceil(share * countOf(samples)));
+  for (const { milliseconds, times } of samples) {
+    left -= times;
+    if (left <= 0) return milliseconds;
+  }
+  return 0;
+}
+
+export function countOf(samples: readonly Sample[]): number {
+  return samples.reduce((count, { times }) => count + times, 0);
+}

@@ -1,0 +1,39 @@
+/** Names of what decisions count (ratelimit.md "Statistics", choices §5). */
+export const NAMES = {
+  /** Followed by `.<domain>.<key_value>.<stat>`. */
+  rules: 'ratelimit.service.rate_limit',
+  serviceError: 'ratelimit.service.call.should_rate_limit.service_error',
+  storeError: 'ratelimit.service.call.should_rate_limit.redis_error',
+  globalShadowMode: 'ratelimit.service.global_shadow_mode',
+} as const;
+
+/** A metric key is cut here: no file system, datagram or dashboard takes more. */
+export const MAX_METRIC_LENGTH = 2048;
+
+/** What would end a name or its line in StatsD, and what some readers of lines take for an end. */
+const UNSAFE = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
+/** As the reference finds them: anywhere, from left to right. */
+const IPV4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
+/** How tags are written into names (choices §5: `.__k=v`). */
+const TAG_START = '.__';
+
+/**
+ * A metric key as it came from a rule file or a request, made fit to be part of a name: it cannot
+ * start another line, value or tag (choices §5). Longer ones than `MAX_METRIC_LENGTH` are cut.
+ */
+export function cleanName(metric: string): string {
+  const name = metric.replace(UNSAFE, '_').replace(IPV4, (ip) => ip.replaceAll('.', '_'));
+  return cut(withoutTags(name));
+}
+
+function withoutTags(name: string): string {
+  const start = name.indexOf(TAG_START);
+  if (start < 0) return name;
+  return name.slice(0, start) + name.slice(start).replaceAll('=', '_');
+}
+
+/** The copy lets go of the long text, which a slice would keep alive. */
+function cut(name: string): string {
+  if (name.length <= MAX_METRIC_LENGTH) return name;
+  return Buffer.from(name.slice(0, MAX_METRIC_LENGTH)).toString();
+}

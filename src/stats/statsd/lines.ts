@@ -1,0 +1,57 @@
+import type { Change } from '../changes';
+import { countOf, type Sample } from '../histogram';
+import type { Line } from '../push';
+
+/** Above this many samples in one flush a timer is sent by bucket, with a sample rate. */
+const MAX_SINGLE_SAMPLES = 1000;
+
+type TimerChange = Extract<Change, { kind: 'timer' }>;
+
+/** The StatsD lines of a change: `name:3|c`, `name:7|g`, `name:0.42|ms`, `name:0.42|ms|@0.001`. */
+export function* statsdLines(change: Change): Generator<Line, void> {
+  switch (change.kind) {
+    case 'counter':
+      yield { text: `${change.name}:${change.delta.toString()}|c`, change };
+      return;
+    case 'gauge':
+      yield { text: gaugeLine(change.name, change.value), change };
+      return;
+    case 'timer':
+      yield* timerLines(change);
+  }
+}
+
+/** A gauge with a sign is a change of the gauge in StatsD; only one that starts from 0 can get below. */
+function gaugeLine(name: string, value: number): string {
+  const line = `${name}:${value.toString()}|g`;
+  return value < 0 ? `${name}:0|g\n${line}` : line;
+}
+
+function* timerLines(change: TimerChange): Generator<Line, void> {
+  const bySample = countOf(change.samples) <= MAX_SINGLE_SAMPLES;
+  for (const sample of change.samples) {
+    const text = `${change.name}:${milliseconds(sample)}|ms`;
+    if (bySample) yield* singleLines(text, change, sample);
+    else yield { text: text + rateSuffix(sample.times), change: { ...change, samples: [sample] } };
+  }
+}
+
+/** Four digits say all that a bucket knows. */
+function milliseconds(sample: Sample): string {
+  return Number(sample.milliseconds.toPrecision(4)).toString();
+}
+
+function* singleLines(text: string, change: TimerChange, sample: Sample): Generator<Line, void> {
+  const single: TimerChange = { ...change, samples: [{ ...sample, times: 1 }] };
+  for (let n = 0; n < sample.times; n += 1) yield { text, change: single };
+}
+
+function rateSuffix(times: number): string {
+  return times === 1 ? '' : `|@${sampleRate(times).toString()}`;
+}
+
+/** The rate whose inverse is `times`, never a hair less: some servers cut the inverse to a whole number. */
+function sampleRate(times: number): number {
+  const rate = 1 / times;
+  return 1 / rate < times ? rate * (1 - Number.EPSILON) : rate;
+}

@@ -1,0 +1,48 @@
+import type { EventEmitter } from 'node:events';
+
+export interface CallContext {
+  /** What the call hangs on: its error or end is the call's. */
+  readonly socket: EventEmitter;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** Begins the call; `done` is called when it is over, with an error when it failed. */
+export type Start = (done: (error?: Error | null) => void) => void;
+
+/** Runs one call of a socket: settles when it is over, the socket fails or closes, time is up or nobody wants it. */
+export function socketCall({ socket, signal, timeoutMs }: CallContext, start: Start) {
+  return new Promise<void>((resolve, reject) => {
+    const settle = (error?: Error | null) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', aborted);
+      socket.off('error', settle);
+      socket.off('close', closed);
+      if (error) reject(new Error(describe(error), { cause: error }));
+      else resolve();
+    };
+    const closed = () => {
+      settle(new Error('the connection was closed'));
+    };
+    const aborted = () => {
+      settle(new Error('the flush was cancelled'));
+    };
+    const timer = setTimeout(() => {
+      settle(new Error(`nothing was taken for ${timeoutMs.toString()} ms`));
+    }, timeoutMs);
+    socket.once('error', settle);
+    socket.once('close', closed);
+    signal.addEventListener('abort', aborted);
+    if (signal.aborted) aborted();
+    else start(settle);
+  });
+}
+
+/** Several addresses that all refused are an AggregateError, whose own message is empty. */
+function describe(error: Error): string {
+  if (error.message !== '') return error.message;
+  if (error instanceof AggregateError) {
+    return error.errors.map((each) => (each instanceof Error ? each.message : '')).join(', ');
+  }
+  return error.name;
+}

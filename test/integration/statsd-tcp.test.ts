@@ -1,0 +1,222 @@
+import { firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import { createRegistry } from '../../src/stats/registry';
+import { createStatsd, type StatsdOptions } from '../../src/stats/statsd/create-statsd';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { createRecordingLogger } from '../support/recording-logger';
+import { startStatsdTcp } from '../support/statsd-server';
+
+const ends: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function server(options: Parameters<typeof startStatsdTcp>[0] = {}) {
+  const started = await startStatsdTcp(options);
+  ends.push(started.stop);
+  return started;
+}
+
+/** A running output; `close` is its end. */
+function output(port: number, options: Partial<StatsdOptions> = {}) {
+  const registry = createRegistry();
+  const { logger, lines } = createRecordingLogger();
+  const statsd = createStatsd(
+    { registry, logger },
+    {
+      host: '127.0.0.1',
+      port,
+      protocol: 'tcp',
+      timeoutMs: 1000,
+      flushIntervalMs: 5,
+      lastFlushWithinMs: 1000,
+      ...options,
+    },
+  );
+  const run = lastValueFrom(statsd.run$.pipe(toArray()));
+  const close = () => {
+    statsd.close();
+    return run;
+  };
+  ends.push(close);
+  return { registry, log: lines, close };
+}
+
+describe('StatsD over TCP', () => {
+  it('sends counters as differences, gauges and timers, over one connection', async () => {
+    const statsd = await server();
+    const { registry, close } = output(statsd.port);
+    registry.gauge('open', () => 3);
+    registry.time('took', 0.42, 3);
+    for (let i = 1; i <= 5; i += 1) {
+      registry.count('hits', i);
+      registry.count('имя ünï', 1);
+      await eventually(() => {
+        expect(statsd.totals()['hits']).toBe((i * (i + 1)) / 2);
+      });
+    }
+    await close();
+    expect(statsd.totals()).toEqual({ hits: 15, took: 3, 'имя ünï': 5 });
+    expect(statsd.lines).toContain('hits:1|c');
+    expect(statsd.lines).toContain('open:3|g');
+    expect(statsd.connections()).toBe(1);
+  });
+
+  it('keeps what it counted while the server was away and sends it when it is there', async () => {
+    const port = await freePort();
+    const { registry, log, close } = output(port);
+    registry.count('hits', 2);
+    registry.time('took', 1, 4);
+    await eventually(() => {
+      expect(log).toHaveLength(1);
+    });
+    registry.count('hits', 3);
+    const statsd = await server({ port });
+    await eventually(() => {
+      expect(statsd.totals()).toEqual({ hits: 5, took: 4 });
+    });
+    await close();
+    const place = `tcp://127.0.0.1:${port.toString()}`;
+    expect(log).toEqual([
+      {
+        level: 'warn',
+        message: `statistics cannot be written to ${place}, they are kept and sent later`,
+        fields: { error: `connect ECONNREFUSED 127.0.0.1:${port.toString()}` },
+      },
+      { level: 'info', message: `statistics are written to ${place} again`, fields: {} },
+    ]);
+  });
+
+  it('goes on with a server that went away and came back', async () => {
+    const first = await server();
+    const { registry, close } = output(first.port);
+    registry.count('hits', 2);
+    await eventually(() => {
+      expect(first.totals()).toEqual({ hits: 2 });
+    });
+    await first.stop();
+    registry.count('hits', 3);
+    const second = await server({ port: first.port });
+    await eventually(() => {
+      expect(second.totals()).toEqual({ hits: 3 });
+    });
+    await close();
+    expect(second.totals()).toEqual({ hits: 3 });
+  });
+
+  it('waits for a server that does not read and loses nothing', async () => {
+    const statsd = await server({ paused: true });
+    const { registry, log, close } = output(statsd.port, { flushIntervalMs: 1 });
+    const names = Array.from(
+      { length: 100_000 },
+      (_, i) => `a.rule.with.a.long.name.${i.toString()}`,
+    );
+    const count = () => {
+      for (const name of names) registry.count(name, 1);
+    };
+    count();
+    await eventually(() => {
+      expect(statsd.connections()).toBe(1);
+    });
+    for (let round = 0; round < 20; round += 1) {
+      count();
+      await new Promise(setImmediate);
+    }
+    statsd.resume();
+    await eventually(
+      () => {
+        const totals = statsd.totals();
+        expect(Object.keys(totals)).toHaveLength(names.length);
+        expect(Object.values(totals).every((total) => total === 21)).toBe(true);
+      },
+      { withinMs: 20_000, everyMs: 200 },
+    );
+    await close();
+    expect(statsd.connections()).toBe(1);
+    expect(log).toEqual([]);
+  }, 30_000);
+
+  it('connects anew when a server has not read for too long', async () => {
+    const statsd = await server({ paused: true });
+    const { registry, log } = output(statsd.port, { stuckMs: 50, lastFlushWithinMs: 50 });
+    for (let i = 0; i < 300_000; i += 1)
+      registry.count(`a.rule.with.a.long.name.${i.toString()}`, 1);
+    await eventually(
+      () => {
+        expect(statsd.connections()).toBeGreaterThan(1);
+      },
+      { withinMs: 20_000 },
+    );
+    expect(log[0]?.fields['error']).toBe('nothing was taken for 50 ms');
+  }, 30_000);
+
+  it('sends lines whole, however the network splits them', async () => {
+    const statsd = await server();
+    const { registry, close } = output(statsd.port);
+    const names = Array.from({ length: 5000 }, (_, i) => `${'x'.repeat(i % 97)}.${i.toString()}`);
+    names.forEach((name, i) => {
+      registry.count(name, i + 1);
+    });
+    await close();
+    await eventually(() => {
+      expect(statsd.totals()).toEqual(Object.fromEntries(names.map((name, i) => [name, i + 1])));
+    });
+  });
+
+  it('flushes once more when it is closed', async () => {
+    const statsd = await server();
+    const { registry, close } = output(statsd.port, { flushIntervalMs: 3_600_000 });
+    registry.count('hits', 7);
+    expect(await close()).toEqual([{ lines: 1, error: undefined }]);
+    await eventually(() => {
+      expect(statsd.totals()).toEqual({ hits: 7 });
+    });
+  });
+
+  it('ends within its time when nobody is there', async () => {
+    const { registry, close } = output(await freePort(), { flushIntervalMs: 3_600_000 });
+    registry.count('hits', 7);
+    const [flush] = await close();
+    expect(flush?.error?.message).toContain('ECONNREFUSED');
+  });
+
+  it('ends within its time when the server does not read', async () => {
+    const statsd = await server({ paused: true });
+    const { registry, close } = output(statsd.port, { lastFlushWithinMs: 50 });
+    for (let i = 0; i < 300_000; i += 1)
+      registry.count(`a.rule.with.a.long.name.${i.toString()}`, 1);
+    await eventually(() => {
+      expect(statsd.connections()).toBe(1);
+    });
+    const before = performance.now();
+    await close();
+    expect(performance.now() - before).toBeLessThan(2000);
+  });
+
+  it('names every address of a host that refuses', async () => {
+    const { registry, log } = output(await freePort(), { host: 'localhost' });
+    registry.count('hits', 1);
+    await eventually(() => {
+      expect(log[0]?.fields['error']).toMatch(/^connect ECONNREFUSED /);
+    });
+  });
+
+  it('is told that a host does not exist', async () => {
+    const registry = createRegistry();
+    const { logger } = createRecordingLogger();
+    const options = {
+      protocol: 'tcp',
+      timeoutMs: 5000,
+      flushIntervalMs: 1,
+      lastFlushWithinMs: 1,
+    } as const;
+    const statsd = createStatsd(
+      { registry, logger },
+      { ...options, host: 'no.such.invalid', port: 1 },
+    );
+    registry.count('hits', 1);
+    const flush = await firstValueFrom(statsd.run$);
+    expect(flush.error?.message).toContain('no.such.invalid');
+  });
+});

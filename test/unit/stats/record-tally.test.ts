@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import type { RuleTally, Tally } from '../../../src/core/decision/tally';
+import { createRecordTally } from '../../../src/stats/record-tally';
+import { createRegistry } from '../../../src/stats/registry';
+
+const NOTHING: Tally = {
+  rules: [],
+  unknownDomains: [],
+  serviceErrors: 0,
+  storeErrors: 0,
+  globalShadowMode: 0,
+};
+
+function line(metric: string, counts: Partial<Omit<RuleTally, 'metric'>>): RuleTally {
+  return {
+    metric,
+    totalHits: 0,
+    overLimit: 0,
+    nearLimit: 0,
+    withinLimit: 0,
+    shadowMode: 0,
+    overLimitWithLocalCache: 0,
+    ...counts,
+  };
+}
+
+function record(...tallies: readonly Partial<Tally>[]) {
+  const registry = createRegistry();
+  const recordTally = createRecordTally(registry);
+  for (const tally of tallies) recordTally({ ...NOTHING, ...tally });
+  return Object.fromEntries(
+    [...registry.counters].filter(([, { value }]) => value > 0).map(([name, c]) => [name, c.value]),
+  );
+}
+
+describe('createRecordTally', () => {
+  it('counts the six figures of a rule under their names', () => {
+    const rule = line('shop.user_ann.path', {
+      totalHits: 6,
+      overLimit: 5,
+      nearLimit: 4,
+      withinLimit: 3,
+      shadowMode: 2,
+      overLimitWithLocalCache: 1,
+    });
+    expect(record({ rules: [rule] })).toEqual({
+      'ratelimit.service.rate_limit.shop.user_ann.path.total_hits': 6,
+      'ratelimit.service.rate_limit.shop.user_ann.path.over_limit': 5,
+      'ratelimit.service.rate_limit.shop.user_ann.path.near_limit': 4,
+      'ratelimit.service.rate_limit.shop.user_ann.path.within_limit': 3,
+      'ratelimit.service.rate_limit.shop.user_ann.path.shadow_mode': 2,
+      'ratelimit.service.rate_limit.shop.user_ann.path.over_limit_with_local_cache': 1,
+    });
+  });
+
+  it('makes no statistic of a figure that is zero', () => {
+    const registry = createRegistry();
+    createRecordTally(registry)({
+      ...NOTHING,
+      rules: [line('d.k', { totalHits: 1 }), line('d.l', {})],
+    });
+    const rules = [...registry.counters.keys()].filter((name) => name.includes('.rate_limit.'));
+    expect(rules).toEqual(['ratelimit.service.rate_limit.d.k.total_hits']);
+  });
+
+  it('counts errors, overrides and each question in an unknown domain', () => {
+    const tally = {
+      unknownDomains: ['nowhere', 'no:where', 'nowhere'],
+      serviceErrors: 2,
+      storeErrors: 3,
+      globalShadowMode: 4,
+    };
+    expect(record(tally, tally)).toEqual({
+      'ratelimit.service.rate_limit.nowhere.domain_not_found': 4,
+      'ratelimit.service.rate_limit.no_where.domain_not_found': 2,
+      'ratelimit.service.call.should_rate_limit.service_error': 4,
+      'ratelimit.service.call.should_rate_limit.redis_error': 6,
+      'ratelimit.service.global_shadow_mode': 8,
+    });
+  });
+
+  it('shows the errors and overrides that never happened', () => {
+    const registry = createRegistry();
+    createRecordTally(registry);
+    expect([...registry.counters.keys()]).toEqual([
+      'ratelimit.service.call.should_rate_limit.service_error',
+      'ratelimit.service.call.should_rate_limit.redis_error',
+      'ratelimit.service.global_shadow_mode',
+    ]);
+  });
+
+  it('sums metrics that have the same name once they are clean', () => {
+    const rules = ['d.a_1.2.3.4', 'd.a_1_2_3_4'].map((metric) => line(metric, { totalHits: 1 }));
+    expect(record({ rules })).toEqual({
+      'ratelimit.service.rate_limit.d.a_1_2_3_4.total_hits': 2,
+    });
+  });
+
+  it('sums overlong metrics that differ only where they are cut', () => {
+    const metric = 'd.' + 'x'.repeat(70_000);
+    const rules = [line(`${metric}1`, { totalHits: 1 }), line(`${metric}2`, { totalHits: 1 })];
+    expect(Object.values(record({ rules }))).toEqual([2]);
+  });
+
+  it('counts the same in one batch as in many', () => {
+    const figure = fc.nat({ max: 5 });
+    const anyLine = fc
+      .record({
+        metric: fc.constantFrom('d.a', 'd.b', 'd.b|c'),
+        totalHits: figure,
+        overLimit: figure,
+      })
+      .map(({ metric, ...counts }) => line(metric, counts));
+    fc.assert(
+      fc.property(fc.array(anyLine), (rules) => {
+        expect(record({ rules })).toEqual(record(...rules.map((rule) => ({ rules: [rule] }))));
+      }),
+    );
+  });
+});
