@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+import { runClient } from '../client/run';
+
+void runClient(process.argv.slice(2)).then(({ exitCode, stdout, stderr }) => {
+  process.exitCode = exitCode;
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+});

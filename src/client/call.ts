@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import {
+  Client,
+  credentials,
+  status,
+  type ChannelCredentials,
+  type ClientOptions as ChannelOptions,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import type { ServiceDefinition } from '@grpc/proto-loader';
+import { RATE_LIMIT_PROTO, loadProtos } from '../platform/proto/proto-files';
+import type { ClientOptions, TlsOptions } from './options';
+import type { RawResponse } from './response';
+
+const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
+
+/** Asks once. Rejects with an error whose message says what happened and what to do next. */
+export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
+  const { dialString, domain, descriptors, hitsAddend, timeoutMs, tls } = options;
+  const method = (loadProtos([RATE_LIMIT_PROTO])[SERVICE] as ServiceDefinition)['ShouldRateLimit'];
+  if (method === undefined) throw new Error(`${RATE_LIMIT_PROTO} has no method ShouldRateLimit`);
+  const client = new Client(dialString, toCredentials(tls), toChannelOptions(tls));
+  return new Promise((resolve, reject) => {
+    client.makeUnaryRequest<object, RawResponse>(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      { domain, descriptors, hitsAddend },
+      { deadline: new Date(Date.now() + timeoutMs) },
+      (error, response) => {
+        client.close();
+        if (error !== null) reject(explain(error, options));
+        else resolve(response ?? {});
+      },
+    );
+  });
+}
+
+function toCredentials(tls: TlsOptions | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  return credentials.createSsl(
+    readPem('-tls_ca_cert', tls.caCert),
+    readPem('-tls_key', tls.key),
+    readPem('-tls_cert', tls.cert),
+  );
+}
+
+function toChannelOptions(tls: TlsOptions | undefined): ChannelOptions {
+  if (tls?.serverName === undefined) return {};
+  return {
+    'grpc.ssl_target_name_override': tls.serverName,
+    'grpc.default_authority': tls.serverName,
+  };
+}
+
+function readPem(flag: string, path: string | undefined): Buffer | null {
+  if (path === undefined) return null;
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${flag}: cannot read the file: ${reason}`, { cause: error });
+  }
+}
+
+function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions): Error {
+  const { code, details } = error;
+  const options = { cause: error };
+  const unreachable = unreachableReason(details);
+  if (code === status.UNAVAILABLE && unreachable !== undefined) {
+    const next = 'is it running there? another address is given with -dial_string';
+    return new Error(`cannot reach the service at ${dialString}: ${unreachable}; ${next}`, options);
+  }
+  if (code === status.DEADLINE_EXCEEDED) {
+    const next = 'a longer time is given with -timeout';
+    const waited = `no answer from ${dialString} within ${String(timeoutMs)} ms`;
+    return new Error(`${waited} (${details}); ${next}`, options);
+  }
+  return new Error(`the service at ${dialString} answered ${status[code]}: ${details}`, options);
+}
+
+/** The library's words for a connection that did not come about; an answer has others. */
+function unreachableReason(details: string): string | undefined {
+  if (details.startsWith('Name resolution failed')) return details;
+  const [, reason] =
+    /^No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note/s.exec(
+      details,
+    ) ?? [];
+  if (reason !== undefined) return reason;
+  return details.startsWith('No connection established') ? details : undefined;
+}

@@ -1,0 +1,38 @@
+import { shouldRateLimit } from './call';
+import { usage } from './flags';
+import type { ClientOptions } from './options';
+import { parseOptions } from './parse-options';
+import type { RawResponse } from './response';
+import { toProtoJson } from './to-json';
+import { toText } from './to-text';
+
+/** What the process prints and ends with. */
+export interface Outcome {
+  /** 0 OK, 2 OVER_LIMIT, 1 error. */
+  readonly exitCode: 0 | 1 | 2;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The command line client from its arguments to its outcome; never rejects. */
+export async function runClient(args: readonly string[]): Promise<Outcome> {
+  try {
+    const options = parseOptions(args);
+    if (options === 'help') return { exitCode: 0, stdout: usage(), stderr: '' };
+    return report(await shouldRateLimit(options), options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { exitCode: 1, stdout: '', stderr: `ratelimit-client: ${message}\n` };
+  }
+}
+
+function report(response: RawResponse, { json, descriptors }: ClientOptions): Outcome {
+  const stdout = json
+    ? `${JSON.stringify(toProtoJson(response), null, 2)}\n`
+    : toText(response, descriptors);
+  const { overallCode = 'UNKNOWN' } = response;
+  if (overallCode === 'OK') return { exitCode: 0, stdout, stderr: '' };
+  if (overallCode === 'OVER_LIMIT') return { exitCode: 2, stdout, stderr: '' };
+  const stderr = `ratelimit-client: the overall code is ${overallCode}, expected OK or OVER_LIMIT\n`;
+  return { exitCode: 1, stdout, stderr };
+}

@@ -1,0 +1,33 @@
+import type { Descriptor } from './options';
+import type { RawHeader, RawResponse, RawStatus } from './response';
+import { toDuration } from './to-json';
+
+/** The answer for a person: the overall code, then a line for each descriptor. */
+export function toText(response: RawResponse, descriptors: readonly Descriptor[]): string {
+  const { overallCode = 'UNKNOWN', statuses = [], responseHeadersToAdd = [] } = response;
+  return [
+    `overall: ${overallCode}`,
+    ...statuses.map((status, index) => toLine(status, descriptors[index])),
+    ...responseHeadersToAdd.map(headerLine),
+    '',
+  ].join('\n');
+}
+
+function toLine(status: RawStatus, descriptor: Descriptor | undefined): string {
+  const { code = 'UNKNOWN', durationUntilReset } = status;
+  const entries = (descriptor?.entries ?? []).map(({ key, value }) => `${key}=${value}`);
+  const reset = durationUntilReset && `resets in ${toDuration(durationUntilReset)}`;
+  return `  ${entries.join(',')}: ${[code, ...limitParts(status), ...(reset ? [reset] : [])].join(', ')}`;
+}
+
+function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
+  if (currentLimit === undefined) return [limitRemaining > 0 ? 'unlimited' : 'no limit'];
+  const { name = '', requestsPerUnit = 0, unit = 'UNKNOWN' } = currentLimit;
+  const rule = name === '' ? [] : [`rule ${JSON.stringify(name)}`];
+  const limit = `limit ${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
+  return [limit, ...rule, `remaining ${String(limitRemaining)}`];
+}
+
+function headerLine({ key = '', value = '' }: RawHeader): string {
+  return `  header ${key}: ${value}`;
+}

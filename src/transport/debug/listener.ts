@@ -1,0 +1,105 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '../../core/ports';
+import { createHttpListener, type HttpListenerOptions } from '../http-listener';
+import type { Listener } from '../listener';
+import { INDEX_PAGE, PPROF_PAGE } from './pages';
+import { createProfileEndpoint } from './profile-endpoint';
+
+/** What the pages show; each is asked when its page is. */
+export interface DebugDeps {
+  /** The rules in force, a line for each limit. */
+  readonly dumpRules: () => string;
+  /** All statistics as lines of text. */
+  readonly dumpStats: () => string;
+  /** The same as a value for JSON. */
+  readonly readStats: () => unknown;
+  readonly clock: Clock;
+}
+
+type Page = (query: URLSearchParams, response: ServerResponse) => void;
+
+/** The debug port: `/`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
+export function createDebugListener(deps: DebugDeps, options: HttpListenerOptions): Listener {
+  const profiles = createProfileEndpoint(deps.clock);
+  const text =
+    (dump: () => string): Page =>
+    (_query, response) => {
+      send(response, 200, 'text/plain; charset=utf-8', withNewline(dump()));
+    };
+  const pages: ReadonlyMap<string, Page> = new Map([
+    ['/', text(() => INDEX_PAGE)],
+    ['/rlconfig', text(deps.dumpRules)],
+    ['/stats', statsPage(deps, text(deps.dumpStats))],
+    ['/debug/pprof/', text(() => PPROF_PAGE)],
+    ['/debug/pprof', text(() => PPROF_PAGE)],
+    ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
+      `/debug/pprof/${kind}`,
+      (query, response) => {
+        profiles.serve(kind, query, response);
+      },
+    ]),
+  ]);
+  const listener = createHttpListener((request, response) => {
+    respond(pages, request, response);
+  }, options);
+  return {
+    ...listener,
+    close(withinMs) {
+      profiles.close();
+      return listener.close(withinMs);
+    },
+  };
+}
+
+function respond(
+  pages: ReadonlyMap<string, Page>,
+  { method = '', url = '/' }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const [path = '', query = ''] = url.split('?', 2);
+  const page = pages.get(path);
+  const plain = 'text/plain; charset=utf-8';
+  if (page === undefined) {
+    send(response, 404, plain, `no such page, there are:\n${INDEX_PAGE}`);
+  } else if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('Allow', 'GET, HEAD');
+    send(response, 405, plain, `method ${method} is not allowed here, expected GET or HEAD\n`);
+  } else {
+    show(page, new URLSearchParams(query), response);
+  }
+}
+
+/** A page that cannot be made is an error of that page, never of the process. */
+function show(page: Page, query: URLSearchParams, response: ServerResponse): void {
+  try {
+    page(query, response);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    send(response, 500, 'text/plain; charset=utf-8', `this page failed: ${reason}\n`);
+  }
+}
+
+function statsPage({ readStats }: DebugDeps, asText: Page): Page {
+  return (query, response) => {
+    const format = query.get('format') ?? 'text';
+    if (format === 'text') asText(query, response);
+    else if (format === 'json') {
+      send(response, 200, 'application/json', withNewline(JSON.stringify(readStats())));
+    } else {
+      const error = `format is ${JSON.stringify(format)}, expected text or json\n`;
+      send(response, 400, 'text/plain; charset=utf-8', error);
+    }
+  };
+}
+
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
+function withNewline(body: string): string {
+  return body === '' || body.endsWith('\n') ? body : `${body}\n`;
+}

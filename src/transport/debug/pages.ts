@@ -1,0 +1,18 @@
+/** Lines of the debug port's front page; `docs/endpoints.md` tells the same at more length. */
+export const INDEX_PAGE = [
+  ['/', 'this list'],
+  ['/rlconfig', 'the rules that are in force, one line for each limit'],
+  ['/stats', 'all statistics as text; ?format=json for JSON'],
+  ['/debug/pprof/', 'profiles of this process, for `go tool pprof`'],
+]
+  .map(([path = '', about = '']) => `${path}: ${about}\n`)
+  .join('');
+
+export const PPROF_PAGE = [
+  ['/debug/pprof/profile?seconds=30', 'CPU profile over so many seconds (1 to 300)'],
+  ['/debug/pprof/heap?seconds=10', 'allocations of so many seconds that are still alive'],
+  ['&gc=1', 'heap only: collect garbage first (stops the service for a moment)'],
+  ['&format=v8', "V8's own JSON, for Chrome's developer tools and speedscope"],
+]
+  .map(([path = '', about = '']) => `${path}: ${about}\n`)
+  .join('');

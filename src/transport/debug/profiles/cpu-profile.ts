@@ -1,0 +1,57 @@
+import type { Profiler } from 'node:inspector';
+import type { CallFrame, SampledProfile, StackSample } from './frames';
+
+/** V8's word for time in which there was nothing to do; Go's CPU profiles have no such row either. */
+const IDLE = '(idle)';
+/** The interval at which V8 is asked to look, also the profile's period. */
+export const CPU_INTERVAL_MICROSECONDS = 1_000;
+
+/** Reads a CPU profile of the inspector. Times come from the distances between the samples. */
+export function readCpuProfile(profile: Profiler.Profile, takenAtMs: number): SampledProfile {
+  const { nodes, samples = [], timeDeltas = [], startTime, endTime } = profile;
+  const measured = new Map<number, { count: number; microseconds: number }>();
+  samples.forEach((nodeId, index) => {
+    const sum = measured.get(nodeId) ?? { count: 0, microseconds: 0 };
+    sum.count += 1;
+    // V8 may report a sample before the one that precedes it.
+    sum.microseconds += Math.max(0, timeDeltas[index] ?? 0);
+    measured.set(nodeId, sum);
+  });
+  return {
+    kinds: [
+      { type: 'samples', unit: 'count' },
+      { type: 'cpu', unit: 'nanoseconds' },
+    ],
+    samples: toSamples(nodes, measured),
+    period: CPU_INTERVAL_MICROSECONDS * 1_000,
+    periodKind: { type: 'cpu', unit: 'nanoseconds' },
+    durationMs: (endTime - startTime) / 1_000,
+    takenAtMs,
+  };
+}
+
+function toSamples(
+  nodes: readonly Profiler.ProfileNode[],
+  measured: ReadonlyMap<number, { count: number; microseconds: number }>,
+): StackSample[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parents = new Map(
+    nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)),
+  );
+  const stackOf = (nodeId: number): CallFrame[] => {
+    const stack: CallFrame[] = [];
+    for (let id: number | undefined = nodeId; id !== undefined; id = parents.get(id)) {
+      const node = byId.get(id);
+      // The root stands for the thread; it has no parent and is no function.
+      if (node !== undefined && parents.has(id)) stack.push(node.callFrame);
+    }
+    return stack;
+  };
+  return [...measured]
+    .filter(([nodeId]) => byId.get(nodeId)?.callFrame.functionName !== IDLE)
+    .map(([nodeId, { count, microseconds }]) => ({
+      stack: stackOf(nodeId),
+      values: [count, microseconds * 1_000],
+    }))
+    .filter(({ stack }) => stack.length > 0);
+}

@@ -1,0 +1,52 @@
+import { gzipSync } from 'node:zlib';
+import type { Clock } from '../../../core/ports';
+import { readCpuProfile } from './cpu-profile';
+import { readHeapProfile } from './heap-profile';
+import { takeCpuProfile, takeHeapProfile } from './inspect';
+import { toPprof } from './to-pprof';
+
+/** How a profile is asked for. */
+export interface ProfileRequest {
+  readonly kind: 'profile' | 'heap';
+  readonly seconds: number;
+  /** `pprof`: gzipped profile.proto; `v8`: the JSON that Chrome and speedscope open. */
+  readonly format: 'pprof' | 'v8';
+  /** Heap only: run a full garbage collection first. */
+  readonly collect: boolean;
+}
+
+/** A finished profile as a file. */
+export interface ProfileFile {
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Takes a profile of this process; rejects when it is aborted. */
+export async function takeProfile(
+  { kind, seconds, format, collect }: ProfileRequest,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<ProfileFile> {
+  const isCpu = kind === 'profile';
+  const raw = isCpu
+    ? await takeCpuProfile(seconds, signal)
+    : await takeHeapProfile(seconds, signal, collect);
+  if (format === 'v8') {
+    return {
+      name: isCpu ? 'cpu.cpuprofile' : 'heap.heapprofile',
+      contentType: 'application/json',
+      bytes: Buffer.from(JSON.stringify(raw)),
+    };
+  }
+  const takenAtMs = clock() * 1_000;
+  const profile =
+    'head' in raw
+      ? readHeapProfile(raw, seconds * 1_000, takenAtMs)
+      : readCpuProfile(raw, takenAtMs);
+  return {
+    name: isCpu ? 'cpu.pb.gz' : 'heap.pb.gz',
+    contentType: 'application/octet-stream',
+    bytes: gzipSync(toPprof(profile)),
+  };
+}

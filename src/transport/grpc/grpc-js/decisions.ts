@@ -1,0 +1,80 @@
+import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import { failure } from '../../../core/errors';
+import type { Decision, DecisionRequest } from '../../../core/model';
+import type { Asker, Question, Statistics } from '../../../core/ports';
+import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
+import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
+import type { Malformed } from '../../../wire/ratelimit/messages';
+import { SHOULD_RATE_LIMIT } from '../methods';
+import { toGrpcError } from '../status';
+
+interface DecisionDeps {
+  readonly ask: (question: Question) => void;
+  readonly statistics: Statistics;
+  /** Monotonic milliseconds, for response times. */
+  readonly nowMs: () => number;
+}
+
+type DecisionCall = ServerUnaryCall<DecisionRequest | Malformed, Decision>;
+
+interface Call {
+  readonly startedMs: number;
+  readonly reply: sendUnaryData<Decision>;
+}
+
+const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
+const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
+
+/** Registers ShouldRateLimit: one asker for the whole server, the ticket is the number of the call. */
+export function serveDecisions(server: Server, { ask, statistics, nowMs }: DecisionDeps): void {
+  const calls = new Map<number, Call>();
+  let lastTicket = 0;
+
+  const finish = (ticket: number): Call | undefined => {
+    const call = calls.get(ticket);
+    if (call === undefined) return undefined;
+    calls.delete(ticket);
+    statistics.time(RESPONSE_TIME, nowMs() - call.startedMs, 1);
+    return call;
+  };
+
+  const asker: Asker = {
+    answer(ticket, answer) {
+      const call = finish(ticket);
+      if (call === undefined) return;
+      if (answer.kind === 'decision') call.reply(null, answer);
+      else call.reply(toGrpcError(answer));
+    },
+  };
+
+  server.register<DecisionRequest | Malformed, Decision>(
+    SHOULD_RATE_LIMIT,
+    (call: DecisionCall, reply: sendUnaryData<Decision>) => {
+      const ticket = ++lastTicket;
+      const { request } = call;
+      statistics.count(TOTAL_REQUESTS, 1);
+      calls.set(ticket, { startedMs: nowMs(), reply });
+      // A deadline that has passed and a caller that hangs up both come as this event.
+      call.once('cancelled', () => finish(ticket));
+      if (isMalformed(request)) {
+        const message = `the message is no RateLimitRequest: ${request.reason}`;
+        asker.answer(ticket, failure('invalid_request', message));
+      } else {
+        ask({ request, asker, ticket });
+      }
+    },
+    encode,
+    createDecode(),
+    'unary',
+  );
+}
+
+function createDecode(): (bytes: Buffer) => DecisionRequest | Malformed {
+  const decode = createRequestDecoder();
+  return (bytes) => decode(bytes, 0, bytes.length);
+}
+
+function encode(decision: Decision): Buffer {
+  const bytes = Buffer.allocUnsafe(roomForResponse(decision));
+  return bytes.subarray(0, writeResponse(decision, bytes, 0));
+}

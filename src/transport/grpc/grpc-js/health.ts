@@ -1,0 +1,112 @@
+import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
+import type { HealthStatus } from '../../../../streams';
+import type { Statistics } from '../../../core/ports';
+import {
+  decodeHealthRequest,
+  encodeHealthResponse,
+  type ServingStatus,
+} from '../../../wire/ratelimit/health';
+import type { Malformed } from '../../../wire/ratelimit/messages';
+import { HEALTH_CHECK, HEALTH_WATCH } from '../methods';
+import { servingStatus, unknownService, type Health } from '../serving';
+import { GRPC_STATUS, grpcError } from '../status';
+
+interface HealthDeps {
+  readonly health: Health;
+  readonly statistics: Statistics;
+  /** Monotonic milliseconds, for response times. */
+  readonly nowMs: () => number;
+}
+
+/** The open Watch calls. */
+export interface Watchers {
+  /** Tells every watcher whose status is another one now. */
+  publish(status: HealthStatus<string>): void;
+  /** Ends all of them with UNAVAILABLE. */
+  close(): void;
+}
+
+/** An object always: the library takes an empty text for a message that did not come. */
+interface Request {
+  readonly service: string | Malformed;
+}
+type CheckCall = ServerUnaryCall<Request, ServingStatus>;
+type WatchCall = ServerWritableStream<Request, ServingStatus>;
+
+const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'the message is no HealthCheckRequest');
+
+/** Registers Check and Watch of grpc.health.v1.Health. */
+export function serveHealth(server: Server, { health, statistics, nowMs }: HealthDeps): Watchers {
+  const watchers = new Map<WatchCall, { readonly service: string; told: ServingStatus }>();
+  let closed = false;
+
+  server.register<Request, ServingStatus>(
+    HEALTH_CHECK,
+    (call: CheckCall, reply: sendUnaryData<ServingStatus>) => {
+      const startedMs = nowMs();
+      const { service } = call.request;
+      statistics.count('ratelimit_server.Check.total_requests', 1);
+      if (typeof service !== 'string') {
+        reply(MALFORMED);
+      } else {
+        const status = servingStatus(service, health.current);
+        if (status !== 'SERVICE_UNKNOWN') reply(null, status);
+        else reply(grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
+      }
+      statistics.time('ratelimit_server.Check.response_time', nowMs() - startedMs, 1);
+    },
+    encode,
+    decode,
+    'unary',
+  );
+
+  server.register<Request, ServingStatus>(
+    HEALTH_WATCH,
+    (call: WatchCall) => {
+      const { service } = call.request;
+      if (typeof service !== 'string') {
+        call.emit('error', MALFORMED);
+        return;
+      }
+      const told = servingStatus(service, health.current);
+      call.write(told);
+      if (closed) {
+        stop(call);
+        return;
+      }
+      watchers.set(call, { service, told });
+      call.once('cancelled', () => watchers.delete(call));
+    },
+    encode,
+    decode,
+    'serverStream',
+  );
+
+  return {
+    publish(status) {
+      for (const [call, watcher] of watchers) {
+        const next = servingStatus(watcher.service, status);
+        if (next === watcher.told) continue;
+        watcher.told = next;
+        call.write(next);
+      }
+    },
+    close() {
+      closed = true;
+      for (const call of watchers.keys()) stop(call);
+      watchers.clear();
+    },
+  };
+}
+
+function stop(call: WatchCall): void {
+  call.emit('error', grpcError(GRPC_STATUS.UNAVAILABLE, 'the service is stopping'));
+}
+
+function decode(bytes: Buffer): Request {
+  return { service: decodeHealthRequest(bytes, 0, bytes.length) };
+}
+
+function encode(status: ServingStatus): Buffer {
+  return Buffer.from(encodeHealthResponse(status));
+}

@@ -1,0 +1,40 @@
+import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
+import { REFLECTION_PATHS } from '../methods';
+import { answerReflection } from '../reflection';
+import { GRPC_STATUS, grpcError } from '../status';
+
+type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
+
+const MALFORMED = grpcError(
+  GRPC_STATUS.INVALID_ARGUMENT,
+  'the message is no ServerReflectionRequest',
+);
+
+/** Registers the reflection service; the returned function ends the calls that are open. */
+export function serveReflection(server: Server): () => void {
+  const calls = new Set<ReflectionCall>();
+  const handle = (call: ReflectionCall): void => {
+    calls.add(call);
+    call.once('cancelled', () => calls.delete(call));
+    call.once('end', () => {
+      calls.delete(call);
+      call.end();
+    });
+    call.on('data', (request: Buffer) => {
+      const answer = answerReflection(request);
+      if (answer === undefined) call.emit('error', MALFORMED);
+      else call.write(answer);
+    });
+  };
+  for (const path of REFLECTION_PATHS) {
+    server.register<Buffer, Buffer>(path, handle, asIs, asIs, 'bidi');
+  }
+  return () => {
+    for (const call of calls) call.end();
+    calls.clear();
+  };
+}
+
+function asIs(bytes: Buffer): Buffer {
+  return bytes;
+}

@@ -1,0 +1,102 @@
+import { createCursor, readEnd, readTag, skipField, startAt } from '../../wire/ratelimit/cursor';
+import { DESCRIPTOR_FILES } from './generated/descriptors';
+import { GRPC_STATUS } from './status';
+
+/**
+ * grpc.reflection.v1.ServerReflection in bytes, whichever server carries it; v1alpha has the same
+ * messages. The descriptors are generated from the .proto files, so nothing is parsed at run time.
+ */
+
+/** Numbers of the questions in ServerReflectionRequest. */
+const FILE_BY_FILENAME = 3;
+const FILE_CONTAINING_SYMBOL = 4;
+const LIST_SERVICES = 7;
+/** Numbers of the answers in ServerReflectionResponse. */
+const VALID_HOST = 1;
+const ORIGINAL_REQUEST = 2;
+const FILE_DESCRIPTOR_RESPONSE = 4;
+const LIST_SERVICES_RESPONSE = 6;
+const ERROR_RESPONSE = 7;
+
+const SERVICES = [
+  'envoy.service.ratelimit.v3.RateLimitService',
+  'grpc.health.v1.Health',
+  'grpc.reflection.v1.ServerReflection',
+  'grpc.reflection.v1alpha.ServerReflection',
+];
+
+const FILES_BY_NAME = new Map(DESCRIPTOR_FILES.map((file) => [file.name, file]));
+const NAMES_BY_SYMBOL = new Map(
+  DESCRIPTOR_FILES.flatMap(({ name, symbols }) => symbols.map((symbol) => [symbol, name])),
+);
+
+/** The encoded answer to an encoded ServerReflectionRequest; undefined when it is none. */
+export function answerReflection(request: Uint8Array): Buffer | undefined {
+  const fields = readTexts(request);
+  if (fields === undefined) return undefined;
+  return Buffer.concat([
+    encodeField(VALID_HOST, Buffer.from(fields.get(1) ?? '')),
+    encodeField(ORIGINAL_REQUEST, request),
+    answer(fields),
+  ]);
+}
+
+function answer(fields: ReadonlyMap<number, string>): Buffer {
+  if (fields.has(LIST_SERVICES)) {
+    const services = SERVICES.map((name) => encodeField(1, encodeField(1, Buffer.from(name))));
+    return encodeField(LIST_SERVICES_RESPONSE, Buffer.concat(services));
+  }
+  const name = fields.get(FILE_BY_FILENAME);
+  if (name !== undefined) return filesAnswer(name, `file ${JSON.stringify(name)}`);
+  const symbol = fields.get(FILE_CONTAINING_SYMBOL);
+  if (symbol !== undefined) {
+    return filesAnswer(NAMES_BY_SYMBOL.get(symbol), `symbol ${JSON.stringify(symbol)}`);
+  }
+  // The others ask for proto2 extensions.
+  return errorAnswer(GRPC_STATUS.NOT_FOUND, 'there are no extensions here');
+}
+
+/** A file and all that it imports. */
+function filesAnswer(name: string | undefined, asked: string): Buffer {
+  const wanted = new Set(name !== undefined && FILES_BY_NAME.has(name) ? [name] : []);
+  if (wanted.size === 0) return errorAnswer(GRPC_STATUS.NOT_FOUND, `${asked} is not known`);
+  // A set that grows while it is walked: the walk reaches what is added.
+  for (const file of wanted) {
+    for (const imported of FILES_BY_NAME.get(file)?.imports ?? []) wanted.add(imported);
+  }
+  const files = [...wanted].map((file) =>
+    encodeField(1, Buffer.from(FILES_BY_NAME.get(file)?.base64 ?? '', 'base64')),
+  );
+  return encodeField(FILE_DESCRIPTOR_RESPONSE, Buffer.concat(files));
+}
+
+function errorAnswer(code: number, message: string): Buffer {
+  const error = [Buffer.from([0x08, code]), encodeField(2, Buffer.from(message))];
+  return encodeField(ERROR_RESPONSE, Buffer.concat(error));
+}
+
+/** The text fields of a message by their numbers. */
+function readTexts(bytes: Uint8Array): Map<number, string> | undefined {
+  const texts = new Map<number, string>();
+  const cursor = createCursor();
+  startAt(cursor, bytes, 0, bytes.length);
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if ((tag & 7) !== 2) {
+      skipField(cursor, tag);
+      continue;
+    }
+    const end = readEnd(cursor);
+    texts.set(tag >>> 3, Buffer.from(bytes.subarray(cursor.at, end)).toString('utf8'));
+    cursor.at = end;
+  }
+  return cursor.fault === undefined ? texts : undefined;
+}
+
+/** A length-delimited field. */
+function encodeField(number: number, content: Uint8Array): Buffer {
+  const head = [(number << 3) | 2];
+  let rest = content.length;
+  for (; rest >= 0x80; rest >>>= 7) head.push((rest & 0x7f) | 0x80);
+  return Buffer.concat([Buffer.from([...head, rest]), content]);
+}

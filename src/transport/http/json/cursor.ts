@@ -1,0 +1,84 @@
+import { MalformedJson } from './malformed';
+
+/** A place in a JSON text (RFC 8259). */
+export interface Cursor {
+  readonly text: string;
+  at: number;
+  /** Names and indices that lead to the value at hand; for messages only. */
+  readonly path: (string | number)[];
+}
+
+export function createCursor(text: string): Cursor {
+  return { text, at: 0, path: [] };
+}
+
+/** What a caller's own text is cut to in a message. */
+const MAX_QUOTED_LENGTH = 64;
+
+/** Leaves the reader. `reason` continues the path: `is a number, expected a string`. */
+export function fail(cursor: Cursor, reason: string, at = cursor.at): never {
+  const where = pathText(cursor.path);
+  const before = cursor.text.slice(0, at);
+  throw new MalformedJson({
+    kind: 'malformed',
+    message: `${where} ${reason}`,
+    where,
+    line: before.split('\n').length,
+    column: at - before.lastIndexOf('\n'),
+  });
+}
+
+function pathText(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'body';
+  return path
+    .map((step) => (typeof step === 'number' ? `[${String(step)}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** A text of the caller, cut and escaped, for a message. */
+export function quoted(text: string): string {
+  const isLong = text.length > MAX_QUOTED_LENGTH;
+  return JSON.stringify(isLong ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text);
+}
+
+/** The next character that is no white space, not taken; an empty text at the end. */
+export function peek(cursor: Cursor): string {
+  const { text } = cursor;
+  let { at } = cursor;
+  for (;;) {
+    const code = text.charCodeAt(at);
+    if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) break;
+    at += 1;
+  }
+  cursor.at = at;
+  return text.charAt(at);
+}
+
+/** Takes `character` if it is the next one. */
+export function take(cursor: Cursor, character: string): boolean {
+  if (peek(cursor) !== character) return false;
+  cursor.at += 1;
+  return true;
+}
+
+/** Takes `true`, `false` or `null` if it is the next word. */
+export function takeWord(cursor: Cursor, word: 'true' | 'false' | 'null'): boolean {
+  peek(cursor);
+  if (!cursor.text.startsWith(word, cursor.at)) return false;
+  cursor.at += word.length;
+  return true;
+}
+
+/** What stands at the cursor, for messages: `a number`. */
+export function describe(cursor: Cursor): string {
+  const next = peek(cursor);
+  if (next === '') return 'at its end';
+  if (next === '"') return 'a string';
+  if (next === '{') return 'an object';
+  if (next === '[') return 'a list';
+  if (/[-0-9]/.test(next)) return 'a number';
+  if (/^(true|false)\b/.test(cursor.text.slice(cursor.at, cursor.at + 6))) return 'a boolean';
+  if (cursor.text.startsWith('null', cursor.at)) return 'null';
+  return `no JSON (${quoted(next)})`;
+}

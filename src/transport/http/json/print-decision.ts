@@ -1,0 +1,33 @@
+import type { Decision, DescriptorStatus, Header } from '../../../core/model';
+
+/**
+ * A RateLimitResponse in proto3 JSON: camelCase, enums by name, fields that hold their default left
+ * out, durations as seconds with an `s`.
+ */
+export function printDecision(decision: Decision): string {
+  const { overallCode, statuses, responseHeaders, dynamicMetadata } = decision;
+  return JSON.stringify({
+    overallCode,
+    statuses: statuses.length === 0 ? undefined : statuses.map(toStatus),
+    responseHeadersToAdd: responseHeaders.length === 0 ? undefined : responseHeaders.map(toHeader),
+    dynamicMetadata,
+  });
+}
+
+function toStatus({ code, currentLimit, limitRemaining, secondsUntilReset }: DescriptorStatus) {
+  return {
+    code,
+    currentLimit: currentLimit && {
+      name: currentLimit.name || undefined,
+      requestsPerUnit: currentLimit.requestsPerUnit || undefined,
+      unit: currentLimit.unit,
+    },
+    limitRemaining: limitRemaining || undefined,
+    durationUntilReset:
+      secondsUntilReset === undefined ? undefined : `${String(secondsUntilReset)}s`,
+  };
+}
+
+function toHeader({ key, value }: Header) {
+  return { key: key || undefined, value: value || undefined };
+}

@@ -1,0 +1,143 @@
+import {
+  createCursor,
+  fail,
+  readEnd,
+  readTag,
+  readVarint32,
+  readVarint64,
+  skipField,
+  startAt,
+  type Cursor,
+} from './cursor';
+import type {
+  Malformed,
+  WireDescriptor,
+  WireEntry,
+  WireLimitOverride,
+  WireRequest,
+} from './messages';
+import { createTextReader, type TextReader } from './text';
+
+/** Decodes `bytes[start, end)`; keeps nothing of `bytes` and never throws. */
+export type DecodeRequest = (
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+) => WireRequest | Malformed;
+
+/** Domains and entry keys are few: each is one string object as long as it keeps coming. */
+const NAME_SLOTS = 1024;
+/** Values are many: the slots hold the busiest of them. */
+const VALUE_SLOTS = 4096;
+
+/**
+ * A decoder of envoy.service.ratelimit.v3.RateLimitRequest with its own memory of texts. Follows
+ * proto3: unknown fields (and known ones of another wire type) are skipped, the last scalar wins,
+ * messages given twice merge, text must be UTF-8.
+ */
+export function createRequestDecoder(): DecodeRequest {
+  const cursor = createCursor();
+  const names = createTextReader(NAME_SLOTS);
+  const values = createTextReader(VALUE_SLOTS);
+  return (bytes, start, end) => {
+    startAt(cursor, bytes, start, end);
+    const request = readRequest(cursor, names, values);
+    return cursor.fault === undefined ? request : { kind: 'malformed', reason: cursor.fault };
+  };
+}
+
+export function isMalformed(decoded: object): decoded is Malformed {
+  return 'kind' in decoded;
+}
+
+function readRequest(cursor: Cursor, names: TextReader, values: TextReader): WireRequest {
+  let domain = '';
+  let hitsAddend = 0;
+  const descriptors: WireDescriptor[] = [];
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag === 0x0a) domain = readText(cursor, names);
+    else if (tag === 0x12) descriptors.push(readDescriptor(cursor, names, values));
+    else if (tag === 0x18) hitsAddend = readVarint32(cursor);
+    else skipField(cursor, tag);
+  }
+  return { domain, descriptors, hitsAddend };
+}
+
+function readDescriptor(cursor: Cursor, names: TextReader, values: TextReader): WireDescriptor {
+  const outer = cursor.end;
+  cursor.end = readEnd(cursor);
+  const entries: WireEntry[] = [];
+  let limit: WireLimitOverride | undefined;
+  let hits: number | bigint | undefined;
+  let isNegativeHits = false;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag === 0x0a) entries.push(readEntry(cursor, names, values));
+    else if (tag === 0x12) limit = readLimit(cursor, limit);
+    else if (tag === 0x1a) hits = readWrapped(cursor, hits ?? 0);
+    else if (tag === 0x20) isNegativeHits = readVarint64(cursor) !== 0;
+    else skipField(cursor, tag);
+  }
+  leave(cursor, outer);
+  return { entries, limit, hits, isNegativeHits };
+}
+
+function readEntry(cursor: Cursor, names: TextReader, values: TextReader): WireEntry {
+  const outer = cursor.end;
+  cursor.end = readEnd(cursor);
+  let key = '';
+  let value = '';
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag === 0x0a) key = readText(cursor, names);
+    else if (tag === 0x12) value = readText(cursor, values);
+    else skipField(cursor, tag);
+  }
+  leave(cursor, outer);
+  return { key, value };
+}
+
+function readLimit(cursor: Cursor, before: WireLimitOverride | undefined): WireLimitOverride {
+  const outer = cursor.end;
+  cursor.end = readEnd(cursor);
+  let requestsPerUnit = before?.requestsPerUnit ?? 0;
+  let unit = before?.unit ?? 0;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag === 0x08) requestsPerUnit = readVarint32(cursor);
+    else if (tag === 0x10) unit = readVarint32(cursor) | 0;
+    else skipField(cursor, tag);
+  }
+  leave(cursor, outer);
+  return { requestsPerUnit, unit };
+}
+
+/** google.protobuf.UInt64Value; `before` is its value when the field came already. */
+function readWrapped(cursor: Cursor, before: number | bigint): number | bigint {
+  const outer = cursor.end;
+  cursor.end = readEnd(cursor);
+  let value = before;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag === 0x08) value = readVarint64(cursor);
+    else skipField(cursor, tag);
+  }
+  leave(cursor, outer);
+  return value;
+}
+
+function readText(cursor: Cursor, texts: TextReader): string {
+  const end = readEnd(cursor);
+  const text = texts.read(cursor.bytes, cursor.at, end);
+  cursor.at = end;
+  if (text !== undefined) return text;
+  fail(cursor, 'a text is no valid UTF-8');
+  return '';
+}
+
+/** Back to the message around; a fault inside is one of the whole. */
+function leave(cursor: Cursor, outer: number): void {
+  cursor.end = outer;
+  if (cursor.fault !== undefined) cursor.at = outer;
+}

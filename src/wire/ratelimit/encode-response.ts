@@ -1,0 +1,95 @@
+import { roomForStruct, writeStruct } from './encode-struct';
+import type { WireResponse, WireStatus, WireUnit } from './messages';
+import { closeMessage, roomForText, writeText, writeVarint } from './write';
+
+const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
+  SECOND: 1,
+  MINUTE: 2,
+  HOUR: 3,
+  DAY: 4,
+  MONTH: 5,
+  YEAR: 6,
+  WEEK: 7,
+};
+
+/** A status without its name: code 2, limit 4 + 6 + 2, remaining 6, duration 4 + 8, its own tag and length 4. */
+const ROOM_PER_STATUS = 48;
+
+/** Bytes that are certainly enough for `response`; found without building anything. */
+export function roomForResponse(response: WireResponse): number {
+  const { statuses, responseHeaders, dynamicMetadata } = response;
+  let room = 16 + statuses.length * ROOM_PER_STATUS;
+  for (const status of statuses) {
+    const name = status.currentLimit?.name;
+    if (name !== undefined && name !== '') room += roomForText(name);
+  }
+  for (const { key, value } of responseHeaders) room += 12 + roomForText(key) + roomForText(value);
+  return dynamicMetadata === undefined ? room : room + roomForStruct(dynamicMetadata);
+}
+
+/**
+ * Writes envoy.service.ratelimit.v3.RateLimitResponse at `at`, where at least `roomForResponse` bytes
+ * are free, and answers where it ends. Fields with their default are left out, as proto3 writes them.
+ */
+export function writeResponse(response: WireResponse, bytes: Uint8Array, at: number): number {
+  const { statuses, responseHeaders, dynamicMetadata } = response;
+  bytes[at] = 0x08;
+  bytes[at + 1] = response.overallCode === 'OK' ? 1 : 2;
+  let to = at + 2;
+  for (const status of statuses) to = writeStatus(status, bytes, to);
+  for (const { key, value } of responseHeaders) {
+    bytes[to] = 0x1a;
+    to = closeMessage(bytes, to + 2, writeHeader(key, value, bytes, to + 2));
+  }
+  if (dynamicMetadata === undefined) return to;
+  bytes[to] = 0x32;
+  return closeMessage(bytes, to + 2, writeStruct(bytes, to + 2, dynamicMetadata));
+}
+
+function writeStatus(status: WireStatus, bytes: Uint8Array, at: number): number {
+  const { currentLimit, limitRemaining, secondsUntilReset } = status;
+  const start = at + 2;
+  bytes[at] = 0x12;
+  bytes[start] = 0x08;
+  bytes[start + 1] = status.code === 'OK' ? 1 : 2;
+  let to = start + 2;
+  if (currentLimit !== undefined) to = writeLimit(currentLimit, bytes, to);
+  if (limitRemaining !== 0) {
+    bytes[to] = 0x18;
+    to = writeVarint(bytes, to + 1, limitRemaining);
+  }
+  if (secondsUntilReset !== undefined) to = writeDuration(secondsUntilReset, bytes, to);
+  return closeMessage(bytes, start, to);
+}
+
+function writeLimit(
+  limit: NonNullable<WireStatus['currentLimit']>,
+  bytes: Uint8Array,
+  at: number,
+): number {
+  const start = at + 2;
+  bytes[at] = 0x12;
+  let to = start;
+  if (limit.requestsPerUnit !== 0) {
+    bytes[to] = 0x08;
+    to = writeVarint(bytes, to + 1, limit.requestsPerUnit);
+  }
+  bytes[to] = 0x10;
+  bytes[to + 1] = UNIT_NUMBERS[limit.unit];
+  to += 2;
+  if (limit.name !== '') to = writeText(bytes, to, 0x1a, limit.name);
+  return closeMessage(bytes, start, to);
+}
+
+function writeDuration(seconds: number, bytes: Uint8Array, at: number): number {
+  const start = at + 2;
+  bytes[at] = 0x22;
+  if (seconds === 0) return closeMessage(bytes, start, start);
+  bytes[start] = 0x08;
+  return closeMessage(bytes, start, writeVarint(bytes, start + 1, seconds));
+}
+
+function writeHeader(key: string, value: string, bytes: Uint8Array, at: number): number {
+  const to = key === '' ? at : writeText(bytes, at, 0x0a, key);
+  return value === '' ? to : writeText(bytes, to, 0x12, value);
+}

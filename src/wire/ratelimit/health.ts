@@ -1,0 +1,44 @@
+import { createCursor, fail, readEnd, readTag, skipField, startAt } from './cursor';
+import type { Malformed } from './messages';
+import { createTextReader } from './text';
+
+/** grpc.health.v1.HealthCheckResponse.ServingStatus. */
+export type ServingStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+
+const SERVING_NUMBERS: Readonly<Record<ServingStatus, number>> = {
+  UNKNOWN: 0,
+  SERVING: 1,
+  NOT_SERVING: 2,
+  SERVICE_UNKNOWN: 3,
+};
+
+/** Decodes grpc.health.v1.HealthCheckRequest and answers its service name. */
+export function decodeHealthRequest(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): string | Malformed {
+  const cursor = createCursor();
+  const texts = createTextReader(1);
+  startAt(cursor, bytes, start, end);
+  let service = '';
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag !== 0x0a) {
+      skipField(cursor, tag);
+      continue;
+    }
+    const textEnd = readEnd(cursor);
+    const text = texts.read(bytes, cursor.at, textEnd);
+    cursor.at = textEnd;
+    if (text === undefined) fail(cursor, 'a text is no valid UTF-8');
+    else service = text;
+  }
+  return cursor.fault === undefined ? service : { kind: 'malformed', reason: cursor.fault };
+}
+
+/** Encodes grpc.health.v1.HealthCheckResponse. */
+export function encodeHealthResponse(status: ServingStatus): Uint8Array {
+  const number = SERVING_NUMBERS[status];
+  return number === 0 ? new Uint8Array(0) : Uint8Array.of(0x08, number);
+}

@@ -1,0 +1,60 @@
+/*
+ * The messages of the hot call in plain data. They have the shape of `src/core/model.ts`, so that a
+ * transport hands them on as they are; wire keeps its own names because it imports nothing.
+ */
+
+export interface WireEntry {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface WireLimitOverride {
+  readonly requestsPerUnit: number;
+  /** The enum's number as it came (int32), known or not. */
+  readonly unit: number;
+}
+
+export interface WireDescriptor {
+  readonly entries: readonly WireEntry[];
+  readonly limit: WireLimitOverride | undefined;
+  /** uint64; a bigint above 2^53 - 1, undefined when absent. */
+  readonly hits: number | bigint | undefined;
+  readonly isNegativeHits: boolean;
+}
+
+/** envoy.service.ratelimit.v3.RateLimitRequest. */
+export interface WireRequest {
+  readonly domain: string;
+  readonly descriptors: readonly WireDescriptor[];
+  readonly hitsAddend: number;
+}
+
+export type WireUnit = 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+
+export interface WireStatus {
+  readonly code: 'OK' | 'OVER_LIMIT';
+  readonly currentLimit:
+    | { readonly requestsPerUnit: number; readonly unit: WireUnit; readonly name: string }
+    | undefined;
+  readonly limitRemaining: number;
+  readonly secondsUntilReset: number | undefined;
+}
+
+export type WireJson = null | boolean | number | string | readonly WireJson[] | WireStruct;
+export interface WireStruct {
+  readonly [name: string]: WireJson;
+}
+
+/** envoy.service.ratelimit.v3.RateLimitResponse. */
+export interface WireResponse {
+  readonly overallCode: 'OK' | 'OVER_LIMIT';
+  readonly statuses: readonly WireStatus[];
+  readonly responseHeaders: readonly { readonly key: string; readonly value: string }[];
+  readonly dynamicMetadata: WireStruct | undefined;
+}
+
+/** Bytes that are no message. `reason` is a lowercase sentence without any of the bytes. */
+export interface Malformed {
+  readonly kind: 'malformed';
+  readonly reason: string;
+}

@@ -1,0 +1,74 @@
+/** Strings up to this length are worth remembering. */
+const MAX_REMEMBERED_LENGTH = 64;
+
+type Four = [number, number, number, number];
+
+/** Works on any bytes, which the types of `Buffer` do not say. */
+const { latin1Slice } = Buffer.prototype as unknown as {
+  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string;
+};
+
+/** Reads UTF-8 text out of bytes. */
+export interface TextReader {
+  /** The text of `bytes[start, end)`; undefined when it is no UTF-8. */
+  read(bytes: Uint8Array, start: number, end: number): string | undefined;
+}
+
+/**
+ * A reader that remembers `slots` short ASCII texts (a power of two). Texts that come again are the
+ * same string object, already hashed for the maps behind it. The memory is one string per slot, the
+ * newest wins, and a remembered text is compared byte by byte, so a collision costs time, never truth.
+ */
+export function createTextReader(slots: number): TextReader {
+  const remembered = new Array<string>(slots).fill('');
+  const mask = slots - 1;
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (bytes: Uint8Array): string | undefined => {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      return undefined;
+    }
+  };
+  return {
+    read(bytes, start, end) {
+      const length = end - start;
+      if (length > MAX_REMEMBERED_LENGTH) return decode(bytes.subarray(start, end));
+      let hash = length;
+      let seen = 0;
+      for (let at = start; at < end; at++) {
+        const byte = bytes[at] as number;
+        seen |= byte;
+        hash = (Math.imul(hash, 31) + byte) | 0;
+      }
+      if (seen >= 0x80) return decode(bytes.subarray(start, end));
+      const slot = (hash ^ (hash >>> 15)) & mask;
+      const known = remembered[slot] as string;
+      if (isSame(known, bytes, start, length)) return known;
+      return (remembered[slot] = asciiText(bytes, start, end));
+    },
+  };
+}
+
+function isSame(text: string, bytes: Uint8Array, start: number, length: number): boolean {
+  if (text.length !== length) return false;
+  for (let at = 0; at < length; at++) {
+    if (text.charCodeAt(at) !== bytes[start + at]) return false;
+  }
+  return true;
+}
+
+/** Up to here V8 joins pieces by copying; a longer join would be a tree that is flattened later. */
+const MAX_JOINED_LENGTH = 12;
+
+function asciiText(bytes: Uint8Array, start: number, end: number): string {
+  if (end - start > MAX_JOINED_LENGTH) return latin1Slice.call(bytes, start, end);
+  let text = '';
+  let at = start;
+  for (; at + 4 <= end; at += 4) {
+    const [a, b, c, d] = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]] as Four;
+    text += String.fromCharCode(a, b, c, d);
+  }
+  for (; at < end; at++) text += String.fromCharCode(bytes[at] as number);
+  return text;
+}

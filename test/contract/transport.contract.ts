@@ -1,0 +1,409 @@
+import { status } from '@grpc/grpc-js';
+import { failure, type FailureCode } from '../../src/core/errors';
+import type { Decision } from '../../src/core/model';
+import { eventually } from '../support/eventually';
+import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from './transport.client';
+import { OK, startTransport, type CreateGrpcTransport, type Script } from './transport.harness';
+
+const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+const CHECK = '/grpc.health.v1.Health/Check';
+const WATCH = '/grpc.health.v1.Health/Watch';
+const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
+
+/** A length-delimited field of less than 128 bytes. */
+const field = (number: number, content: string) =>
+  Buffer.concat([
+    Buffer.from([(number << 3) | 2, Buffer.byteLength(content)]),
+    Buffer.from(content),
+  ]);
+
+/** What every gRPC transport must keep, whichever engine carries it. */
+export function describeGrpcTransport(name: string, create: CreateGrpcTransport): void {
+  describe(`gRPC transport ${name}`, () => {
+    const cleanups: (() => void | Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    });
+
+    const start = async (script?: Script) => {
+      const service = await startTransport(create, script);
+      const client = createTestClient(service.address);
+      cleanups.push(
+        () => service.transport.close(0),
+        () => {
+          client.close();
+        },
+      );
+      return { ...service, client };
+    };
+
+    it('hands over every field of a request', async () => {
+      const { client, requests } = await start();
+      const entries = [{ key: 'k_:\n\0', value: '🙂é' }];
+      await client.ask({
+        domain: 'edge',
+        hitsAddend: 4_294_967_295,
+        descriptors: [
+          { entries },
+          { entries, limit: { requestsPerUnit: 7, unit: 7 }, hitsAddend: { value: '0' } },
+          { entries, limit: { unit: 4711 }, hitsAddend: { value: '9007199254740992' } },
+          { entries: [], hitsAddend: { value: '5' }, isNegativeHits: true },
+        ],
+      });
+      const none = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
+      expect(requests()).toEqual([
+        {
+          domain: 'edge',
+          hitsAddend: 4_294_967_295,
+          descriptors: [
+            none,
+            { ...none, limit: { requestsPerUnit: 7, unit: 7 }, hits: 0 },
+            { ...none, limit: { requestsPerUnit: 0, unit: 4711 }, hits: 9_007_199_254_740_992n },
+            { ...none, entries: [], hits: 5, isNegativeHits: true },
+          ],
+        },
+      ]);
+    });
+
+    it('answers every field of a decision', async () => {
+      const decision: Decision = {
+        kind: 'decision',
+        overallCode: 'OVER_LIMIT',
+        statuses: [
+          {
+            code: 'OVER_LIMIT',
+            currentLimit: { requestsPerUnit: 3, unit: 'WEEK', name: 'rule' },
+            limitRemaining: 0,
+            secondsUntilReset: 599,
+          },
+          {
+            code: 'OK',
+            currentLimit: undefined,
+            limitRemaining: 4_294_967_295,
+            secondsUntilReset: undefined,
+          },
+        ],
+        responseHeaders: [{ key: 'RateLimit-Limit', value: '3' }],
+        dynamicMetadata: { owner: 'é', tags: [1, null, { deep: true }] },
+      };
+      const { client } = await start(() => decision);
+      const { code, response } = await client.ask(REQUEST);
+      expect(code).toBe(status.OK);
+      expect(response).toEqual({
+        overallCode: 'OVER_LIMIT',
+        statuses: [
+          {
+            code: 'OVER_LIMIT',
+            currentLimit: { requestsPerUnit: 3, unit: 'WEEK', name: 'rule' },
+            durationUntilReset: { seconds: '599' },
+          },
+          { code: 'OK', limitRemaining: 4_294_967_295 },
+        ],
+        responseHeadersToAdd: [{ key: 'RateLimit-Limit', value: '3' }],
+        dynamicMetadata: {
+          fields: {
+            owner: { stringValue: 'é' },
+            tags: {
+              listValue: {
+                values: [
+                  { numberValue: 1 },
+                  { nullValue: 'NULL_VALUE' },
+                  { structValue: { fields: { deep: { boolValue: true } } } },
+                ],
+              },
+            },
+          },
+        },
+      });
+    });
+
+    it.each<[FailureCode, number]>([
+      ['invalid_request', status.INVALID_ARGUMENT],
+      ['no_rules', status.UNAVAILABLE],
+      ['store_unavailable', status.UNAVAILABLE],
+      ['store_timeout', status.DEADLINE_EXCEEDED],
+      ['draining', status.UNAVAILABLE],
+      ['internal', status.INTERNAL],
+    ])('ends a call that failed with %s with status %i and the message', async (code, expected) => {
+      const { client } = await start(() => failure(code, 'no decision: é 100 %\nnext line'));
+      expect(await client.ask(REQUEST)).toEqual({
+        code: expected,
+        details: 'no decision: é 100 %\nnext line',
+        response: undefined,
+      });
+    });
+
+    it('cuts a message that no header could carry', async () => {
+      const { client } = await start(() => failure('invalid_request', '🙂'.repeat(50_000)));
+      const { code, details } = await client.ask(REQUEST);
+      expect(code).toBe(status.INVALID_ARGUMENT);
+      expect(details).toMatch(/^(🙂)+…$/u);
+    });
+
+    it.each([
+      ['a varint without an end', Buffer.from([0x18, 0xff])],
+      ['a text that is longer than the message', Buffer.from([0x0a, 0x05, 0x61])],
+      [
+        'an entry that is longer than its descriptor',
+        Buffer.from([0x12, 0x02, 0x0a, 0x05, 0, 0, 0]),
+      ],
+      ['a domain that is no UTF-8', Buffer.from([0x0a, 0x02, 0xc3, 0x28])],
+      ['a key that is no UTF-8', Buffer.from([0x12, 0x05, 0x0a, 0x03, 0x0a, 0x01, 0xff])],
+      ['noise', Buffer.from('not a protobuf message at all')],
+    ])('refuses %s and goes on', async (_about, bytes) => {
+      const { client, batches } = await start();
+      const { code, details } = await client.askBytes(bytes);
+      expect([status.INVALID_ARGUMENT, status.INTERNAL]).toContain(code);
+      expect(details).not.toBe('');
+      expect(batches).toEqual([]);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
+    });
+
+    it('takes an empty message as a request of defaults', async () => {
+      const { client, requests } = await start();
+      expect((await client.askBytes(Buffer.alloc(0))).code).toBe(status.OK);
+      expect(requests()).toEqual([{ domain: '', descriptors: [], hitsAddend: 0 }]);
+    });
+
+    it('refuses a message over 4 MiB with RESOURCE_EXHAUSTED and goes on', async () => {
+      const { client, batches } = await start();
+      const request = { ...REQUEST, domain: 'x'.repeat(4 * 1024 * 1024) };
+      expect((await client.ask(request)).code).toBe(status.RESOURCE_EXHAUSTED);
+      expect(batches).toEqual([]);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
+    });
+
+    it('takes 10,000 descriptors and a value of 64 KiB', async () => {
+      const { client, requests } = await start();
+      const entries = [{ key: 'k', value: 'v'.repeat(65_536) }];
+      await client.ask({
+        domain: 'edge',
+        descriptors: [{ entries }, ...Array.from({ length: 9_999 }, () => REQUEST.descriptors[0])],
+      });
+      expect(requests()[0]?.descriptors).toHaveLength(10_000);
+      expect(requests()[0]?.descriptors[0]?.entries).toEqual(entries);
+    });
+
+    it.each([`/${SERVICE}/ShouldNotRateLimit`, '/no.Such/Service'])(
+      'answers %s with UNIMPLEMENTED',
+      async (path) => {
+        const { client } = await start();
+        const { code } = await client.unary(path, encodeRequest(REQUEST)).result;
+        expect(code).toBe(status.UNIMPLEMENTED);
+      },
+    );
+
+    it('ends a call at its deadline and ignores the answer that comes too late', async () => {
+      const { client, waiting, times } = await start(({ domain }) =>
+        domain === 'slow' ? undefined : OK,
+      );
+      const { code } = await client.ask({ ...REQUEST, domain: 'slow' }, 100);
+      expect(code).toBe(status.DEADLINE_EXCEEDED);
+      await eventually(() => {
+        expect(times.get('ratelimit_server.ShouldRateLimit.response_time')).toBe(1);
+      });
+      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
+    });
+
+    it('forgets a call that was cancelled, but not its question', async () => {
+      const { client, waiting, times } = await start(({ domain }) =>
+        domain === 'slow' ? undefined : OK,
+      );
+      const request = encodeRequest({ ...REQUEST, domain: 'slow' });
+      const { result, cancel } = client.unary(SHOULD_RATE_LIMIT, request);
+      await eventually(() => {
+        expect(waiting).toHaveLength(1);
+      });
+      cancel.now();
+      expect((await result).code).toBe(status.CANCELLED);
+      await eventually(() => {
+        expect(times.get('ratelimit_server.ShouldRateLimit.response_time')).toBe(1);
+      });
+      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
+    });
+
+    it('gathers the calls of one turn into one batch', async () => {
+      const { client, batches, requests } = await start();
+      await client.ask(REQUEST);
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, index) => client.ask({ ...REQUEST, hitsAddend: index })),
+      );
+      expect(answers.map(({ code }) => code)).toEqual(Array(100).fill(status.OK));
+      expect(new Set(requests().map(({ hitsAddend }) => hitsAddend)).size).toBe(100);
+      expect(batches.length).toBeLessThan(50);
+    });
+
+    it('gives every call its own answer', async () => {
+      const { client, waiting } = await start(() => undefined);
+      const results = [1, 2, 3].map((hits) => client.ask({ ...REQUEST, hitsAddend: hits }));
+      await eventually(() => {
+        expect(waiting).toHaveLength(3);
+      });
+      for (const { asker, ticket, request } of [...waiting].reverse()) {
+        asker.answer(ticket, failure('internal', `call ${String(request.hitsAddend)}`));
+      }
+      const details = (await Promise.all(results)).map((result) => result.details);
+      expect(details).toEqual(['call 1', 'call 2', 'call 3']);
+    });
+
+    it('counts calls and times answers', async () => {
+      const { client, counts, times } = await start();
+      await client.ask(REQUEST);
+      await client.askBytes(Buffer.from([0xff]));
+      await client.unary(CHECK, field(1, 'nobody')).result;
+      expect(Object.fromEntries(counts)).toEqual({
+        'ratelimit_server.ShouldRateLimit.total_requests': 2,
+        'ratelimit_server.Check.total_requests': 1,
+      });
+      expect(Object.fromEntries(times)).toEqual({
+        'ratelimit_server.ShouldRateLimit.response_time': 2,
+        'ratelimit_server.Check.response_time': 1,
+      });
+    });
+
+    describe('health', () => {
+      it.each(['', 'ratelimit'])('answers for the service name "%s"', async (service) => {
+        const { client, health } = await start();
+        const request = service === '' ? Buffer.alloc(0) : field(1, service);
+        expect((await client.unary(CHECK, request).result).bytes).toEqual(Buffer.from([8, 1]));
+        health.set({ serving: false, down: ['config'] });
+        expect((await client.unary(CHECK, request).result).bytes).toEqual(Buffer.from([8, 2]));
+      });
+
+      it('does not know other names', async () => {
+        const { client } = await start();
+        const { code, details } = await client.unary(CHECK, field(1, 'nobody')).result;
+        expect(code).toBe(status.NOT_FOUND);
+        expect(details).toContain('nobody');
+        const watch = client.stream(WATCH, field(1, 'nobody'));
+        await eventually(() => {
+          expect(watch.messages).toEqual([Buffer.from([8, 3])]);
+        });
+        watch.cancel();
+        await watch.ended;
+      });
+
+      it('refuses a question that is none', async () => {
+        const { client } = await start();
+        const bytes = Buffer.from([0x0a, 0x09]);
+        expect((await client.unary(CHECK, bytes).result).code).toBe(status.INVALID_ARGUMENT);
+        expect(await client.stream(WATCH, bytes).ended).toBe(status.INVALID_ARGUMENT);
+      });
+
+      it('tells watchers of every change, once', async () => {
+        const { client, health } = await start();
+        const watch = client.stream(WATCH, Buffer.alloc(0));
+        await eventually(() => {
+          expect(watch.messages).toEqual([Buffer.from([8, 1])]);
+        });
+        health.set({ serving: false, down: ['config'] });
+        health.set({ serving: false, down: ['config', 'redis'] });
+        health.set({ serving: true, down: [] });
+        await eventually(() => {
+          expect(watch.messages).toEqual(
+            [
+              [8, 1],
+              [8, 2],
+              [8, 1],
+            ].map((bytes) => Buffer.from(bytes)),
+          );
+        });
+        watch.cancel();
+        expect(await watch.ended).toBe(status.CANCELLED);
+      });
+    });
+
+    describe.each(['v1', 'v1alpha'])('reflection %s', (version) => {
+      const path = `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`;
+
+      it('lists the services and describes them', async () => {
+        const { client } = await start();
+        const { code, answers } = await client.exchange(path, [
+          field(7, '*'),
+          field(4, `${SERVICE}.ShouldRateLimit`),
+          field(3, 'health/v1/health.proto'),
+          field(4, 'no.such.Symbol'),
+        ]);
+        expect(code).toBe(status.OK);
+        expect(answers).toHaveLength(4);
+        for (const name of [SERVICE, 'grpc.health.v1.Health', `grpc.reflection.${version}.`]) {
+          expect(answers[0]?.includes(name)).toBe(true);
+        }
+        for (const name of ['hits_addend', 'RateLimitOverride', 'google/protobuf/struct.proto']) {
+          expect(answers[1]?.includes(name)).toBe(true);
+        }
+        expect(answers[2]?.includes('HealthCheckRequest')).toBe(true);
+        expect(answers[3]?.includes('symbol "no.such.Symbol" is not known')).toBe(true);
+      });
+
+      it('refuses a question that is none', async () => {
+        const { client } = await start();
+        const { code } = await client.exchange(path, [Buffer.from([0x22, 0x7f])]);
+        expect(code).toBe(status.INVALID_ARGUMENT);
+      });
+    });
+
+    describe('close', () => {
+      it('answers what is in flight, refuses the new, and completes', async () => {
+        const { client, waiting, transport, completed, health, address } = await start(
+          () => undefined,
+        );
+        const pending = client.ask(REQUEST);
+        await eventually(() => {
+          expect(waiting).toHaveLength(1);
+        });
+        const closed = transport.close(10_000);
+        expect(completed).toEqual(['questions$']);
+        const late = createTestClient(address);
+        cleanups.push(() => {
+          late.close();
+        });
+        expect((await late.ask(REQUEST)).code).toBe(status.UNAVAILABLE);
+        for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+        expect((await pending).code).toBe(status.OK);
+        await closed;
+        health.close();
+        expect(completed).toEqual(['questions$', 'run$']);
+        await transport.close(10_000);
+      });
+
+      it('cuts what is not answered in time', async () => {
+        const { client, waiting, transport } = await start(() => undefined);
+        const pending = client.ask(REQUEST);
+        await eventually(() => {
+          expect(waiting).toHaveLength(1);
+        });
+        await transport.close(50);
+        expect((await pending).code).not.toBe(status.OK);
+        for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      });
+
+      it('tells watchers that it is stopping', async () => {
+        const { client, transport } = await start();
+        const watch = client.stream(WATCH, Buffer.alloc(0));
+        await eventually(() => {
+          expect(watch.messages).toHaveLength(1);
+        });
+        await transport.close(10_000);
+        expect(await watch.ended).toBe(status.UNAVAILABLE);
+      });
+
+      it('is possible before the start', async () => {
+        const { transport } = await startTransport(create);
+        await transport.close(0);
+        await transport.close(0);
+      });
+    });
+
+    it('names the address that it cannot listen on', async () => {
+      const { address } = await start();
+      const port = Number(address.split(':')[1]);
+      const second = startTransport(create, undefined, { address: { host: '127.0.0.1', port } });
+      await expect(second).rejects.toThrow(
+        `cannot listen on 127.0.0.1:${String(port)}: listen EADDRINUSE`,
+      );
+    });
+  });
+}

@@ -1,0 +1,80 @@
+import { createSnapshot, type HealthStatus } from '../../streams';
+import type { Decision, DecisionRequest } from '../../src/core/model';
+import type { Answer, Question, Statistics } from '../../src/core/ports';
+import type { GrpcTransportDeps, GrpcTransportOptions } from '../../src/transport/grpc/options';
+import { addressText, type ListenAddress, type Transport } from '../../src/transport/listener';
+
+export type CreateGrpcTransport = (
+  deps: GrpcTransportDeps,
+  options: GrpcTransportOptions,
+) => Transport;
+
+/** What the script says to a question: an answer at once, or undefined to keep it waiting. */
+export type Script = (request: DecisionRequest) => Answer | undefined;
+
+export const SERVING: HealthStatus<string> = { serving: true, down: [] };
+export const OK: Decision = {
+  kind: 'decision',
+  overallCode: 'OK',
+  statuses: [],
+  responseHeaders: [],
+  dynamicMetadata: undefined,
+};
+
+/** Statistics that remember what was counted. */
+export function recordingStatistics() {
+  const counts = new Map<string, number>();
+  const times = new Map<string, number>();
+  const statistics: Statistics = {
+    count: (name, by) => {
+      counts.set(name, (counts.get(name) ?? 0) + by);
+    },
+    time: (name, milliseconds, howOften) => {
+      if (milliseconds >= 0) times.set(name, (times.get(name) ?? 0) + howOften);
+    },
+    gauge: () => () => undefined,
+  };
+  return { statistics, counts, times };
+}
+
+/** Everything that was asked of a transport, answered by a script. */
+export function answering(transport: Transport, script: Script) {
+  const batches: (readonly Question[])[] = [];
+  const waiting: Question[] = [];
+  const completed: string[] = [];
+  transport.questions$.subscribe({
+    next: (batch) => {
+      batches.push(batch);
+      for (const question of batch) {
+        const answer = script(question.request);
+        if (answer === undefined) waiting.push(question);
+        else question.asker.answer(question.ticket, answer);
+      }
+    },
+    complete: () => completed.push('questions$'),
+  });
+  transport.run$.subscribe({ complete: () => completed.push('run$') });
+  return {
+    batches,
+    waiting,
+    completed,
+    requests: () => batches.flat().map(({ request }) => request),
+  };
+}
+
+/** A listening transport around a script. */
+export async function startTransport(
+  create: CreateGrpcTransport,
+  script: Script = () => OK,
+  options: Partial<GrpcTransportOptions> = {},
+) {
+  const health = createSnapshot<HealthStatus<string>>(SERVING);
+  const { statistics, counts, times } = recordingStatistics();
+  const transport = create(
+    { health, statistics, nowMs: () => performance.now() },
+    { address: { host: '127.0.0.1', port: 0 }, ...options },
+  );
+  const asked = answering(transport, script);
+  const bound: ListenAddress = await transport.listen();
+  return { ...asked, transport, health, counts, times, address: addressText(bound) };
+}

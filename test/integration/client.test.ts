@@ -1,0 +1,220 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runClient } from '../../src/client/run';
+import { failure } from '../../src/core/errors';
+import type { Decision } from '../../src/core/model';
+import type { Answer } from '../../src/core/ports';
+import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
+import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
+import { startTransport } from '../contract/transport.harness';
+import { freePort } from '../support/free-port';
+import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
+
+const DECISION: Decision = {
+  kind: 'decision',
+  overallCode: 'OVER_LIMIT',
+  statuses: [
+    {
+      code: 'OVER_LIMIT',
+      currentLimit: { requestsPerUnit: 2, unit: 'HOUR', name: 'rule' },
+      limitRemaining: 0,
+      secondsUntilReset: 583,
+    },
+    {
+      code: 'OK',
+      currentLimit: undefined,
+      limitRemaining: 4_294_967_295,
+      secondsUntilReset: undefined,
+    },
+    { code: 'OK', currentLimit: undefined, limitRemaining: 0, secondsUntilReset: undefined },
+  ],
+  responseHeaders: [{ key: 'RateLimit-Limit', value: '2' }],
+  dynamicMetadata: { owner: 'é', nested: { list: [1, false, null] } },
+};
+const ASK = [
+  '-domain',
+  'shop',
+  '-descriptors',
+  'user=ann,path=/a=b',
+  '--descriptors=free=1',
+  '-descriptors=x=',
+];
+
+describe('ratelimit-client', () => {
+  const cleanups: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup();
+  });
+
+  async function start(
+    answer: Answer | undefined = DECISION,
+    options: Partial<GrpcTransportOptions> = {},
+  ) {
+    const service = await startTransport(createGrpcJsTransport, () => answer, options);
+    cleanups.push(() => service.transport.close(0));
+    return service;
+  }
+
+  it('asks what the flags say', async () => {
+    const { address, requests } = await start();
+    await runClient(['-dial_string', address, '-hits_addend', '3', ...ASK]);
+    const none = { limit: undefined, hits: undefined, isNegativeHits: false };
+    expect(requests()).toEqual([
+      {
+        domain: 'shop',
+        hitsAddend: 3,
+        descriptors: [
+          {
+            ...none,
+            entries: [
+              { key: 'user', value: 'ann' },
+              { key: 'path', value: '/a=b' },
+            ],
+          },
+          { ...none, entries: [{ key: 'free', value: '1' }] },
+          { ...none, entries: [{ key: 'x', value: '' }] },
+        ],
+      },
+    ]);
+  });
+
+  it('prints lines for people and ends with 2 when over the limit', async () => {
+    const { address } = await start();
+    expect(await runClient([`--dial_string=${address}`, ...ASK])).toEqual({
+      exitCode: 2,
+      stderr: '',
+      stdout:
+        'overall: OVER_LIMIT\n' +
+        '  user=ann,path=/a=b: OVER_LIMIT, limit 2 per hour, rule "rule", remaining 0, resets in 583s\n' +
+        '  free=1: OK, unlimited\n' +
+        '  x=: OK, no limit\n' +
+        '  header RateLimit-Limit: 2\n',
+    });
+  });
+
+  it('prints proto3 JSON and ends with 0 when not', async () => {
+    const { address } = await start({ ...DECISION, overallCode: 'OK' });
+    const { exitCode, stdout, stderr } = await runClient([
+      '-dial_string',
+      address,
+      '-json',
+      ...ASK,
+    ]);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      overallCode: 'OK',
+      statuses: [
+        {
+          code: 'OVER_LIMIT',
+          currentLimit: { requestsPerUnit: 2, unit: 'HOUR', name: 'rule' },
+          durationUntilReset: '583s',
+        },
+        { code: 'OK', limitRemaining: 4_294_967_295 },
+        { code: 'OK' },
+      ],
+      responseHeadersToAdd: [{ key: 'RateLimit-Limit', value: '2' }],
+      dynamicMetadata: { owner: 'é', nested: { list: [1, false, null] } },
+    });
+  });
+
+  it('ends with 1 and the reason when the service refuses', async () => {
+    const { address } = await start(failure('invalid_request', 'domain is empty'));
+    expect(await runClient(['-dial_string', address, ...ASK])).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `ratelimit-client: the service at ${address} answered INVALID_ARGUMENT: domain is empty\n`,
+    });
+  });
+
+  it('says what to do when nobody listens', async () => {
+    const address = `127.0.0.1:${String(await freePort())}`;
+    const { exitCode, stderr } = await runClient(['-dial_string', address, ...ASK]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      `ratelimit-client: cannot reach the service at ${address}: connect ECONNREFUSED ${address}; ` +
+        'is it running there? another address is given with -dial_string\n',
+    );
+  });
+
+  it('gives up after -timeout', async () => {
+    const service = await startTransport(createGrpcJsTransport, () => undefined);
+    cleanups.push(() => service.transport.close(0));
+    const { exitCode, stderr } = await runClient([
+      '-dial_string',
+      service.address,
+      '-timeout',
+      '100ms',
+      ...ASK,
+    ]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`no answer from ${service.address} within 100 ms`);
+    expect(stderr).toContain('-timeout');
+  });
+
+  it('speaks TLS and shows a certificate', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-client-'));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    const [ca, cert, key] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) => join(folder, name));
+    await writeFile(ca ?? '', TEST_CA);
+    await writeFile(cert ?? '', TEST_CERTIFICATE);
+    await writeFile(key ?? '', TEST_KEY);
+    const { address } = await start(DECISION, {
+      tls: {
+        certificate: Buffer.from(TEST_CERTIFICATE),
+        key: Buffer.from(TEST_KEY),
+        clientCa: Buffer.from(TEST_CA),
+      },
+    });
+    const trust = ['-dial_string', address, `-tls_ca_cert=${ca ?? ''}`, ...ASK];
+    const name = ['-tls_server_name', 'rls.test'];
+    const shown = ['-tls_cert', cert ?? '', '-tls_key', key ?? ''];
+    expect(await runClient([...trust, ...name, ...shown])).toMatchObject({ exitCode: 2 });
+    const wrongName = await runClient([...trust, ...shown]);
+    expect([wrongName.exitCode, wrongName.stderr]).toEqual([
+      1,
+      expect.stringContaining('cannot reach'),
+    ]);
+    expect(await runClient([...trust, ...name])).toMatchObject({ exitCode: 1 });
+    const missing = await runClient(['-tls_ca_cert', join(folder, 'nope.pem'), ...ASK]);
+    expect(missing.stderr).toMatch(/-tls_ca_cert: cannot read the file: .*ENOENT/);
+  });
+
+  it.each([
+    [[], '-domain is missing'],
+    [['-domain', 'd'], '-descriptors is missing'],
+    [['-domain'], '-domain needs a value'],
+    [
+      ['-domain', 'd', '-descriptors', 'novalue'],
+      '-descriptors: "novalue" of "novalue" is not <key>=<value>',
+    ],
+    [
+      ['-domain', 'd', '-descriptors', 'a=1,=2'],
+      '-descriptors: "=2" of "a=1,=2" is not <key>=<value>',
+    ],
+    [['-nope'], 'no such flag: -nope'],
+    [['-__proto__'], 'no such flag: -__proto__'],
+    [['domain'], '"domain" is no flag'],
+    [['-json=maybe', ...ASK], '-json is "maybe", expected true or false'],
+    [
+      ['-hits_addend', '-1', ...ASK],
+      '-hits_addend is "-1", expected a whole number from 0 to 4294967295',
+    ],
+    [['-hits_addend', '4294967296', ...ASK], '-hits_addend is "4294967296"'],
+    [['-timeout', 'soon', ...ASK], '-timeout is "soon", expected a duration such as 500ms or 5s'],
+    [['-timeout', '0s', ...ASK], '-timeout is "0s"'],
+    [['-tls_cert', 'x', ...ASK], '-tls_cert and -tls_key need one another'],
+  ])('refuses %j with %s', async (args, message) => {
+    const { exitCode, stdout, stderr } = await runClient(args);
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`ratelimit-client: ${message}`);
+  });
+
+  it.each(['-help', '--help', '-h'])('prints its flags for %s', async (flag) => {
+    const { exitCode, stdout } = await runClient([flag]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('-dial_string ADDRESS');
+    expect(stdout).toContain('(default localhost:8081)');
+    expect(stdout).toContain('exit code: 0 OK, 2 OVER_LIMIT, 1 error');
+  });
+});

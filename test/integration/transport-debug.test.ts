@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { Profile } from 'pprof-format';
+import { createDebugListener, type DebugDeps } from '../../src/transport/debug/listener';
+
+const run = promisify(execFile);
+
+describe('the debug port', () => {
+  const cleanups: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup();
+  });
+
+  async function start(deps: Partial<DebugDeps> = {}) {
+    const listener = createDebugListener(
+      {
+        dumpRules: () => 'shop.user: unit=HOUR requests_per_unit=2',
+        dumpStats: () => 'ratelimit.service.config_load_success: 1\n',
+        readStats: () => ({ counters: { a: 1 } }),
+        clock: () => 1_700_000_000,
+        ...deps,
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+    const address = await listener.listen();
+    cleanups.push(() => listener.close(0));
+    const url = `http://127.0.0.1:${String('port' in address ? address.port : 0)}`;
+    return { listener, get: (path: string, method = 'GET') => fetch(url + path, { method }) };
+  }
+
+  it('lists its pages, and every page of the list is there', async () => {
+    const { get } = await start();
+    const index = await (await get('/')).text();
+    const paths = index.split('\n').flatMap((line) => /^(\/\S*): /.exec(line)?.[1] ?? []);
+    expect(paths).toEqual(['/', '/rlconfig', '/stats', '/debug/pprof/']);
+    for (const path of paths) expect((await get(path)).status).toBe(200);
+  });
+
+  it('shows rules and statistics', async () => {
+    const { get } = await start();
+    expect(await (await get('/rlconfig')).text()).toBe(
+      'shop.user: unit=HOUR requests_per_unit=2\n',
+    );
+    expect(await (await get('/stats')).text()).toBe('ratelimit.service.config_load_success: 1\n');
+    const json = await get('/stats?format=json');
+    expect(json.headers.get('content-type')).toBe('application/json');
+    expect(await json.json()).toEqual({ counters: { a: 1 } });
+    expect((await get('/stats?format=xml')).status).toBe(400);
+  });
+
+  it('shows nothing where no rules are loaded', async () => {
+    const { get } = await start({ dumpRules: () => '' });
+    expect(await (await get('/rlconfig')).text()).toBe('');
+  });
+
+  it('survives a page that fails', async () => {
+    const { get } = await start({
+      dumpRules: () => {
+        throw new Error('no rules to show');
+      },
+    });
+    const answer = await get('/rlconfig');
+    expect([answer.status, await answer.text()]).toEqual([
+      500,
+      'this page failed: no rules to show\n',
+    ]);
+  });
+
+  it('refuses other pages and methods with what there is', async () => {
+    const { get } = await start();
+    const missing = await get('/nope');
+    expect(missing.status).toBe(404);
+    expect(await missing.text()).toContain('/rlconfig');
+    const post = await get('/stats', 'POST');
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await get('/', 'HEAD')).status).toBe(200);
+  });
+
+  it('takes CPU and heap profiles that pprof opens, one of a kind at a time', async () => {
+    const { get } = await start();
+    const both = ['profile', 'heap'].map((kind) => get(`/debug/pprof/${kind}?seconds=1`));
+    const second = await get('/debug/pprof/profile?seconds=1');
+    expect([second.status, await second.text()]).toEqual([
+      409,
+      'a profile is being taken already, try again later\n',
+    ]);
+    const kept: object[] = [];
+    const until = Date.now() + 600;
+    while (Date.now() < until) kept.push(Array.from({ length: 1_000 }, () => ({})));
+    const folder = await mkdtemp(join(tmpdir(), 'weir-profile-'));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    const tops: string[] = [];
+    for (const [index, pending] of both.entries()) {
+      const answer = await pending;
+      expect(answer.status).toBe(200);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      expect(Profile.decode(gunzipSync(bytes)).sample.length).toBeGreaterThan(0);
+      const file = join(folder, `${String(index)}.pb.gz`);
+      await writeFile(file, bytes);
+      tops.push(await pprofTop(file));
+    }
+    expect(tops).toEqual([
+      expect.stringMatching(/^no Go here$|Type: cpu[^]*Duration: 1/),
+      expect.stringMatching(/^no Go here$|Type: inuse_space[^]*Duration: 1/),
+    ]);
+    expect(kept.length).toBeGreaterThan(0);
+  });
+
+  it("gives V8's own format to those who ask for it", async () => {
+    const { get } = await start();
+    const cpu = await get('/debug/pprof/profile?seconds=1&format=v8');
+    expect(cpu.headers.get('content-disposition')).toContain('cpu.cpuprofile');
+    expect(await cpu.json()).toHaveProperty('nodes');
+    const heap = await get('/debug/pprof/heap?seconds=1&format=v8&gc=1');
+    expect(await heap.json()).toHaveProperty('head');
+    expect((await get('/debug/pprof/profile?seconds=nan')).status).toBe(400);
+  });
+
+  it('ends a running profile when it closes', async () => {
+    const { get, listener } = await start();
+    const pending = get('/debug/pprof/profile?seconds=300');
+    const second = async (): Promise<number> =>
+      (await get('/debug/pprof/profile?seconds=0')).status;
+    expect(await second()).toBe(400);
+    await listener.close(5_000);
+    expect((await pending).status).toBe(503);
+  });
+});
+
+/** What `go tool pprof -top` says about a file, where Go is installed. */
+async function pprofTop(file: string): Promise<string> {
+  try {
+    await run('go', ['version']);
+  } catch {
+    return 'no Go here';
+  }
+  return (await run('go', ['tool', 'pprof', '-top', file])).stdout;
+}

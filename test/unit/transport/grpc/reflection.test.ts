@@ -1,0 +1,28 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { answerReflection } from '../../../../src/transport/grpc/reflection';
+
+describe('reflection', () => {
+  it('answers from descriptors that are those of the .proto files', () => {
+    const generator = join(__dirname, '../../../../proto/generate-descriptors.cjs');
+    execFileSync(process.execPath, [generator, '--check'], { stdio: 'pipe' });
+  });
+
+  it('repeats the request and its host, as the protocol wants', () => {
+    const request = Buffer.from('\x0a\x04host\x3a\x01*', 'latin1');
+    const answer = answerReflection(request);
+    expect(answer?.subarray(0, 17).toString('latin1')).toBe(
+      `\x0a\x04host\x12\x09${request.toString('latin1')}`,
+    );
+  });
+
+  it('knows no extensions', () => {
+    const answer = answerReflection(Buffer.from('\x32\x01x', 'latin1'));
+    expect(answer?.includes('there are no extensions here')).toBe(true);
+  });
+
+  it('skips what is no text and refuses what is no message', () => {
+    expect(answerReflection(Buffer.from([0x50, 0x01, 0x3a, 0x00]))?.includes('Health')).toBe(true);
+    expect(answerReflection(Buffer.from([0x3a, 0x05]))).toBeUndefined();
+  });
+});
