@@ -26,7 +26,7 @@ export function exhaustLatest<T, R>(
         filter((idle) => idle),
         take(1),
       );
-      const run = (value: T) => {
+      const run$ = (value: T) => {
         idleSubject.next(false);
         return from(project(value)).pipe(
           finalize(() => {
@@ -36,7 +36,7 @@ export function exhaustLatest<T, R>(
       };
       return source.pipe(
         switchMap((value) => idle$.pipe(map(() => value))),
-        concatMap(run),
+        concatMap(run$),
       );
     });
 }

@@ -16,7 +16,7 @@ describe('settle', () => {
     'does not let a burst that never ends postpone it beyond the maximum',
     marbles((m) => {
       const source = m.hot('  -a-b-c-d-e-f-g-h-------');
-      const expected = '      ---------c---------d---';
+      const expected = '      ---------e--------h----';
       const settled = source.pipe(settle({ quietMs: 3, maxMs: 8 }));
       m.expect(settled).toBeObservable(expected);
     }),

@@ -1,0 +1,135 @@
+import { lastValueFrom, map, merge, type Observable } from 'rxjs';
+import {
+  batchedQuestions,
+  createSnapshot,
+  createStopSignal,
+  trueWithin,
+  turnWindow,
+  type HealthStatus,
+} from '../../streams';
+import type { LoadResult } from '../config/load-result';
+import type { Clock, Random } from '../core/ports';
+import type { Rules } from '../core/rules/rules';
+import { createDecideBatch } from '../decisions/decide-batch';
+import type { Logger } from '../platform/logger/logger';
+import type { Settings } from '../settings/settings';
+import { createRecordTally } from '../stats/record-tally';
+import type { Registry } from '../stats/registry';
+import { addressText } from '../transport/listener';
+import type { CounterStore } from './choose-counters';
+import { chooseSink } from './choose-sink';
+import { createTransports } from './create-transports';
+import { toDecisionOptions } from './decision-options';
+import { followRules } from './follow-rules';
+import { healthSignals } from './health-signals';
+
+/** What the app needs from outside: everything that a test replaces. */
+export interface AppDeps {
+  readonly registry: Registry;
+  readonly store: CounterStore;
+  readonly loads$: Observable<LoadResult<Rules>>;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** Where the service listens, as `host:port` or `unix:path`. */
+export interface Addresses {
+  readonly grpc: string;
+  readonly http: string;
+  readonly debug: string;
+}
+
+export interface App {
+  /** Everything that runs; settles when all of it has ended, rejects when a part of it gave up. */
+  readonly done: Promise<void>;
+  /** Opens the ports; rejects when one of them cannot be had. */
+  listen(): Promise<Addresses>;
+  /** Health says no, what is in flight is answered, then everything ends. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Requests of one batch; more only make the answers of the first wait longer. */
+const MAX_BATCH = 4_096;
+
+/** A store that is there is connected before the first question; one that is away delays the ports by this. */
+const FIRST_CONNECTION_MS = 1_000;
+
+/** How long listeners wait for what is in flight. */
+const DRAIN_MS = 5_000;
+
+/** THE composition root: every part of the service, put together and running, its ports still closed. */
+export function createApp(settings: Settings, deps: AppDeps): App {
+  const { registry, store, clock, monotonicMs, random, logger } = deps;
+  const rules = createSnapshot<Rules | undefined>(undefined);
+  const staying = createSnapshot(true);
+  const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
+  const rulesSignal = createStopSignal();
+  const sink = chooseSink(settings.statistics, registry, logger);
+  const transports = createTransports(settings, { health, rules, registry, clock, monotonicMs });
+
+  const decideBatch = createDecideBatch(
+    {
+      rules,
+      counters: store.counters,
+      clock,
+      random,
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    toDecisionOptions(settings),
+  );
+  const decisions$ = transports.questions$.pipe(
+    batchedQuestions({
+      until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
+      maxSize: MAX_BATCH,
+      answer: decideBatch,
+    }),
+    map(createRecordTally(registry)),
+  );
+
+  let announceFirstLoad: () => void = () => undefined;
+  const firstLoad = new Promise<void>((resolve) => (announceFirstLoad = resolve));
+  const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger }).pipe(
+    map(announceFirstLoad),
+    rulesSignal.until(),
+  );
+  const health$ = healthSignals(
+    { storeConnected$: store.connected$, rules$: rules.changes$, staying$: staying.changes$ },
+    settings.health,
+  ).pipe(map(health.set), rulesSignal.until());
+
+  const decided = toEnd(decisions$);
+  const rest = toEnd(merge(health$, rules$, store.run$, sink.run$, transports.run$));
+  const done = Promise.all([decided, rest]).then(() => undefined);
+
+  const stop = async (): Promise<void> => {
+    staying.set(false);
+    await transports.close(DRAIN_MS);
+    await decided;
+    await store.counters.close();
+    rulesSignal.stop();
+    health.close();
+    sink.close();
+    await done;
+  };
+
+  let stopped: Promise<void> | undefined;
+  return {
+    done,
+    async listen() {
+      if (!settings.configuration.forceStartWithoutInitialConfig) await firstLoad;
+      await toEnd(trueWithin(store.connected$, FIRST_CONNECTION_MS));
+      const [grpc, http, debug] = await transports.listen();
+      return { grpc: addressText(grpc), http: addressText(http), debug: addressText(debug) };
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** Runs a stream for what it does; settles when it ends. */
+function toEnd(stream$: Observable<unknown>): Promise<unknown> {
+  return lastValueFrom(stream$, { defaultValue: undefined });
+}

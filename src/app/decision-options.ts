@@ -1,0 +1,17 @@
+import type { DecisionOptions } from '../decisions/decide-batch';
+import type { Settings } from '../settings/settings';
+
+/** The settings that shape a decision, in the words of the core. */
+export function toDecisionOptions({ decisions, responseHeaders }: Settings): DecisionOptions {
+  const { enabled, limit, remaining, reset } = responseHeaders;
+  return {
+    keyPrefix: decisions.cacheKeyPrefix,
+    ttlJitterSeconds: decisions.expirationJitterMaxSeconds,
+    holdBack: decisions.stopIncrementWhenOverLimit,
+    nearLimitRatio: decisions.nearLimitRatio,
+    quotaMode: decisions.quotaMode,
+    shadowMode: decisions.shadowMode,
+    headers: enabled ? { limit, remaining, reset } : undefined,
+    dynamicMetadata: decisions.responseDynamicMetadata,
+  };
+}

@@ -1,0 +1,45 @@
+import { map, type Observable } from 'rxjs';
+import type { SnapshotOwner } from '../../streams';
+import type { LoadResult } from '../config/load-result';
+import type { Statistics } from '../core/ports';
+import type { RuleProblem } from '../core/rules/definition';
+import type { Rules } from '../core/rules/rules';
+import type { Logger } from '../platform/logger/logger';
+
+export interface FollowRulesDeps {
+  readonly rules: SnapshotOwner<Rules | undefined>;
+  readonly statistics: Statistics;
+  readonly logger: Logger;
+}
+
+/** Takes every good load into the snapshot; a bad one is counted and logged, and the last good rules stay. */
+export function followRules(
+  loads$: Observable<LoadResult<Rules>>,
+  { rules, statistics, logger }: FollowRulesDeps,
+): Observable<LoadResult<Rules>> {
+  return loads$.pipe(
+    map((load) => {
+      for (const problem of load.problems) logProblem(logger, problem);
+      if (load.ok) {
+        statistics.count('ratelimit.service.config_load_success', 1);
+        rules.set(load.rules);
+        const { domainCount: domains, ruleCount: descriptors, durationMs } = load;
+        const limits = load.rules.limitCount;
+        logger.info('loaded the rules', { domains, descriptors, limits, durationMs });
+      } else {
+        statistics.count('ratelimit.service.config_load_error', 1);
+        const kept = rules.current === undefined ? 'there are none yet' : 'the last good ones stay';
+        logger.error(`the rules were not loaded, ${kept}`, { durationMs: load.durationMs });
+      }
+      return load;
+    }),
+  );
+}
+
+function logProblem(logger: Logger, problem: RuleProblem): void {
+  const { severity, file, line, column, message } = problem;
+  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
+  const text = place === '' ? message : `${place}: ${message}`;
+  if (severity === 'error') logger.error(text);
+  else logger.warn(text);
+}

@@ -1,0 +1,27 @@
+import { map, merge, of, type Observable } from 'rxjs';
+import type { Rules } from '../core/rules/rules';
+import type { HealthSettings } from '../settings/health';
+import { healthStatus, type HealthStatus } from '../../streams';
+
+export type Component = 'store' | 'configuration' | 'termination';
+
+export interface HealthInputs {
+  /** Whether the store has an active connection. */
+  readonly storeConnected$: Observable<boolean>;
+  readonly rules$: Observable<Rules | undefined>;
+  /** Turns false with the signal to stop. */
+  readonly staying$: Observable<boolean>;
+}
+
+/** The health components of the document ("Health"): which are enabled, and how each starts. */
+export function healthSignals(
+  { storeConnected$, rules$, staying$ }: HealthInputs,
+  { needsConfiguration, needsStoreConnection }: HealthSettings,
+): Observable<HealthStatus<Component>> {
+  const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
+  return healthStatus<Component>({
+    store: needsStoreConnection ? merge(of(true), storeConnected$) : of(true),
+    configuration: needsConfiguration ? rules$.pipe(map(hasDomains)) : of(true),
+    termination: staying$,
+  });
+}

@@ -1,0 +1,70 @@
+import { type Observable } from 'rxjs';
+import type { SettleOptions } from '../../streams';
+import type { DomainDefinition } from '../core/rules/definition';
+import type { Clock } from '../core/ports';
+import { followDirectory } from './directory/follow-directory';
+import type { DirectoryOptions } from './directory/survey';
+import type { LoadResult } from './load-result';
+import { createCollectYoung } from './loader/collect-young';
+import { parseInWorker, type WorkerOptions } from './loader/parse-in-worker';
+import { createRuleLoader, type ParseRules } from './loader/rule-loader';
+import { parseRules } from './parse-rules';
+
+export interface DirectorySourceOptions extends DirectoryOptions {
+  /** MERGE_DOMAIN_CONFIG. */
+  readonly mergeDomains: boolean;
+  readonly maxBytes?: number;
+  readonly pollMs?: number;
+  readonly settle?: SettleOptions;
+  readonly loadTimeoutMs?: number;
+}
+
+export interface DirectorySourceDeps<R> {
+  /** Compiles, pausing often: one slice runs per turn of the event loop. */
+  readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
+  readonly clock: Clock;
+  /** Told, for the log, when the system cannot watch a directory. */
+  readonly warn: (message: string) => void;
+  /** How files are parsed off the main thread: in a thread with the built script unless given. */
+  readonly parse?: (options: WorkerOptions) => ParseRules;
+}
+
+export interface DirectorySource<R> {
+  /**
+   * The first load at once on subscribe, then one for each reload. Never errors and never completes;
+   * unsubscribing closes every watch and ends a load.
+   */
+  readonly loads$: Observable<LoadResult<R>>;
+}
+
+const DEFAULTS = {
+  maxBytes: 16 * 1_024 * 1_024,
+  pollMs: 5_000,
+  settle: { quietMs: 75, maxMs: 1_000 },
+  loadTimeoutMs: 60_000,
+};
+
+/** Parses on the calling thread, for small files and for tests. */
+export const parseInProcess: ParseRules = (files, options) =>
+  new Promise((resolve) => {
+    resolve(parseRules(files, options));
+  });
+
+/** The rule files of `root/subdirectory/appDirectory/*.yaml` as a stream of loads (docs/rule-files.md). */
+export function createDirectorySource<R>(
+  options: DirectorySourceOptions,
+  { compile, clock, warn, parse = parseInWorker }: DirectorySourceDeps<R>,
+): DirectorySource<R> {
+  const collectYoung = createCollectYoung();
+  const load = createRuleLoader(
+    {
+      parse: parse({ collectYoung }),
+      parseSmall: parseInProcess,
+      compile,
+      collectYoung,
+      clock,
+    },
+    { mergeDomains: options.mergeDomains },
+  );
+  return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn }) };
+}

@@ -1,0 +1,80 @@
+import { defer, map, merge, timer, type Observable } from 'rxjs';
+import {
+  createSnapshot,
+  fromTask,
+  fromWatch,
+  reloadOnChange,
+  type Loaded,
+  type SettleOptions,
+} from '../../../streams';
+import type { Clock } from '../../core/ports';
+import type { LoadResult, RuleFiles } from '../load-result';
+import { readSettled } from './read-settled';
+import type { WatchTarget } from './resolve-path';
+import { directoryOf, type DirectoryOptions } from './survey';
+import { openDirectories } from './watch-directories';
+
+export interface FollowOptions extends DirectoryOptions {
+  /** What all rule files together may hold. */
+  readonly maxBytes: number;
+  /** How often the directory is looked at in case the system told of no change. */
+  readonly pollMs: number;
+  /** How long nothing must change before files are read, and how long that can put a reload off. */
+  readonly settle: SettleOptions;
+  readonly loadTimeoutMs: number;
+}
+
+export interface FollowDeps<R> {
+  readonly load: (found: RuleFiles, signal: AbortSignal) => Promise<LoadResult<R>>;
+  readonly clock: Clock;
+  /** Told when something cannot be watched. */
+  readonly warn: (message: string) => void;
+}
+
+/** Loads on subscribe and after every change: of a file, of a link on the way, of the directory's existence. */
+export function followDirectory<R>(
+  options: FollowOptions,
+  { load, clock, warn }: FollowDeps<R>,
+): Observable<LoadResult<R>> {
+  const { pollMs, settle, loadTimeoutMs } = options;
+  return defer(() => {
+    const targets = createSnapshot<readonly WatchTarget[]>([]);
+    let seen: string | undefined;
+    let startedAt = clock();
+
+    const loadChanged = async (signal: AbortSignal): Promise<LoadResult<R> | undefined> => {
+      startedAt = clock();
+      const read = await readSettled(options, seen, clock, signal);
+      if (read === undefined) return undefined;
+      const { survey, found, isDoubtful } = read;
+      seen = isDoubtful ? undefined : survey.fingerprint;
+      // Anew after every change, as a watch ends without a word when its directory was replaced.
+      targets.set(survey.targets);
+      return await load(found, signal);
+    };
+
+    const changes$ = merge(
+      fromWatch(targets.changes$, openDirectories(warn)),
+      timer(pollMs, pollMs).pipe(map(() => undefined)),
+    );
+    const load$ = fromTask(loadChanged);
+    return reloadOnChange({ changes$, settle, load: () => load$, loadTimeoutMs }).pipe(
+      map((loaded) => toResult(loaded, directoryOf(options), (clock() - startedAt) * 1_000)),
+    );
+  });
+}
+
+function toResult<R>(
+  loaded: Loaded<LoadResult<R>>,
+  directory: string,
+  durationMs: number,
+): LoadResult<R> {
+  if (loaded.ok) return loaded.value;
+  const { message } = loaded.error;
+  const at = { file: directory, line: 0, column: 0 };
+  return {
+    ok: false,
+    problems: [{ severity: 'error', class: 'load-failed', ...at, message }],
+    durationMs,
+  };
+}

@@ -1,0 +1,48 @@
+import type { BigIntStats } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { errorCode } from '../error-code';
+
+/** One name in a directory, and what it leads to. */
+export interface Entry {
+  /** As text; U+FFFD stands where the bytes are not UTF-8. */
+  readonly name: string;
+  /** The whole path as the bytes that the system knows. */
+  readonly path: Buffer;
+  readonly isLink: boolean;
+  readonly target:
+    | { readonly kind: 'file' | 'directory' | 'other'; readonly stats: BigIntStats }
+    | { readonly kind: 'unreachable'; readonly code: string };
+}
+
+/** Everything in a directory, in the order of the names' bytes. Rejects when it cannot be listed. */
+export async function listEntries(directory: string): Promise<Entry[]> {
+  const names = await readdir(directory, { encoding: 'buffer' });
+  const entries: Entry[] = [];
+  for (const name of names.sort((a, b) => a.compare(b))) {
+    const entry = await readEntry(directory, name);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return entries;
+}
+
+async function readEntry(directory: string, name: Buffer): Promise<Entry | undefined> {
+  const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
+  const text = name.toString();
+  let isLink = false;
+  try {
+    const own = await lstat(path, { bigint: true });
+    isLink = own.isSymbolicLink();
+    const stats = isLink ? await stat(path, { bigint: true }) : own;
+    return { name: text, path, isLink, target: { kind: kindOf(stats), stats } };
+  } catch (error) {
+    const code = errorCode(error);
+    // Gone since the directory was listed.
+    if (code === 'ENOENT' && !isLink) return undefined;
+    return { name: text, path, isLink, target: { kind: 'unreachable', code } };
+  }
+}
+
+function kindOf(stats: BigIntStats): 'file' | 'directory' | 'other' {
+  if (stats.isFile()) return 'file';
+  return stats.isDirectory() ? 'directory' : 'other';
+}

@@ -1,0 +1,112 @@
+import type { RuleProblem } from '../../core/rules/definition';
+import type { RuleFile, RuleFiles } from '../load-result';
+import { describeCode, errorCode } from '../error-code';
+import type { Entry } from './list-entries';
+import { readBounded } from './read-file';
+import type { Survey } from './survey';
+
+const UNREADABLE_NOW = 'unreadable-now';
+const SUFFIX = '.yaml';
+/** Names that somebody may take for rule files. */
+const LOOKS_LIKE_RULES = /\.ya?ml$/i;
+/** Codes of a file that may well be readable a moment later, though nothing about it changes. */
+const PASSING = new Set([
+  'EAGAIN',
+  'EBUSY',
+  'EIO',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'ESTALE',
+  'ETIMEDOUT',
+]);
+/** What Emacs leaves beside a file that it edits: a link to nowhere. */
+const EDITOR_LOCK = '.#';
+
+/** Reads the rule files that a survey found, `maxBytes` in all; whatever cannot be read is a problem. */
+export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<RuleFiles> {
+  if (survey.entries === undefined) {
+    const message = `the directory of rule files cannot be read: ${survey.obstacle ?? ''}`;
+    return { files: [], problems: [problem('error', 'no-directory', survey.directory, message)] };
+  }
+  const files: RuleFile[] = [];
+  const problems: RuleProblem[] = [];
+  let left = maxBytes;
+  for (const entry of survey.entries) {
+    const found = entry.name.endsWith(SUFFIX)
+      ? await readEntry(entry, left, maxBytes)
+      : passOver(entry);
+    if (found === undefined) continue;
+    if ('bytes' in found) {
+      files.push(found);
+      left -= found.bytes.length;
+    } else problems.push(found);
+  }
+  if (files.length === 0 && problems.length === 0) {
+    const names = survey.entries.slice(0, 10).map(({ name }) => JSON.stringify(name));
+    const instead = names.length === 0 ? 'it is empty' : `it holds ${names.join(', ')}`;
+    const message = `no file in this directory ends in ${SUFFIX}: ${instead}`;
+    problems.push(problem('warning', 'no-rule-files', survey.directory, message));
+  }
+  return { files, problems };
+}
+
+/** Whether reading again is worth while although no change was seen. */
+export function mustRetry({ problems }: RuleFiles): boolean {
+  return problems.some((found) => found.class === UNREADABLE_NOW);
+}
+
+async function readEntry(
+  { name, path, isLink, target }: Entry,
+  left: number,
+  maxBytes: number,
+): Promise<RuleFile | RuleProblem | undefined> {
+  if (target.kind === 'unreachable') {
+    if (name.startsWith(EDITOR_LOCK)) return undefined;
+    return unreadable(name, target.code, isLink);
+  }
+  if (target.kind !== 'file') {
+    const what = target.kind === 'directory' ? 'a directory' : 'not a regular file';
+    const message = `this is ${what} and is not read: expected a file`;
+    return problem('warning', 'not-a-file', name, message);
+  }
+  try {
+    const bytes = await readBounded(path, left);
+    return bytes === undefined
+      ? tooLarge(name, target.stats.size, maxBytes)
+      : { file: name, bytes };
+  } catch (error) {
+    return unreadable(name, errorCode(error), isLink);
+  }
+}
+
+function passOver({ name }: Entry): RuleProblem | undefined {
+  if (!LOOKS_LIKE_RULES.test(name)) return undefined;
+  return problem(
+    'warning',
+    'not-read',
+    name,
+    `this file is not read: expected a name in ${SUFFIX}`,
+  );
+}
+
+function unreadable(name: string, code: string, isLink: boolean): RuleProblem {
+  const reason =
+    isLink && code === 'ENOENT' ? 'it is a link to nothing (ENOENT)' : describeCode(code);
+  const kind = PASSING.has(code) ? UNREADABLE_NOW : 'unreadable-file';
+  return problem('error', kind, name, `the file cannot be read: ${reason}`);
+}
+
+function tooLarge(name: string, size: bigint, maxBytes: number): RuleProblem {
+  const message = `the file holds ${String(size)} bytes: expected at most ${String(maxBytes)} in all rule files together`;
+  return problem('error', 'too-large', name, message);
+}
+
+function problem(
+  severity: RuleProblem['severity'],
+  kind: string,
+  file: string,
+  message: string,
+): RuleProblem {
+  return { severity, class: kind, file, line: 0, column: 0, message };
+}

@@ -1,0 +1,89 @@
+import { join, parse, resolve, sep } from 'node:path';
+import { describeCode, errorCode } from '../error-code';
+import { listEntries, type Entry } from './list-entries';
+import { resolvePath, type WatchTarget } from './resolve-path';
+
+/** Where the rule files are: `root/subdirectory/appDirectory/*.yaml`. */
+export interface DirectoryOptions {
+  /** RUNTIME_ROOT; usually a symbolic link that is swapped. */
+  readonly root: string;
+  /** RUNTIME_SUBDIRECTORY; may be empty. */
+  readonly subdirectory: string;
+  /** RUNTIME_APPDIRECTORY; may be empty. */
+  readonly appDirectory: string;
+  /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are no rule files. */
+  readonly ignoreDotFiles: boolean;
+}
+
+/** What a directory looks like now, without the content of its files. */
+export interface Survey {
+  /** The directory as configured, for messages. */
+  readonly directory: string;
+  /** All but ignored dot files; undefined when it cannot be listed. */
+  readonly entries: readonly Entry[] | undefined;
+  /** Why it cannot be listed. */
+  readonly obstacle: string | undefined;
+  /** Differs whenever a file was written, created, removed, renamed or changed its mode, or a link leads elsewhere. */
+  readonly fingerprint: string;
+  /** When the youngest of the files last changed, Unix seconds; 0 when there is none. */
+  readonly changedAtSeconds: number;
+  /** What to watch to learn of the next change. */
+  readonly targets: readonly WatchTarget[];
+}
+
+export function directoryOf({ root, subdirectory, appDirectory }: DirectoryOptions): string {
+  return resolve(join(root, subdirectory, appDirectory));
+}
+
+/** Never rejects: what is in the way is part of the survey. */
+export async function surveyDirectory(options: DirectoryOptions): Promise<Survey> {
+  const directory = directoryOf(options);
+  const { root } = parse(directory);
+  const below = directory.slice(resolve(options.root).length).split(sep).filter(Boolean);
+  const path = await resolvePath(root, directory.slice(root.length), below.length + 1);
+  const watched = new Map<string, Set<string> | undefined>();
+  const watch = (at: string, name: string) => {
+    if (!watched.has(at)) watched.set(at, new Set());
+    watched.get(at)?.add(name);
+  };
+  for (const [at, name] of path.watched) watch(at, name);
+  const survey = (entries: readonly Entry[] | undefined, obstacle: string | undefined): Survey => ({
+    directory,
+    entries,
+    obstacle,
+    fingerprint: [path.state, obstacle ?? '', ...(entries ?? []).map(identify)].join('\n'),
+    changedAtSeconds: (entries ?? []).map(changedAt).reduce((a, b) => Math.max(a, b), 0),
+    targets: [...watched].map(([at, names]) => ({ directory: at, names })),
+  });
+  if (path.obstacle !== undefined) {
+    const { path: at, code } = path.obstacle;
+    const where = at === directory ? '' : `${JSON.stringify(at)}: `;
+    return survey(undefined, `${where}${describeCode(code)}`);
+  }
+  const real = path.real ?? directory;
+  watched.set(real, undefined);
+  try {
+    const listed = await listEntries(real);
+    const entries = listed.filter(({ name }) => !(options.ignoreDotFiles && name.startsWith('.')));
+    for (const { name, isLink } of entries) {
+      if (!isLink) continue;
+      for (const [at, linked] of (await resolvePath(real, name, 0)).watched) watch(at, linked);
+    }
+    return survey(entries, undefined);
+  } catch (error) {
+    return survey(undefined, describeCode(errorCode(error)));
+  }
+}
+
+function identify({ path, isLink, target }: Entry): string {
+  const name = path.toString('latin1');
+  if (target.kind === 'unreachable') return `${name} ${target.code}`;
+  const { dev, ino, mode, size, mtimeNs, ctimeNs } = target.stats;
+  // The times of a directory tell of files in it that are none of ours.
+  const version = target.kind === 'directory' ? [] : [mode, size, mtimeNs, ctimeNs];
+  return [name, isLink, dev, ino, ...version].map(String).join(' ');
+}
+
+function changedAt({ target }: Entry): number {
+  return target.kind === 'file' ? Number(target.stats.ctimeNs) / 1e9 : 0;
+}

@@ -1,0 +1,49 @@
+import { watch } from 'chokidar';
+import { join } from 'node:path';
+import { messageOf } from '../error-code';
+import type { OpenWatch } from '../../../streams';
+import type { WatchTarget } from './resolve-path';
+
+/**
+ * Watches directories and says when something in them may have changed, and once when the watch is
+ * in place. A watch that fails is reported and not tried again; the poll beside it goes on.
+ *
+ * Takes chokidar's raw events: its own compare the times of content, so a chmod would be missed, and
+ * its files are not those behind a link.
+ */
+export function openDirectories(
+  warn: (message: string) => void,
+): OpenWatch<readonly WatchTarget[], void> {
+  return (targets, changed) => {
+    if (targets.length === 0) return () => undefined;
+    const namesOf = new Map(targets.map(({ directory, names }) => [directory, names]));
+    const watcher = watch([...namesOf.keys()], {
+      depth: 0,
+      ignoreInitial: true,
+      followSymlinks: false,
+      // Only the directories themselves: they tell of their files too, at one watch instead of thousands.
+      ignored: (path) => !namesOf.has(path),
+    });
+    watcher.on('ready', changed);
+    watcher.on('raw', (_event, name, details) => {
+      const at = watchedPathOf(details);
+      const names = at === undefined ? undefined : namesOf.get(at);
+      // A name that is missing may be any.
+      if (names === undefined || !name || names.has(name)) changed();
+    });
+    watcher.on('error', (error) => {
+      warn(
+        `a directory of rule files cannot be watched: ${messageOf(error)}; changes are found by polling`,
+      );
+    });
+    return () => {
+      void watcher.close();
+    };
+  };
+}
+
+function watchedPathOf(details: unknown): string | undefined {
+  if (typeof details !== 'object' || details === null || !('watchedPath' in details))
+    return undefined;
+  return typeof details.watchedPath === 'string' ? join(details.watchedPath) : undefined;
+}

@@ -1,0 +1,63 @@
+import type {
+  DomainDefinition,
+  ParsedRules,
+  RuleDefinition,
+  RuleProblem,
+} from '../../core/rules/definition';
+
+/** A piece of parsed rules that is small enough to be copied between two threads in well under a millisecond. */
+export interface ParsedChunk {
+  readonly domains: readonly DomainPart[];
+  readonly problems: readonly RuleProblem[];
+}
+
+interface DomainPart extends DomainDefinition {
+  /** Position of the domain in the whole; a domain may go on in the next chunk. */
+  readonly index: number;
+}
+
+/** Cuts parsed rules into chunks of at most `size` entries, domains and problems together. */
+export function* toChunks(
+  { domains, problems }: ParsedRules,
+  size: number,
+): Generator<ParsedChunk> {
+  let parts: DomainPart[] = [];
+  let room = size;
+  for (const [index, { domain, rules }] of domains.entries()) {
+    let from = 0;
+    do {
+      if (room < 2) {
+        yield { domains: parts, problems: [] };
+        parts = [];
+        room = size;
+      }
+      const part = rules.slice(from, from + room - 1);
+      parts.push({ index, domain, rules: part });
+      room -= part.length + 1;
+      from += part.length;
+    } while (from < rules.length);
+  }
+  if (parts.length > 0) yield { domains: parts, problems: [] };
+  for (let from = 0; from < problems.length; from += size) {
+    yield { domains: [], problems: problems.slice(from, from + size) };
+  }
+}
+
+/** Puts chunks together again, in the order in which they were cut. */
+export function createAssembly(): {
+  add(chunk: ParsedChunk): void;
+  readonly parsed: ParsedRules;
+} {
+  const domains: { domain: string; rules: RuleDefinition[] }[] = [];
+  const problems: RuleProblem[] = [];
+  return {
+    add(chunk) {
+      for (const { index, domain, rules } of chunk.domains) {
+        const known = (domains[index] ??= { domain, rules: [] });
+        known.rules.push(...rules);
+      }
+      problems.push(...chunk.problems);
+    },
+    parsed: { domains, problems },
+  };
+}

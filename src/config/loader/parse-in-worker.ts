@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ParsedRules } from '../../core/rules/definition';
+import { errorCode, messageOf } from '../error-code';
+import { createAssembly } from './chunks';
+import type { CollectYoung } from './collect-young';
+import type { ParseRules } from './rule-loader';
+import type { ParseReply, ParseRequest } from './serve-parsing';
+
+export interface WorkerOptions {
+  /** The worker's script; the built `parse-worker.js` unless a test brings its own. */
+  readonly script?: string;
+  /** Node's own flags for the worker. */
+  readonly execArgv?: readonly string[];
+  /** What parsing may take of memory (about a hundred times the files); beyond it the load fails and the service lives on. */
+  readonly maxMemoryMb?: number;
+  /** Called for every chunk that was received. */
+  readonly collectYoung?: CollectYoung;
+}
+
+const SCRIPT = join(__dirname, '..', 'parse-worker.js');
+const MAX_MEMORY_MB = 1_024;
+const MEBIBYTE = 1_048_576;
+
+/** Parses in a thread of its own, started for each load and gone after it. Takes over the bytes of the files. */
+export function parseInWorker({
+  script = SCRIPT,
+  execArgv = [],
+  maxMemoryMb = affordableMemoryMb(),
+  collectYoung = () => undefined,
+}: WorkerOptions = {}): ParseRules {
+  return (files, { mergeDomains }, signal) =>
+    new Promise<ParsedRules>((resolve, reject) => {
+      signal.throwIfAborted();
+      const worker = new Worker(script, {
+        name: 'parse-rules',
+        env: {},
+        execArgv: [...execArgv],
+        resourceLimits: { maxOldGenerationSizeMb: maxMemoryMb },
+      });
+      const end = (settle: () => void) => {
+        signal.removeEventListener('abort', abort);
+        settle();
+        void worker.terminate();
+      };
+      const fail = (error: Error) => {
+        end(() => {
+          reject(error);
+        });
+      };
+      const abort = () => {
+        fail(new Error('the load was cancelled'));
+      };
+      const assembly = createAssembly();
+      const send = (request: ParseRequest, transfer: readonly ArrayBuffer[] = []) => {
+        worker.postMessage(request, transfer);
+      };
+      worker.on('message', (reply: ParseReply) => {
+        if (reply.kind === 'done') {
+          end(() => {
+            resolve(assembly.parsed);
+          });
+          return;
+        }
+        assembly.add(reply.chunk);
+        collectYoung();
+        setImmediate(send, { kind: 'more' } satisfies ParseRequest);
+      });
+      worker.on('error', (error) => {
+        fail(describeCrash(error, maxMemoryMb));
+      });
+      worker.on('exit', (code) => {
+        fail(new Error(`the thread that parses rule files ended with exit code ${String(code)}`));
+      });
+      signal.addEventListener('abort', abort, { once: true });
+      const buffers = new Set(files.map(({ bytes }) => bytes.buffer));
+      send({ kind: 'parse', files, mergeDomains }, [...buffers].filter(isTransferable));
+    });
+}
+
+/** At most half of what the container has, so that a load too large fails before the container does. */
+function affordableMemoryMb(): number {
+  const half = Math.floor(process.constrainedMemory() / 2 / MEBIBYTE);
+  return half > 0 ? Math.min(half, MAX_MEMORY_MB) : MAX_MEMORY_MB;
+}
+
+function isTransferable(buffer: ArrayBufferLike): buffer is ArrayBuffer {
+  return buffer instanceof ArrayBuffer;
+}
+
+function describeCrash(error: unknown, maxMemoryMb: number): Error {
+  const message =
+    errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY'
+      ? `parsing the rule files takes more than ${String(maxMemoryMb)} MiB of memory: expected fewer or smaller files`
+      : `parsing the rule files failed: ${messageOf(error)}`;
+  return new Error(message, { cause: error });
+}

@@ -1,0 +1,91 @@
+import { lastValueFrom } from 'rxjs';
+import { inSlices } from '../../../streams';
+import type { Clock } from '../../core/ports';
+import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
+import { messageOf } from '../error-code';
+import type { CollectYoung } from './collect-young';
+import { isError, type LoadResult, type RuleFiles } from '../load-result';
+
+export interface ParseOptions {
+  readonly mergeDomains: boolean;
+}
+
+/** Parses rule files, here or elsewhere. Rejects only for what is no mistake in a file: a crash, a cancellation. */
+export type ParseRules = (
+  files: RuleFiles['files'],
+  options: ParseOptions,
+  signal: AbortSignal,
+) => Promise<ParsedRules>;
+
+/** Turns rule files into rules; a mistake in them, or a crash of their parser, is a result that is not ok. */
+export type LoadRules<R> = (found: RuleFiles, signal: AbortSignal) => Promise<LoadResult<R>>;
+
+export interface RuleLoaderDeps<R> {
+  /** Parses off the main thread. */
+  readonly parse: ParseRules;
+  /** Parses small files while nobody is served yet, sooner than a thread could start. */
+  readonly parseSmall?: ParseRules;
+  /** Compiles, pausing often enough that no slice takes more than a millisecond. */
+  readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
+  readonly collectYoung: CollectYoung;
+  readonly clock: Clock;
+}
+
+/** Below this many bytes parsing takes less time than starting a thread does. */
+const SMALL_BYTES = 16_384;
+
+export function createRuleLoader<R>(
+  { parse, parseSmall = parse, compile, collectYoung, clock }: RuleLoaderDeps<R>,
+  options: ParseOptions,
+): LoadRules<R> {
+  let loadedBefore = false;
+  return async ({ files, problems }, signal) => {
+    const startedAt = clock();
+    const durationMs = () => (clock() - startedAt) * 1_000;
+    const failed = (found: readonly RuleProblem[]): LoadResult<R> => ({
+      ok: false,
+      problems: [...problems, ...found],
+      durationMs: durationMs(),
+    });
+    try {
+      const chosen = loadedBefore || sizeOf(files) >= SMALL_BYTES ? parse : parseSmall;
+      const parsed: ParsedRules =
+        files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
+      if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
+      signal.throwIfAborted();
+      const rules = await lastValueFrom(
+        inSlices(() => tidily(compile(parsed.domains), collectYoung)),
+      );
+      loadedBefore = true;
+      return {
+        ok: true,
+        rules,
+        domainCount: parsed.domains.length,
+        ruleCount: parsed.domains.reduce((count, domain) => count + domain.rules.length, 0),
+        problems: [...problems, ...parsed.problems],
+        durationMs: durationMs(),
+      };
+    } catch (error) {
+      return failed([toProblem(error)]);
+    }
+  };
+}
+
+/** The same slices, each with what it left in the nursery put away. */
+function* tidily<R>(slices: Generator<unknown, R>, collectYoung: CollectYoung) {
+  for (;;) {
+    const slice = slices.next();
+    if (slice.done === true) return slice.value;
+    collectYoung();
+    yield;
+  }
+}
+
+function sizeOf(files: RuleFiles['files']): number {
+  return files.reduce((size, { bytes }) => size + bytes.length, 0);
+}
+
+function toProblem(error: unknown): RuleProblem {
+  const at = { file: '', line: 0, column: 0 };
+  return { severity: 'error', class: 'load-failed', ...at, message: messageOf(error) };
+}

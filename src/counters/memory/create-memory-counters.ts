@@ -1,0 +1,188 @@
+import { StoreError } from '../../core/errors';
+import {
+  type Clock,
+  type CounterBatch,
+  type CounterReply,
+  type Counters,
+  type Increment,
+  type Statistics,
+} from '../../core/ports';
+import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
+import { applyHits } from './apply-hits';
+import {
+  classify,
+  findCounter,
+  shareClassOf,
+  type Counter,
+  type WindowBucket,
+} from './window-bucket';
+import { createWindowBuckets } from './window-buckets';
+
+/** Live counters that one process keeps unless told otherwise. */
+export const DEFAULT_MAX_KEYS = 1_000_000;
+
+/** How often ended windows are dropped when nobody asks any more. */
+const IDLE_SWEEP_MS = 1_000;
+
+export interface MemoryCountersDeps {
+  /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
+  readonly clock: Clock;
+  readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
+}
+
+export interface MemoryCountersOptions {
+  /** Cap on live counters. */
+  readonly maxKeys?: number;
+}
+
+/** A counter as it stands: to the last digit, and the seconds for which a store would still keep it. */
+export interface MemoryEntry {
+  readonly value: number | bigint;
+  readonly ttlSeconds: number;
+}
+
+export interface MemoryCounters extends Counters {
+  readonly liveKeys: number;
+  /** Counters under their limit that were forgotten because of the cap, since the start. */
+  readonly evictions: number;
+  /** The counter of a key, for tests and tools; undefined when there is none. */
+  read(key: string, nowSeconds: number): MemoryEntry | undefined;
+  /** Every live counter, soonest end of window first. */
+  entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
+}
+
+/**
+ * Counters in this process: exact, at once, gone when the process ends. Above `maxKeys` it forgets
+ * counters that are under their limit, the least used first. One that has reached its limit is kept
+ * until its window ends; when there are only such, a new key is refused (`CounterReply.failures`).
+ */
+export function createMemoryCounters(
+  { clock, statistics }: MemoryCountersDeps,
+  { maxKeys = DEFAULT_MAX_KEYS }: MemoryCountersOptions = {},
+): MemoryCounters {
+  const buckets = createWindowBuckets();
+  let evictions = 0;
+  let closed = false;
+  const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', () => buckets.liveKeys);
+  const sweep = setInterval(() => {
+    buckets.dropEnded(clock());
+  }, IDLE_SWEEP_MS).unref();
+
+  const makeRoom = (): boolean => {
+    if (buckets.liveKeys < maxKeys) return true;
+    const evicted = buckets.evictOne();
+    if (evicted) evictions += 1;
+    statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
+    return evicted;
+  };
+
+  const create = (bucket: WindowBucket, increment: Increment, nowSeconds: number) => {
+    if (!makeRoom()) return undefined;
+    const counter: Counter = {
+      key: increment.key,
+      count: 0,
+      exact: undefined,
+      limit: increment.limit,
+      expiresAtSeconds: Math.ceil(nowSeconds) + increment.ttlSeconds,
+      shareClass: shareClassOf(0, increment.limit),
+      previous: undefined,
+      next: undefined,
+    };
+    buckets.add(bucket, counter);
+    return counter;
+  };
+
+  const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
+    const bucket = buckets.at(increment.windowEndSeconds);
+    const counter = findCounter(bucket, increment.key) ?? create(bucket, increment, nowSeconds);
+    if (counter === undefined) {
+      fail(draft, index, fullError(maxKeys));
+      return;
+    }
+    if (!applyHits(counter, increment.hits)) {
+      fail(draft, index, overflowError(counter, increment));
+      return;
+    }
+    counter.limit = increment.limit;
+    classify(bucket, counter);
+    draft.after[index] = counter.count;
+  };
+
+  const countOf = ({ key, windowEndSeconds }: Increment): number =>
+    findCounter(buckets.at(windowEndSeconds), key)?.count ?? 0;
+
+  const addRun = (draft: ReplyDraft, batch: CounterBatch, start: number, end: number): void => {
+    const run = batch.increments.slice(start, end);
+    const seen = run.map(countOf);
+    const overs = run.map(({ hits, limit }, at) => (seen[at] ?? 0) + Number(hits) > limit);
+    const isAnyOver = overs.includes(true);
+    run.forEach((increment, at) => {
+      if (isAnyOver && overs[at] !== true) holdBack(draft, start + at, seen[at] ?? 0);
+      else addOne(draft, start + at, increment, batch.nowSeconds);
+    });
+  };
+
+  const apply = (batch: CounterBatch): CounterReply => {
+    const { increments, runEnds, nowSeconds } = batch;
+    buckets.dropEnded(nowSeconds);
+    const draft = createReplyDraft(increments.length);
+    if (runEnds === undefined) {
+      let index = 0;
+      for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
+    } else {
+      let start = 0;
+      for (const end of runEnds) {
+        addRun(draft, batch, start, end);
+        start = end;
+      }
+    }
+    return toReply(draft);
+  };
+
+  return {
+    get liveKeys() {
+      return buckets.liveKeys;
+    },
+    get evictions() {
+      return evictions;
+    },
+    // eslint-disable-next-line @typescript-eslint/require-await -- a throw must become a rejection
+    async add(batch) {
+      if (closed) throw new StoreError('store_unavailable', 'the memory counters are closed');
+      return apply(batch);
+    },
+    read(key, nowSeconds) {
+      for (const bucket of buckets.all()) {
+        const counter = findCounter(bucket, key);
+        if (counter !== undefined) return toEntry(counter, nowSeconds);
+      }
+      return undefined;
+    },
+    *entries(nowSeconds) {
+      for (const counter of buckets.counters()) {
+        yield [counter.key, toEntry(counter, nowSeconds)];
+      }
+    },
+    close() {
+      closed = true;
+      clearInterval(sweep);
+      removeGauge?.();
+      buckets.clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number): MemoryEntry {
+  return { value: exact ?? count, ttlSeconds: expiresAtSeconds - nowSeconds };
+}
+
+function fullError(maxKeys: number): StoreError {
+  const message = `the memory counters are full: ${String(maxKeys)} keys, all at their limit`;
+  return new StoreError('store_unavailable', message);
+}
+
+function overflowError({ exact, count }: Counter, { hits }: Increment): StoreError {
+  const message = `a counter would overflow: it stands at ${String(exact ?? count)} and ${String(hits)} hits were to be added`;
+  return new StoreError('store_unavailable', message);
+}

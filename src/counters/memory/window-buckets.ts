@@ -1,0 +1,88 @@
+import {
+  addCounter,
+  createWindowBucket,
+  removeCounter,
+  SHARE_CLASSES,
+  type Counter,
+  type WindowBucket,
+} from './window-bucket';
+
+/** All live counters, grouped by the end of their window, soonest first. */
+export interface WindowBuckets {
+  readonly liveKeys: number;
+  at(endSeconds: number): WindowBucket;
+  add(bucket: WindowBucket, counter: Counter): void;
+  /** Drops every window that has ended; constant work for each window, however many keys it has. */
+  dropEnded(nowSeconds: number): void;
+  /** Forgets the counter that matters least; false when every counter has reached its limit. */
+  evictOne(): boolean;
+  all(): readonly WindowBucket[];
+  counters(): IterableIterator<Counter>;
+  clear(): void;
+}
+
+export function createWindowBuckets(): WindowBuckets {
+  const byEnd = new Map<number, WindowBucket>();
+  let ordered: readonly WindowBucket[] = [];
+  let latest: WindowBucket | undefined;
+  let liveKeys = 0;
+
+  const open = (endSeconds: number): WindowBucket => {
+    const bucket = createWindowBucket(endSeconds);
+    byEnd.set(endSeconds, bucket);
+    ordered = [...ordered, bucket].sort((a, b) => a.endSeconds - b.endSeconds);
+    return bucket;
+  };
+
+  const firstEvictable = (shareClass: number): boolean => {
+    for (const bucket of ordered) {
+      const counter = bucket.evictable[shareClass]?.first;
+      if (counter === undefined) continue;
+      removeCounter(bucket, counter);
+      liveKeys -= 1;
+      return true;
+    }
+    return false;
+  };
+
+  return {
+    get liveKeys() {
+      return liveKeys;
+    },
+    at(endSeconds) {
+      if (latest?.endSeconds === endSeconds) return latest;
+      latest = byEnd.get(endSeconds) ?? open(endSeconds);
+      return latest;
+    },
+    add(bucket, counter) {
+      addCounter(bucket, counter);
+      liveKeys += 1;
+    },
+    dropEnded(nowSeconds) {
+      while (ordered[0] !== undefined && ordered[0].endSeconds <= nowSeconds) {
+        liveKeys -= ordered[0].size;
+        byEnd.delete(ordered[0].endSeconds);
+        if (latest === ordered[0]) latest = undefined;
+        ordered = ordered.slice(1);
+      }
+    },
+    evictOne() {
+      for (let shareClass = 0; shareClass < SHARE_CLASSES; shareClass += 1) {
+        if (firstEvictable(shareClass)) return true;
+      }
+      return false;
+    },
+    all: () => ordered,
+    *counters() {
+      for (const { shards } of ordered) {
+        for (const shard of shards) yield* shard.values();
+      }
+    },
+    clear() {
+      byEnd.clear();
+      ordered = [];
+      latest = undefined;
+      liveKeys = 0;
+    },
+  };
+}

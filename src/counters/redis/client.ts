@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { type ConnectionOptions } from 'node:tls';
+import { Redis, type RedisOptions } from 'ioredis';
+import { type RedisCountersOptions, type RedisTls } from './options';
+import { toReason } from './store-errors';
+
+/**
+ * One client is one connection: it never connects again and never sends a command twice. What was
+ * written and not answered when the connection ends is rejected (ioredis, event_handler.js: without a
+ * retry strategy `close` flushes the queue). The handshake is ours, so that nothing is sent that a
+ * proxy does not know, and no password stays in the client.
+ */
+const ONE_CONNECTION = {
+  lazyConnect: true,
+  retryStrategy: () => null,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  enableReadyCheck: false,
+  disableClientInfo: true,
+  protocol: 2,
+} as const satisfies RedisOptions;
+
+/** A client that is not connected yet. Rejects when a certificate cannot be read. */
+export async function createClient(
+  { address, tls }: Pick<RedisCountersOptions, 'address' | 'tls'>,
+  connectTimeoutMs: number,
+): Promise<Redis> {
+  const place =
+    address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
+  const secured = tls === undefined ? {} : { tls: await readTls(tls) };
+  const connectTimeout = connectTimeoutMs;
+  return new Redis({ ...ONE_CONNECTION, ...place, ...secured, connectTimeout });
+}
+
+/** Ends a connection at once, without a word to the server; safe to call again. */
+export function destroyClient(client: Redis): void {
+  const { stream } = client as { stream?: Redis['stream'] };
+  // Disconnecting a closed socket would leave a timer behind.
+  if (stream?.destroyed === true) return;
+  client.disconnect();
+  stream?.destroy();
+}
+
+async function readTls(tls: RedisTls): Promise<ConnectionOptions> {
+  const [ca, cert, key] = await Promise.all([
+    readPem(tls.caFile),
+    readPem(tls.certFile),
+    readPem(tls.keyFile),
+  ]);
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+async function readPem(file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`);
+  }
+}

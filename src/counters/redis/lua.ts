@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+
+/** A script as Redis knows it. */
+export interface Script {
+  readonly source: string;
+  readonly sha: string;
+}
+
+/**
+ * Adds one increment. The time to live is set when the counter is new: its value then equals the
+ * hits. A counter that stood at 0 looks the same, so that EXPIRE asks for NX (from Redis 7 on, where
+ * the version number exists) or PTTL is asked first. What falls below 0 is lifted to 0, which keeps the
+ * time to live. An error is returned as its text: it fails this increment and no other.
+ */
+const ADD = `
+local pcall, hasNx = redis.pcall, redis.REDIS_VERSION_NUM
+local text, number
+local function expire(key, ttl)
+  if hasNx then return pcall('EXPIRE', key, ttl, 'NX') end
+  local left = pcall('PTTL', key)
+  if type(left) == 'number' and left >= 0 then return 0 end
+  return pcall('EXPIRE', key, ttl)
+end
+local function add(key, hits, ttl)
+  if hits ~= text then text, number = hits, tonumber(hits) end
+  local count = pcall('INCRBY', key, hits)
+  if type(count) == 'table' then return count.err end
+  if count < 0 then
+    local lifted = pcall('INCRBY', key, string.format('%.0f', -count))
+    if type(lifted) == 'table' then return lifted.err end
+  end
+  if count == number then
+    local done = expire(key, ttl)
+    if type(done) == 'table' then return done.err end
+  end
+  if count < 0 then return 0 end
+  return count
+end
+`;
+
+/** ARGV: hits and time to live of every key. Answers the counts. Without keys it does nothing. */
+export const ADD_SCRIPT = script(`${ADD}
+local after = {}
+for i = 1, #KEYS do after[i] = add(KEYS[i], ARGV[i * 2 - 1], ARGV[i * 2]) end
+return after
+`);
+
+/**
+ * ARGV: hits, time to live and limit of every key, then the end (inclusive) of every run.
+ * Answers the counts and the places (from 1) of what was held back.
+ */
+export const HOLD_BACK_SCRIPT = script(`${ADD}
+local after, held = {}, {}
+local first = 1
+for r = #KEYS * 3 + 1, #ARGV do
+  local last = tonumber(ARGV[r])
+  local over, before, any = {}, {}, false
+  for i = first, last do
+    local count = pcall('GET', KEYS[i])
+    if type(count) == 'table' then before[i] = count.err
+    else
+      before[i] = tonumber(count or '0') or 0
+      if before[i] + tonumber(ARGV[i * 3 - 2]) > tonumber(ARGV[i * 3]) then over[i], any = true, true end
+    end
+  end
+  for i = first, last do
+    if any and not over[i] then
+      after[i] = before[i]
+      held[#held + 1] = i
+    else
+      after[i] = add(KEYS[i], ARGV[i * 3 - 2], ARGV[i * 3 - 1])
+    end
+  end
+  first = last + 1
+end
+return {after, held}
+`);
+
+function script(source: string): Script {
+  return { source, sha: createHash('sha1').update(source).digest('hex') };
+}

@@ -1,0 +1,117 @@
+import { type Redis } from 'ioredis';
+import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
+import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
+import { planHoldBack } from './hold-back-plan';
+import { type Link } from './link';
+
+type PlainCommand = [name: string, ...args: string[]];
+type Answer = readonly [error: Error | null, value?: unknown];
+
+/** One command of the first round and the place of its increment in the batch. */
+interface Step {
+  readonly command: PlainCommand;
+  readonly index: number;
+  readonly isExpire: boolean;
+}
+
+/** What the counts of the first round call for. */
+interface Aftermath {
+  /** What keys that fell below 0 must be lifted by. */
+  readonly lifts: Map<string, number>;
+  /** Keys that were new although their time to live had been set before, with a new one. */
+  readonly reborn: Map<string, number>;
+}
+
+/**
+ * Applies a batch by plain commands, for servers that take no scripts. EXPIRE goes along with INCRBY
+ * unless this connection has set the key's time to live before, so that no lost answer leaves a
+ * counter that lives for ever. Not atomic: others may come between a read and what follows from it.
+ */
+export async function addByPipeline(link: Link, batch: CounterBatch): Promise<CounterReply> {
+  const { increments } = batch;
+  const draft = createReplyDraft(increments.length);
+  if (batch.runEnds !== undefined) {
+    const held = planHoldBack(batch, await readCounts(link, increments));
+    for (const [index, count] of held) holdBack(draft, index, count);
+  }
+  const steps = planSteps(link, increments, draft);
+  const answers = await sendAll(
+    link.client,
+    steps.map(({ command }) => command),
+  );
+  const aftermath: Aftermath = { lifts: new Map(), reborn: new Map() };
+  const expired = new Set(steps.flatMap(({ isExpire, command }) => (isExpire ? [command[1]] : [])));
+  steps.forEach(({ index, isExpire }, at) => {
+    const [error, value] = answers[at] ?? [null];
+    const increment = increments[index] as Increment;
+    if (error !== null) fail(draft, index, link.toError(error));
+    else if (isExpire) link.expiring.add(increment.key);
+    else draft.after[index] = settleCount(increment, Number(value), aftermath, expired);
+  });
+  await follow(link, aftermath);
+  return toReply(draft);
+}
+
+function planSteps(link: Link, increments: readonly Increment[], { held }: ReplyDraft): Step[] {
+  const expiring = new Set<string>();
+  const steps: Step[] = [];
+  increments.forEach(({ key, hits, ttlSeconds }, index) => {
+    if (held?.[index] === true) return;
+    steps.push({ command: ['incrby', key, String(hits)], index, isExpire: false });
+    if (expiring.has(key) || link.expiring.has(key)) return;
+    expiring.add(key);
+    steps.push({ command: ['expire', key, String(ttlSeconds)], index, isExpire: true });
+  });
+  return steps;
+}
+
+/** The count that an increment reports: what the server said, as if it had stopped at 0 each time. */
+function settleCount(
+  { key, hits, ttlSeconds }: Increment,
+  said: number,
+  { lifts, reborn }: Aftermath,
+  expired: ReadonlySet<string | undefined>,
+): number {
+  const lifted = lifts.get(key) ?? 0;
+  const count = said + lifted;
+  if (count === Number(hits) && !expired.has(key)) reborn.set(key, ttlSeconds);
+  if (count >= 0) return count;
+  // Never more than was taken here: others lift what they took.
+  lifts.set(key, lifted + Math.min(-count, Math.max(0, -Number(hits))));
+  return 0;
+}
+
+/** Errors are left alone here: the counts are known, and the next batch meets the same server. */
+async function follow({ client }: Link, { lifts, reborn }: Aftermath): Promise<void> {
+  if (lifts.size === 0 && reborn.size === 0) return;
+  const keys = [...reborn.keys()];
+  const answers = await sendAll(client, [
+    ...keys.map((key): PlainCommand => ['ttl', key]),
+    ...[...lifts].map(([key, by]): PlainCommand => ['incrby', key, String(by)]),
+  ]);
+  const lasting = keys.filter((_, at) => !(Number(answers[at]?.[1]) >= 0));
+  if (lasting.length === 0) return;
+  await sendAll(
+    client,
+    lasting.map((key) => ['expire', key, String(reborn.get(key))]),
+  );
+}
+
+/** Keys that cannot be read count as 0 here; their increment then fails by itself. */
+async function readCounts(
+  link: Link,
+  increments: readonly Increment[],
+): Promise<Map<string, number>> {
+  const keys = [...new Set(increments.map(({ key }) => key))];
+  const answers = await sendAll(
+    link.client,
+    keys.map((key) => ['get', key]),
+  );
+  return new Map(keys.map((key, at) => [key, Number(answers[at]?.[1] ?? 0) || 0]));
+}
+
+/** One write for all; an answer for each, also when the connection is lost meanwhile. */
+async function sendAll(client: Redis, commands: PlainCommand[]): Promise<readonly Answer[]> {
+  if (commands.length === 0) return [];
+  return (await client.pipeline(commands).exec()) ?? [];
+}

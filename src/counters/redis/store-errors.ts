@@ -1,0 +1,59 @@
+import { StoreError } from '../../core/errors';
+
+/** Answers after which this server is not the one that counts: it changed its role or is not ready. */
+const WRONG_SERVER = /^(?:READONLY|LOADING|MASTERDOWN|NOAUTH|CLUSTERDOWN)\b/;
+
+/** Answers to EVALSHA which say that nothing was executed because scripts are not for us here. */
+const SCRIPTS_REFUSED =
+  /^(?:(?:ERR )?(?:unknown|unsupported|invalid) (?:command|request)|NOPERM|CROSSSLOT)/i;
+
+/** Answers to EVAL without keys, which executes nothing, from those that cannot do it. */
+const LACK_OF_SCRIPTS = /^(?:ERR|NOPERM|CROSSSLOT|unknown|unsupported|invalid)\b/i;
+
+const LONGEST_TEXT = 200;
+
+export function isWrongServer(answer: string): boolean {
+  return WRONG_SERVER.test(answer);
+}
+
+export function isScriptsRefused(answer: string): boolean {
+  return SCRIPTS_REFUSED.test(answer);
+}
+
+export function isLackOfScripts(answer: string): boolean {
+  return LACK_OF_SCRIPTS.test(answer);
+}
+
+/** Of these refusals one is about the keys of a batch and not about scripts as such. */
+export function isAboutKeys(answer: string): boolean {
+  return /^NOPERM .*\bkeys?\b/i.test(answer);
+}
+
+/** The server's answer as an error of ours; the command and its arguments are left behind. */
+export function toAnswerError(store: string, answer: string): StoreError {
+  return new StoreError('store_unavailable', `redis ${store} answered: ${shorten(answer)}`);
+}
+
+export function toTimeoutError(store: string, timeoutMs: number): StoreError {
+  const message = `redis ${store} did not answer within ${String(timeoutMs)} ms`;
+  return new StoreError('store_timeout', message);
+}
+
+export function toLostError(store: string, reason: string): StoreError {
+  const message = `the connection to redis ${store} was lost, and what it had not answered may be counted or not: ${reason}`;
+  return new StoreError('store_unavailable', message);
+}
+
+export function toUnavailableError(store: string, reason: string): StoreError {
+  return new StoreError('store_unavailable', `redis ${store} is not available: ${reason}`);
+}
+
+/** What went wrong, in words; a connection to several addresses fails with a code and no message. */
+export function toReason(error: unknown): string {
+  const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
+  return shorten(message || code || String(error));
+}
+
+function shorten(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}

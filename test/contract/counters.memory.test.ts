@@ -1,0 +1,16 @@
+import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { describeCounters } from './counters.contract';
+
+const clock = () => Date.now() / 1_000;
+
+describeCounters('memory', () => {
+  const counters = createMemoryCounters({ clock });
+  return Promise.resolve({
+    counters,
+    read: (key) => {
+      const entry = counters.read(key, clock());
+      return Promise.resolve(entry && { value: String(entry.value), ttlSeconds: entry.ttlSeconds });
+    },
+    stop: () => counters.close(),
+  });
+});

@@ -1,0 +1,146 @@
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { ask, startService, stopServices, type Service } from '../support/service';
+
+const TIMEOUT_MS = 300;
+const servers: RedisServer[] = [];
+afterEach(async () => {
+  await stopServices();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function startRedis(port?: number): Promise<RedisServer> {
+  const server = await startRedisServer(port === undefined ? {} : { port });
+  servers.push(server);
+  return server;
+}
+
+function startWith(port: number, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  return startService({
+    env: {
+      KVSTORE_SOCKET_TYPE: 'tcp',
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
+      KVSTORE_TIMEOUT: `${String(TIMEOUT_MS)}ms`,
+      ...env,
+    },
+  });
+}
+
+const hit = (service: Service, value: string) => ask(service, 'example', `remote_address=${value}`);
+
+it('counts in Redis under the keys of today, and shares them with another instance', async () => {
+  const redis = await startRedis();
+  const [one, two] = await Promise.all([startWith(redis.port), startWith(redis.port)]);
+  const answers = [await hit(one, 'a'), await hit(two, 'a')];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  const [key = ''] = await redis.client.keys('*');
+  expect(key).toMatch(/^example_remote_address_a_\d+$/);
+  expect(await redis.client.get(key)).toBe('2');
+});
+
+it('opens its ports without Redis, fails calls at once, and works within 2 s of its coming', async () => {
+  const port = await freePort();
+  const service = await startWith(port);
+  expect(service.startMs).toBeLessThan(4_000);
+  const startedAt = performance.now();
+  expect(await hit(service, 'a')).toMatchObject({ status: 503 });
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS);
+  await startRedis(port);
+  await eventually(
+    async () => {
+      expect((await hit(service, 'a')).status).toBe(200);
+    },
+    { withinMs: 2_000 },
+  );
+});
+
+it('answers within its time-out while Redis hangs, and works within 2 s of its return', async () => {
+  const redis = await startRedis();
+  const service = await startWith(redis.port);
+  expect((await hit(service, 'a')).status).toBe(200);
+  redis.pause();
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => hit(service, 'a')));
+  // The time-out is the store's; the rest is this machine running many tests at once.
+  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS + 500);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  redis.resume();
+  await eventually(
+    async () => {
+      expect((await hit(service, 'a')).status).toBe(200);
+    },
+    { withinMs: 2_000 },
+  );
+});
+
+it('never counts fewer than the OK answers nor more than the calls, through a crash of Redis', async () => {
+  const redis = await startRedis();
+  const service = await startWith(redis.port);
+  const calls = { made: 0, answered: 0 };
+  const ask = async () => {
+    calls.made += 1;
+    if ((await hit(service, 'steady')).status === 200) calls.answered += 1;
+  };
+  await Promise.all(Array.from({ length: 30 }, ask));
+  redis.pause();
+  const stuck = Array.from({ length: 20 }, ask);
+  await Promise.all(stuck);
+  redis.resume();
+  await eventually(async () => {
+    expect((await hit(service, 'probe')).status).toBe(200);
+  });
+  await Promise.all(Array.from({ length: 30 }, ask));
+  const keys = await redis.client.keys('example_remote_address_steady_*');
+  const counts = await Promise.all(keys.map((key) => redis.client.get(key)));
+  const total = counts.reduce((sum, count) => sum + Number(count), 0);
+  expect(calls.answered).toBeGreaterThanOrEqual(60);
+  expect(total).toBeGreaterThanOrEqual(calls.answered);
+  expect(total).toBeLessThanOrEqual(calls.made);
+});
+
+it('fails its health check without a connection when it is asked to', async () => {
+  const redis = await startRedis();
+  const service = await startWith(redis.port, { KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' });
+  expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
+  await redis.kill();
+  await eventually(async () => {
+    const health = await fetch(`${service.http}/healthcheck`);
+    expect(health.status).toBe(500);
+    expect(await health.text()).toContain('store');
+  });
+});
+
+it('gives up with 1 when it is told for how long to try', async () => {
+  const service = await startService({
+    waitUntilUp: false,
+    env: {
+      KVSTORE_URL: `127.0.0.1:${String(await freePort())}`,
+      KVSTORE_STARTUP_MAX_ELAPSED_TIME: '1s',
+      KVSTORE_STARTUP_INITIAL_INTERVAL: '100ms',
+      KVSTORE_STARTUP_MAX_INTERVAL: '100ms',
+    },
+  });
+  await eventually(() => {
+    expect(service.child.exitCode).toBe(1);
+  });
+});
+
+it('answers what is in flight before it ends', async () => {
+  const redis = await startRedis();
+  const service = await startWith(redis.port, { KVSTORE_TIMEOUT: '2s' });
+  await hit(service, 'warm');
+  redis.pause();
+  const waiting = hit(service, 'late');
+  await eventually(async () => {
+    const stats = await (await fetch(`${service.debug}/stats?format=json`)).json();
+    expect(stats).toBeDefined();
+  });
+  const ended = service.stop();
+  await eventually(async () => {
+    await expect(fetch(`${service.http}/healthcheck`)).rejects.toThrow();
+  });
+  redis.resume();
+  expect((await waiting).status).toBe(200);
+  expect(await ended).toBe(0);
+});

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../support/eventually';
+import { startService, stopServices } from '../support/service';
+
+const ROOT = join(__dirname, '../..');
+const run = promisify(execFile);
+
+afterEach(stopServices);
+
+it('starts in under 400 ms', async () => {
+  const times: number[] = [];
+  // Other tests run beside this one: the time of the service is that of its least disturbed start.
+  for (let i = 0; i < 20 && Math.min(...times, Infinity) >= 400; i++) {
+    const service = await startService();
+    times.push(service.startMs);
+    await service.stop();
+  }
+  expect(Math.min(...times)).toBeLessThan(400);
+});
+
+it('prints what it listens on, and lines to try that work as printed', async () => {
+  const service = await startService();
+  const lines = await eventually(() => {
+    const found = service.output().match(/^ {2}(curl|node) .*$/gm);
+    if (found?.length !== 2) throw new Error(`no lines to try in:\n${service.output()}`);
+    return found.map((line) => line.trim());
+  });
+  for (const url of [service.http, service.debug, service.grpc])
+    expect(service.output()).toContain(url.replace('http://', ''));
+
+  // A minute may end between two tries, so the second answer may need a third.
+  for (const line of lines) {
+    const first = await shell(line);
+    expect(first.stdout).toMatch(/\bOK\b/);
+    const answers = [await shell(line), await shell(line)];
+    expect(answers.some(({ stdout }) => stdout.includes('OVER_LIMIT'))).toBe(true);
+    const isClient = line.startsWith('node');
+    expect(first.code).toBe(0);
+    if (isClient) expect(answers.map(({ code }) => code)).toContain(2);
+  }
+});
+
+async function shell(line: string): Promise<{ code: number; stdout: string }> {
+  try {
+    const { stdout } = await run('sh', ['-c', line], { cwd: ROOT });
+    return { code: 0, stdout };
+  } catch (error) {
+    const { code, stdout } = error as { code: number; stdout: string };
+    return { code, stdout };
+  }
+}
+
+it('ends with 0 on SIGTERM and on SIGINT', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const service = await startService();
+    expect(await service.stop(signal)).toBe(0);
+  }
+});
+
+it('reports all bad settings together, never a secret, and ends with 1', async () => {
+  const service = await startService({
+    waitUntilUp: false,
+    env: {
+      NEAR_LIMIT_RATIO: '2',
+      KVSTORE_URL: '127.0.0.1:6379',
+      KVSTORE_TIMEOUT: 'soon',
+      KVSTORE_AUTH: 'hunter2',
+      LOG_LEVEL: 'loud',
+    },
+  });
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect(code).toBe(1);
+  for (const text of ['NEAR_LIMIT_RATIO', 'KVSTORE_TIMEOUT', 'soon', 'LOG_LEVEL', 'loud'])
+    expect(service.output()).toContain(text);
+  expect(service.output()).not.toContain('hunter2');
+});
+
+it('says which port it cannot have, and ends with 1', async () => {
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  const { port } = taken.address() as { port: number };
+  const service = await startService({ waitUntilUp: false, env: { PORT: String(port) } });
+  const [code] = (await once(service.child, 'close')) as [number];
+  taken.close();
+  expect(code).toBe(1);
+  expect(service.output()).toContain(`cannot listen on 127.0.0.1:${String(port)}`);
+});
+
+it('prints every setting with --help', async () => {
+  const { stdout } = await run(process.execPath, [
+    join(ROOT, 'dist/src/bin/ratelimit.js'),
+    '--help',
+  ]);
+  for (const name of ['RUNTIME_ROOT', 'KVSTORE_URL', 'REDIS_URL', 'GRPC_PORT'])
+    expect(stdout).toContain(name);
+});
+
+it('logs a rejection that nobody handles and ends with 1', async () => {
+  const script = join(ROOT, 'test/support/reject-later.cjs');
+  const service = await startService({
+    waitUntilUp: false,
+    env: { NODE_OPTIONS: `--require ${script}` },
+  });
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect(code).toBe(1);
+  expect(service.output()).toContain('nobody handles this');
+});
+
+it('logs in JSON when asked, and prints nothing else', async () => {
+  const service = await startService({ env: { LOG_FORMAT: 'json', LOG_LEVEL: 'info' } });
+  await service.stop();
+  const lines = service.output().trim().split('\n');
+  const messages = lines.map((line) => JSON.parse(line) as Record<string, string>);
+  expect(messages.map((one) => one['@message'])).toEqual(
+    expect.arrayContaining([
+      'loaded the rules',
+      expect.stringContaining('listening for grpc on 127.0.0.1:') as string,
+    ]),
+  );
+  for (const one of messages) {
+    expect(one['@timestamp']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/);
+    expect(one['level']).toMatch(/^(info|warning)$/);
+  }
+});

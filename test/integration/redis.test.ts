@@ -1,0 +1,304 @@
+import { readFileSync } from 'node:fs';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
+import { StoreError } from '../../src/core/errors';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import {
+  startRedisServer,
+  type RedisServer,
+  type RedisServerOptions,
+} from '../support/redis-server';
+
+const PASSWORD = 'correct horse:battery';
+const servers: RedisServer[] = [];
+
+async function start(...args: Parameters<typeof startRedisServer>): Promise<RedisServer> {
+  const server = await startRedisServer(...args);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  await stopRedisCounters();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+const one = (key = freshKey()) => batch([increment(key)]);
+
+describe('who we are', () => {
+  const options: RedisServerOptions = { settings: [['requirepass', PASSWORD]] };
+
+  it('gives the password of the default user', async () => {
+    const server = await start(options, { password: PASSWORD });
+    const auth = { username: undefined, password: PASSWORD };
+    const counters = runRedisCounters({ address: server.address, auth });
+    await counters.untilConnected();
+    expect((await counters.add(one())).after).toEqual([1]);
+  });
+
+  it('gives the name and password of a user', async () => {
+    const server = await start(
+      {
+        settings: [
+          ['user', 'limiter', 'on', `>${PASSWORD}`, '~*', '+@all'],
+          ...(options.settings ?? []),
+        ],
+      },
+      { password: PASSWORD },
+    );
+    const auth = { username: 'limiter', password: PASSWORD };
+    const counters = runRedisCounters({ address: server.address, auth });
+    await counters.untilConnected();
+    expect((await counters.add(one())).after).toEqual([1]);
+  });
+
+  it.each([
+    ['none', undefined, /NOAUTH/],
+    ['a wrong one', { username: undefined, password: 'wrong one' }, /WRONGPASS/],
+    ['one of an unknown user', { username: 'nobody', password: PASSWORD }, /WRONGPASS/],
+  ])('is not available with %s, says why and never the password', async (_, auth, reason) => {
+    const server = await start(options, { password: PASSWORD });
+    const counters = runRedisCounters({ address: server.address, auth });
+    await eventually(() => {
+      expect(counters.kinds()).toContain('unreachable');
+    });
+    await expect(counters.add(one())).rejects.toThrow(reason);
+    expect(JSON.stringify(counters.events)).not.toContain(auth?.password ?? PASSWORD);
+    expect(counters.states).toEqual([false]);
+  });
+
+  it('does not repeat the password after a server that does', async () => {
+    const server = await start({ settings: [['rename-command', 'AUTH', '']] });
+    const auth = { username: undefined, password: 'topsecret' };
+    const counters = runRedisCounters({ address: server.address, auth });
+    const error = await eventually(async () => {
+      expect(counters.kinds()).toContain('unreachable');
+      return counters.add(one()).catch((thrown: unknown) => thrown as StoreError);
+    });
+    expect(error).toBeInstanceOf(StoreError);
+    expect((error as StoreError).message).toContain('***');
+    expect(JSON.stringify([error, counters.events])).not.toContain('topsecret');
+  });
+});
+
+describe('TLS', () => {
+  let authority: Authority;
+  beforeEach(() => {
+    authority = createAuthority();
+  });
+  afterEach(() => rm(authority.directory, { recursive: true, force: true }));
+
+  const startTls = (names: readonly string[]) => {
+    const tls = authority.issue('server', names);
+    const mine = authority.issue('tester');
+    return start({ tls }, { tls: { ...readAll(mine), checkServerIdentity: () => undefined } });
+  };
+
+  it('shows its certificate and checks that of the server', async () => {
+    const server = await startTls(['127.0.0.1']);
+    const tls = { ...authority.issue('client'), skipHostnameVerification: false };
+    const counters = runRedisCounters({ address: server.address, tls });
+    await counters.untilConnected();
+    expect((await counters.add(one())).after).toEqual([1]);
+  });
+
+  it('refuses a server of another name unless told not to look', async () => {
+    const server = await startTls(['elsewhere.example']);
+    const tls = { ...authority.issue('client'), skipHostnameVerification: false };
+    const strict = runRedisCounters({ address: server.address, tls });
+    await eventually(() => expect(strict.add(one())).rejects.toThrow(/altnames|IP/));
+    const easy = runRedisCounters({
+      address: server.address,
+      tls: { ...tls, skipHostnameVerification: true },
+    });
+    await easy.untilConnected();
+    expect((await easy.add(one())).after).toEqual([1]);
+  });
+
+  it('refuses a server of an unknown authority, also when the name is not looked at', async () => {
+    const server = await startTls(['127.0.0.1']);
+    const stranger = createAuthority('stranger');
+    const { certFile, keyFile } = authority.issue('client');
+    const tls = { caFile: stranger.caFile, certFile, keyFile, skipHostnameVerification: true };
+    const counters = runRedisCounters({ address: server.address, tls });
+    await eventually(() => expect(counters.add(one())).rejects.toThrow(/certificate/));
+    await rm(stranger.directory, { recursive: true });
+  });
+
+  it('reads its files again for each new connection', async () => {
+    const server = await startTls(['127.0.0.1']);
+    const { caFile, certFile, keyFile } = authority.issue('client');
+    const copy = `${certFile}.copy`;
+    const tls = { caFile, certFile: copy, keyFile, skipHostnameVerification: false };
+    const counters = runRedisCounters({ address: server.address, tls });
+    await eventually(() => expect(counters.add(one())).rejects.toThrow(`${copy} cannot be read`));
+    await writeFile(copy, 'not a certificate');
+    await eventually(() => expect(counters.add(one())).rejects.toThrow(/PEM|certificate/i));
+    await copyFile(certFile, copy);
+    await counters.untilConnected();
+    expect((await counters.add(one())).after).toEqual([1]);
+  });
+});
+
+describe('a server that takes no scripts', () => {
+  it.each([
+    ['does not know EVAL', [['rename-command', 'EVAL', '']]],
+    [
+      'allows a few commands only',
+      [
+        [
+          'user',
+          'default',
+          'on',
+          'nopass',
+          '~*',
+          'nocommands',
+          '+incrby',
+          '+expire',
+          '+get',
+          '+ping',
+        ],
+      ],
+    ],
+  ])('%s: plain commands are used', async (_, settings) => {
+    const server = await start({ settings });
+    const counters = runRedisCounters({ address: server.address });
+    await counters.untilConnected();
+    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+    expect(counters.events[1]).toMatchObject({ usesScripts: false });
+    const key = freshKey();
+    expect((await counters.add(batch([increment(key, 2), increment(key)]))).after).toEqual([2, 3]);
+  });
+
+  it('is noticed while it is in use, and no increment is lost or doubled', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address });
+    await counters.untilConnected();
+    const key = freshKey();
+    await counters.add(one(key));
+    await server.client.call('ACL', 'SETUSER', 'default', '-evalsha', '-eval');
+    expect((await counters.add(one(key))).after).toEqual([2]);
+    expect(counters.kinds()).toEqual(['connected', 'scripts-refused']);
+    expect(await server.client.get(key)).toBe('2');
+  });
+
+  it('says once that holding back is not atomic', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address, scripts: false });
+    await counters.untilConnected();
+    await counters.add(batch([increment(freshKey())], [1]));
+    await counters.add(batch([increment(freshKey())], [1]));
+    expect(counters.kinds()).toEqual(['connected', 'hold-back-not-atomic']);
+  });
+
+  it('sets the time to live again when a counter was deleted behind our back', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address, scripts: false });
+    await counters.untilConnected();
+    const key = freshKey();
+    await counters.add(one(key));
+    await server.client.flushall();
+    await counters.add(one(key));
+    expect(await server.client.ttl(key)).toBeGreaterThan(3_000);
+  });
+});
+
+describe('keys that we may not use', () => {
+  it.each([
+    ['by script', true],
+    ['by plain commands', false],
+  ])('fails a key of another type alone, %s', async (_, scripts) => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address, scripts });
+    await counters.untilConnected();
+    const [wrong, right] = [freshKey(), freshKey()];
+    await server.client.lpush(wrong, 'x');
+    const reply = await counters.add(batch([increment(right), increment(wrong), increment(right)]));
+    expect([reply.after[0], reply.after[2]]).toEqual([1, 2]);
+    expect(reply.failures?.get(1)?.message).toMatch(/answered: WRONGTYPE/);
+    const held = await counters.add(batch([increment(right), increment(wrong)], [2]));
+    expect(held.after[0]).toBe(3);
+    expect([...(held.failures?.keys() ?? [])]).toEqual([1]);
+  });
+
+  it('fails a key that the access list keeps from us alone', async () => {
+    const server = await start({
+      settings: [['user', 'default', 'on', 'nopass', '~contract_*', '+@all']],
+    });
+    const counters = runRedisCounters({ address: server.address });
+    await counters.untilConnected();
+    const reply = await counters.add(batch([increment('other'), increment(freshKey())]));
+    expect(reply.after[1]).toBe(1);
+    expect(reply.failures?.get(0)?.message).toMatch(/NOPERM/);
+    expect(counters.kinds()).toEqual(['connected']);
+  });
+});
+
+describe('life', () => {
+  it('gives up when the first connection takes too long', async () => {
+    const address = { kind: 'tcp', host: '127.0.0.1', port: await freePort() } as const;
+    const counters = runRedisCounters({ address, startupMaxElapsedMs: 200 });
+    const end = await eventually(() => {
+      expect(counters.end).toBeInstanceOf(StoreError);
+      return counters.end as StoreError;
+    });
+    expect(end.code).toBe('store_unavailable');
+    expect(end.message).toMatch(/could not be reached within 200 ms: connect ECONNREFUSED/);
+  });
+
+  it('does not give up when it has been connected once', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address, startupMaxElapsedMs: 100 });
+    await counters.untilConnected();
+    await server.kill();
+    await eventually(() => {
+      expect(counters.kinds().filter((kind) => kind === 'unreachable').length).toBeGreaterThan(3);
+    });
+    expect(counters.end).toBeUndefined();
+  });
+
+  it('completes when it is closed, and leaves nothing behind', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address });
+    await counters.untilConnected();
+    await counters.close();
+    await eventually(() => {
+      expect(counters.end).toBe('complete');
+    });
+    const list = String(await server.client.client('LIST'));
+    expect(list.trim().split('\n')).toHaveLength(1);
+  });
+
+  it('completes also when it was closed before or while it connects', async () => {
+    const address = { kind: 'tcp', host: '127.0.0.1', port: await freePort() } as const;
+    const counters = runRedisCounters({ address, startupInitialMs: 60_000, startupMaxMs: 60_000 });
+    await counters.close();
+    await eventually(() => {
+      expect(counters.end).toBe('complete');
+    });
+    await expect(counters.add(one())).rejects.toThrow(/closed/);
+  });
+
+  it('counts its connections', async () => {
+    const server = await start();
+    const counters = runRedisCounters({ address: server.address, statisticsPrefix: 'pool' });
+    await counters.untilConnected();
+    const active = counters.statistics.get('pool.cx_active') as () => number;
+    expect(active()).toBe(1);
+    await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await eventually(() => {
+      expect(counters.states).toEqual([false, true, false, true]);
+    });
+    expect([counters.statistics.get('pool.cx_total'), active()]).toEqual([2, 1]);
+    await counters.stop();
+    expect(counters.statistics.get('pool.cx_local_close')).toBe(2);
+    expect(counters.statistics.has('pool.cx_active')).toBe(false);
+  });
+});
+
+function readAll({ caFile, certFile, keyFile }: CertificateFiles) {
+  return { ca: readFileSync(caFile), cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}

@@ -1,0 +1,82 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { eventually } from '../support/eventually';
+import type { Scenario, WireLine } from './scenario';
+
+/** A StatsD server over TCP that keeps every line. */
+export interface StatsdServer {
+  readonly port: number;
+  lines(): readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startStatsdServer(): Promise<StatsdServer> {
+  let received = '';
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('data', (chunk) => (received += chunk.toString()));
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    lines: () => received.split('\n').filter((line) => line !== ''),
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
+
+/** Sends the statistics of a scenario that recorded them to this server. */
+export function statsdSettings(
+  { wire }: Scenario,
+  { port }: StatsdServer,
+): Readonly<Record<string, string>> {
+  if (wire === undefined) return {};
+  return {
+    DISABLE_STATS: 'false',
+    USE_STATSD: 'true',
+    STATSD_HOST: '127.0.0.1',
+    STATSD_PORT: String(port),
+    STATS_FLUSH_INTERVAL: '50ms',
+  };
+}
+
+/** Waits until a line of every recorded name has arrived; gauges come with a flush, not with the last one. */
+export async function expectNames({ wire = [] }: Scenario, server: StatsdServer): Promise<void> {
+  await eventually(() => {
+    const lines = server.lines();
+    for (const { name } of wire)
+      if (!lines.some((line) => line.startsWith(`${name}:`))) throw new Error(`no line of ${name}`);
+  });
+}
+
+/** Compares the lines by name and type: totals of counters, how often a time was sent. */
+export function expectWire({ wire }: Scenario, lines: readonly string[]): void {
+  if (wire === undefined) return;
+  const found = new Map<string, Required<WireLine>>();
+  for (const line of lines) {
+    const [, name = '', value = '', type = ''] = /^(.*):([^:|]+)\|(\w+)/.exec(line) ?? [];
+    const known = found.get(`${name}|${type}`) ?? { name, type, total: 0, count: 0 };
+    found.set(`${name}|${type}`, {
+      ...known,
+      total: known.total + Number(value),
+      count: known.count + 1,
+    });
+  }
+  const recorded = new Map(wire.map((line) => [`${line.name}|${line.type}`, line]));
+  const isWelcome = (key: string) => /^ratelimit\.(redis|localcache|memcache|memory)/.test(key);
+  expect([...found.keys()].filter((key) => !isWelcome(key) || recorded.has(key)).sort()).toEqual(
+    [...recorded.keys()].sort(),
+  );
+  for (const [key, { total, count }] of recorded) {
+    if (total !== undefined) expect([key, found.get(key)?.total]).toEqual([key, total]);
+    if (count !== undefined) expect([key, found.get(key)?.count]).toEqual([key, count]);
+  }
+}

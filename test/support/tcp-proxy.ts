@@ -1,0 +1,85 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** What the proxy does with what it gets. Every change counts from the next chunk on. */
+export interface ProxyBehaviour {
+  /** Holds every answer back for this time. */
+  answerDelayMs: number;
+  /** Reads and forgets: nothing reaches the other side. */
+  swallow: 'nothing' | 'requests' | 'answers';
+  /** Closes a connection whose client sends this, as proxies do that do not know a command. */
+  closeOn: RegExp | undefined;
+}
+
+export interface TcpProxy {
+  readonly port: number;
+  readonly behaviour: ProxyBehaviour;
+  /** Connections that are open. */
+  readonly size: number;
+  /** Connections that were ever accepted. */
+  readonly accepted: number;
+  /** Resets all connections. */
+  reset(): void;
+  /** Resets each connection when it is about to pass on the next answer, which nobody gets. */
+  resetInsteadOfAnswer(): void;
+  close(): Promise<void>;
+}
+
+/** A TCP proxy on loopback in front of a port, for faults. */
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const behaviour: ProxyBehaviour = { answerDelayMs: 0, swallow: 'nothing', closeOn: undefined };
+  const pairs = new Set<readonly [near: Socket, far: Socket]>();
+  let accepted = 0;
+  let isResetting = false;
+
+  const server = createServer((near) => {
+    accepted += 1;
+    const far = connect(targetPort, '127.0.0.1');
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    const drop = (): void => {
+      pairs.delete(pair);
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of pair) socket.on('error', drop).on('close', drop);
+    near.on('data', (chunk) => {
+      if (behaviour.closeOn?.test(chunk.toString()) === true) near.end();
+      else if (behaviour.swallow !== 'requests') far.write(chunk);
+    });
+    far.on('data', (chunk) => {
+      if (isResetting) near.resetAndDestroy();
+      else if (behaviour.swallow !== 'answers') passOn(near, chunk, behaviour.answerDelayMs);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  const reset = (): void => {
+    for (const [near] of pairs) near.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    behaviour,
+    get size() {
+      return pairs.size;
+    },
+    get accepted() {
+      return accepted;
+    },
+    reset,
+    resetInsteadOfAnswer() {
+      isResetting = true;
+      server.once('connection', () => {
+        isResetting = false;
+      });
+    },
+    async close() {
+      reset();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function passOn(socket: Socket, chunk: Buffer, delayMs: number): void {
+  if (delayMs === 0) socket.write(chunk);
+  else setTimeout(() => socket.writable && socket.write(chunk), delayMs);
+}

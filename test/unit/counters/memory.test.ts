@@ -1,0 +1,162 @@
+import { StoreError } from '../../../src/core/errors';
+import type { Increment } from '../../../src/core/ports';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+
+const NOW = 1_795_240_232.5;
+
+function create(maxKeys?: number) {
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, () => number>();
+  let nowSeconds = NOW;
+  const counters = createMemoryCounters(
+    {
+      clock: () => nowSeconds,
+      statistics: {
+        count: (name, by) => counts.set(name, (counts.get(name) ?? 0) + by),
+        gauge: (name, read) => {
+          gauges.set(name, read);
+          return () => gauges.delete(name);
+        },
+      },
+    },
+    maxKeys === undefined ? {} : { maxKeys },
+  );
+  const add = (increments: readonly Increment[], atSeconds = NOW) =>
+    counters.add({ increments, runEnds: undefined, nowSeconds: atSeconds });
+  return {
+    counters,
+    counts,
+    gauges,
+    add,
+    setClock: (seconds: number) => {
+      nowSeconds = seconds;
+    },
+    keys: () => [...counters.entries(NOW)].map(([key]) => key).sort(),
+  };
+}
+
+function hit(key: string, hits = 1, more: Partial<Increment> = {}): Increment {
+  const windowEndSeconds = 1_795_240_260;
+  return { key, hits, limit: 10, unit: 'MINUTE', ttlSeconds: 80, windowEndSeconds, ...more };
+}
+
+describe('windows', () => {
+  it('are dropped when they end, with all their counters', async () => {
+    const { add, counters, keys } = create();
+    await add([hit('soon'), hit('soon too'), hit('later', 1, { windowEndSeconds: 1_795_240_300 })]);
+    await add([], 1_795_240_259.9);
+    expect(counters.liveKeys).toBe(3);
+    await add([], 1_795_240_260);
+    expect(keys()).toEqual(['later']);
+    expect(counters.liveKeys).toBe(1);
+  });
+
+  it('that have ended leave nothing to the counters of the next', async () => {
+    const { add } = create();
+    await add([hit('key', 5)]);
+    const next = hit('key', 1, { windowEndSeconds: 1_795_240_320 });
+    expect((await add([next], 1_795_240_261)).after).toEqual([1]);
+  });
+
+  it('are dropped also when no batch comes any more', async () => {
+    jest.useFakeTimers();
+    const { add, counters, setClock } = create();
+    await add([hit('key')]);
+    jest.advanceTimersByTime(5_000);
+    expect(counters.liveKeys).toBe(1);
+    setClock(1_795_240_260);
+    jest.advanceTimersByTime(1_000);
+    expect(counters.liveKeys).toBe(0);
+    await counters.close();
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+  });
+});
+
+describe('a counter', () => {
+  it('tells the time for which a store would keep it', async () => {
+    const { add, counters } = create();
+    await add([hit('key')]);
+    expect(counters.read('key', NOW)).toEqual({ value: 1, ttlSeconds: 80.5 });
+    expect(counters.read('key', NOW + 20)?.ttlSeconds).toBe(60.5);
+    expect(counters.read('none', NOW)).toBeUndefined();
+  });
+});
+
+describe('the cap on live keys', () => {
+  it('is kept by forgetting the counter with the least used share', async () => {
+    const { add, keys, counters, counts } = create(3);
+    await add([hit('nearly full', 9), hit('half', 5), hit('a little', 3)]);
+    await add([hit('new one', 6)]);
+    expect(keys()).toEqual(['half', 'nearly full', 'new one']);
+    await add([hit('another', 8)]);
+    expect(keys()).toEqual(['another', 'nearly full', 'new one']);
+    expect([counters.liveKeys, counters.evictions]).toEqual([3, 2]);
+    expect(counts.get('ratelimit.memory.evictions')).toBe(2);
+  });
+
+  it('forgets, of equal shares, what ends soonest and then what is oldest', async () => {
+    const { add, keys } = create(3);
+    const later = { windowEndSeconds: 1_795_243_800 };
+    await add([hit('later', 1, later), hit('first'), hit('second')]);
+    await add([hit('new one', 9)]);
+    expect(keys()).toEqual(['later', 'new one', 'second']);
+    await add([hit('newer', 9)]);
+    await add([hit('newest', 9)]);
+    expect(keys()).toEqual(['new one', 'newer', 'newest']);
+  });
+
+  it('never forgets a counter that has reached its limit', async () => {
+    const { add, keys } = create(3);
+    await add([hit('at its limit', 10), hit('over', 11), hit('under', 9)]);
+    await add([hit('b', 1)]);
+    await add([hit('c', 1)]);
+    expect(keys()).toEqual(['at its limit', 'c', 'over']);
+  });
+
+  it('refuses a new key when all have reached their limit, and nothing else', async () => {
+    const { add, counts } = create(2);
+    await add([hit('a', 10), hit('b', 10)]);
+    const { after, failures } = await add([hit('new'), hit('a')]);
+    expect(after).toEqual([0, 11]);
+    expect(failures?.get(0)).toBeInstanceOf(StoreError);
+    expect(failures?.get(0)?.message).toBe(
+      'the memory counters are full: 2 keys, all at their limit',
+    );
+    await expect(add([hit('new')])).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(counts.get('ratelimit.memory.refused')).toBe(2);
+  });
+
+  it('takes new keys again when hits are given back or a limit is raised', async () => {
+    const { add, keys } = create(2);
+    await add([hit('a', 10), hit('b', 10)]);
+    await add([hit('a', -1)]);
+    await add([hit('c', 10)]);
+    expect(keys()).toEqual(['b', 'c']);
+    await add([hit('b', 0, { limit: 100 })]);
+    await add([hit('d', 10)]);
+    expect(keys()).toEqual(['c', 'd']);
+  });
+
+  it('forgets counters of a limit of 0, which is over without them', async () => {
+    const { add, keys } = create(1);
+    await add([hit('forbidden', 3, { limit: 0 })]);
+    await add([hit('new')]);
+    expect(keys()).toEqual(['new']);
+  });
+
+  it('makes room for new keys when a window ends', async () => {
+    const { add } = create(1);
+    await add([hit('a', 10)]);
+    const next = hit('b', 1, { windowEndSeconds: 1_795_240_320 });
+    expect((await add([next], 1_795_240_260)).after).toEqual([1]);
+  });
+
+  it('is shown by a gauge that goes away with the counters', async () => {
+    const { add, gauges, counters } = create();
+    await add([hit('a'), hit('b')]);
+    expect(gauges.get('ratelimit.memory.live_keys')?.()).toBe(2);
+    await counters.close();
+    expect(gauges.size).toBe(0);
+  });
+});

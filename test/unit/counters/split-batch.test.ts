@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { StoreError } from '../../../src/core/errors';
+import type { CounterBatch } from '../../../src/core/ports';
+import { failedReply, joinReplies, splitBatch } from '../../../src/counters/redis/split-batch';
+
+function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
+  const increments = Array.from({ length: size }, (_, at) => ({
+    key: String(at),
+    hits: 1,
+    limit: 1,
+    unit: 'DAY' as const,
+    ttlSeconds: 1,
+    windowEndSeconds: 1,
+  }));
+  return { increments, runEnds, nowSeconds: 5 };
+}
+
+const sizes = (parts: readonly CounterBatch[]) => parts.map(({ increments }) => increments.length);
+
+describe('splitting a batch', () => {
+  it.each([
+    [0, [0]],
+    [3, [3]],
+    [4, [3, 1]],
+    [6, [3, 3]],
+    [8, [3, 3, 2]],
+  ])('of %i makes parts of at most three', (size, expected) => {
+    expect(sizes(splitBatch(batchOf(size), 3))).toEqual(expected);
+  });
+
+  it.each([
+    ['that fit', [2, 4], [2, 2]],
+    ['that are alone too large', [1, 6, 7], [1, 5, 1]],
+    ['of nothing', [0, 0, 2, 2, 4, 4], [2, 2]],
+    ['as single ones', [1, 2, 3, 4], [3, 1]],
+  ])('keeps runs %s together', (_, runEnds, expected) => {
+    expect(sizes(splitBatch(batchOf(runEnds.at(-1) ?? 0, runEnds), 3))).toEqual(expected);
+  });
+
+  it('keeps every increment and every run that has one, in order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 6 })), fc.integer({ min: 1, max: 8 }), (lengths, size) => {
+        let end = 0;
+        const runEnds = lengths.map((length) => (end += length));
+        const parts = splitBatch(batchOf(end, runEnds), size);
+        let start = 0;
+        const ends = parts.flatMap((part) => {
+          const own = (part.runEnds ?? []).map((at) => at + start);
+          start += part.increments.length;
+          return own;
+        });
+        expect(new Set(ends.filter((at) => at > 0))).toEqual(
+          new Set(runEnds.filter((at) => at > 0)),
+        );
+        const keys = parts.flatMap(({ increments }) => increments.map(({ key }) => Number(key)));
+        expect(keys).toEqual(Array.from({ length: end }, (_, at) => at));
+        const longest = Math.max(size, ...lengths);
+        for (const each of sizes(parts)) expect(each).toBeLessThanOrEqual(longest);
+      }),
+    );
+  });
+});
+
+describe('joining replies', () => {
+  const error = new StoreError('store_timeout', 'gone');
+
+  it('puts counts, what was held back and failures where they belong', () => {
+    const inner = new StoreError('store_unavailable', 'wrong type');
+    const reply = joinReplies([
+      { after: [1, 2], held: undefined, failures: undefined },
+      failedReply([1, 2], error),
+      { after: [3, 0, 4], held: [false, false, true], failures: new Map([[1, inner]]) },
+    ]);
+    expect(reply.after).toEqual([1, 2, 0, 0, 3, 0, 4]);
+    expect(reply.held).toEqual([false, false, false, false, false, false, true]);
+    expect([...(reply.failures ?? [])]).toEqual([
+      [2, error],
+      [3, error],
+      [5, inner],
+    ]);
+  });
+
+  it('throws when every part failed', () => {
+    expect(() => joinReplies([failedReply([1], error), failedReply([1, 2], error)])).toThrow(error);
+  });
+});
