@@ -67,7 +67,15 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
   const rulesSignal = createStopSignal();
   const sink = chooseSink(settings.statistics, registry, logger);
-  const transports = createTransports(settings, { health, rules, registry, clock, monotonicMs });
+  const transports = createTransports(settings, {
+    health,
+    rules,
+    registry,
+    clock,
+    monotonicMs,
+    random,
+    logger,
+  });
 
   const decideBatch = createDecideBatch(
     {
@@ -99,7 +107,12 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const health$ = healthSignals(
     { storeConnected$: store.connected$, rules$: rules.changes$, staying$: staying.changes$ },
     settings.health,
-  ).pipe(map(health.set), rulesSignal.until());
+  ).pipe(
+    map((status) => {
+      health.set(status);
+    }),
+    rulesSignal.until(),
+  );
 
   const decided = toEnd(decisions$);
   const rest = toEnd(merge(health$, rules$, store.run$, sink.run$, transports.run$));

@@ -1,15 +1,19 @@
 import { merge, type Observable } from 'rxjs';
 import type { HealthStatus, Snapshot } from '../../streams';
-import type { Clock, Question } from '../core/ports';
+import type { Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
+import type { Logger } from '../platform/logger/logger';
+import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import { dumpJson, dumpText } from '../stats/dump';
 import type { Registry } from '../stats/registry';
 import { createDebugListener } from '../transport/debug/listener';
-import { createGrpcJsTransport } from '../transport/grpc/grpc-js/transport';
+import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
+import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
-import type { ListenAddress } from '../transport/listener';
+import { toGrpcOptions } from './grpc-options';
+import type { ListenAddress, Transport } from '../transport/listener';
 
 export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
@@ -17,6 +21,8 @@ export interface TransportsDeps {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
 }
 
 /** All that listens, as one. */
@@ -30,12 +36,17 @@ export interface Transports {
 
 export function createTransports(
   { servers }: Settings,
-  { health, rules, registry, clock, monotonicMs }: TransportsDeps,
+  { health, rules, registry, clock, monotonicMs, random, logger }: TransportsDeps,
 ): Transports {
-  const grpc = createGrpcJsTransport(
-    { health, statistics: registry, nowMs: monotonicMs },
-    { address: servers.grpc },
-  );
+  const grpc = chooseGrpc(servers.grpc, {
+    health,
+    statistics: registry,
+    nowMs: monotonicMs,
+    random,
+    onConnectionFailure: ({ reason, cause }) => {
+      logger.debug('a gRPC connection ended in an error', { reason, cause });
+    },
+  });
   const http = createHttpTransport({ health, statistics: registry }, servers.http);
   const debug = createDebugListener(
     {
@@ -55,4 +66,18 @@ export function createTransports(
       await debug.close(withinMs);
     },
   };
+}
+
+/** GRPC_TRANSPORT: our own engine, or the library's server as the conservative alternative. */
+function chooseGrpc(grpc: GrpcServerSettings, deps: WireTransportDeps): Transport {
+  const options = toGrpcOptions(grpc);
+  return grpc.transport === 'wire'
+    ? createWireTransport(deps, options)
+    : loadGrpcJs().createGrpcJsTransport(deps, options);
+}
+
+/** Loaded only when it is used: start-up time. */
+function loadGrpcJs(): typeof GrpcJs {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
+  return require('../transport/grpc/grpc-js/transport') as typeof GrpcJs;
 }

@@ -6,7 +6,7 @@ import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
 import type { LoadResult } from './load-result';
 import { createCollectYoung } from './loader/collect-young';
-import { parseInWorker, type WorkerOptions } from './loader/parse-in-worker';
+import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { parseRules } from './parse-rules';
 
@@ -25,8 +25,8 @@ export interface DirectorySourceDeps<R> {
   readonly clock: Clock;
   /** Told, for the log, when the system cannot watch a directory. */
   readonly warn: (message: string) => void;
-  /** How files are parsed off the main thread: in a thread with the built script unless given. */
-  readonly parse?: (options: WorkerOptions) => ParseRules;
+  /** Parses off the main thread; a thread with the built script unless given. */
+  readonly parse?: ParseRules;
 }
 
 export interface DirectorySource<R> {
@@ -53,12 +53,12 @@ export const parseInProcess: ParseRules = (files, options) =>
 /** The rule files of `root/subdirectory/appDirectory/*.yaml` as a stream of loads (docs/rule-files.md). */
 export function createDirectorySource<R>(
   options: DirectorySourceOptions,
-  { compile, clock, warn, parse = parseInWorker }: DirectorySourceDeps<R>,
+  { compile, clock, warn, parse }: DirectorySourceDeps<R>,
 ): DirectorySource<R> {
   const collectYoung = createCollectYoung();
   const load = createRuleLoader(
     {
-      parse: parse({ collectYoung }),
+      parse: parse ?? parseInWorker({ collectYoung }),
       parseSmall: parseInProcess,
       compile,
       collectYoung,

@@ -11,43 +11,35 @@ export const serversTable = {
   grpcHost: setting('GRPC_HOST', host, { default: '0.0.0.0', doc: 'address of the gRPC server' }),
   grpcPort: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
   grpcUnixSocket: setting('GRPC_UDS', path, {
-    notBuiltYet: 'warns',
     doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
   }),
   grpcTransport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
     default: 'grpc-js',
-    notBuiltYet: { warnsFor: ['wire'] },
     doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
   }),
   grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
     default: '24h',
-    notBuiltYet: 'warns',
     doc: 'age (± 10 %) at which a gRPC connection is told to go away; 0 means never',
   }),
   grpcMaxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), {
     default: '1h',
-    notBuiltYet: 'warns',
     doc: 'time after which such a connection is closed; 0 means never',
   }),
   useTls: setting('GRPC_SERVER_USE_TLS', boolean, {
     default: 'false',
-    notBuiltYet: 'stops',
     doc: 'true serves gRPC over TLS',
   }),
   certFile: setting('GRPC_SERVER_TLS_CERT', path, {
-    notBuiltYet: 'warns',
-    doc: "file with the server's certificate chain; read again when it changes",
+    doc: "file with the server's certificate chain",
   }),
   keyFile: setting('GRPC_SERVER_TLS_KEY', path, {
-    notBuiltYet: 'warns',
-    doc: "file with the server's private key; read again when it changes",
+    doc: "file with the server's private key",
   }),
   clientCaFile: setting('GRPC_CLIENT_TLS_CACERT', path, {
-    notBuiltYet: 'warns',
     doc: 'file with the authority of client certificates; set: clients must show one',
   }),
   clientName: setting('GRPC_CLIENT_TLS_SAN', word, {
-    notBuiltYet: 'warns',
+    notBuiltYet: 'stops',
     doc: 'DNS name that a client certificate must hold',
   }),
   debugHost: setting('DEBUG_HOST', host, {
@@ -66,7 +58,7 @@ interface Listen {
   readonly port: number;
 }
 
-interface GrpcTlsSettings {
+export interface GrpcTlsSettings {
   readonly certFile: string;
   readonly keyFile: string;
   /** Set: every client must show a certificate that this authority signed. */
@@ -75,7 +67,7 @@ interface GrpcTlsSettings {
   readonly clientName: string | undefined;
 }
 
-interface GrpcServerSettings extends Listen {
+export interface GrpcServerSettings extends Listen {
   /** Takes the place of host and port. */
   readonly unixSocket: string | undefined;
   readonly transport: 'wire' | 'grpc-js';

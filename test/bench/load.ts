@@ -33,12 +33,13 @@ export function someRules(count: number): Rules {
 const bytes = (text: string) => Buffer.from(text, 'latin1');
 
 /**
- * Makes bursts of requests with two descriptors, of one and two entries, over `keys` users and the
+ * Makes bursts of requests with one or two descriptors, of one and two entries, over `keys` users and the
  * first `routes` routes of the rules. Every text is new each time, as when it comes from a socket.
  */
 export function requestSource(
   keys: number,
   routes: number,
+  descriptors: 1 | 2 = 2,
 ): (howMany: number) => DecisionRequest[] {
   const users = Array.from({ length: keys }, (_, i) => bytes(`user-${String(i)}`));
   const paths = Array.from({ length: routes }, (_, i) => bytes(`/api/v${String(1 + i)}/items`));
@@ -64,7 +65,7 @@ export function requestSource(
             { key: 'route', value: pick(paths, i * 31) },
             { key: 'method', value: pick(methods, i) },
           ]),
-        ],
+        ].slice(0, descriptors),
       };
     });
 }

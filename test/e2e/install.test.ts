@@ -62,32 +62,39 @@ it('runs as another user than root, and knows its health without curl', async ()
 it('installs, builds and starts in an empty folder from what the image copies', async () => {
   const [build, last] = await readDockerfile();
   const app = join(folder, 'build');
-  for (const { sources, target } of copies(build, 'context'))
-    for (const source of sources)
-      await cp(
-        join(ROOT, source),
-        sources.length > 1 ? join(app, target, source) : join(app, target),
-        {
-          recursive: true,
-        },
-      );
-  const npm = (...words: string[]) =>
-    run('npm', words, { cwd: app, env: { ...process.env, NODE_ENV: '' } });
-  for (const line of (build ?? []).filter((one) => one.startsWith('RUN ')))
-    for (const command of line.slice(4).split(' && ')) await npm(...command.split(/\s+/).slice(1));
-
   const image = join(folder, 'image');
-  for (const { sources, target } of copies(last, 'build'))
-    for (const source of sources)
-      await cp(join(app, source.replace('/app/', '')), join(image, target), { recursive: true });
-  for (const { sources, target } of copies(last, 'context'))
-    for (const source of sources)
-      await cp(join(ROOT, source), join(image, target), { recursive: true });
+  await copyAll(copies(build, 'context'), (source) => join(ROOT, source), app);
+  await runAll(build ?? [], app);
+  await copyAll(copies(last, 'build'), (source) => join(app, source.replace('/app/', '')), image);
+  await copyAll(copies(last, 'context'), (source) => join(ROOT, source), image);
   await mkdir(join(folder, 'bin'));
   const command = join(folder, 'bin', 'ratelimit');
   await symlink(join(image, 'dist/src/bin/ratelimit.js'), command);
   await expectToServe(command, [], folder);
 }, 180_000);
+
+/** COPY: several sources go into the target, a single one becomes it. */
+async function copyAll(
+  instructions: ReturnType<typeof copies>,
+  locate: (source: string) => string,
+  base: string,
+): Promise<void> {
+  for (const { sources, target } of instructions) {
+    for (const source of sources) {
+      const place = sources.length > 1 ? join(base, target, source) : join(base, target);
+      await cp(locate(source), place, { recursive: true });
+    }
+  }
+}
+
+/** RUN: the npm commands of a stage, one after the other. */
+async function runAll(stage: readonly string[], cwd: string): Promise<void> {
+  const commands = stage
+    .filter((line) => line.startsWith('RUN '))
+    .flatMap((line) => line.slice('RUN '.length).split(' && '));
+  for (const command of commands)
+    await run('sh', ['-c', command], { cwd, env: { ...process.env, NODE_ENV: '' } });
+}
 
 it('ends `npm start` with 0 when the service gets SIGTERM', async () => {
   await expectToServe('npm', ['start'], ROOT);

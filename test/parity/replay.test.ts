@@ -129,13 +129,13 @@ function memoryStore(counters: CounterStore['counters']): CounterStore {
   return { counters, connected$: of(true), run$: of(), description: 'memory' };
 }
 
-async function redisStore({ address }: RedisServer, registry: Registry): Promise<CounterStore> {
+function redisStore({ address }: RedisServer, registry: Registry): Promise<CounterStore> {
   const counters = createRedisCounters(
     { monotonicMs: () => performance.now(), random: Math.random, statistics: registry },
     { address, timeoutMs: 5_000, statisticsPrefix: 'ratelimit.redis_pool' },
   );
   const { connected$, run$ } = counters;
-  return { counters, connected$, run$, description: 'redis' };
+  return Promise.resolve({ counters, connected$, run$, description: 'redis' });
 }
 
 async function readRedis({ client }: RedisServer): Promise<Counts> {

@@ -60,23 +60,23 @@ export async function expectNames({ wire = [] }: Scenario, server: StatsdServer)
 /** Compares the lines by name and type: totals of counters, how often a time was sent. */
 export function expectWire({ wire }: Scenario, lines: readonly string[]): void {
   if (wire === undefined) return;
-  const found = new Map<string, Required<WireLine>>();
-  for (const line of lines) {
-    const [, name = '', value = '', type = ''] = /^(.*):([^:|]+)\|(\w+)/.exec(line) ?? [];
-    const known = found.get(`${name}|${type}`) ?? { name, type, total: 0, count: 0 };
-    found.set(`${name}|${type}`, {
-      ...known,
-      total: known.total + Number(value),
-      count: known.count + 1,
-    });
-  }
+  const found = gather(lines);
   const recorded = new Map(wire.map((line) => [`${line.name}|${line.type}`, line]));
   const isWelcome = (key: string) => /^ratelimit\.(redis|localcache|memcache|memory)/.test(key);
-  expect([...found.keys()].filter((key) => !isWelcome(key) || recorded.has(key)).sort()).toEqual(
-    [...recorded.keys()].sort(),
-  );
+  const compared = [...found.keys()].filter((key) => !isWelcome(key) || recorded.has(key));
+  expect(compared.sort()).toEqual([...recorded.keys()].sort());
   for (const [key, { total, count }] of recorded) {
     if (total !== undefined) expect([key, found.get(key)?.total]).toEqual([key, total]);
     if (count !== undefined) expect([key, found.get(key)?.count]).toEqual([key, count]);
   }
+}
+
+function gather(lines: readonly string[]): ReadonlyMap<string, Required<WireLine>> {
+  const found = new Map<string, Required<WireLine>>();
+  for (const line of lines) {
+    const [, name = '', value = '', type = ''] = /^(.*):([^:|]+)\|(\w+)/.exec(line) ?? [];
+    const { total, count } = found.get(`${name}|${type}`) ?? { total: 0, count: 0 };
+    found.set(`${name}|${type}`, { name, type, total: total + Number(value), count: count + 1 });
+  }
+  return found;
 }

@@ -31,12 +31,7 @@ const running = new Set<ChildProcess>();
 
 /** Ends what a failed test left behind; call it in `afterEach`. */
 export async function stopServices(): Promise<void> {
-  await Promise.all(
-    [...running].map((child) => {
-      child.kill('SIGKILL');
-      return child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
-    }),
-  );
+  await Promise.all([...running].map((child) => stop(child, 'SIGKILL')));
 }
 
 /** Starts `dist/src/bin/ratelimit.js` with nothing in its environment but PATH, its ports and `env`. */

@@ -6,7 +6,7 @@ describe('a feature that is not built', () => {
   it.each([
     ['CONFIG_TYPE', 'GRPC_XDS_SOTW'],
     ['CONFIG_TYPE', 'GRPC_XDS_DELTA'],
-    ['GRPC_SERVER_USE_TLS', 'true'],
+    ['GRPC_CLIENT_TLS_SAN', 'edge.test'],
     ['KVSTORE_TYPE', 'sentinel'],
     ['REDIS_TYPE', 'CLUSTER'],
     ['REDIS_PERSECOND', 'true'],
@@ -21,11 +21,6 @@ describe('a feature that is not built', () => {
   it.each([
     ['CONFIG_GRPC_XDS_SERVER_URL', 'gw:18001'],
     ['XDS_CLIENT_BACKOFF_JITTER', 'false'],
-    ['GRPC_UDS', '/run/rl.sock'],
-    ['GRPC_TRANSPORT', 'wire'],
-    ['GRPC_MAX_CONNECTION_AGE', '1h'],
-    ['GRPC_MAX_CONNECTION_AGE_GRACE', '0'],
-    ['GRPC_CLIENT_TLS_CACERT', '/ca'],
     ['LOCAL_CACHE_SIZE_IN_BYTES', '1048576'],
     ['REDIS_POOL_SIZE', '20'],
     ['REDIS_POOL_ON_EMPTY_BEHAVIOR', 'WAIT'],

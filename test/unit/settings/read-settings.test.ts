@@ -138,7 +138,7 @@ describe('settings', () => {
 describe('TLS of the gRPC server', () => {
   it('needs a certificate and a key', () => {
     expect(problemsOf({ GRPC_SERVER_USE_TLS: 'true', GRPC_CLIENT_TLS_SAN: 'edge.test' })).toEqual([
-      'GRPC_SERVER_USE_TLS="true": not built yet in this version',
+      'GRPC_CLIENT_TLS_SAN="edge.test": not built yet in this version',
       'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_CERT to be set',
       'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_KEY to be set',
       'GRPC_CLIENT_TLS_SAN="edge.test": expected GRPC_CLIENT_TLS_CACERT to be set too',
@@ -154,7 +154,7 @@ describe('TLS of the gRPC server', () => {
         GRPC_CLIENT_TLS_CACERT: '/a',
         GRPC_CLIENT_TLS_SAN: 'edge.test',
       }),
-    ).toEqual(['GRPC_SERVER_USE_TLS="true": not built yet in this version']);
+    ).toEqual(['GRPC_CLIENT_TLS_SAN="edge.test": not built yet in this version']);
   });
 
   it('is missed by whoever wants clients to be checked', () => {

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net';
+import type { Random } from '../../../core/ports';
+import { createRefusalBlocks } from '../../../wire/grpc/blocks';
+import { createGrpcConnection } from '../../../wire/grpc/connection';
+import type { Http2Failure } from '../../../wire/http2/api';
+import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
+import { createDeadlineTimer } from './deadlines';
+import type { Decisions } from './decisions';
+import { inflate } from './inflate';
+import { UPKEEP_MS } from './limits';
+import type { ServedMethod } from './method';
+import { createEndOfTurn } from './turn';
+import { createUpkeep, type AgePolicy, type Upkeep } from './upkeep';
+
+interface ConnectionsDeps {
+  readonly methods: ReadonlyMap<string, ServedMethod>;
+  readonly decisions: Decisions;
+  readonly nowMs: () => number;
+  readonly random: Random;
+  /** A connection ended in an error. */
+  readonly onFailure: (failure: Http2Failure) => void;
+}
+
+/** All connections of the port: one timer, one end of turn. */
+export interface Connections {
+  readonly accept: (socket: Socket) => void;
+  /** Asks all callers to leave and settles when they are gone; cuts those who are not `withinMs` later. */
+  close(withinMs: number): Promise<void>;
+}
+
+export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
+  const { methods, decisions, nowMs, random, onFailure } = deps;
+  const open = new Map<WireConnection, Upkeep>();
+  const refusalBlock = createRefusalBlocks();
+  let upkeepTimer: NodeJS.Timeout | undefined;
+  let onEmpty: (() => void) | undefined;
+
+  const endOfTurn = createEndOfTurn<WireConnection>((connections) => {
+    for (const connection of connections) connection.flush();
+    decisions.settle();
+  });
+
+  const deadlines = createDeadlineTimer(nowMs, (now) => {
+    let nextMs = Infinity;
+    for (const connection of open.keys()) {
+      const { grpc } = connection;
+      grpc.expire(now);
+      if (grpc.http2.pendingOutputBytes > 0) endOfTurn.soon(connection);
+      nextMs = Math.min(nextMs, grpc.nextDeadlineMs);
+    }
+    return nextMs;
+  });
+
+  const upkeep = () => {
+    const now = nowMs();
+    for (const each of open.values()) each.look(now);
+    decisions.settle();
+  };
+
+  const host: ConnectionHost = {
+    nowMs,
+    speak: (events) => createGrpcConnection({ methods, inflate, refusalBlock, events }),
+    beforeRead: decisions.begin,
+    afterRead(connection) {
+      decisions.handOn();
+      const { grpc, readAtMs } = connection;
+      deadlines.atLatest(grpc.nextDeadlineMs, readAtMs);
+      if (grpc.http2.pendingOutputBytes > 0 || grpc.http2.wantsClose) endOfTurn.later(connection);
+    },
+    answer: decisions.answer,
+    touched: endOfTurn.soon,
+    closed(connection) {
+      open.delete(connection);
+      decisions.settle();
+      const { failure } = connection.grpc.http2;
+      if (failure !== undefined) onFailure(failure);
+      if (open.size > 0) return;
+      clearInterval(upkeepTimer);
+      upkeepTimer = undefined;
+      deadlines.stop();
+      onEmpty?.();
+    },
+  };
+
+  const emptied = () =>
+    new Promise<void>((resolve) => {
+      onEmpty = resolve;
+      if (open.size === 0) resolve();
+    });
+
+  return {
+    accept(socket) {
+      const connection = createWireConnection(socket, host);
+      open.set(connection, createUpkeep(connection, age, random));
+      upkeepTimer ??= setInterval(upkeep, UPKEEP_MS).unref();
+    },
+    async close(withinMs) {
+      const now = nowMs();
+      for (const each of open.values()) each.drain(now, 'graceful_stop');
+      const cut = setTimeout(() => {
+        for (const connection of open.keys()) connection.destroy();
+      }, withinMs);
+      await emptied();
+      clearTimeout(cut);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import type { Decision } from '../../../core/model';
+import type { Answer, Question, Statistics } from '../../../core/ports';
+import { PREFIX_BYTES } from '../../../wire/grpc/body';
+import { framed } from '../../../wire/grpc/framed';
+import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
+import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
+import { GRPC_STATUS, grpcError, toGrpcError, type GrpcError } from '../status';
+import { ignore, type Caller, type ServedMethod } from './method';
+
+interface DecisionDeps {
+  readonly ask: (batch: readonly Question[]) => void;
+  readonly statistics: Statistics;
+  /** Monotonic milliseconds, for response times. */
+  readonly nowMs: () => number;
+}
+
+/** ShouldRateLimit for all connections. */
+export interface Decisions {
+  readonly method: ServedMethod;
+  /** Before a socket read is taken: its octets came at `atMs`. */
+  readonly begin: (atMs: number) => void;
+  /** After it: hands on the questions that it brought. */
+  handOn(): void;
+  /** Answers a call. */
+  readonly answer: (caller: Caller, ticket: number, answer: Answer) => void;
+  /** Reports the times of the answers since the last time; once per turn. */
+  settle(): void;
+}
+
+const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
+const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
+const COUNTED = -1;
+
+const writeDecision = framed<Decision>(writeResponse);
+
+export function createDecisions({ ask, statistics, nowMs }: DecisionDeps): Decisions {
+  const decode = createRequestDecoder();
+  const times = createTimes(statistics, nowMs);
+  let batch: Question[] = [];
+  let received = 0;
+  let readAtMs = 0;
+
+  const settleTime = ({ askedAtMs }: Caller, ticket: number) => {
+    const askedAt = askedAtMs[ticket] as number;
+    if (askedAt === COUNTED) return;
+    askedAtMs[ticket] = COUNTED;
+    times.add(askedAt);
+  };
+
+  return {
+    method: {
+      requests: 'one',
+      onMessage(caller, ticket, bytes, start, end) {
+        received += 1;
+        caller.askedAtMs[ticket] = readAtMs;
+        const request = decode(bytes, start, end);
+        if (isMalformed(request)) {
+          settleTime(caller, ticket);
+          const message = `the message is no RateLimitRequest: ${request.reason}`;
+          fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, message));
+        } else batch.push({ request, asker: caller.asker, ticket });
+      },
+      onHalfClose: ignore,
+      onCancel(caller, ticket) {
+        // Its answer comes all the same and ends the ticket.
+        settleTime(caller, ticket);
+        caller.touch();
+      },
+    },
+    begin(atMs) {
+      readAtMs = atMs;
+    },
+    handOn() {
+      if (received === 0) return;
+      statistics.count(TOTAL_REQUESTS, received);
+      received = 0;
+      if (batch.length === 0) return;
+      const asked = batch;
+      batch = [];
+      ask(asked);
+    },
+    answer(caller, ticket, answer) {
+      settleTime(caller, ticket);
+      if (answer.kind === 'failure') fail(caller, ticket, toGrpcError(answer));
+      else {
+        const room = PREFIX_BYTES + roomForResponse(answer);
+        caller.grpc.answer(ticket, answer, room, writeDecision);
+      }
+    },
+    settle: times.report,
+  };
+}
+
+export function fail(caller: Caller, ticket: number, { code, details }: GrpcError): void {
+  caller.grpc.fail(ticket, { code, message: details });
+}
+
+/** Response times, reported once for all calls that were asked and answered together. */
+function createTimes(statistics: Statistics, nowMs: () => number) {
+  let askedAt = 0;
+  let count = 0;
+  let answeredAtMs: number | undefined;
+  const flush = () => {
+    if (count === 0) return;
+    answeredAtMs ??= nowMs();
+    statistics.time(RESPONSE_TIME, Math.max(0, answeredAtMs - askedAt), count);
+    count = 0;
+  };
+  return {
+    add(atMs: number) {
+      if (atMs !== askedAt) {
+        flush();
+        askedAt = atMs;
+      }
+      count += 1;
+    },
+    report: () => {
+      flush();
+      answeredAtMs = undefined;
+    },
+  };
+}

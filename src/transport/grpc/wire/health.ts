@@ -1,0 +1,123 @@
+import type { HealthStatus } from '../../../../streams';
+import type { Statistics } from '../../../core/ports';
+import { PREFIX_BYTES } from '../../../wire/grpc/body';
+import { framed } from '../../../wire/grpc/framed';
+import {
+  decodeHealthRequest,
+  encodeHealthResponse,
+  type ServingStatus,
+} from '../../../wire/ratelimit/health';
+import { servingStatus, unknownService, type Health } from '../serving';
+import { GRPC_STATUS, grpcError } from '../status';
+import { fail } from './decisions';
+import { ignore, type Caller, type ServedMethod } from './method';
+
+interface HealthDeps {
+  readonly health: Health;
+  readonly statistics: Statistics;
+  /** Monotonic milliseconds, for response times. */
+  readonly nowMs: () => number;
+}
+
+/** Check and Watch of grpc.health.v1.Health for all connections. */
+export interface HealthMethods {
+  readonly check: ServedMethod;
+  readonly watch: ServedMethod;
+  /** Tells every watcher whose status is another one now. */
+  publish(status: HealthStatus<string>): void;
+  /** Ends all watches with UNAVAILABLE, and those to come. */
+  close(): void;
+}
+
+interface Watcher {
+  readonly caller: Caller;
+  readonly ticket: number;
+  readonly service: string;
+  told: ServingStatus;
+}
+
+const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'the message is no HealthCheckRequest');
+const STOPPING = grpcError(GRPC_STATUS.UNAVAILABLE, 'the service is stopping');
+const STATUS_ROOM = PREFIX_BYTES + 2;
+
+const writeStatus = framed<ServingStatus>((status, out, at) => {
+  const message = encodeHealthResponse(status);
+  out.set(message, at);
+  return at + message.length;
+});
+
+export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): HealthMethods {
+  const watchers = new Map<Caller, Map<number, Watcher>>();
+  let closed = false;
+
+  const forget = (caller: Caller, ticket: number) => {
+    const own = watchers.get(caller);
+    if (own?.delete(ticket) === true && own.size === 0) watchers.delete(caller);
+  };
+
+  const check = (caller: Caller, ticket: number, service: string | object) => {
+    if (typeof service !== 'string') {
+      fail(caller, ticket, MALFORMED);
+      return;
+    }
+    const status = servingStatus(service, health.current);
+    if (status !== 'SERVICE_UNKNOWN') caller.grpc.answer(ticket, status, STATUS_ROOM, writeStatus);
+    else fail(caller, ticket, grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
+  };
+
+  const watch = (caller: Caller, ticket: number, service: string) => {
+    const told = servingStatus(service, health.current);
+    const own = watchers.get(caller) ?? new Map<number, Watcher>();
+    watchers.set(caller, own.set(ticket, { caller, ticket, service, told }));
+    caller.grpc.send(ticket, encodeHealthResponse(told));
+    if (closed) stop(caller, ticket);
+  };
+
+  const stop = (caller: Caller, ticket: number) => {
+    forget(caller, ticket);
+    fail(caller, ticket, STOPPING);
+    caller.touch();
+  };
+
+  const all = (): Watcher[] => [...watchers.values()].flatMap((own) => [...own.values()]);
+
+  return {
+    check: {
+      requests: 'one',
+      onMessage(caller, ticket, bytes, start, end) {
+        const startedMs = nowMs();
+        statistics.count('ratelimit_server.Check.total_requests', 1);
+        check(caller, ticket, decodeHealthRequest(bytes, start, end));
+        statistics.time('ratelimit_server.Check.response_time', nowMs() - startedMs, 1);
+      },
+      onHalfClose: ignore,
+      onCancel: ignore,
+    },
+    watch: {
+      requests: 'one',
+      onMessage(caller, ticket, bytes, start, end) {
+        const service = decodeHealthRequest(bytes, start, end);
+        if (typeof service === 'string') watch(caller, ticket, service);
+        else fail(caller, ticket, MALFORMED);
+      },
+      onHalfClose: ignore,
+      onCancel(caller, ticket) {
+        forget(caller, ticket);
+        caller.grpc.finish(ticket);
+      },
+    },
+    publish(status) {
+      for (const watcher of all()) {
+        const next = servingStatus(watcher.service, status);
+        if (next === watcher.told) continue;
+        watcher.told = next;
+        watcher.caller.grpc.send(watcher.ticket, encodeHealthResponse(next));
+        watcher.caller.touch();
+      }
+    },
+    close() {
+      closed = true;
+      for (const { caller, ticket } of all()) stop(caller, ticket);
+    },
+  };
+}

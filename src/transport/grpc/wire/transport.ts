@@ -1,0 +1,69 @@
+import { map, merge } from 'rxjs';
+import type { Random } from '../../../core/ports';
+import type { Http2Failure } from '../../../wire/http2/api';
+import { createEnd } from '../../end';
+import type { Transport } from '../../listener';
+import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
+import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
+import { createConnections } from './connections';
+import { createDecisions } from './decisions';
+import { createHealthMethods } from './health';
+import type { ServedMethod } from './method';
+import { createQuestionBatches } from './question-batches';
+import { createReflectionMethod } from './reflection';
+import { createSocketServer } from './server';
+
+export interface WireTransportDeps extends GrpcTransportDeps {
+  /** Spreads the ages of connections. */
+  readonly random: Random;
+  /** Told of every connection that ended in an error: a breach by the caller, or a fault of ours. */
+  readonly onConnectionFailure?: ((failure: Http2Failure) => void) | undefined;
+}
+
+/** The gRPC port by our own engine: ShouldRateLimit, health v1, reflection v1 and v1alpha. */
+export function createWireTransport(
+  { health, statistics, nowMs, random, onConnectionFailure = () => undefined }: WireTransportDeps,
+  options: GrpcTransportOptions,
+): Transport {
+  const questions = createQuestionBatches();
+  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs });
+  const healthMethods = createHealthMethods({ health, statistics, nowMs });
+  const reflection = createReflectionMethod();
+  const methods = new Map<string, ServedMethod>([
+    [SHOULD_RATE_LIMIT, decisions.method],
+    [HEALTH_CHECK, healthMethods.check],
+    [HEALTH_WATCH, healthMethods.watch],
+    ...REFLECTION_PATHS.map((path) => [path, reflection.method] as const),
+  ]);
+  const connections = createConnections(
+    { methods, decisions, nowMs, random, onFailure: onConnectionFailure },
+    options,
+  );
+  const server = createSocketServer(options.tls, connections.accept);
+  const end = createEnd();
+  let closed: Promise<void> | undefined;
+
+  const close = async (withinMs: number): Promise<void> => {
+    server.stop();
+    healthMethods.close();
+    reflection.close();
+    questions.close();
+    await connections.close(withinMs);
+    await server.end();
+    end.reach();
+  };
+
+  return {
+    questions$: questions.questions$,
+    run$: merge(
+      end.reached$,
+      health.changes$.pipe(
+        map((status) => {
+          healthMethods.publish(status);
+        }),
+      ),
+    ),
+    listen: () => server.listen(options.address),
+    close: (withinMs) => (closed ??= close(withinMs)),
+  };
+}

@@ -1,0 +1,104 @@
+import { StatusCode, grpcStatus, type GrpcStatus } from './status';
+
+/** The flag and the length before each message. */
+export const PREFIX_BYTES = 5;
+/** A longer message is refused as soon as its length is known; gRPC's own default. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/**
+ * Octets of unfinished messages held on one connection. Without it a caller could leave one almost
+ * complete message on each of its streams.
+ */
+export const MAX_HELD_BYTES = 2 * MAX_MESSAGE_BYTES;
+
+/** What a connection may still hold. */
+export interface HeldBudget {
+  leftBytes: number;
+}
+
+/** The part of a request that came and is not handed on yet. */
+export interface Body {
+  bytes: Uint8Array;
+  length: number;
+}
+
+export function createBody(): Body {
+  return { bytes: new Uint8Array(0), length: 0 };
+}
+
+/** Whether `bytes[start, end)` is exactly one plain message: the usual request. */
+export function isOneMessage(bytes: Uint8Array, start: number, end: number): boolean {
+  return (
+    end - start >= PREFIX_BYTES &&
+    bytes[start] === 0 &&
+    messageLength(bytes, start) === end - start - PREFIX_BYTES
+  );
+}
+
+/** The length of the message whose prefix begins at `at`. */
+export function messageLength(bytes: Uint8Array, at: number): number {
+  const high = (bytes[at + 1] as number) * 0x100_0000;
+  return (
+    high +
+    (((bytes[at + 2] as number) << 16) |
+      ((bytes[at + 3] as number) << 8) |
+      (bytes[at + 4] as number))
+  );
+}
+
+/** Puts `bytes[from, end)` behind what is held. Undefined when it fits. */
+export function hold(
+  body: Body,
+  budget: HeldBudget,
+  bytes: Uint8Array,
+  from: number,
+  end: number,
+): GrpcStatus | undefined {
+  const length = body.length + end - from;
+  if (length > body.bytes.length) {
+    // Grows with what came, never with what a prefix promises.
+    const grown = Math.max(length, 2 * body.bytes.length);
+    const more = grown - body.bytes.length;
+    if (more > budget.leftBytes) return TOO_MUCH_HELD;
+    budget.leftBytes -= more;
+    const before = body.bytes;
+    body.bytes = new Uint8Array(grown);
+    body.bytes.set(before.subarray(0, body.length));
+  }
+  body.bytes.set(bytes.subarray(from, end), body.length);
+  body.length = length;
+  return undefined;
+}
+
+/** Gives the memory of a body back. */
+export function letGo(body: Body, budget: HeldBudget): void {
+  budget.leftBytes += body.bytes.length;
+  body.bytes = new Uint8Array(0);
+  body.length = 0;
+}
+
+/** Cuts `count` octets off the front. */
+export function dropFront(body: Body, count: number): void {
+  body.bytes.copyWithin(0, count, body.length);
+  body.length -= count;
+}
+
+/** What is wrong with the prefix at the front of a body; undefined when nothing, or when it is not complete. */
+export function prefixFault(body: Body): GrpcStatus | undefined {
+  if (body.length < PREFIX_BYTES) return undefined;
+  const flag = body.bytes[0] as number;
+  if (flag > 1) {
+    return grpcStatus(StatusCode.internal, `message flag ${String(flag)} is neither 0 nor 1`);
+  }
+  const length = messageLength(body.bytes, 0);
+  return length > MAX_MESSAGE_BYTES ? tooLarge(length) : undefined;
+}
+
+export function tooLarge(length: number): GrpcStatus {
+  const message = `received message larger than max (${String(length)} vs. ${String(MAX_MESSAGE_BYTES)})`;
+  return grpcStatus(StatusCode.resourceExhausted, message);
+}
+
+const TOO_MUCH_HELD = grpcStatus(
+  StatusCode.resourceExhausted,
+  'too many unfinished messages on this connection',
+);

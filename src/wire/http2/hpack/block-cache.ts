@@ -1,0 +1,64 @@
+import { copyOctets } from '../octets';
+import type { DecodedHeaders } from './header-list';
+import { sameOctets } from './sampled-hash';
+
+interface RememberedBlock {
+  readonly octets: Uint8Array;
+  /** The dynamic table's version at which these octets meant this list. */
+  readonly version: object;
+  readonly list: DecodedHeaders;
+}
+
+/**
+ * Header lists by the octets of their block. Only for blocks that do not change the dynamic table, and valid only
+ * while nothing else changes it: then equal octets mean equal lists. Bounded: the slots times the two sizes.
+ */
+export interface BlockCache {
+  readonly slots: (RememberedBlock | undefined)[];
+  /** Per slot: the hash of the last block that found the slot taken. */
+  readonly rivals: Int32Array;
+}
+
+const SLOTS = 16;
+const LONGEST_BLOCK = 512;
+const LARGEST_LIST = 4096;
+
+export function createBlockCache(): BlockCache {
+  return {
+    slots: new Array<RememberedBlock | undefined>(SLOTS).fill(undefined),
+    rivals: new Int32Array(SLOTS).fill(-1),
+  };
+}
+
+/** The list of an equal block of before, or undefined. `hash` is `sampledHash` of the block. */
+export function recallBlock(
+  cache: BlockCache,
+  version: object,
+  hash: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): DecodedHeaders | undefined {
+  const found = cache.slots[hash & (SLOTS - 1)];
+  if (found?.version !== version || found.octets.length !== end - start) return undefined;
+  return sameOctets(found.octets, bytes, start) ? found.list : undefined;
+}
+
+/** A block that is in use is replaced only by one that comes twice. */
+export function rememberBlock(
+  cache: BlockCache,
+  version: object,
+  hash: number,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  list: DecodedHeaders,
+): void {
+  if (end - start > LONGEST_BLOCK || list.listBytes > LARGEST_LIST) return;
+  const slot = hash & (SLOTS - 1);
+  if (cache.slots[slot]?.version === version && cache.rivals[slot] !== hash) {
+    cache.rivals[slot] = hash;
+    return;
+  }
+  cache.slots[slot] = { octets: copyOctets(bytes, start, end), version, list };
+}

@@ -1,0 +1,78 @@
+import { FIELD_OVERHEAD, fieldSize, type HeaderField } from './header-field';
+
+/** The decoder's dynamic table (RFC 7541 §2.3.2, §4): a ring, the newest field last. */
+export interface DynamicTable {
+  /** Its length is a power of two; never shrinks. */
+  ring: (HeaderField | undefined)[];
+  /** Where the next field goes, before masking. */
+  next: number;
+  count: number;
+  bytes: number;
+  maxBytes: number;
+  /**
+   * Another object after each change: who remembers what a block meant compares this. An object, because a
+   * number would come round again one day.
+   */
+  version: object;
+}
+
+const FIRST_RING = 16;
+/** Positions wrap long before they leave the small integers; every ring length divides them. */
+const POSITIONS = 0x3fffffff;
+
+export function createDynamicTable(maxBytes: number): DynamicTable {
+  return {
+    ring: new Array<HeaderField | undefined>(FIRST_RING).fill(undefined),
+    next: 0,
+    count: 0,
+    bytes: 0,
+    maxBytes,
+    version: {},
+  };
+}
+
+/** The field that was inserted `age` fields ago: 0 is the newest (index 62 on the wire). */
+export function dynamicField(table: DynamicTable, age: number): HeaderField | undefined {
+  if (age >= table.count) return undefined;
+  return table.ring[(table.next - 1 - age) & (table.ring.length - 1)];
+}
+
+/** RFC 7541 §4.4: a field larger than the table empties it, and that is no error. */
+export function insertField(table: DynamicTable, field: HeaderField): void {
+  const size = fieldSize(field);
+  evict(table, table.maxBytes - size);
+  table.version = field;
+  if (size > table.maxBytes) return;
+  if (table.count === table.ring.length) widen(table);
+  table.ring[table.next & (table.ring.length - 1)] = field;
+  table.next = (table.next + 1) & POSITIONS;
+  table.count++;
+  table.bytes += size;
+}
+
+/** RFC 7541 §4.3. The caller has checked the limit of our SETTINGS. */
+export function resizeTable(table: DynamicTable, maxBytes: number): void {
+  table.maxBytes = maxBytes;
+  evict(table, maxBytes);
+  table.version = {};
+}
+
+function evict(table: DynamicTable, room: number): void {
+  while (table.bytes > room && table.count > 0) {
+    const oldest = (table.next - table.count) & (table.ring.length - 1);
+    const field = table.ring[oldest];
+    table.bytes -= field === undefined ? FIELD_OVERHEAD : fieldSize(field);
+    table.ring[oldest] = undefined;
+    table.count--;
+  }
+}
+
+function widen(table: DynamicTable): void {
+  const old = table.ring;
+  const wider = new Array<HeaderField | undefined>(old.length * 2).fill(undefined);
+  for (let i = 0; i < table.count; i++) {
+    const position = table.next - table.count + i;
+    wider[position & (wider.length - 1)] = old[position & (old.length - 1)];
+  }
+  table.ring = wider;
+}

@@ -1,0 +1,52 @@
+import { encodeHuffman, huffmanLength } from './huffman-encode';
+import { STATIC_TABLE } from './static-table';
+
+/**
+ * Encodes a header list so that it needs no dynamic table: such a block can be made once and sent on every
+ * connection, whatever the peer's HEADER_TABLE_SIZE. Names are lower case; characters are octets (latin1).
+ */
+export function encodeStatelessBlock(
+  fields: readonly (readonly [name: string, value: string])[],
+): Uint8Array {
+  const block: number[] = [];
+  for (const [name, value] of fields) encodeField(block, name, value);
+  return Uint8Array.from(block);
+}
+
+function encodeField(block: number[], name: string, value: string): void {
+  const whole = STATIC_TABLE.findIndex((field) => field.name === name && field.value === value);
+  if (whole >= 0) {
+    pushInteger(block, 0x80, 7, whole + 1);
+    return;
+  }
+  const named = STATIC_TABLE.findIndex((field) => field.name === name);
+  pushInteger(block, 0, 4, named + 1);
+  if (named < 0) pushString(block, name);
+  pushString(block, value);
+}
+
+/** RFC 7541 §5.2, Huffman coded where that is shorter. */
+function pushString(block: number[], text: string): void {
+  const octets = Buffer.from(text, 'latin1');
+  const coded = huffmanLength(octets);
+  if (coded < octets.length) {
+    pushInteger(block, 0x80, 7, coded);
+    block.push(...encodeHuffman(octets));
+  } else {
+    pushInteger(block, 0, 7, octets.length);
+    block.push(...octets);
+  }
+}
+
+/** RFC 7541 §5.1. */
+function pushInteger(block: number[], pattern: number, prefixBits: number, value: number): void {
+  const largestInPrefix = (1 << prefixBits) - 1;
+  if (value < largestInPrefix) {
+    block.push(pattern | value);
+    return;
+  }
+  block.push(pattern | largestInPrefix);
+  let rest = value - largestInPrefix;
+  for (; rest >= 0x80; rest >>>= 7) block.push((rest & 0x7f) | 0x80);
+  block.push(rest);
+}

@@ -1,0 +1,18 @@
+import { octetAt } from '../octets';
+/** A cheap number for up to some 20 octets spread over `bytes[start, end)`; equal octets give equal numbers. */
+export function sampledHash(bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start;
+  const step = 1 + (length >> 4);
+  let hash = length;
+  for (let i = end - 1; i >= start; i -= step)
+    hash = Math.imul(hash ^ octetAt(bytes, i), 0x01000193);
+  return (hash ^ (hash >>> 15)) & 0x3fffffff;
+}
+
+/** Whether `bytes[start, start + key.length)` are the octets of `key`; the lengths are known to be equal. */
+export function sameOctets(key: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = key.length - 1; i >= 0; i--) {
+    if (key[i] !== bytes[start + i]) return false;
+  }
+  return true;
+}

@@ -1,0 +1,79 @@
+import { ignoreFrame } from './closed-frames';
+import { Phase, type ConnectionState } from './connection-state';
+import { INITIAL_WINDOW_BYTES } from './connection-state';
+import { ErrorCode } from './error-codes';
+import { allow, failConnection } from './failures';
+import { flushAfterSettings, setPeerInitialWindow } from './flow-control';
+import { CONNECTION_STREAM, Flag } from './frames';
+import { INITIAL_TABLE_BYTES, limitTable } from './hpack/decoder';
+import { writeSettingsAck } from './replies';
+import { Setting, SETTING_BYTES, settingError, settingIdAt, settingValueAt } from './settings';
+import { listStreams } from './stream-table';
+
+/** SETTINGS (RFC 9113 §6.5). */
+export function receiveSettings<S>(
+  connection: ConnectionState<S>,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  flags: number,
+  streamId: number,
+): void {
+  const ack = (flags & Flag.ack) !== 0;
+  if (streamId !== CONNECTION_STREAM) {
+    failConnection(connection, ErrorCode.protocolError, 'settings came on a stream');
+  } else if (ack ? start !== end : (end - start) % SETTING_BYTES !== 0) {
+    failConnection(connection, ErrorCode.frameSizeError, 'a settings frame has a wrong length');
+  } else if (ack) {
+    receiveSettingsAck(connection);
+  } else if (allow(connection, connection.allowances.settings)) {
+    applySettings(connection, bytes, start, end);
+  }
+}
+
+function applySettings<S>(
+  connection: ConnectionState<S>,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  for (let at = start; at < end; at += SETTING_BYTES) {
+    const id = settingIdAt(bytes, at);
+    const value = settingValueAt(bytes, at);
+    const errorCode = settingError(id, value);
+    if (errorCode !== ErrorCode.noError) {
+      failConnection(connection, errorCode, `setting ${String(id)} has the value ${String(value)}`);
+      return;
+    }
+    applySetting(connection, id, value);
+  }
+  if (connection.phase === Phase.closed) return;
+  connection.phase = Phase.open;
+  connection.prefaceReceived = true;
+  writeSettingsAck(connection);
+  flushAfterSettings(connection);
+}
+
+/** The rest binds servers that push, or frames larger than we send any. */
+function applySetting<S>(connection: ConnectionState<S>, id: number, value: number): void {
+  if (id === Setting.initialWindowSize) setPeerInitialWindow(connection, value);
+  else if (id === Setting.headerTableSize && value < INITIAL_TABLE_BYTES) {
+    connection.owesSizeUpdate ||= !connection.tableAbandoned;
+    connection.tableAbandoned = true;
+  }
+}
+
+/** From here on the peer knows our limits (RFC 9113 §6.5.3). */
+function receiveSettingsAck<S>(connection: ConnectionState<S>): void {
+  if (connection.settingsAcked) {
+    ignoreFrame(connection);
+    return;
+  }
+  connection.settingsAcked = true;
+  const { headerTableBytes, streamWindowBytes } = connection.options;
+  limitTable(connection.decoder, headerTableBytes);
+  const change = Math.min(0, streamWindowBytes - INITIAL_WINDOW_BYTES);
+  for (const stream of change < 0 ? listStreams(connection.streams) : []) {
+    stream.receiveWindow += change;
+  }
+}

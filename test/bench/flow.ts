@@ -1,0 +1,106 @@
+import { Subject, lastValueFrom, map } from 'rxjs';
+import { batchedQuestions, turnWindow } from '../../streams';
+import type { Asker, Counters, Question } from '../../src/core/ports';
+import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
+import { createRecordTally } from '../../src/stats/record-tally';
+import { createRegistry } from '../../src/stats/registry';
+import { requestSource, someRules } from './load';
+import { median } from './measure';
+
+const BURST = 100;
+const ROUNDS = 7;
+const BURSTS_PER_ROUND = 1_000;
+/** Bursts whose answers are awaited together, as when ten connections have a hundred calls each. */
+const IN_FLIGHT = 10;
+
+const asker: Asker = { answer: () => undefined };
+
+export function createDecider(counters: Counters): DecideBatch {
+  const rules = someRules(1_000);
+  return createDecideBatch(
+    {
+      rules: { current: rules },
+      counters,
+      clock: () => Date.now() / 1_000,
+      random: Math.random,
+      onFault: (error) => {
+        throw error;
+      },
+    },
+    {
+      keyPrefix: '',
+      ttlJitterSeconds: 300,
+      holdBack: false,
+      nearLimitRatio: 0.8,
+      quotaMode: false,
+      shadowMode: false,
+      headers: undefined,
+      dynamicMetadata: false,
+    },
+  );
+}
+
+/** Bursts of 100 questions over 10,000 keys, made beforehand. */
+function someBursts(count: number, descriptors: 1 | 2): (readonly Question[])[] {
+  const source = requestSource(10_000, 400, descriptors);
+  return Array.from({ length: count }, () =>
+    source(BURST).map((request, ticket) => ({ request, asker, ticket })),
+  );
+}
+
+export interface FlowOptions {
+  readonly viaStreams?: boolean;
+  readonly descriptors?: 1 | 2;
+}
+
+/** CPU µs of this process per decision: every burst is one emission, ten are in flight. */
+export async function measureFlow(
+  decide: DecideBatch,
+  { viaStreams = true, descriptors = 2 }: FlowOptions = {},
+  onRound: () => void = () => undefined,
+): Promise<number> {
+  const record = createRecordTally(createRegistry());
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS + 2; round++) {
+    const bursts = someBursts(BURSTS_PER_ROUND, descriptors);
+    const before = process.cpuUsage();
+    for (let i = 0; i < bursts.length; i += IN_FLIGHT) {
+      const wave = bursts.slice(i, i + IN_FLIGHT);
+      if (viaStreams) await throughStreams(wave, decide, record);
+      else await Promise.all(wave.map((burst) => decide(burst).then(record)));
+    }
+    const { user, system } = process.cpuUsage(before);
+    if (round >= 2) rounds.push((user + system) / (BURST * BURSTS_PER_ROUND));
+    onRound();
+  }
+  return median(rounds);
+}
+
+async function throughStreams(
+  wave: readonly (readonly Question[])[],
+  decide: DecideBatch,
+  record: (tally: Awaited<ReturnType<DecideBatch>>) => void,
+): Promise<void> {
+  const questionsSubject = new Subject<readonly Question[]>();
+  const done = lastValueFrom(
+    questionsSubject.pipe(
+      batchedQuestions({ until: turnWindow(0, () => 0), maxSize: BURST, answer: decide }),
+      map(record),
+    ),
+    { defaultValue: undefined },
+  );
+  for (const burst of wave) questionsSubject.next(burst);
+  questionsSubject.complete();
+  await done;
+}
+
+/** The batch flow on memory: through the streams, and by calling the decider itself. */
+export async function benchMemoryFlow(): Promise<{ plain: number; streams: number }> {
+  const counters = createMemoryCounters({ clock: () => Date.now() / 1_000 });
+  const decide = createDecider(counters);
+  const plain = await measureFlow(decide, { viaStreams: false });
+  const streams = await measureFlow(decide);
+  await counters.close();
+  return { plain, streams };
+}

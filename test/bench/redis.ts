@@ -1,0 +1,39 @@
+import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
+import { startRedisServer } from '../support/redis-server';
+import { cpuMicros } from './cpu';
+import { createDecider, measureFlow } from './flow';
+import { median } from './measure';
+
+const DECISIONS_PER_ROUND = 100_000;
+
+/** CPU µs per decision in bursts of 100: ours, and the Redis server's. */
+export async function benchRedisFlow(descriptors: 1 | 2): Promise<{ ours: number; redis: number }> {
+  const server = await startRedisServer();
+  const counters = createRedisCounters(
+    { monotonicMs: () => performance.now(), random: Math.random },
+    { address: server.address, timeoutMs: 10_000 },
+  );
+  const running = new Promise((resolve) => {
+    counters.run$.subscribe({
+      complete: () => {
+        resolve(undefined);
+      },
+    });
+  });
+  await new Promise<void>((resolve) => {
+    counters.connected$.subscribe((connected) => {
+      if (connected) resolve();
+    });
+  });
+  const rounds: number[] = [];
+  let before = cpuMicros(server.pid);
+  const ours = await measureFlow(createDecider(counters), { descriptors }, () => {
+    const after = cpuMicros(server.pid);
+    rounds.push((after - before) / DECISIONS_PER_ROUND);
+    before = after;
+  });
+  await counters.close();
+  await running;
+  await server.stop();
+  return { ours, redis: median(rounds.slice(2)) };
+}

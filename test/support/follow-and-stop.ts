@@ -1,0 +1,13 @@
+import { followRules } from './followed-rules';
+
+/** A process of its own: follows the rules under its argument, stops after two loads, and must then end by itself. */
+const followed = followRules({ root: process.argv[2] ?? '' });
+void followed
+  .loaded(1)
+  .then(() => {
+    process.stdout.write('loaded\n');
+    return followed.loaded(2);
+  })
+  .then(() => {
+    followed.stop();
+  });

@@ -1,0 +1,81 @@
+import type { Subscription } from 'rxjs';
+import {
+  createDirectorySource,
+  parseInProcess,
+  type DirectorySourceOptions,
+} from '../../src/config/directory-source';
+import type { LoadResult } from '../../src/config/load-result';
+import type { ParseRules } from '../../src/config/loader/rule-loader';
+import { compileInSlices } from '../../src/core/rules/compile';
+import { dumpRules } from '../../src/core/rules/dump';
+import type { Rules } from '../../src/core/rules/rules';
+import { eventually } from './eventually';
+
+export interface FollowedRules {
+  readonly loads: readonly LoadResult<Rules>[];
+  readonly warnings: readonly string[];
+  /** Waits until so many loads have come and answers what the newest says. */
+  loaded(count: number): Promise<string>;
+  /** Only waits until so many loads have come. */
+  counted(count: number): Promise<void>;
+  stop(): void;
+}
+
+/** Follows a directory of rule files with the watch alone: the poll is too slow to help. */
+export function followRules(
+  options: Partial<DirectorySourceOptions>,
+  parse: ParseRules = parseInProcess,
+): FollowedRules {
+  const loads: LoadResult<Rules>[] = [];
+  const warnings: string[] = [];
+  const following: Subscription = createDirectorySource(
+    {
+      root: '/does/not/exist',
+      subdirectory: '',
+      appDirectory: 'config',
+      ignoreDotFiles: false,
+      mergeDomains: false,
+      pollMs: 600_000,
+      ...options,
+    },
+    {
+      compile: (domains) => compileInSlices(domains, 250),
+      clock: () => Date.now() / 1_000,
+      warn: (message) => warnings.push(message),
+      parse,
+    },
+  ).loads$.subscribe((load) => loads.push(load));
+  const counted = (count: number) =>
+    eventually(
+      () => {
+        if (loads.length >= count) return;
+        throw new Error(`${String(loads.length)} of ${String(count)} loads`);
+      },
+      { withinMs: 30_000 },
+    );
+  return {
+    loads,
+    warnings,
+    counted,
+    loaded: async (count) => {
+      await counted(count);
+      return describeLoad(loads.at(-1));
+    },
+    stop: () => {
+      following.unsubscribe();
+    },
+  };
+}
+
+/** A load in one line: `shop=5 web=7` (domains and the limit of their `user` rule), or its problems. */
+export function describeLoad(load: LoadResult<Rules> | undefined): string {
+  if (load === undefined) return 'no load';
+  const problems = load.problems.map(
+    ({ severity, file, message }) => `${severity} ${file}: ${message}`,
+  );
+  if (!load.ok) return problems.join('\n');
+  const limits = dumpRules(load.rules).map((line) =>
+    line.replace(/\.user: unit=HOUR requests_per_unit=(\d+),.*/, '=$1'),
+  );
+  return [limits.join(' '), ...problems].join('\n');
+}
