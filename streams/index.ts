@@ -1,12 +1,12 @@
 export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
-export { keepLastGood, type Kept, type Loaded } from './operators/keep-last-good';
-export { retryWithBackoff, type RetryOptions } from './operators/retry-with-backoff';
+export { type Loaded } from './loaded';
 export { settle, type SettleOptions } from './operators/settle';
 export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
+export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
 export { fromTask } from './sources/from-task';

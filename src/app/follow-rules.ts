@@ -3,6 +3,7 @@ import type { SnapshotOwner } from '../../streams';
 import type { LoadResult } from '../config/load-result';
 import type { Statistics } from '../core/ports';
 import type { RuleProblem } from '../core/rules/definition';
+import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 
@@ -26,6 +27,7 @@ export function followRules(
         const { domainCount: domains, ruleCount: descriptors, durationMs } = load;
         const limits = load.rules.limitCount;
         logger.info('loaded the rules', { domains, descriptors, limits, durationMs });
+        logRules(logger, load.rules);
       } else {
         statistics.count('ratelimit.service.config_load_error', 1);
         const kept = rules.current === undefined ? 'there are none yet' : 'the last good ones stay';
@@ -42,4 +44,18 @@ function logProblem(logger: Logger, problem: RuleProblem): void {
   const text = place === '' ? message : `${place}: ${message}`;
   if (severity === 'error') logger.error(text);
   else logger.warn(text);
+}
+
+/** Most lines about single rules in one load: a log is for people. */
+const MAX_LINES = 1_000;
+
+/** The loaded domains and descriptors, as the document wants them ("Logs and traces"). */
+function logRules(logger: Logger, rules: Rules): void {
+  for (const domain of [...rules.domains.keys()].slice(0, MAX_LINES))
+    logger.info('loaded the domain', { domain });
+  if (rules.limitCount > MAX_LINES) {
+    logger.debug('too many limits for the log, /rlconfig on the debug port prints them');
+    return;
+  }
+  for (const limit of dumpRules(rules)) logger.debug('loaded the limit', { limit });
 }

@@ -10,7 +10,7 @@ import {
   type ObservableInput,
 } from 'rxjs';
 import { exhaustLatest } from '../operators/exhaust-latest';
-import { type Loaded } from '../operators/keep-last-good';
+import { type Loaded } from '../loaded';
 import { settle, type SettleOptions } from '../operators/settle';
 
 export interface ReloadOptions<Change, T> {

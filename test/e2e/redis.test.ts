@@ -144,3 +144,25 @@ it('answers what is in flight before it ends', async () => {
   expect((await waiting).status).toBe(200);
   expect(await ended).toBe(0);
 });
+
+it('ends at once with 1 on a second signal, while Redis holds it up', async () => {
+  const redis = await startRedis();
+  const service = await startWith(redis.port, { KVSTORE_TIMEOUT: '5s' });
+  await hit(service, 'warm');
+  redis.pause();
+  const waiting = hit(service, 'late').catch(() => 'cut');
+  await eventually(async () => {
+    const stats = (await (await fetch(`${service.debug}/stats?format=json`)).json()) as {
+      readonly gauges: Readonly<Record<string, number>>;
+    };
+    expect(stats.gauges['ratelimit.redis_pool.cx_active']).toBe(1);
+  });
+  service.child.kill('SIGTERM');
+  await eventually(async () => {
+    await expect(fetch(`${service.http}/healthcheck`)).rejects.toThrow();
+  });
+  const startedAt = performance.now();
+  expect(await service.stop('SIGTERM')).toBe(1);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(await waiting).toBe('cut');
+});

@@ -1,10 +1,11 @@
-import { Observable } from 'rxjs';
-import { createSnapshot } from '../../../streams';
+import type { Observable } from 'rxjs';
+import { StoreError } from '../../core/errors';
+import { createSnapshot, createStopSignal, keepConnected } from '../../../streams';
 import { toAddressText } from './address';
-import { keepUsing, toGivenUpError } from './keep-using';
 import { type Link } from './link';
 import { openLink } from './open-link';
 import { type RedisCountersDeps, type RedisCountersOptions } from './options';
+import { toReason } from './store-errors';
 
 /** Keeps one connection to a server: opens it, and opens it again whenever it is lost. */
 export interface Connection {
@@ -25,6 +26,14 @@ export interface Connection {
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
+
+const BACKOFF_FACTOR = 2;
+
+/** Keeps the instances of a service from connecting in step. */
+const BACKOFF_JITTER = 0.1;
+
+/** What was good for this long needs no pause before the next attempt. */
+const STEADY_MS = 1_000;
 
 const CLOSED = 'the counters are closed';
 
@@ -47,6 +56,7 @@ export function createConnection(
   const stopping = new AbortController();
   const { signal } = stopping;
   const isStopped = (): boolean => signal.aborted;
+  const ended = createStopSignal();
   const links = new Set<Link>();
   let link: Link | undefined;
   let reason = 'not connected yet';
@@ -87,27 +97,31 @@ export function createConnection(
     return monotonicMs() - sinceMs;
   };
 
-  const run = async (): Promise<void> => {
-    const { startupMaxElapsedMs: maxElapsedMs = 0 } = options;
-    const { startupInitialMs: initialMs = DEFAULT_INTERVAL_MS } = options;
-    const { startupMaxMs: maxMs = DEFAULT_INTERVAL_MS } = options;
-    const onFailure = (why: string, attempts: number, nextAttemptMs: number): void => {
-      reason = why;
+  const { startupMaxElapsedMs = 0 } = options;
+  const { startupInitialMs = DEFAULT_INTERVAL_MS, startupMaxMs = DEFAULT_INTERVAL_MS } = options;
+  const run$ = keepConnected({
+    connect: use,
+    backoff: {
+      initialMs: startupInitialMs,
+      maxMs: startupMaxMs,
+      factor: BACKOFF_FACTOR,
+      jitter: BACKOFF_JITTER,
+    },
+    steadyMs: STEADY_MS,
+    giveUpAfterMs: startupMaxElapsedMs,
+    now: monotonicMs,
+    random,
+    onFailure(error, attempts, nextAttemptMs) {
+      if (isStopped()) return;
+      reason = toReason(error);
       onEvent?.({ kind: 'unreachable', store, reason, attempts, nextAttemptMs });
-    };
-    await keepUsing(use, {
-      initialMs,
-      maxMs,
-      maxElapsedMs,
-      monotonicMs,
-      random,
-      signal,
-      onFailure,
-    }).catch((error: unknown) => {
-      throw toGivenUpError(store, maxElapsedMs, error);
-    });
-    await closing;
-  };
+    },
+    toFinalError: (error) => toGivenUpError(store, startupMaxElapsedMs, error),
+    onEnd() {
+      stopping.abort();
+      for (const each of links) each.destroy('the counters are no longer run');
+    },
+  }).pipe(ended.until());
 
   const settle = async (): Promise<void> => {
     stopping.abort();
@@ -117,6 +131,7 @@ export function createConnection(
     await Promise.all(open.map(({ closed }) => closed));
     removeGauge?.();
     connected.close();
+    ended.stop();
   };
 
   return {
@@ -128,24 +143,16 @@ export function createConnection(
       return reason;
     },
     connected$: connected.changes$,
-    run$: new Observable((subscriber) => {
-      run().then(
-        () => {
-          subscriber.complete();
-        },
-        (error: unknown) => {
-          subscriber.error(error);
-        },
-      );
-      return () => {
-        stopping.abort();
-        for (const each of links) each.destroy('the counters are no longer run');
-      };
-    }),
+    run$,
     close: () => (closing ??= settle()),
   };
 }
 
 function attemptLimit(timeoutMs: number, failures: number): number {
   return Math.max(SHORTEST_ATTEMPT_MS, Math.min(timeoutMs, FIRST_ATTEMPT_MS * 2 ** failures));
+}
+
+function toGivenUpError(store: string, withinMs: number, cause: unknown): StoreError {
+  const message = `redis ${store} could not be reached within ${String(withinMs)} ms`;
+  return new StoreError('store_unavailable', `${message}: ${toReason(cause)}`);
 }

@@ -1,6 +1,6 @@
 import { marbles } from 'rxjs-marbles/jest';
 import { NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
-import { keepLastGood, reloadOnChange, type Loaded } from '../../../streams';
+import { reloadOnChange, type Loaded } from '../../../streams';
 
 const settle = { quietMs: 2, maxMs: 7 };
 const good = (value: string): Loaded<string> => ({ ok: true, value });
@@ -103,20 +103,6 @@ describe('reloadOnChange', () => {
       const expected = '      x---------y--';
       const load = inTurn([of('x'), [], of('y')]);
       m.expect(reloads(changes, load)).toBeObservable(expected, { x: good('x'), y: good('y') });
-    }),
-  );
-
-  it(
-    'keeps the last good value through failures together with keepLastGood',
-    marbles((m) => {
-      const changes = m.hot(' -c------c----');
-      const expected = '      x--y------z--';
-      const load = inTurn([of('1'), throwError(() => new Error('broken')), of('2')]);
-      m.expect(reloads(changes, load).pipe(keepLastGood())).toBeObservable(expected, {
-        x: { current: '1', failure: undefined },
-        y: { current: '1', failure: new Error('broken') },
-        z: { current: '2', failure: undefined },
-      });
     }),
   );
 
