@@ -5,6 +5,7 @@ const needed = [
   { command: 'redis-server', package: 'redis-server' },
   { command: 'curl', package: 'curl' },
   { command: 'openssl', package: 'openssl' },
+  { command: 'h2load', package: 'nghttp2-client' },
 ];
 
 const missing = needed.filter(
