@@ -56,8 +56,14 @@ const MAX_BATCH = 4_096;
 /** A store that is there is connected before the first question; one that is away delays the ports by this. */
 const FIRST_CONNECTION_MS = 1_000;
 
-/** How long listeners wait for what is in flight. */
-const DRAIN_MS = 5_000;
+/** Least and most time that listeners give to what is in flight when the service stops. */
+const MIN_DRAIN_MS = 5_000;
+const MAX_DRAIN_MS = 20_000;
+
+/** A store that hangs answers by its time-out: the callers that wait for it shall still hear of it. */
+function drainMs({ store }: Settings): number {
+  return Math.min(Math.max((store?.timeoutMs ?? 0) + 1_000, MIN_DRAIN_MS), MAX_DRAIN_MS);
+}
 
 /** THE composition root: every part of the service, put together and running, its ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
@@ -120,7 +126,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
 
   const stop = async (): Promise<void> => {
     staying.set(false);
-    await transports.close(DRAIN_MS);
+    await transports.close(drainMs(settings));
     await decided;
     await store.counters.close();
     rulesSignal.stop();

@@ -29,5 +29,4 @@ const { root } = parse(`
 `);
 
 export const requestType: Type = root.lookupType('Request');
-export const descriptorType: Type = root.lookupType('Descriptor');
 export const responseType: Type = root.lookupType('Response');
