@@ -41,12 +41,10 @@ export function createDecider(counters: Counters): DecideBatch {
   );
 }
 
-/** Bursts of 100 questions over 10,000 keys, made beforehand. */
-function someBursts(count: number, descriptors: 1 | 2): (readonly Question[])[] {
+/** Makes bursts of 100 questions over 10,000 keys. */
+function burstSource(descriptors: 1 | 2): () => readonly Question[] {
   const source = requestSource(10_000, 400, descriptors);
-  return Array.from({ length: count }, () =>
-    source(BURST).map((request, ticket) => ({ request, asker, ticket })),
-  );
+  return () => source(BURST).map((request, ticket) => ({ request, asker, ticket }));
 }
 
 export interface FlowOptions {
@@ -61,17 +59,19 @@ export async function measureFlow(
   onRound: () => void = () => undefined,
 ): Promise<number> {
   const record = createRecordTally(createRegistry());
+  const makeBurst = burstSource(descriptors);
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS + 2; round++) {
-    const bursts = someBursts(BURSTS_PER_ROUND, descriptors);
-    const before = process.cpuUsage();
-    for (let i = 0; i < bursts.length; i += IN_FLIGHT) {
-      const wave = bursts.slice(i, i + IN_FLIGHT);
+    let micros = 0;
+    for (let i = 0; i < BURSTS_PER_ROUND; i += IN_FLIGHT) {
+      const wave = Array.from({ length: IN_FLIGHT }, makeBurst);
+      const before = process.cpuUsage();
       if (viaStreams) await throughStreams(wave, decide, record);
       else await Promise.all(wave.map((burst) => decide(burst).then(record)));
+      const { user, system } = process.cpuUsage(before);
+      micros += user + system;
     }
-    const { user, system } = process.cpuUsage(before);
-    if (round >= 2) rounds.push((user + system) / (BURST * BURSTS_PER_ROUND));
+    if (round >= 2) rounds.push(micros / (BURST * BURSTS_PER_ROUND));
     onRound();
   }
   return median(rounds);

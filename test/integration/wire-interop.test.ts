@@ -9,7 +9,7 @@ import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { startTransport } from '../contract/transport.harness';
-import { findTool, goTool, hasGo, run } from '../support/grpc-tools';
+import { findTool, run } from '../support/grpc-tools';
 import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
@@ -277,32 +277,4 @@ describe('our gRPC transport', () => {
       expect(await ask(null, null)).toBe(status.UNAVAILABLE);
     });
   });
-
-  if (hasGo) {
-    describe('with grpc-go', () => {
-      const grpcurl = (...args: string[]) =>
-        run(goTool('github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4'), ['-plaintext', ...args]);
-
-      it('lets grpcurl ask by reflection alone', async () => {
-        await start();
-        const method = SHOULD_RATE_LIMIT.slice(1);
-        const asked = await grpcurl('-d', JSON.stringify(REQUEST), service.address, method);
-        expect(JSON.parse(asked)).toEqual({ overallCode: 'OK' });
-        expect(await grpcurl(service.address, 'list')).toContain('grpc.health.v1.Health');
-        const health = await grpcurl(
-          ...['-d', '{"service":"ratelimit"}', service.address, 'grpc.health.v1.Health/Check'],
-        );
-        expect(JSON.parse(health)).toEqual({ status: 'SERVING' });
-      }, 120_000);
-
-      it('tells grpcurl an error', async () => {
-        await start();
-        const asked = await grpcurl(
-          ...['-d', '{"service":"nobody"}', service.address, 'grpc.health.v1.Health/Check'],
-        );
-        expect(asked).toContain('Code: NotFound');
-        expect(asked).toContain('nobody');
-      }, 120_000);
-    });
-  }
 });

@@ -2,12 +2,13 @@ import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-const FOLDER = join(__dirname, '../../.cache/bin');
+const CACHE = join(__dirname, '../../.cache');
+const INSTALL_MS = 300_000;
 
 /** Runs a program and answers what it printed on both outputs, whatever its exit code. */
 export function run(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
-    const options = { timeout: 20_000, maxBuffer: 64 * 1024 * 1024 };
+    const options = { timeout: 60_000, maxBuffer: 64 * 1024 * 1024 };
     execFile(program, args, options, (error, stdout, stderr) => {
       resolve(`${stdout}${stderr}${error === null ? '' : `\n${error.message}`}`);
     });
@@ -21,18 +22,52 @@ export function findTool(name: string, debianPackage: string): string {
   throw new Error(`${name} is not installed: apt-get install ${debianPackage}`);
 }
 
-export const hasGo = spawnSync('go', ['version']).status === 0;
-
-/** A program of a Go module, built once into the cache. */
-export function goTool(module: string): string {
+/**
+ * A program of a Go module, built once into the cache. Undefined where it cannot be had, said in one line; in CI that
+ * is an error.
+ */
+export function goToolOrNothing(module: string): string | undefined {
   const name = module.replace(/@.*$/, '').replace(/^.*\//, '');
-  const program = join(FOLDER, name);
+  const folder = join(CACHE, 'bin');
+  const program = join(folder, name);
   if (existsSync(program)) return program;
-  mkdirSync(FOLDER, { recursive: true });
-  const built = spawnSync('go', ['install', module], {
-    env: { ...process.env, GOBIN: FOLDER },
-    encoding: 'utf8',
-  });
-  if (built.status !== 0) throw new Error(`go install ${module} failed: ${built.stderr}`);
-  return program;
+  mkdirSync(folder, { recursive: true });
+  return install(name, program, [['go', ['install', module], { GOBIN: folder }]]);
+}
+
+/** A program of PyPI packages in a virtual environment of its own; else as `goToolOrNothing`. */
+export function pythonToolOrNothing(
+  environment: string,
+  program: string,
+  packages: readonly string[],
+): string | undefined {
+  const folder = join(CACHE, environment);
+  const path = join(folder, 'bin', program);
+  const isDone = join(folder, 'installed');
+  if (existsSync(isDone)) return path;
+  const pip = ['install', '--quiet', '--no-cache-dir', '--only-binary=:all:', ...packages];
+  return install(environment, path, [
+    ['python3', ['-m', 'venv', folder]],
+    [join(folder, 'bin/pip'), pip],
+    ['touch', [isDone]],
+  ]);
+}
+
+type Step = readonly [program: string, args: readonly string[], env?: Readonly<NodeJS.ProcessEnv>];
+
+function install(name: string, path: string, steps: readonly Step[]): string | undefined {
+  for (const [program, args, env] of steps) {
+    const done = spawnSync(program, args, {
+      env: { ...process.env, ...env },
+      encoding: 'utf8',
+      timeout: INSTALL_MS,
+    });
+    if (done.status === 0) continue;
+    const [reason = ''] = (done.error?.message ?? done.stderr).trim().split('\n').slice(-1);
+    const message = `${name} cannot be installed by ${program} ${args.join(' ')}: ${reason}`;
+    if (process.env['CI'] !== undefined) throw new Error(message);
+    process.stderr.write(`tests are left out: ${message}\n`);
+    return undefined;
+  }
+  return path;
 }

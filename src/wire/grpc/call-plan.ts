@@ -23,6 +23,8 @@ export interface AcceptedCall<M> {
 export interface RefusedCall {
   /** The whole answer. */
   readonly block: Uint8Array;
+  /** It is no gRPC call. A caller of gRPC may wait for the answer before it ends its request; others do not. */
+  readonly isForeign: boolean;
 }
 
 interface CallFields {
@@ -33,33 +35,60 @@ interface CallFields {
   encoding: string;
 }
 
-/** Reads the header list once; a repeated block brings its plan with it. */
-export function planCall<M>(headers: HeaderList, methods: ReadonlyMap<string, M>): CallPlan<M> {
-  // Nobody but this function writes the memo of a request's header list.
-  const known = headers.memo as CallPlan<M> | undefined;
-  if (known !== undefined) return known;
-  const plan = makePlan(readFields(headers), methods);
-  headers.memo = plan;
-  return plan;
+/**
+ * Reads header lists. A repeated block brings its plan with it; a list that differs from the one before only in fields
+ * that mean nothing here (`traceparent`) gets the plan of that one.
+ */
+export function createPlanner<M>(
+  methods: ReadonlyMap<string, M>,
+): (headers: HeaderList) => CallPlan<M> {
+  let fields = noFields();
+  let before = noFields();
+  let plan: CallPlan<M> | undefined;
+  return (headers) => {
+    // Nobody but this function writes the memo of a request's header list.
+    const known = headers.memo as CallPlan<M> | undefined;
+    if (known !== undefined) return known;
+    readFields(headers, fields);
+    if (plan === undefined || !isSame(fields, before)) plan = makePlan(fields, methods);
+    [fields, before] = [before, fields];
+    headers.memo = plan;
+    return plan;
+  };
 }
 
-function readFields({ names, values }: HeaderList): CallFields {
-  const fields: CallFields = {
-    httpMethod: '',
-    path: '',
-    contentType: '',
-    timeout: undefined,
-    encoding: 'identity',
-  };
-  names.forEach((name, index) => {
-    const value = values[index] as string;
-    if (name === ':method') fields.httpMethod = value;
-    else if (name === ':path') fields.path = value;
-    else if (name === 'content-type') fields.contentType = value;
+function noFields(): CallFields {
+  return { httpMethod: '', path: '', contentType: '', timeout: undefined, encoding: 'identity' };
+}
+
+function readFields({ names, values }: HeaderList, fields: CallFields): void {
+  fields.httpMethod = '';
+  fields.contentType = '';
+  fields.path = '';
+  fields.timeout = undefined;
+  fields.encoding = 'identity';
+  for (let i = 0; i < names.length; i++) readField(names[i] as string, values[i] as string, fields);
+}
+
+/** A number is compared faster than a text: most fields are none of these lengths. */
+function readField(name: string, value: string, fields: CallFields): void {
+  const { length } = name;
+  if (length === 5 && name === ':path') fields.path = value;
+  else if (length === 7 && name === ':method') fields.httpMethod = value;
+  else if (length === 12) {
+    if (name === 'content-type') fields.contentType = value;
     else if (name === 'grpc-timeout') fields.timeout = value;
-    else if (name === 'grpc-encoding') fields.encoding = value;
-  });
-  return fields;
+  } else if (length === 13 && name === 'grpc-encoding') fields.encoding = value;
+}
+
+function isSame(a: CallFields, b: CallFields): boolean {
+  return (
+    a.path === b.path &&
+    a.timeout === b.timeout &&
+    a.contentType === b.contentType &&
+    a.httpMethod === b.httpMethod &&
+    a.encoding === b.encoding
+  );
 }
 
 /**
@@ -96,7 +125,7 @@ function refused(
   httpStatus: number,
   ...more: readonly (readonly [string, string])[]
 ): RefusedCall {
-  return { block: refusalBlock(httpStatus, status, more) };
+  return { block: refusalBlock(httpStatus, status, more), isForeign: httpStatus !== 200 };
 }
 
 function unknownMethod(path: string, methods: ReadonlyMap<string, unknown>): GrpcStatus {

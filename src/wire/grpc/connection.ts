@@ -3,11 +3,12 @@ import { ErrorCode } from '../http2/error-codes';
 import type { GrpcConnection, GrpcEvents } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
-import { planCall, type GrpcMethod } from './call-plan';
+import { createPlanner, type GrpcMethod } from './call-plan';
 import { createCalls, type Call } from './calls';
 import { framedCopy } from './framed';
 import type { Inflate } from './inflate';
 import { createReader } from './reader';
+import { createRefusals } from './refusals';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
 export interface GrpcDeps<M extends GrpcMethod> {
@@ -33,6 +34,7 @@ const EXPIRED = grpcStatus(
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
   const { methods, inflate, refusalBlock, events } = deps;
   const calls = createCalls<M>();
+  const planCall = createPlanner(methods);
   const budget = { leftBytes: MAX_HELD_BYTES };
   let nowMs = 0;
 
@@ -73,9 +75,10 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
 
   const http2 = createHttp2Connection<Call<M>>({
     onRequest(stream, headers, endStream) {
-      const plan = planCall(headers, methods);
+      const plan = planCall(headers);
       if (plan.block !== undefined) {
-        http2.sendHeaders(stream, plan.block, true);
+        if (plan.isForeign && !endStream) refusals.add(stream, plan.block, nowMs + MAX_REQUEST_MS);
+        else http2.sendHeaders(stream, plan.block, true);
         return;
       }
       const call = calls.add(stream, plan, nowMs + Math.min(plan.timeoutMs, MAX_REQUEST_MS));
@@ -85,6 +88,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
     },
     onData(stream, bytes, start, end, endStream) {
       const call = stream.user;
+      if (call === undefined && endStream) refusals.complete(stream);
       if (call === undefined || call.phase === 'over') return;
       if (endStream && call.body === undefined && isOneMessage(bytes, start, end)) {
         reader.handOnly(call, bytes, start + PREFIX_BYTES, end);
@@ -92,12 +96,17 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
     },
     onTrailers(stream) {
       const call = stream.user;
-      if (call !== undefined && call.phase !== 'over') reader.complete(call);
+      if (call === undefined) refusals.complete(stream);
+      else if (call.phase !== 'over') reader.complete(call);
     },
     onReset(stream) {
       const call = stream.user;
-      if (call !== undefined && call.phase !== 'over') cancel(call);
+      if (call === undefined) refusals.forget(stream);
+      else if (call.phase !== 'over') cancel(call);
     },
+  });
+  const refusals = createRefusals<Call<M>>((stream, block) => {
+    http2.sendHeaders(stream, block, true);
   });
   const reader = createReader({ inflate, budget, events, fail, onSeen });
 
@@ -145,9 +154,10 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
     },
     expire(atMs) {
       for (const call of calls.takeExpired(atMs)) fail(call, EXPIRED);
+      refusals.expire(atMs);
     },
     get nextDeadlineMs() {
-      return calls.nextDeadlineMs;
+      return Math.min(calls.nextDeadlineMs, refusals.nextDeadlineMs);
     },
     get openCalls() {
       return calls.size;

@@ -7,9 +7,18 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
   n: 0.000_001,
 };
 
+const MOST_DIGITS = 8;
+
 /** Reads `grpc-timeout` (at most eight digits and a unit) as milliseconds; undefined when it is none. */
 export function parseTimeout(text: string): number | undefined {
-  const parts = /^(\d{1,8})([HMSmun])$/.exec(text);
-  if (parts === null) return undefined;
-  return Number(parts[1]) * (MILLISECONDS[parts[2] as string] as number);
+  const digits = text.length - 1;
+  const unit = MILLISECONDS[text.charAt(digits)];
+  if (unit === undefined || digits < 1 || digits > MOST_DIGITS) return undefined;
+  let value = 0;
+  for (let i = 0; i < digits; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value * unit;
 }

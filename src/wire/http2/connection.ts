@@ -8,7 +8,7 @@ import {
 } from './connection-state';
 import { finishDrain, sendPing, startDrain } from './drain';
 import { ErrorCode } from './error-codes';
-import { abandonStreams, endConnection, failConnection } from './failures';
+import { abandonStreams, endConnection, failConnection, failOverQueue } from './failures';
 import { endStalledStreams } from './flow-control';
 import { CONNECTION_STREAM } from './frames';
 import { relaxOutput, releasePiece, takePiece } from './output';
@@ -179,14 +179,6 @@ function own<S>(stream: Http2Stream<S>): StreamState<S> {
 function setTime<S>(connection: ConnectionState<S>, nowMs: number): void {
   connection.startMs ??= nowMs;
   connection.nowMs = Math.floor(nowMs - connection.startMs);
-}
-
-/** A breach while the owner was sending; it hears of it here. */
-function failOverQueue<S>(connection: ConnectionState<S>): boolean {
-  if (!connection.queueOverflown) return false;
-  const reason = 'too many octets wait for a window';
-  failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'MAX_QUEUED_BYTES');
-  return true;
 }
 
 /** An event of the owner threw (or we are wrong): this connection cannot go on, the others can. */

@@ -89,3 +89,11 @@ export function allow<S>(connection: ConnectionState<S>, allowance: Allowance): 
   failConnection(connection, ErrorCode.enhanceYourCalm, `too much of ${name}`, name);
   return false;
 }
+
+/** True when more was to be queued than may be: the owner, which was sending then, hears of it now. */
+export function failOverQueue<S>(connection: ConnectionState<S>): boolean {
+  if (!connection.queueOverflown) return false;
+  const reason = 'too many octets wait for a window';
+  failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'MAX_QUEUED_BYTES');
+  return true;
+}

@@ -19,7 +19,7 @@ export function sendOrQueue<S>(
   const sent = stream.queued === undefined ? writeData(connection, stream, bytes, 0, endStream) : 0;
   if (sent < bytes.length) queueData(connection, stream, copyOctets(bytes, sent, bytes.length));
   if (stream.queued !== undefined) stream.queued.endsWithData = endStream;
-  else if (endStream) finishAnswer(connection, stream);
+  else if (endStream && !connection.queueOverflown) finishAnswer(connection, stream);
 }
 
 function queueData<S>(

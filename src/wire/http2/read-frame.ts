@@ -2,7 +2,7 @@ import { MAX_WAITING_REPLIES } from './budgets';
 import { ignoreFrame } from './closed-frames';
 import { Phase, type ConnectionState } from './connection-state';
 import { ErrorCode } from './error-codes';
-import { failConnection } from './failures';
+import { failConnection, failOverQueue } from './failures';
 import { Flag, FRAME_HEADER_BYTES, FrameType } from './frames';
 import { octetAt, uint31At } from './octets';
 import {
@@ -39,6 +39,8 @@ export function readFrame<S>(
       'MAX_WAITING_REPLIES',
     );
   }
+  // Not at the end of the read: what happens must not depend on how the octets were cut.
+  failOverQueue(connection);
 }
 
 /** SETTINGS come first (RFC 9113 §3.4), and nothing comes into the middle of a header block. */

@@ -8,7 +8,13 @@ import { writeHeaders } from './frame-writer';
 import { putOctets } from './octets';
 import { writeRstStream } from './replies';
 
-/** What the owner sends. A stream that is closed, or whose answer has its end already, takes nothing. */
+/**
+ * What the owner sends. A stream that is closed, or whose answer has its end already, takes nothing; neither does a
+ * connection that is about to end because something could not be queued: no answer may end without its middle.
+ */
+function takesMore<S>(connection: ConnectionState<S>, stream: StreamState<S>): boolean {
+  return !stream.closed && !stream.answered && !connection.queueOverflown;
+}
 
 export function sendHeaders<S>(
   connection: ConnectionState<S>,
@@ -16,7 +22,7 @@ export function sendHeaders<S>(
   block: Uint8Array,
   endStream: boolean,
 ): void {
-  if (stream.closed || stream.answered) return;
+  if (!takesMore(connection, stream)) return;
   stream.answered = endStream;
   if (stream.queued !== undefined) {
     // Behind DATA there can only be trailers.
@@ -33,7 +39,7 @@ export function sendData<S>(
   bytes: Uint8Array,
   endStream: boolean,
 ): void {
-  if (stream.closed || stream.answered) return;
+  if (!takesMore(connection, stream)) return;
   stream.answered = endStream;
   sendOrQueue(connection, stream, bytes, endStream);
 }
@@ -57,7 +63,7 @@ export function sendUnaryMessage<S, M>(
   write: MessageWriter<M>,
   trailersBlock: Uint8Array,
 ): void {
-  if (stream.closed || stream.answered) return;
+  if (!takesMore(connection, stream)) return;
   if (fitsAtOnce(connection, stream, headersBlock, maxBytes, trailersBlock)) {
     writeUnary(connection, stream, headersBlock, message, maxBytes, write, trailersBlock);
     return;

@@ -28,12 +28,15 @@ export interface Connections {
   close(withinMs: number): Promise<void>;
 }
 
+const STOPPING = 'graceful_stop';
+
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
   const { methods, decisions, nowMs, random, onFailure } = deps;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
   let upkeepTimer: NodeJS.Timeout | undefined;
   let onEmpty: (() => void) | undefined;
+  let isClosing = false;
 
   const endOfTurn = createEndOfTurn<WireConnection>((connections) => {
     for (const connection of connections) connection.flush();
@@ -91,12 +94,16 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
   return {
     accept(socket) {
       const connection = createWireConnection(socket, host);
-      open.set(connection, createUpkeep(connection, age, random));
+      const care = createUpkeep(connection, age, random);
+      open.set(connection, care);
+      // A handshake that was under way when we began to stop.
+      if (isClosing) care.drain(nowMs(), STOPPING);
       upkeepTimer ??= setInterval(upkeep, UPKEEP_MS).unref();
     },
     async close(withinMs) {
+      isClosing = true;
       const now = nowMs();
-      for (const each of open.values()) each.drain(now, 'graceful_stop');
+      for (const each of open.values()) each.drain(now, STOPPING);
       const cut = setTimeout(() => {
         for (const connection of open.keys()) connection.destroy();
       }, withinMs);

@@ -47,8 +47,9 @@ export function createWireTransport(
     server.stop();
     healthMethods.close();
     reflection.close();
-    questions.close();
     await connections.close(withinMs);
+    // Only now: calls that were sent before their callers saw our GOAWAY had to be answered.
+    questions.close();
     await server.end();
     end.reach();
   };

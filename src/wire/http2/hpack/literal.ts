@@ -1,6 +1,7 @@
 import { copyOctets, octetAt, putOctets } from '../octets';
 import { FieldKind, hasNoBlankEnds, isFieldValue } from './header-field';
 import { decodeHuffman, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
+import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { sameOctets, sampledHash } from './sampled-hash';
 
@@ -27,7 +28,7 @@ export interface LiteralReader {
   readonly remembered: (Remembered | undefined)[];
   /** Per slot: the hash of the last string that was not remembered. */
   readonly seenOnce: Int32Array;
-  scratch: Buffer;
+  scratch: Uint8Array;
 }
 
 const SLOTS = 32;
@@ -38,7 +39,7 @@ export function createLiteralReader(): LiteralReader {
   return {
     remembered: new Array<Remembered | undefined>(SLOTS).fill(undefined),
     seenOnce: new Int32Array(SLOTS).fill(-1),
-    scratch: Buffer.alloc(256),
+    scratch: new Uint8Array(256),
   };
 }
 
@@ -92,14 +93,19 @@ function decode(
 ): Literal {
   if (start === end) return NOTHING;
   const room = (end - start) * 2;
-  if (room > literals.scratch.length) literals.scratch = Buffer.alloc(room);
+  if (room > literals.scratch.length) literals.scratch = new Uint8Array(room);
   const { scratch } = literals;
   if (huffman) return decodeCoded(reader, start, end, scratch);
   putOctets(scratch, 0, reader.bytes.subarray(start, end));
   return toLiteral(scratch, end - start, isFieldValue(scratch, end - start));
 }
 
-function decodeCoded(reader: BlockReader, start: number, end: number, scratch: Buffer): Literal {
+function decodeCoded(
+  reader: BlockReader,
+  start: number,
+  end: number,
+  scratch: Uint8Array,
+): Literal {
   const decoded = decodeHuffman(reader.bytes, start, end, scratch);
   if (decoded === NOT_HUFFMAN) return refuseLiteral(reader, 'a string is no valid huffman code');
   const length = decoded & HUFFMAN_LENGTH;
@@ -111,8 +117,8 @@ function decodeCoded(reader: BlockReader, start: number, end: number, scratch: B
   );
 }
 
-function toLiteral(scratch: Buffer, length: number, valueOk: boolean): Literal {
-  return { text: scratch.toString('latin1', 0, length), valueOk, kind: undefined };
+function toLiteral(scratch: Uint8Array, length: number, valueOk: boolean): Literal {
+  return { text: latin1Text(scratch, 0, length), valueOk, kind: undefined };
 }
 
 function refuseLiteral(reader: BlockReader, fault: string): Literal {

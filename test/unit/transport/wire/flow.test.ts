@@ -1,3 +1,5 @@
+import type { Asker } from '../../../../src/core/ports';
+import { createQuestionBatches } from '../../../../src/transport/grpc/wire/question-batches';
 import type { Answer } from '../../../../src/core/ports';
 import {
   BLOCKED_MS,
@@ -141,19 +143,18 @@ describe('the flow of the wire transport', () => {
     expect(ends).toEqual(['Error: questions$ has a subscriber already', 'complete']);
   });
 
-  it('answers `draining` while nobody takes questions', async () => {
-    service = await startWire();
-    const caller = service.connect();
-    caller.send(HELLO);
-    await eventually(() => {
-      expect(caller.frames.length).toBeGreaterThan(0);
-    });
-    void service.transport.close(5_000);
-    caller.send(calls(0, 1));
-    await eventually(() => {
-      expect(caller.answered()).toBe(1);
-    });
-    expect(service.requests()).toEqual([]);
-    caller.socket.destroy();
+  it('answers `draining` when nobody takes questions', () => {
+    const answers: [number, string][] = [];
+    const asker: Asker = {
+      answer: (ticket, answer) => {
+        answers.push([ticket, answer.kind === 'failure' ? answer.code : 'decision']);
+      },
+    };
+    const request = { domain: '', descriptors: [], hitsAddend: 0 };
+    createQuestionBatches().ask([7, 8].map((ticket) => ({ request, asker, ticket })));
+    expect(answers).toEqual([
+      [7, 'draining'],
+      [8, 'draining'],
+    ]);
   });
 });

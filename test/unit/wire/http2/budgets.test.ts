@@ -355,4 +355,34 @@ describe('windows that stay shut', () => {
       expect(session.events.at(-1)).toBe('reset#1 11');
     }
   });
+
+  it('never ends an answer that it did not queue', () => {
+    const session = createH2Session();
+    session.send(hello([4, 0]), settingsAck(), request(1), request(3), request(5));
+    const { connection } = session;
+    connection.sendData(session.stream(1), Buffer.alloc(MAX_QUEUED_BYTES), false);
+    session.frames();
+    connection.sendUnary(
+      session.stream(3),
+      Buffer.from([0x88]),
+      Buffer.alloc(9),
+      Buffer.from([0x88]),
+    );
+    connection.sendData(session.stream(5), Buffer.alloc(9), true);
+    connection.sendHeaders(session.stream(5), Buffer.from([0x88]), true);
+    expect(session.replies()).toEqual(['headers#3']);
+    connection.tick(session.nowMs);
+    expect(session.events.slice(-3)).toEqual(['reset#1 11', 'reset#3 11', 'reset#5 11']);
+  });
+
+  it('ends such a connection before the next frame, also of the same octets', () => {
+    const session = createH2Session({
+      onComplete: ({ connection }, stream) => {
+        connection.sendData(stream, Buffer.alloc(MAX_QUEUED_BYTES), true);
+      },
+    });
+    session.send(hello([4, 0]), request(1), request(3), request(5), windowUpdate(1, 9));
+    expect(session.events.filter((event) => event.startsWith('request#5'))).toEqual([]);
+    expectCalm(session, 'MAX_QUEUED_BYTES');
+  });
 });

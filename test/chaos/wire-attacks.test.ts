@@ -1,0 +1,139 @@
+import {
+  beginHeaders,
+  connectAttacker,
+  openCall,
+  repeat,
+  wholeCall,
+  type Attacker,
+} from '../support/h2-attacker';
+import { Type, data, frame, ping, rst, settings, windowUpdate } from '../support/h2-frames';
+import { startPolite } from '../support/h2-polite';
+import { besideAPoliteClient, startWarmService, type Outcome } from '../support/h2-siege';
+import { eventually } from '../support/eventually';
+import { stopServices, type Service } from '../support/service';
+
+const MAX_P99_MS = 100;
+/** Less than the octets of any attack, which comes many times. */
+const MAX_GROWTH_MB = 64;
+/** What a connection with nothing to do may cost. */
+const MAX_IDLE_KB = 64;
+const ENHANCE_YOUR_CALM = 11;
+const INTERNAL_ERROR = 2;
+
+const CALLS = 50_000;
+const FRAMES = 200_000;
+/** An attacker who is cut comes again, as long as this. */
+const SIEGE_MS = 1_500;
+const PIECE_BYTES = 262_144;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startWarmService();
+}, 30_000);
+afterAll(stopServices);
+
+const each = (count: number, make: (id: number) => Buffer) => () => repeat(count, make);
+const inOneStream = (first: Buffer, then: Buffer) => () =>
+  Buffer.concat([first, repeat(FRAMES, () => then)]);
+const resetAtOnce = (id: number) => Buffer.concat([openCall(id), rst(id)]);
+const askedAndReset = (id: number) => Buffer.concat([wholeCall(id), rst(id)]);
+const provoking = (id: number) => Buffer.concat([openCall(id), windowUpdate(id, 0)]);
+
+it.each<[string, () => Buffer]>([
+  ['50,000 calls that are reset at once', each(CALLS, resetAtOnce)],
+  ['50,000 whole calls that are reset at once', each(CALLS, askedAndReset)],
+  ['50,000 calls that make us reset them', each(CALLS, provoking)],
+  ['200,000 PINGs whose answers nobody reads', each(FRAMES, () => ping())],
+  ['200,000 SETTINGS whose answers nobody reads', each(FRAMES, () => settings([3, 100]))],
+  ['200,000 PRIORITY frames', each(FRAMES, (id) => frame(Type.priority, 0, id, '0000000010'))],
+  ['200,000 empty DATA frames', inOneStream(openCall(1), data(1, ''))],
+  [
+    '200,000 CONTINUATIONs of one header block',
+    inOneStream(beginHeaders(1), frame(Type.continuation, 0, 1, '00')),
+  ],
+])(
+  'ends %s, again and again, and serves others meanwhile',
+  async (attack, make) => {
+    const octets = make();
+    const ends: string[] = [];
+    const outcome = await besideAPoliteClient(service, async () => {
+      for (const began = Date.now(); Date.now() - began < SIEGE_MS;)
+        ends.push(await attackOnce(octets));
+    });
+    report(attack, { times: ends.length, ...outcome });
+    expect(new Set(ends)).toEqual(new Set([`goAway ${String(ENHANCE_YOUR_CALM)}`]));
+    expectUnharmed(outcome);
+    expect(outcome.grownMb).toBeLessThan(MAX_GROWTH_MB);
+  },
+  20_000,
+);
+
+/** Sends without reading; answers how the connection ended. */
+async function attackOnce(octets: Buffer): Promise<string> {
+  const attacker = await connectAttacker(service.grpc);
+  attacker.socket.pause();
+  for (let at = 0; at < octets.length && !attacker.isClosed(); at += PIECE_BYTES)
+    await attacker.send(octets.subarray(at, at + PIECE_BYTES));
+  attacker.socket.resume();
+  await attacker.closed;
+  return (attacker.seen().at(-1) ?? 'nothing').replace(/ last .*/, '');
+}
+
+it('does not take the time-outs of a thousand calls for an attack, also when it stalls', async () => {
+  const proxy = await connectAttacker(service.grpc);
+  await proxy.send(repeat(1_000, openCall));
+  await ponged(proxy);
+  await proxy.send(repeat(1_000, (id) => rst(id, INTERNAL_ERROR)));
+  await ponged(proxy);
+  service.child.kill('SIGSTOP');
+  await proxy.send(repeat(1_000, wholeCall, 2_001));
+  await proxy.send(repeat(1_000, (id) => rst(id, INTERNAL_ERROR), 2_001));
+  service.child.kill('SIGCONT');
+  await ponged(proxy);
+  await proxy.send(wholeCall(4_001));
+  await eventually(() => {
+    expect(proxy.seen()).toContain('headers#4001 end');
+  });
+  expect(proxy.seen().filter((seen) => seen.startsWith('goAway'))).toEqual([]);
+  proxy.socket.destroy();
+});
+
+it('serves others beside 2,000 idle connections', async () => {
+  const idle: Attacker[] = [];
+  const outcome = await besideAPoliteClient(service, async () => {
+    for (let opened = 0; opened < 2_000; opened += 100) {
+      const more = Array.from({ length: 100 }, () => connectAttacker(service.grpc));
+      idle.push(...(await Promise.all(more)));
+    }
+    await Promise.all(idle.map(ponged));
+    const late = await startPolite(service);
+    await Promise.all(idle.map(ponged));
+    expect((await late.stop()).failures).toEqual([]);
+  });
+  report('2,000 idle connections', outcome);
+  expect(idle.filter(({ isClosed }) => isClosed())).toEqual([]);
+  for (const { socket } of idle) socket.destroy();
+  expectUnharmed(outcome);
+  expect((outcome.grownMb * 1024) / idle.length).toBeLessThan(MAX_IDLE_KB);
+}, 30_000);
+
+/** Settles when everything sent before has been read. */
+async function ponged({ send, seen }: Attacker): Promise<void> {
+  const pongs = () => seen().filter((each) => each.startsWith('ping ack')).length;
+  const before = pongs();
+  await send(ping());
+  await eventually(() => {
+    expect(pongs()).toBeGreaterThan(before);
+  });
+}
+
+function expectUnharmed({ failures, calls, p99Ms }: Outcome): void {
+  expect(failures).toEqual([]);
+  expect(calls).toBeGreaterThan(100);
+  expect(p99Ms).toBeLessThan(MAX_P99_MS);
+}
+
+function report(attack: string, outcome: object): void {
+  console.info(attack, outcome);
+}

@@ -1,0 +1,195 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findEnvoy, startEnvoy, stopEnvoys, type Envoy, type EnvoyAnswer } from '../support/envoy';
+import { FILTER_COUNTERS, type EnvoyOptions, type EnvoyTls } from '../support/envoy-config';
+import { createAuthority, type Authority } from '../support/certificates';
+import { eventually } from '../support/eventually';
+import { startService, stopServices, type Service } from '../support/service';
+
+const RULES = `
+domain: edge
+descriptors:
+  - key: user
+    rate_limit: { unit: hour, requests_per_unit: 1000000 }
+  - key: user
+    value: few
+    rate_limit: { unit: hour, requests_per_unit: 2 }
+`;
+const SERVER_NAME = 'rls.test';
+const MANY = { 'x-user': 'many' };
+const LIMITED = '1000000, 1000000;w=3600';
+
+const program = findEnvoy();
+const whereEnvoyIs = program === undefined ? describe.skip : describe;
+
+whereEnvoyIs('Envoy 1.40', () => {
+  let root: string;
+  let authority: Authority;
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'weir-envoy-'));
+    mkdirSync(join(root, 'config'));
+    writeFileSync(join(root, 'config/edge.yaml'), RULES);
+    authority = createAuthority();
+  });
+  afterAll(() => {
+    rmSync(root, { recursive: true });
+    rmSync(authority.directory, { recursive: true });
+  });
+  afterEach(async () => {
+    await stopEnvoys();
+    await stopServices();
+  });
+
+  const serve = (env: Readonly<Record<string, string>> = {}) =>
+    startService({ env: { GRPC_TRANSPORT: 'wire', RUNTIME_ROOT: root, ...env } });
+  const start = (service: Service, options: Partial<EnvoyOptions> = {}) =>
+    startEnvoy(program ?? '', { service: service.grpc, ...options });
+  const errorsOf = (envoy: Envoy) => envoy.counter(`${FILTER_COUNTERS}.error`);
+
+  /** Keeps `width` requests open until told to stop; answers what they got. */
+  const flood = (envoy: Envoy, width: number) => {
+    let isOver = false;
+    const answers: EnvoyAnswer[] = [];
+    const one = async () => {
+      while (!isOver) answers.push(await envoy.get(MANY));
+    };
+    const all = Promise.all(Array.from({ length: width }, one));
+    return {
+      count: () => answers.length,
+      async stop() {
+        isOver = true;
+        await all;
+        return answers;
+      },
+    };
+  };
+
+  const expectLimits = async (envoy: Envoy) => {
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await envoy.get({ 'x-user': 'few' }));
+    expect(answers).toEqual([
+      { status: 200, limit: '2, 2;w=3600', remaining: '1' },
+      { status: 200, limit: '2, 2;w=3600', remaining: '0' },
+      { status: 429, limit: '2, 2;w=3600', remaining: '0' },
+    ]);
+    expect(await errorsOf(envoy)).toBe(0);
+  };
+
+  it.each<[string, Partial<EnvoyOptions>]>([
+    ['envoy_grpc', { client: 'envoy_grpc' }],
+    ['google_grpc', { client: 'google_grpc' }],
+    ['a header table of 0 octets', { headerTableSize: 0 }],
+  ])('limits by %s', async (_how, options) => {
+    await expectLimits(await start(await serve(), options));
+  });
+
+  describe('over TLS', () => {
+    const tlsEnv = (): Record<string, string> => {
+      const { certFile, keyFile } = authority.issue(SERVER_NAME, [SERVER_NAME]);
+      return {
+        GRPC_SERVER_USE_TLS: 'true',
+        GRPC_SERVER_TLS_CERT: certFile,
+        GRPC_SERVER_TLS_KEY: keyFile,
+      };
+    };
+    const tls = (client?: EnvoyTls['client']): EnvoyTls => ({
+      caFile: authority.caFile,
+      serverName: SERVER_NAME,
+      client,
+    });
+
+    it('limits without a client certificate', async () => {
+      await expectLimits(await start(await serve(tlsEnv()), { tls: tls() }));
+    });
+
+    it('limits with one, and only with one, where an authority for it is given', async () => {
+      const service = await serve({ ...tlsEnv(), GRPC_CLIENT_TLS_CACERT: authority.caFile });
+      const client = authority.issue('edge.test', ['edge.test']);
+      await expectLimits(await start(service, { tls: tls(client) }));
+      const nobody = await start(service, { tls: tls(), denyOnFailure: true });
+      expect((await nobody.get(MANY)).status).toBe(500);
+    });
+  });
+
+  it('lets requests pass while the service hangs, and limits again on the same connection', async () => {
+    const service = await serve();
+    const envoy = await start(service, { timeoutMs: 20 });
+    await eventually(async () => {
+      expect((await envoy.get(MANY)).limit).toBe(LIMITED);
+    });
+    service.child.kill('SIGSTOP');
+    const hung = await Promise.all(Array.from({ length: 200 }, () => envoy.get(MANY)));
+    service.child.kill('SIGCONT');
+    expect(new Set(hung.map(({ status, limit }) => `${String(status)} ${String(limit)}`))).toEqual(
+      new Set(['200 null']),
+    );
+    expect(await envoy.counter(`${FILTER_COUNTERS}.failure_mode_allowed`)).toBeGreaterThan(199);
+    await eventually(async () => {
+      expect((await envoy.get(MANY)).limit).toBe(LIMITED);
+    });
+    expect(await envoy.counter('cluster.ratelimit.upstream_cx_total')).toBe(1);
+  });
+
+  it.each(['envoy_grpc', 'google_grpc'] as const)(
+    'loses no call of %s when connections come of age',
+    async (client) => {
+      const envoy = await start(await serve({ GRPC_MAX_CONNECTION_AGE: '1s' }), { client });
+      const requests = flood(envoy, 4);
+      await eventually(
+        async () => {
+          const opened = await envoy.counter('cluster.ratelimit.upstream_cx_total');
+          if (client === 'envoy_grpc') expect(opened).toBeGreaterThan(3);
+          else expect(requests.count()).toBeGreaterThan(500);
+        },
+        { withinMs: 8_000, everyMs: 100 },
+      );
+      const answers = await requests.stop();
+      expect(answers.filter(({ limit }) => limit !== LIMITED)).toEqual([]);
+      expect(await errorsOf(envoy)).toBe(0);
+      report(`age rotation, ${client}`, answers.length);
+    },
+    20_000,
+  );
+
+  it('keeps a connection alive by its PINGs', async () => {
+    const envoy = await start(await serve(), { keepaliveMs: 100 });
+    expect((await envoy.get(MANY)).limit).toBe(LIMITED);
+    const received = () => envoy.counter('cluster.ratelimit.upstream_cx_rx_bytes_total');
+    const before = await received();
+    // Twenty answers to its PINGs, each a frame of 17 octets.
+    await eventually(
+      async () => {
+        expect(await received()).toBeGreaterThan(before + 20 * 17);
+      },
+      { withinMs: 10_000, everyMs: 100 },
+    );
+    expect((await envoy.get(MANY)).limit).toBe(LIMITED);
+    expect(await envoy.counter('cluster.ratelimit.upstream_cx_total')).toBe(1);
+    expect(await envoy.counter('cluster.ratelimit.http2.keepalive_timeout')).toBe(0);
+  }, 15_000);
+
+  it('loses no call that was sent before it saw that the service stops', async () => {
+    const service = await serve();
+    const envoy = await start(service);
+    const requests = flood(envoy, 8);
+    await eventually(() => {
+      expect(requests.count()).toBeGreaterThan(200);
+    });
+    expect(await service.stop()).toBe(0);
+    const answers = await requests.stop();
+    const limited = answers.filter(({ limit }) => limit === LIMITED).length;
+    const [answered, reset, cut] = await Promise.all([
+      envoy.counter('cluster.ratelimit.upstream_rq_200'),
+      envoy.counter('cluster.ratelimit.upstream_rq_rx_reset'),
+      envoy.counter('cluster.ratelimit.upstream_cx_destroy_with_active_rq'),
+    ]);
+    report('drain', { requests: answers.length, limited, answered, reset, cut });
+    // Calls that found no connection any more are not among those that reached the service.
+    expect({ answered, reset, cut }).toEqual({ answered: limited, reset: 0, cut: 0 });
+  });
+});
+
+function report(what: string, figures: unknown): void {
+  console.info(what, figures);
+}

