@@ -1,0 +1,77 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+
+/** The cores of the measured service, and of all that loads it. */
+export const SERVICE_CORE = 0;
+export const LOAD_CORE = 1;
+
+/** The built service, alone on its core. */
+export interface MeasuredService {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+/** One rule that is never over its limit, for every value of `user`. */
+const RULES = `domain: edge
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 4000000000 }
+`;
+
+/** Where the build lies; another one can be measured with WEIR_DIST. */
+const DIST = process.env['WEIR_DIST'] ?? 'dist';
+
+/** Starts the build of the current directory; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
+export async function startMeasuredService(
+  env: Readonly<Record<string, string>>,
+): Promise<MeasuredService> {
+  const root = await mkdtemp(join(tmpdir(), 'weir-bench-'));
+  await mkdir(join(root, 'config'));
+  await writeFile(join(root, 'config', 'edge.yaml'), RULES);
+  const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
+  const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
+  const script = join(process.cwd(), DIST, 'src/bin/ratelimit.js');
+  const child = spawn('taskset', ['-c', String(SERVICE_CORE), process.execPath, ...more, script], {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      GRPC_HOST: '127.0.0.1',
+      DEBUG_HOST: '127.0.0.1',
+      PORT: String(http),
+      GRPC_PORT: String(port),
+      DEBUG_PORT: String(debug),
+      RUNTIME_ROOT: root,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  await eventually(
+    async () => {
+      if (child.exitCode !== null) throw new Error('the service ended at once');
+      const { status } = await fetch(`http://127.0.0.1:${String(http)}/healthcheck`);
+      if (status !== 200) throw new Error(`not healthy: ${String(status)}`);
+    },
+    { withinMs: 20_000, everyMs: 50 },
+  );
+  return {
+    pid: child.pid as number,
+    port,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Moves a process with all its threads to the core of the load. */
+export function moveToLoadCore(pid: number): void {
+  spawnSync('taskset', ['-a', '-c', '-p', String(LOAD_CORE), String(pid)]);
+}

@@ -1,0 +1,215 @@
+import { connect, type Socket } from 'node:net';
+import type { WriteHeaders } from './generator-headers';
+
+const FRAME_HEADER_BYTES = 9;
+const DATA = 0;
+const HEADERS = 1;
+const RST_STREAM = 3;
+const SETTINGS = 4;
+const PING = 6;
+const GOAWAY = 7;
+const END_STREAM = 1;
+const ACK = 1;
+const END_HEADERS = 4;
+/** More than a HEADERS and a DATA frame of ours take. */
+const ROOM_PER_CALL = 640;
+const GRANT_BYTES = 0x4000_0000;
+/** Calls whose start is remembered; more are never in flight. */
+const RING = 16_384;
+
+/** What came back, over all connections. */
+export interface Outcome {
+  ok: number;
+  overLimit: number;
+  /** Answers without a decision: a status other than OK, or a reset. */
+  errors: number;
+}
+
+export interface CallSource {
+  readonly writeHeaders: WriteHeaders;
+  /** Length-prefixed messages, asked one after the other. */
+  readonly messages: readonly Uint8Array[];
+  readonly outcome: Outcome;
+  /** A call that was due at `dueMs` and left at `sentMs` has its answer. */
+  readonly onAnswer: (dueMs: number, sentMs: number, nowMs: number) => void;
+  /** `answered` calls of this connection have their answers since the last time. */
+  readonly onTurn: (connection: GeneratorConnection, answered: number) => void;
+}
+
+/** One HTTP/2 connection of the generator: frames by hand, one write for all calls of a turn. */
+export interface GeneratorConnection {
+  /** Sends `count` calls in one write. */
+  readonly send: (count: number, dueMs: number) => void;
+  readonly inFlight: number;
+  readonly end: () => void;
+}
+
+/** Settles when the server's SETTINGS have come. */
+export async function openGeneratorConnection(
+  host: string,
+  port: number,
+  source: CallSource,
+): Promise<GeneratorConnection> {
+  const socket = connect({ host, port, noDelay: true });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  socket.write(
+    Buffer.concat([
+      Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+      Buffer.from([0, 0, 6, SETTINGS, 0, 0, 0, 0, 0, 0, 4, 0x40, 0, 0, 0]),
+      windowUpdate(GRANT_BYTES),
+    ]),
+  );
+  return new Promise((resolve) => {
+    const connection = createConnection(socket, source, () => {
+      resolve(connection);
+    });
+  });
+}
+
+function createConnection(
+  socket: Socket,
+  source: CallSource,
+  onSettings: () => void,
+): GeneratorConnection {
+  const { writeHeaders, messages, outcome, onAnswer, onTurn } = source;
+  const dueAt = new Float64Array(RING);
+  const sentAt = new Float64Array(RING);
+  let memory = Buffer.allocUnsafeSlow(64 * ROOM_PER_CALL);
+  let tail = Buffer.alloc(0);
+  let nextId = 1;
+  let nextMessage = Math.floor(Math.random() * messages.length);
+  let inFlight = 0;
+  let taken = 0;
+  let isEnded = false;
+
+  const writeCall = (at: number): number => {
+    const message = messages[nextMessage] as Uint8Array;
+    nextMessage = nextMessage + 1 === messages.length ? 0 : nextMessage + 1;
+    const blockEnd = writeHeaders(memory, at + FRAME_HEADER_BYTES);
+    putHeader(memory, at, blockEnd - at - FRAME_HEADER_BYTES, HEADERS, END_HEADERS, nextId);
+    putHeader(memory, blockEnd, message.length, DATA, END_STREAM, nextId);
+    const start = blockEnd + FRAME_HEADER_BYTES;
+    for (let i = 0; i < message.length; i++) memory[start + i] = message[i] as number;
+    nextId += 2;
+    return start + message.length;
+  };
+
+  const answered = (streamId: number, nowMs: number): void => {
+    const slot = (streamId >> 1) & (RING - 1);
+    inFlight -= 1;
+    onAnswer(dueAt[slot] as number, sentAt[slot] as number, nowMs);
+  };
+
+  const takeControl = (bytes: Buffer, at: number, type: number, flags: number, end: number) => {
+    if (type === SETTINGS && (flags & ACK) === 0) {
+      socket.write(Buffer.from([0, 0, 0, SETTINGS, ACK, 0, 0, 0, 0]));
+      onSettings();
+    } else if (type === PING && (flags & ACK) === 0) {
+      const reply = Buffer.from(bytes.subarray(at, end));
+      reply[4] = ACK;
+      socket.write(reply);
+    } else if (type === GOAWAY && !isEnded) {
+      throw new Error(`the server said goodbye: ${bytes.toString('latin1', at + 17, end)}`);
+    }
+  };
+
+  const take = (bytes: Buffer, at: number, end: number, nowMs: number): number => {
+    const type = bytes[at + 3] as number;
+    const flags = bytes[at + 4] as number;
+    if (type === DATA) {
+      taken += end - at - FRAME_HEADER_BYTES;
+      // Behind the prefix of five octets the overall code is the first field of the answer.
+      if (bytes[at + 15] === 1) outcome.ok += 1;
+      else outcome.overLimit += 1;
+      return 0;
+    }
+    const streamId = bytes.readUInt32BE(at + 5);
+    if (type === HEADERS && (flags & END_STREAM) === 0) return 0;
+    if (type === HEADERS || type === RST_STREAM) {
+      if (type === RST_STREAM) outcome.errors += 1;
+      answered(streamId, nowMs);
+      return 1;
+    }
+    takeControl(bytes, at, type, flags, end);
+    return 0;
+  };
+
+  const receive = (chunk: Buffer): void => {
+    const bytes = tail.length === 0 ? chunk : Buffer.concat([tail, chunk]);
+    const nowMs = performance.now();
+    let at = 0;
+    let count = 0;
+    while (bytes.length - at >= FRAME_HEADER_BYTES) {
+      const end = at + FRAME_HEADER_BYTES + bytes.readUIntBE(at, 3);
+      if (end > bytes.length) break;
+      count += take(bytes, at, end, nowMs);
+      at = end;
+    }
+    tail = at === bytes.length ? EMPTY : Buffer.from(bytes.subarray(at));
+    if (taken > GRANT_BYTES / 2) {
+      socket.write(windowUpdate(taken));
+      taken = 0;
+    }
+    if (count > 0) onTurn(connection, count);
+  };
+
+  const connection: GeneratorConnection = {
+    send(count, dueMs) {
+      if (count * ROOM_PER_CALL > memory.length || socket.writableLength > 0) {
+        memory = Buffer.allocUnsafeSlow(Math.max(memory.length, count * ROOM_PER_CALL));
+      }
+      const sentMs = performance.now();
+      let at = 0;
+      for (let i = 0; i < count; i++) {
+        const slot = (nextId >> 1) & (RING - 1);
+        dueAt[slot] = dueMs === 0 ? sentMs : dueMs;
+        sentAt[slot] = sentMs;
+        at = writeCall(at);
+      }
+      inFlight += count;
+      socket.write(memory.subarray(0, at));
+    },
+    get inFlight() {
+      return inFlight;
+    },
+    end() {
+      isEnded = true;
+      socket.destroy();
+    },
+  };
+  socket.on('data', receive);
+  socket.on('close', () => {
+    if (!isEnded) throw new Error(`the server closed a connection with ${String(inFlight)} calls`);
+  });
+  return connection;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function putHeader(
+  bytes: Buffer,
+  at: number,
+  length: number,
+  type: number,
+  flags: number,
+  id: number,
+): void {
+  bytes[at] = 0;
+  bytes[at + 1] = length >>> 8;
+  bytes[at + 2] = length;
+  bytes[at + 3] = type;
+  bytes[at + 4] = flags;
+  bytes[at + 5] = id >>> 24;
+  bytes[at + 6] = id >>> 16;
+  bytes[at + 7] = id >>> 8;
+  bytes[at + 8] = id;
+}
+
+function windowUpdate(increment: number): Buffer {
+  const frame = Buffer.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+  frame.writeUInt32BE(increment, FRAME_HEADER_BYTES);
+  return frame;
+}

@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util';
+import { startRedisServer } from '../support/redis-server';
+import { cpuMicros, residentMegabytes } from './cpu';
+import { runGenerator } from './e2e-load';
+import { moveToLoadCore, startMeasuredService } from './e2e-service';
+
+/** A round; memory is looked at after each. */
+const ROUND = 1_000_000;
+
+/**
+ * Asks the built service for many decisions, all with headers of their own, over 10,000 keys, and shows that its
+ * memory stays what it was: `--requests 50000000`, `--store memory` for counters without Redis.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      requests: { type: 'string', default: '50000000' },
+      store: { type: 'string', default: 'redis' },
+      connections: { type: 'string', default: '10' },
+    },
+  });
+  const redis = values.store === 'redis' ? await startRedisServer() : undefined;
+  if (redis !== undefined) moveToLoadCore(redis.pid);
+  const backend =
+    redis === undefined
+      ? { BACKEND_TYPE: 'memory' }
+      : { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
+  const service = await startMeasuredService({
+    GRPC_TRANSPORT: 'wire',
+    DISABLE_STATS: 'true',
+    ...backend,
+  });
+  try {
+    console.log(`${residentMegabytes(service.pid).toFixed(1)} MB before the first call`);
+    const rounds = Math.max(1, Math.round(Number(values.requests) / ROUND));
+    const connections = Number(values.connections);
+    for (let round = 1; round <= rounds; round++) {
+      const before = cpuMicros(service.pid);
+      const { ok, seconds } = await runGenerator({
+        ...{ port: service.port, connections, inFlight: 100, requests: ROUND },
+        ...{ perSecond: 0, keys: 10_000, varied: true },
+      });
+      if (ok !== ROUND) throw new Error(`of ${String(ROUND)} calls ${String(ok)} were good`);
+      const micros = (cpuMicros(service.pid) - before) / ROUND;
+      console.log(
+        `${String(round).padStart(4)} million  ${residentMegabytes(service.pid).toFixed(1).padStart(7)} MB  ${micros.toFixed(2)} µs  ${Math.round(ROUND / seconds).toLocaleString('en')} /s`,
+      );
+    }
+  } finally {
+    await service.stop();
+    await redis?.stop();
+  }
+}
+
+void main().catch((error: unknown) => {
+  console.error(error);
+  process.exit(1);
+});

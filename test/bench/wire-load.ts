@@ -1,0 +1,77 @@
+import type { GrpcConnection } from '../../src/wire/grpc/api';
+import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { PREFIX_BYTES } from '../../src/wire/grpc/body';
+import type { GrpcMethod } from '../../src/wire/grpc/call-plan';
+import { createGrpcConnection } from '../../src/wire/grpc/connection';
+import { framed } from '../../src/wire/grpc/framed';
+import { putFrameHeader, CLIENT_PREFACE, Flag, FrameType } from '../../src/wire/http2/frames';
+import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
+import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
+import type { WireResponse } from '../../src/wire/ratelimit/messages';
+import { createHeaderWriter } from './generator-headers';
+import { rateLimitMessage } from './request';
+
+export const RESPONSE: WireResponse = {
+  overallCode: 'OK',
+  statuses: [
+    {
+      code: 'OK',
+      currentLimit: { requestsPerUnit: 1_000_000, unit: 'DAY', name: '' },
+      limitRemaining: 999_993,
+      secondsUntilReset: 86_000,
+    },
+  ],
+  responseHeaders: [],
+  dynamicMetadata: undefined,
+};
+
+/** The octets of one socket read after the other: `calls` calls each, ids and header table going on. */
+export function createSession(varied: boolean, keys: number): (calls: number) => Uint8Array {
+  const writeHeaders = createHeaderWriter(varied);
+  const messages = Array.from({ length: keys }, (_, i) =>
+    rateLimitMessage('user', `user-${String(i)}`),
+  );
+  let id = 1;
+  let next = 0;
+  return (calls) => {
+    const bytes = new Uint8Array(calls * 640);
+    let at = 0;
+    for (let i = 0; i < calls; i++) {
+      const message = messages[next++ % keys] as Uint8Array;
+      const blockEnd = writeHeaders(bytes, at + 9);
+      putFrameHeader(bytes, at, blockEnd - at - 9, FrameType.headers, Flag.endHeaders, id);
+      putFrameHeader(bytes, blockEnd, message.length, FrameType.data, Flag.endStream, id);
+      bytes.set(message, blockEnd + 9);
+      at = blockEnd + 9 + message.length;
+      id += 2;
+    }
+    return bytes.slice(0, at);
+  };
+}
+
+/** A connection behind its handshake that answers every call at once with RESPONSE. */
+export function createAnsweringConnection(): GrpcConnection {
+  const decode = createRequestDecoder();
+  const write = framed<WireResponse>(writeResponse);
+  const room = PREFIX_BYTES + roomForResponse(RESPONSE);
+  const methods = new Map<string, GrpcMethod>([
+    ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', { requests: 'one' }],
+  ]);
+  const connection: GrpcConnection = createGrpcConnection({
+    methods,
+    inflate: () => new Uint8Array(0),
+    refusalBlock: createRefusalBlocks(),
+    events: {
+      onMessage(ticket, _method, bytes, start, end) {
+        if (isMalformed(decode(bytes, start, end))) throw new Error('the bench is wrong');
+        connection.answer(ticket, RESPONSE, room, write);
+      },
+      onHalfClose: () => undefined,
+      onCancel: () => undefined,
+    },
+  });
+  const settings = Uint8Array.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]);
+  const window = Uint8Array.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7f, 0, 0, 0]);
+  connection.receive(Buffer.concat([CLIENT_PREFACE, settings, window]), 0);
+  return connection;
+}

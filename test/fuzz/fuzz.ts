@@ -1,0 +1,70 @@
+import { createRandom, seedOf } from './random';
+import type { Target } from './target';
+
+export interface Tally {
+  executions: number;
+  /** Octets of inputs, each counted once, however often it was played. */
+  bytes: number;
+}
+
+/** Something that must not be: the error, and all that is needed to see it again. */
+export class Finding extends Error {
+  override readonly name = 'Finding';
+
+  constructor(target: Target, seed: number, input: Buffer, cause: unknown) {
+    const reason = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    const again = `npm run fuzz -- --target ${target.name} --seed ${String(seed)}`;
+    super(`${reason}\n${again}\nsmallest input: ${input.toString('hex')}`, { cause });
+  }
+}
+
+/** One execution; the seed makes the input and all choices of the check. */
+export function execute(target: Target, seed: number, tally: Tally, given?: Buffer): void {
+  const random = createRandom(seed);
+  const made = target.make(random);
+  const input = given ?? made;
+  tally.executions++;
+  tally.bytes += input.length;
+  try {
+    target.check(input, random);
+  } catch {
+    const small = shrink(input, (candidate) => fault(target, seed, candidate) !== undefined);
+    throw new Finding(target, seed, small, fault(target, seed, small));
+  }
+}
+
+function fault(target: Target, seed: number, input: Buffer): unknown {
+  const random = createRandom(seed);
+  target.make(random);
+  try {
+    target.check(input, random);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Attempts to make the input of a finding smaller; each one is an execution. */
+const SHRINK_ATTEMPTS = 500;
+
+/** Takes out ever smaller parts as long as the fault stays. */
+function shrink(input: Buffer, fails: (candidate: Buffer) => boolean): Buffer {
+  let best = input;
+  let attempts = 0;
+  for (let size = Math.ceil(input.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let at = 0; at < best.length && attempts < SHRINK_ATTEMPTS;) {
+      const candidate = Buffer.concat([best.subarray(0, at), best.subarray(at + size)]);
+      attempts++;
+      if (fails(candidate)) best = candidate;
+      else at += size;
+    }
+  }
+  return best;
+}
+
+/** Runs a target until it has eaten so many octets. */
+export function fuzzBytes(target: Target, run: number, bytes: number): Tally {
+  const tally = { executions: 0, bytes: 0 };
+  while (tally.bytes < bytes) execute(target, seedOf(run, tally.executions), tally);
+  return tally;
+}

@@ -1,0 +1,181 @@
+import { inflate } from '../../src/transport/grpc/wire/inflate';
+import type { GrpcConnection } from '../../src/wire/grpc/api';
+import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { createGrpcConnection } from '../../src/wire/grpc/connection';
+import { grpcStatus } from '../../src/wire/grpc/status';
+import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
+import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
+import type { WireResponse } from '../../src/wire/ratelimit/messages';
+import { stops } from './play-http2';
+import type { Random } from './random';
+
+const PREFIX_BYTES = 5;
+const METHODS = new Map([
+  ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', { requests: 'one' as const }],
+  ['/grpc.health.v1.Health/Check', { requests: 'one' as const }],
+  ['/grpc.health.v1.Health/Watch', { requests: 'one' as const }],
+  ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', { requests: 'many' as const }],
+]);
+const RESPONSE: WireResponse = {
+  overallCode: 'OVER_LIMIT',
+  statuses: [
+    {
+      code: 'OVER_LIMIT',
+      currentLimit: { requestsPerUnit: 5, unit: 'MINUTE', name: 'per user' },
+      limitRemaining: 0,
+      secondsUntilReset: 7,
+    },
+  ],
+  responseHeaders: [],
+  dynamicMetadata: undefined,
+};
+const INTERNAL = grpcStatus(13, 'the test says so');
+const refusalBlock = createRefusalBlocks();
+
+/** What the owner does with one of its calls when so many octets have come. */
+export interface CallAction {
+  readonly at: number;
+  readonly what: (typeof WHAT)[number];
+  readonly which: number;
+}
+const WHAT = [
+  'answer',
+  'answer',
+  'answer',
+  'fail',
+  'finish',
+  'send',
+  'send much',
+  'wait',
+  'take',
+] as const;
+
+export function planCalls(random: Random, length: number): CallAction[] {
+  const actions = Array.from({ length: random.below(12) }, () => ({
+    at: random.below(length + 1),
+    what: random.pick(WHAT),
+    which: random.below(1_000),
+  }));
+  return actions.sort((one, other) => one.at - other.at);
+}
+
+export interface GrpcTranscript {
+  readonly told: string;
+  readonly output: Buffer;
+  readonly failure: string;
+  readonly messages: readonly Buffer[];
+}
+
+/** Plays octets into a gRPC connection whose owner decodes requests and ends calls at the given places. */
+export function playGrpc(
+  bytes: Buffer,
+  cuts: readonly number[],
+  actions: readonly CallAction[],
+): GrpcTranscript {
+  const told: string[] = [];
+  const written: Buffer[] = [];
+  const messages: Buffer[] = [];
+  const decode = createRequestDecoder();
+  /** Tickets that we were told of and have not ended; whether the call still has a caller. */
+  const open = new Map<number, 'live' | 'half-closed' | 'cancelled'>();
+  let nowMs = 0;
+
+  const hear = (ticket: number, what: string) => {
+    const state = open.get(ticket);
+    if (state === 'cancelled')
+      throw new Error(`ticket ${String(ticket)} is cancelled, then ${what}`);
+    if (what === 'message' && state === 'half-closed')
+      throw new Error('a message after half-close');
+    told.push(`${String(ticket)} ${what}`);
+  };
+  const grpc: GrpcConnection = createGrpcConnection({
+    methods: METHODS,
+    inflate,
+    refusalBlock,
+    events: {
+      onMessage(ticket, method, octets, start, end) {
+        if (method.requests === 'one' && open.has(ticket))
+          throw new Error('a unary call asks twice');
+        hear(ticket, 'message');
+        open.set(ticket, 'live');
+        const decoded = decode(octets, start, end);
+        told.push(isMalformed(decoded) ? decoded.reason : decoded.domain);
+        messages.push(Buffer.from(octets.subarray(start, end)));
+        told.push(messages.at(-1)?.toString('hex') ?? '');
+      },
+      onHalfClose(ticket) {
+        hear(ticket, 'half-close');
+        open.set(ticket, 'half-closed');
+      },
+      onCancel(ticket) {
+        if (!open.has(ticket)) throw new Error('a call is cancelled that was never told of');
+        hear(ticket, 'cancel');
+        open.set(ticket, 'cancelled');
+      },
+    },
+  });
+
+  const take = () => {
+    const piece = grpc.http2.takeOutput();
+    if (piece !== undefined) written.push(Buffer.from(piece));
+  };
+  const end = (ticket: number, how: (ticket: number) => void) => {
+    open.delete(ticket);
+    how(ticket);
+  };
+  const act = ({ what, which }: CallAction): void => {
+    if (what === 'take') take();
+    else if (what === 'wait') {
+      nowMs += which * 20;
+      grpc.expire(nowMs);
+      grpc.http2.tick(nowMs);
+    } else {
+      const tickets = [...open.keys()];
+      const ticket = tickets[which % tickets.length];
+      if (ticket !== undefined) actOn(ticket, what);
+    }
+  };
+  const actOn = (ticket: number, what: 'answer' | 'fail' | 'finish' | 'send' | 'send much') => {
+    if (what === 'send') grpc.send(ticket, Buffer.from('a message'));
+    else if (what === 'send much') grpc.send(ticket, Buffer.alloc(150_000));
+    else if (what === 'fail') {
+      end(ticket, () => {
+        grpc.fail(ticket, INTERNAL);
+      });
+    } else if (what === 'finish') end(ticket, grpc.finish.bind(grpc));
+    else end(ticket, answer);
+  };
+  const answer = (ticket: number) => {
+    grpc.answer(ticket, RESPONSE, PREFIX_BYTES + roomForResponse(RESPONSE), writeFramed);
+  };
+
+  let done = 0;
+  for (const { at, action } of stops(bytes.length, cuts, actions)) {
+    const piece = Buffer.from(bytes.subarray(done, at));
+    done = at;
+    if (piece.length > 0) grpc.receive(piece, nowMs);
+    piece.fill(0xaa);
+    if (action !== undefined) act(action);
+  }
+  for (const ticket of [...open.keys()].filter((each) => each % 2 === 0)) end(ticket, answer);
+  take();
+  const { failure } = grpc.http2;
+  if (failure?.cause !== undefined) throw failure.cause as Error;
+  grpc.http2.connectionLost();
+  for (const ticket of [...open.keys()]) end(ticket, grpc.finish.bind(grpc));
+  if (grpc.openCalls !== 0) throw new Error(`${String(grpc.openCalls)} calls are left behind`);
+  if (grpc.http2.openStreams !== 0) throw new Error('streams are left behind');
+  return {
+    told: told.join('\n'),
+    output: Buffer.concat(written),
+    failure: JSON.stringify(failure),
+    messages,
+  };
+}
+
+function writeFramed(response: WireResponse, out: Uint8Array, at: number): number {
+  const end = writeResponse(response, out, at + PREFIX_BYTES);
+  out[at] = 0;
+  new DataView(out.buffer, out.byteOffset).setUint32(at + 1, end - at - PREFIX_BYTES);
+  return end;
+}
