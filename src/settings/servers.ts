@@ -14,7 +14,7 @@ export const serversTable = {
     doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
   }),
   grpcTransport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
-    default: 'grpc-js',
+    default: 'wire',
     doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
   }),
   grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {

@@ -104,8 +104,8 @@ describe('the debug port', () => {
       tops.push(await pprofTop(file));
     }
     expect(tops).toEqual([
-      expect.stringMatching(/^no Go here$|Type: cpu[^]*Duration: 1/),
-      expect.stringMatching(/^no Go here$|Type: inuse_space[^]*Duration: 1/),
+      expect.stringMatching(/^no Go here$|Type: cpu[^]*Duration: \d/),
+      expect.stringMatching(/^no Go here$|Type: inuse_space[^]*Duration: \d/),
     ]);
     expect(kept.length).toBeGreaterThan(0);
   });

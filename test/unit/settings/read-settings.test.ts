@@ -32,7 +32,7 @@ describe('settings', () => {
           host: '0.0.0.0',
           port: 8081,
           unixSocket: undefined,
-          transport: 'grpc-js',
+          transport: 'wire',
           maxConnectionAgeMs: 86_400_000,
           maxConnectionAgeGraceMs: 3_600_000,
           tls: undefined,
