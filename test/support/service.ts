@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
@@ -14,7 +15,7 @@ export interface Service {
   readonly debug: string;
   /** Everything that it printed so far. */
   output(): string;
-  /** Milliseconds from its start until `/healthcheck` answered. */
+  /** Milliseconds from its start until `/healthcheck` answered, less those for which it waited for a core. */
   readonly startMs: number;
   /** Sends a signal and waits for the end; answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -81,7 +82,13 @@ export async function startService({
     },
     { withinMs, everyMs: 5 },
   );
-  return { ...service, startMs: performance.now() - startedAt };
+  return { ...service, startMs: performance.now() - startedAt - runQueueMs(child) };
+}
+
+/** How long the main thread of a process was ready to run while others did (Linux). */
+function runQueueMs({ pid = 0 }: ChildProcess): number {
+  const [, waitedNs = '0'] = readFileSync(`/proc/${String(pid)}/schedstat`, 'utf8').split(' ');
+  return Number(waitedNs) / 1_000_000;
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
