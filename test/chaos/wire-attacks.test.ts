@@ -23,7 +23,7 @@ const INTERNAL_ERROR = 2;
 const CALLS = 50_000;
 const FRAMES = 200_000;
 /** An attacker who is cut comes again, as long as this. */
-const SIEGE_MS = 1_500;
+const SIEGE_MS = 3_000;
 const PIECE_BYTES = 262_144;
 
 let service: Service;

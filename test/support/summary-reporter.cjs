@@ -1,4 +1,4 @@
-/** Ends a run with one plain line: `N passed, N failed`. */
+/** Ends a run with one plain line, behind all that other reporters print: `N passed, N failed`. */
 module.exports = class SummaryReporter {
   onRunComplete(
     _,
@@ -7,6 +7,8 @@ module.exports = class SummaryReporter {
     const brokenSuites = testResults.filter((suite) => suite.testExecError).length;
     const failed = numFailedTests + (numFailedTests === 0 ? numFailedTestSuites : brokenSuites);
     const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
-    process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
+    process.once('exit', () => {
+      process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
+    });
   }
 };
