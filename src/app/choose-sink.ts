@@ -1,15 +1,15 @@
-import { of, type Observable } from 'rxjs';
+import { of } from 'rxjs';
+import type { Snapshot } from '../../streams';
+import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createStatsLog } from '../stats/logging/create-stats-log';
+import { createPlainNaming } from '../stats/naming';
 import type { Registry } from '../stats/registry';
 import { createStatsd } from '../stats/statsd/create-statsd';
-
-/** Where statistics go; `run$` ends after `close` and a last flush. */
-export interface StatisticsSink {
-  readonly run$: Observable<unknown>;
-  close(): void;
-}
+import { createTaggedNaming } from '../stats/tagged-statsd/tagged-naming';
+import { createScrapeSink } from './scrape-sink';
+import type { StatisticsSink } from './statistics-sink';
 
 /** How long the last flush may take when the service stops. */
 const LAST_FLUSH_MS = 1_000;
@@ -19,21 +19,37 @@ const SEND_TIMEOUT_MS = 1_000;
 
 const NO_SINK: StatisticsSink = { run$: of(), close: () => undefined };
 
-/** The output that the settings name. Outputs that are not built yet count only: `/stats` shows them. */
+/** The output that the settings name, and the bound on what it has to tell. */
 export function chooseSink(
-  { output, flushIntervalMs, statsd }: StatisticsSettings,
+  settings: StatisticsSettings,
   registry: Registry,
   logger: Logger,
+  rules: Snapshot<Rules | undefined>,
 ): StatisticsSink {
+  const { output, flushIntervalMs, statsd, extraTags, maxSeries } = settings;
+  registry.limitSeries({
+    maxSeries,
+    onFull: () => {
+      const what = 'there is no room for more series of statistics, what comes now is summed in';
+      logger.warn(`${what} series named overflow (STATS_MAX_SERIES)`, { maxSeries });
+    },
+  });
   const options = { flushIntervalMs, lastFlushWithinMs: LAST_FLUSH_MS };
+  const server = { ...options, ...statsd, timeoutMs: SEND_TIMEOUT_MS };
   const deps = { registry, logger };
   switch (output) {
     case 'statsd':
-      return createStatsd(deps, { ...options, ...statsd, timeoutMs: SEND_TIMEOUT_MS });
-    case 'stdout':
-      return createStatsLog({ ...deps, out: process.stdout, now: () => new Date() }, options);
-    case 'tagged-statsd':
+      return createStatsd(deps, { ...server, naming: createPlainNaming(extraTags) });
+    case 'tagged-statsd': {
+      const naming = createTaggedNaming({ rules: settings.mogrifiers, extraTags });
+      return createStatsd(deps, { ...server, naming });
+    }
+    case 'stdout': {
+      const out = { out: process.stdout, now: () => new Date() };
+      return createStatsLog({ ...deps, ...out, naming: createPlainNaming(extraTags) }, options);
+    }
     case 'pull-metrics':
+      return createScrapeSink(settings, { ...deps, rules });
     case 'none':
       return NO_SINK;
   }

@@ -25,7 +25,6 @@ export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
   const described = (suffix: string, description: Description) => ({
     aliases: formerNames(`${prefix}_${suffix}`),
-    notBuiltYet: 'warns' as const,
     ...description,
   });
   return {

@@ -32,58 +32,49 @@ export const statisticsTable = {
   statsdPort: setting('STATSD_PORT', remotePort, { default: '8125', doc: 'port of StatsD' }),
   statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), {
     default: 'tcp',
-    doc: 'tcp or udp',
+    doc: 'tcp or udp; statistics with tags go over udp when nobody sets it',
   }),
   extraTags: setting('EXTRA_TAGS', pairs(':'), {
-    notBuiltYet: 'warns',
     doc: 'tags of all statistics, k1:v1,k2:v2',
     whenUnset: 'none',
   }),
   maxSeries: setting('STATS_MAX_SERIES', wholeNumber(1), {
     default: '100000',
-    notBuiltYet: 'warns',
     doc: 'most series of one metric; the rest is summed in one of its own',
   }),
   useTaggedStatsd: setting(USE_TAGGED, boolean, {
     default: 'false',
     aliases: formerNames(USE_TAGGED),
-    notBuiltYet: 'warns',
     doc: 'true sends statistics to StatsD with tags',
   }),
   mogrifierNames: setting(MOGRIFIERS, listOf(word, 'the name of a mogrifier'), {
     aliases: ['TAGGED_STATSD_MOGRIFIERS', ...formerNames(MOGRIFIERS)],
-    notBuiltYet: 'warns',
     doc: 'names of mogrifiers, which turn parts of names into tags, in order',
     whenUnset: 'none',
   }),
   usePullMetrics: setting(USE_PULL, boolean, {
     default: 'false',
     aliases: formerNames(USE_PULL),
-    notBuiltYet: 'warns',
     doc: 'true serves metrics for a scraper',
   }),
   pullAddress: setting(PULL_ADDR, listenAddress, {
     default: ':9090',
     aliases: formerNames(PULL_ADDR),
-    notBuiltYet: 'warns',
     doc: 'address that is scraped',
   }),
   pullPath: setting(PULL_PATH, urlPath, {
     default: '/metrics',
     aliases: formerNames(PULL_PATH),
-    notBuiltYet: 'warns',
     doc: 'path that is scraped',
   }),
   pullMapperFile: setting(PULL_MAPPER, path, {
     aliases: formerNames(PULL_MAPPER),
-    notBuiltYet: 'warns',
     doc: 'file that maps names of statistics to metrics',
     whenUnset: 'the built-in mapping',
   }),
   pullResponseTimeAsMilliseconds: setting(PULL_MILLISECONDS, boolean, {
     default: 'false',
     aliases: formerNames(PULL_MILLISECONDS),
-    notBuiltYet: 'warns',
     doc: 'true gives response times in milliseconds instead of seconds',
   }),
 };

@@ -65,13 +65,16 @@ export function toStatistics(
 ): StatisticsSettings {
   const { values } = reading;
   const listedIn = reading.shown('mogrifierNames');
+  const output = chooseOutput(reading, findings);
+  // Agents that take tags listen on UDP, and there is where today's deployments send them.
+  const isUdpByDefault = output === 'tagged-statsd' && !reading.isSet('statsdProtocol');
   return {
-    output: chooseOutput(reading, findings),
+    output,
     flushIntervalMs: values.flushIntervalMs,
     statsd: {
       host: values.statsdHost,
       port: values.statsdPort,
-      protocol: values.statsdProtocol,
+      protocol: isUdpByDefault ? 'udp' : values.statsdProtocol,
     },
     extraTags: values.extraTags ?? {},
     maxSeries: values.maxSeries,

@@ -1,12 +1,13 @@
+import type { Counter } from './counter';
 import { BUCKETS, type Sample, samplesSince } from './histogram';
 import type { Registry } from './registry';
 
-/** What a push output has to tell about one statistic. `position` is its place in the registry. */
+/** What a push output has to tell about one statistic. `position` is a timer's place in the registry. */
 export type Change =
   | {
       readonly kind: 'counter';
       readonly name: string;
-      readonly position: number;
+      readonly counter: Counter;
       readonly delta: number;
       readonly total: number;
     }
@@ -28,16 +29,15 @@ export interface Changes {
   acknowledge(change: Change): void;
 }
 
+/** One output at a time: what was told is noted in the counters. */
 export function createChanges(registry: Registry): Changes {
-  const toldTotals: number[] = [];
   const toldCounts: Float64Array[] = [];
+  registry.keepUntilTold();
 
   function* counters(): Generator<Change, void> {
-    let position = 0;
-    for (const [name, { value }] of registry.counters) {
-      const delta = value - (toldTotals[position] ?? 0);
-      if (delta !== 0) yield { kind: 'counter', name, position, delta, total: value };
-      position += 1;
+    for (const [name, counter] of registry.readCounters(isUntold)) {
+      const { value, told } = counter;
+      yield { kind: 'counter', name, counter, delta: value - told, total: value };
     }
   }
 
@@ -62,8 +62,12 @@ export function createChanges(registry: Registry): Changes {
       yield* timers();
     },
     acknowledge(change) {
-      if (change.kind === 'counter') toldTotals[change.position] = change.total;
+      if (change.kind === 'counter') change.counter.told = change.total;
       if (change.kind === 'timer') acknowledgeSamples(change.position, change.samples);
     },
   };
+}
+
+function isUntold({ value, told }: Counter): boolean {
+  return value !== told;
 }

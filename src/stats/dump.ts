@@ -20,7 +20,7 @@ export interface StatisticsDump {
 /** Every statistic as a value for JSON, names in order. */
 export function dumpJson(registry: Registry): StatisticsDump {
   return {
-    counters: sortedRecord(registry.counters, ({ value }) => value),
+    counters: sortedRecord(new Map(registry.readCounters()), ({ value }) => value),
     gauges: sortedRecord(registry.readGauges(), (value) => value),
     timers: sortedRecord(registry.timers, dumpTimer),
   };
@@ -28,16 +28,18 @@ export function dumpJson(registry: Registry): StatisticsDump {
 
 /** Every statistic as a line `name: value`, in the order of the names; a timer has one for each figure. */
 export function dumpText(registry: Registry): string {
-  const { counters, gauges, timers } = dumpJson(registry);
-  const lines = [counters, gauges].flatMap((values) =>
-    Object.entries(values).map(([name, value]) => `${name}: ${value.toString()}`),
-  );
-  for (const [name, timer] of Object.entries(timers)) {
-    for (const [figure, value] of Object.entries(timer)) {
-      lines.push(`${name}.${figure}: ${String(value)}`);
+  return [...linesOf(registry)].sort().join('\n');
+}
+
+/** The lines of `dumpText`, in the order in which the statistics came to be. */
+export function* linesOf(registry: Registry): Generator<string, void> {
+  for (const [name, { value }] of registry.readCounters()) yield `${name}: ${value.toString()}`;
+  for (const [name, value] of registry.readGauges()) yield `${name}: ${value.toString()}`;
+  for (const [name, histogram] of registry.timers) {
+    for (const [figure, value] of Object.entries(dumpTimer(histogram))) {
+      yield `${name}.${figure}: ${String(value)}`;
     }
   }
-  return lines.sort().join('\n');
 }
 
 function dumpTimer({ counts, count, maxMilliseconds }: Histogram): TimerDump {

@@ -36,6 +36,16 @@ export class Histogram {
   }
 }
 
+/** The occurrences of both. */
+export function mergedHistogram(one: Histogram, other: Histogram): Histogram {
+  const merged = new Histogram();
+  merged.counts.set(one.counts.map((count, bucket) => count + (other.counts[bucket] as number)));
+  merged.count = one.count + other.count;
+  merged.sumMilliseconds = one.sumMilliseconds + other.sumMilliseconds;
+  merged.maxMilliseconds = Math.max(one.maxMilliseconds, other.maxMilliseconds);
+  return merged;
+}
+
 /** One bucket that holds something. */
 export interface Sample {
   readonly bucket: number;

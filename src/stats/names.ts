@@ -4,7 +4,12 @@ export const NAMES = {
   rules: 'ratelimit.service.rate_limit',
   serviceError: 'ratelimit.service.call.should_rate_limit.service_error',
   storeError: 'ratelimit.service.call.should_rate_limit.redis_error',
+  storeTimeout: 'ratelimit.service.call.should_rate_limit.redis_timeout',
+  breakerOpen: 'ratelimit.service.call.should_rate_limit.breaker_open',
+  answeredLocally: 'ratelimit.service.call.should_rate_limit.answered_locally',
   globalShadowMode: 'ratelimit.service.global_shadow_mode',
+  /** What was counted in a series that says `overflow`, for want of room for one of its own. */
+  overflow: 'ratelimit.statistics.overflow',
 } as const;
 
 /** A metric key is cut here: no file system, datagram or dashboard takes more. */

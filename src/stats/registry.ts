@@ -1,26 +1,65 @@
 import type { Statistics } from '../core/ports';
+import { monotonicMs as systemMonotonicMs } from '../platform/clock';
+import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Counter } from './counter';
 import { Histogram } from './histogram';
+import { NAMES } from './names';
+import { DomainSeries, RuleSeries, type Series } from './series';
 
 /** All statistics of the process: written through the port, read by the outputs. */
 export interface Registry extends Statistics {
-  /** The counter of that name, for who adds to it often. */
+  /** The counter of that name, for who adds to it often. Names are few: none is ever removed. */
   counter(name: string): Counter;
+  /** Counters by metric key of a rule; bounded, since requests make them. */
+  readonly rules: CappedSeries<RuleSeries>;
+  /** Counters by domain that has no rules; bounded for the same reason. */
+  readonly unknownDomains: CappedSeries<DomainSeries>;
   /** In the order in which they came to be; none is ever removed. */
-  readonly counters: ReadonlyMap<string, Counter>;
   readonly timers: ReadonlyMap<string, Histogram>;
+  /** Every counter by its complete name, or those that are wanted: only they get a name. */
+  readCounters(
+    isWanted?: (counter: Counter) => boolean,
+  ): Generator<readonly [name: string, counter: Counter], void>;
   /** Reads every gauge now. Gauges of one name are summed; one that fails or is no number is left out. */
   readGauges(): ReadonlyMap<string, number>;
+  /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
+  limitSeries(limits: SeriesLimits): void;
+  /** An output that notes in `told` what it has written: from now on no series goes before that. */
+  keepUntilTold(): void;
 }
 
-export function createRegistry(): Registry {
+const DEFAULT_MAX_SERIES = 100_000;
+
+/** `monotonicMs` decides how long a series was idle. */
+export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Registry {
   const counters = new Map<string, Counter>();
   const timers = new Map<string, Histogram>();
   const gauges = new Map<string, Set<() => number>>();
+  let limits: SeriesLimits = { maxSeries: DEFAULT_MAX_SERIES, onFull: () => undefined };
+  let isTold = false;
   const counter = (name: string) => series(counters, name, newCounter);
 
+  const capped = <S extends Series>(
+    create: (path: string) => S,
+    overflowPath: (path: string) => string,
+  ) =>
+    new CappedSeries<S>({
+      create,
+      overflowPath,
+      limits: () => limits,
+      isTold: () => isTold,
+      overflowed: counter(NAMES.overflow),
+      monotonicMs,
+    });
+  const rules = capped((path) => new RuleSeries(path), overflowOfDomain);
+  const unknownDomains = capped(
+    (path) => new DomainSeries(path),
+    () => OVERFLOW,
+  );
+
   return {
-    counters,
+    rules,
+    unknownDomains,
     timers,
     counter,
     count(name, by) {
@@ -37,6 +76,11 @@ export function createRegistry(): Registry {
         if (reads.delete(entry) && reads.size === 0) gauges.delete(name);
       };
     },
+    *readCounters(isWanted = () => true) {
+      for (const entry of counters) if (isWanted(entry[1])) yield entry;
+      for (const one of rules) yield* countersOf(one, isWanted);
+      for (const one of unknownDomains) yield* countersOf(one, isWanted);
+    },
     readGauges() {
       const values = new Map<string, number>();
       for (const [name, reads] of gauges) {
@@ -45,14 +89,39 @@ export function createRegistry(): Registry {
       }
       return values;
     },
+    limitSeries(given) {
+      limits = given;
+    },
+    keepUntilTold() {
+      isTold = true;
+    },
   };
+}
+
+const OVERFLOW = 'overflow';
+
+/** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
+function overflowOfDomain(path: string): string {
+  const end = path.indexOf('.');
+  return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
+}
+
+function* countersOf(
+  one: Series,
+  isWanted: (counter: Counter) => boolean,
+): Generator<readonly [string, Counter], void> {
+  for (const [index, stat] of one.stats.entries()) {
+    const counter = one.at(index);
+    if (counter === undefined || !isWanted(counter)) continue;
+    yield [`${NAMES.rules}.${one.path}.${stat}`, counter];
+  }
 }
 
 const newCounter = () => new Counter();
 const newHistogram = () => new Histogram();
 const newReads = () => new Set<() => number>();
 
-/** The series of a name. The only place where one comes to be, and so the place to cap them. */
+/** The series of a name. */
 function series<S>(all: Map<string, S>, name: string, create: () => S): S {
   const known = all.get(name);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
 import { logfmtValue } from '../../platform/logger/logfmt';
 import type { Change } from '../changes';
 import { countOf, quantile, type Sample } from '../histogram';
+import type { Naming } from '../naming';
 import type { Line } from '../push';
 
 /** What a line says of a change after its name; a gauge that stands still says nothing. */
@@ -10,13 +11,17 @@ type Describe = (change: Change) => string | undefined;
  * One line for each changed statistic, in the shape of the text log:
  * `time="…" type=counter name=ratelimit.service.config_load_success delta=1 total=4`.
  */
-export function createLogLines(now: () => Date): (change: Change) => Iterable<Line> {
+export function createLogLines(
+  now: () => Date,
+  naming: Naming,
+): (change: Change) => Iterable<Line> {
   const describe = createDescribe();
   return (change) => {
     const values = describe(change);
     if (values === undefined) return [];
     const time = logfmtValue(now().toISOString());
-    const text = `time=${time} type=${change.kind} name=${logfmtValue(change.name)} ${values}`;
+    const name = logfmtValue(naming(change.name).name);
+    const text = `time=${time} type=${change.kind} name=${name} ${values}`;
     return [{ text, change }];
   };
 }

@@ -1,5 +1,6 @@
 import type { Change } from '../changes';
 import { countOf, type Sample } from '../histogram';
+import type { Naming, WrittenName } from '../naming';
 import type { Line } from '../push';
 
 /** Above this many samples in one flush a timer is sent by bucket, with a sample rate. */
@@ -7,32 +8,41 @@ const MAX_SINGLE_SAMPLES = 1000;
 
 type TimerChange = Extract<Change, { kind: 'timer' }>;
 
-/** The StatsD lines of a change: `name:3|c`, `name:7|g`, `name:0.42|ms`, `name:0.42|ms|@0.001`. */
-export function* statsdLines(change: Change): Generator<Line, void> {
+/**
+ * The StatsD lines of a change: `name:3|c`, `name:7|g`, `name:0.42|ms`, `name:0.42|ms|@0.001`, each with
+ * the tags of its name at the end.
+ */
+export function* statsdLines(change: Change, naming: Naming): Generator<Line, void> {
+  const written = naming(change.name);
   switch (change.kind) {
     case 'counter':
-      yield { text: `${change.name}:${change.delta.toString()}|c`, change };
+      yield { text: lineOf(written, change.delta.toString(), 'c'), change };
       return;
     case 'gauge':
-      yield { text: gaugeLine(change.name, change.value), change };
+      yield { text: gaugeLine(written, change.value), change };
       return;
     case 'timer':
-      yield* timerLines(change);
+      yield* timerLines(written, change);
   }
 }
 
-/** A gauge with a sign is a change of the gauge in StatsD; only one that starts from 0 can get below. */
-function gaugeLine(name: string, value: number): string {
-  const line = `${name}:${value.toString()}|g`;
-  return value < 0 ? `${name}:0|g\n${line}` : line;
+function lineOf({ name, suffix }: WrittenName, value: string, type: string): string {
+  return `${name}:${value}|${type}${suffix}`;
 }
 
-function* timerLines(change: TimerChange): Generator<Line, void> {
+/** A gauge with a sign is a change of the gauge in StatsD; only one that starts from 0 can get below. */
+function gaugeLine(written: WrittenName, value: number): string {
+  const line = lineOf(written, value.toString(), 'g');
+  return value < 0 ? `${lineOf(written, '0', 'g')}\n${line}` : line;
+}
+
+function* timerLines(written: WrittenName, change: TimerChange): Generator<Line, void> {
   const bySample = countOf(change.samples) <= MAX_SINGLE_SAMPLES;
   for (const sample of change.samples) {
-    const text = `${change.name}:${milliseconds(sample)}|ms`;
+    const rate = bySample ? '' : rateSuffix(sample.times);
+    const text = lineOf(written, milliseconds(sample), `ms${rate}`);
     if (bySample) yield* singleLines(text, change, sample);
-    else yield { text: text + rateSuffix(sample.times), change: { ...change, samples: [sample] } };
+    else yield { text, change: { ...change, samples: [sample] } };
   }
 }
 

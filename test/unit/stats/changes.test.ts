@@ -86,7 +86,7 @@ describe('createChanges', () => {
           if (flush === 'half') read.slice(0, read.length / 2).forEach(send);
         }
         for (const change of [...changes.read()]) send(change);
-        for (const [name, { value }] of registry.counters) {
+        for (const [name, { value }] of registry.readCounters()) {
           expect(received.get(name) ?? 0).toBe(value);
         }
       }),

@@ -16,6 +16,7 @@ describe('dumpText', () => {
     expect(dumpText(someRegistry()).split('\n')).toEqual([
       'a.hits: 0',
       'm.open: 1.5',
+      'ratelimit.statistics.overflow: 0',
       'took.count: 100',
       'took.max: 50',
       expect.stringMatching(/^took.p50: (0\.99|1\.00)/),
@@ -25,8 +26,8 @@ describe('dumpText', () => {
     ]);
   });
 
-  it('is empty when nothing was counted', () => {
-    expect(dumpText(createRegistry())).toBe('');
+  it('shows that nothing was counted', () => {
+    expect(dumpText(createRegistry())).toBe('ratelimit.statistics.overflow: 0');
   });
 });
 
@@ -34,11 +35,15 @@ describe('dumpJson', () => {
   it('gives the same as a value', () => {
     const dump = dumpJson(someRegistry());
     expect(dump).toMatchObject({
-      counters: { 'a.hits': 0, 'z.hits': 3 },
+      counters: { 'a.hits': 0, 'ratelimit.statistics.overflow': 0, 'z.hits': 3 },
       gauges: { 'm.open': 1.5 },
       timers: { took: { count: 100, max: 50 } },
     });
-    expect(Object.keys(dump.counters)).toEqual(['a.hits', 'z.hits']);
+    expect(Object.keys(dump.counters)).toEqual([
+      'a.hits',
+      'ratelimit.statistics.overflow',
+      'z.hits',
+    ]);
     expect(JSON.parse(JSON.stringify(dump))).toEqual(dump);
   });
 

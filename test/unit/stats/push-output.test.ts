@@ -1,11 +1,14 @@
 import { lastValueFrom, toArray } from 'rxjs';
-import { createChanges } from '../../../src/stats/changes';
+import { type Change, createChanges } from '../../../src/stats/changes';
 import { createPushOutput } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
+import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/lines';
 import { eventually } from '../../support/eventually';
 import { createRecordingLogger } from '../../support/recording-logger';
 import { createRecordingSink } from '../../support/recording-sink';
+
+const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
 
 function setUp(flushIntervalMs: number, fails?: (send: number) => boolean) {
   const registry = createRegistry();
@@ -15,7 +18,7 @@ function setUp(flushIntervalMs: number, fails?: (send: number) => boolean) {
     {
       changes: createChanges(registry),
       sink: recording.sink,
-      toLines: statsdLines,
+      toLines: plainLines,
       logger,
     },
     { flushIntervalMs, lastFlushWithinMs: 1000 },

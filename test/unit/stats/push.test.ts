@@ -1,16 +1,19 @@
 import fc from 'fast-check';
-import { createChanges } from '../../../src/stats/changes';
+import { type Change, createChanges } from '../../../src/stats/changes';
 import { push } from '../../../src/stats/push';
 import { createRegistry } from '../../../src/stats/registry';
+import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/lines';
 import { createRecordingSink } from '../../support/recording-sink';
+
+const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
 
 const { signal } = new AbortController();
 
 function setUp(maxBytes: number, fails?: (send: number) => boolean) {
   const registry = createRegistry();
   const recording = createRecordingSink(maxBytes, fails);
-  const deps = { changes: createChanges(registry), sink: recording.sink, toLines: statsdLines };
+  const deps = { changes: createChanges(registry), sink: recording.sink, toLines: plainLines };
   return { ...recording, registry, deps };
 }
 
@@ -98,7 +101,9 @@ describe('push', () => {
           await push(deps, signal);
         }
         for (let i = 0; i <= failures.length; i += 1) await push(deps, signal);
-        const totals = [...registry.counters].map(([name, { value }]) => [name, value] as const);
+        const totals = [...registry.readCounters()].map(
+          ([name, { value }]) => [name, value] as const,
+        );
         expect(received(sent)).toEqual(Object.fromEntries(totals.filter(([, v]) => v > 0)));
       }),
     );

@@ -8,6 +8,9 @@ const NOTHING: Tally = {
   unknownDomains: [],
   serviceErrors: 0,
   storeErrors: 0,
+  storeTimeouts: 0,
+  breakerOpen: 0,
+  answeredLocally: 0,
   globalShadowMode: 0,
 };
 
@@ -29,7 +32,9 @@ function record(...tallies: readonly Partial<Tally>[]) {
   const recordTally = createRecordTally(registry);
   for (const tally of tallies) recordTally({ ...NOTHING, ...tally });
   return Object.fromEntries(
-    [...registry.counters].filter(([, { value }]) => value > 0).map(([name, c]) => [name, c.value]),
+    [...registry.readCounters()]
+      .filter(([, { value }]) => value > 0)
+      .map(([name, c]) => [name, c.value]),
   );
 }
 
@@ -59,7 +64,8 @@ describe('createRecordTally', () => {
       ...NOTHING,
       rules: [line('d.k', { totalHits: 1 }), line('d.l', {})],
     });
-    const rules = [...registry.counters.keys()].filter((name) => name.includes('.rate_limit.'));
+    const names = [...registry.readCounters()].map(([name]) => name);
+    const rules = names.filter((name) => name.includes('.rate_limit.'));
     expect(rules).toEqual(['ratelimit.service.rate_limit.d.k.total_hits']);
   });
 
@@ -82,9 +88,13 @@ describe('createRecordTally', () => {
   it('shows the errors and overrides that never happened', () => {
     const registry = createRegistry();
     createRecordTally(registry);
-    expect([...registry.counters.keys()]).toEqual([
+    expect([...registry.readCounters()].map(([name]) => name)).toEqual([
+      'ratelimit.statistics.overflow',
       'ratelimit.service.call.should_rate_limit.service_error',
       'ratelimit.service.call.should_rate_limit.redis_error',
+      'ratelimit.service.call.should_rate_limit.redis_timeout',
+      'ratelimit.service.call.should_rate_limit.breaker_open',
+      'ratelimit.service.call.should_rate_limit.answered_locally',
       'ratelimit.service.global_shadow_mode',
     ]);
   });

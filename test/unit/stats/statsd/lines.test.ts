@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { createChanges } from '../../../../src/stats/changes';
+import { createPlainNaming } from '../../../../src/stats/naming';
 import { createRegistry, type Registry } from '../../../../src/stats/registry';
 import { statsdLines } from '../../../../src/stats/statsd/lines';
 
@@ -8,7 +9,7 @@ function linesOf(count: (registry: Registry) => void): string[] {
   count(registry);
   const lines: string[] = [];
   for (const change of createChanges(registry).read()) {
-    for (const { text } of statsdLines(change)) lines.push(text);
+    for (const { text } of statsdLines(change, createPlainNaming())) lines.push(text);
   }
   return lines;
 }
@@ -89,7 +90,8 @@ describe('statsdLines', () => {
         for (const [ms, times] of list) registry.time('took', ms, times);
         const changes = createChanges(registry);
         for (const change of [...changes.read()]) {
-          for (const line of statsdLines(change)) changes.acknowledge(line.change);
+          for (const line of statsdLines(change, createPlainNaming()))
+            changes.acknowledge(line.change);
         }
         expect([...changes.read()]).toEqual([]);
       }),

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Snapshot } from '../../streams';
+import { dumpRules } from '../core/rules/dump';
+import type { Rules } from '../core/rules/rules';
+import type { Reading } from '../stats/prometheus/families';
+
+/** Which build runs, with which rules: two instances that agree show the same figures. */
+export function createBuildReadings(
+  rules: Snapshot<Rules | undefined> | undefined,
+): () => readonly Reading[] {
+  const build: Reading = {
+    name: 'weir_build_info',
+    type: 'gauge',
+    help: 'the build that runs; always 1',
+    labels: { version: packageVersion(), node: process.version },
+    value: 1,
+  };
+  let hashed: Rules | undefined;
+  let hash = 0;
+
+  return () => {
+    const current = rules?.current;
+    if (current === undefined) return [build];
+    if (current !== hashed) {
+      hash = hashOf(current);
+      hashed = current;
+    }
+    const help = 'first 48 bits of the SHA-256 of the limits in force, as /rlconfig lists them';
+    return [build, { name: 'weir_config_hash', type: 'gauge', help, value: hash }];
+  };
+}
+
+function hashOf(rules: Rules): number {
+  const sha = createHash('sha256');
+  for (const line of [...dumpRules(rules)].sort()) sha.update(`${line}\n`);
+  return sha.digest().readUIntBE(0, 6);
+}
+
+/** The version of the package that this file is part of, in the source tree and in the built one. */
+function packageVersion(): string {
+  for (let folder = __dirname; ; folder = dirname(folder)) {
+    const file = join(folder, 'package.json');
+    if (existsSync(file)) {
+      const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version?: string };
+      return version ?? 'unknown';
+    }
+    if (folder === dirname(folder)) return 'unknown';
+  }
+}

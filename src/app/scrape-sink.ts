@@ -1,0 +1,55 @@
+import { defer, merge } from 'rxjs';
+import type { Snapshot } from '../../streams';
+import type { Rules } from '../core/rules/rules';
+import type { Logger } from '../platform/logger/logger';
+import { compilePattern } from '../settings/re2-pattern';
+import type { StatisticsSettings } from '../settings/to-statistics';
+import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
+import { createProcessReadings } from '../stats/prometheus/process-readings';
+import { readMapping } from '../stats/prometheus/read-mapping';
+import type { Registry } from '../stats/registry';
+import { createHttpListener } from '../transport/http-listener';
+import { addressText } from '../transport/listener';
+import { createBuildReadings } from './build-readings';
+import type { StatisticsSink } from './statistics-sink';
+
+export interface ScrapeSinkDeps {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  /** Undefined: the hash of the rules is not shown. */
+  readonly rules: Snapshot<Rules | undefined> | undefined;
+}
+
+/** How long a scrape may go on when the service stops. */
+const LAST_SCRAPE_MS = 1_000;
+
+/** The port that is scraped (`USE_PULLMETRICS`). A port that cannot be had ends the service. */
+export function createScrapeSink(
+  { extraTags, pullMetrics }: StatisticsSettings,
+  { registry, logger, rules }: ScrapeSinkDeps,
+): StatisticsSink {
+  const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
+  const ofProcess = createProcessReadings();
+  const ofIdentity = createBuildReadings(rules);
+  const handle = createPullMetrics(
+    { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
+    {
+      path,
+      mapping: readMapping(mapperFile, { logger, compilePattern }),
+      extraTags,
+      unitsPerSecond: responseTimeAsMilliseconds ? 1000 : 1,
+    },
+  );
+  const listener = createHttpListener(handle, { host, port });
+  const listen = async () => {
+    const address = addressText(await listener.listen());
+    logger.info(`listening for scrapes on ${address}${path}`);
+  };
+  return {
+    run$: merge(listener.run$, defer(listen)),
+    close() {
+      ofProcess.close();
+      void listener.close(LAST_SCRAPE_MS);
+    },
+  };
+}

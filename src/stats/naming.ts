@@ -1,0 +1,29 @@
+/** How an output writes the name of a statistic: in front of the value, and at the end of the line. */
+export interface WrittenName {
+  readonly name: string;
+  /** Tags as the end of a line, `|#k:v,k:v`; empty without tags. */
+  readonly suffix: string;
+}
+
+export type Naming = (name: string) => WrittenName;
+
+export type Tags = Readonly<Record<string, string>>;
+
+/** What would end a tag, its value or the line, where tags are part of names. */
+const UNSAFE = /[.:|=\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** The tags of EXTRA_TAGS in the order of their names, made fit for StatsD; one without a value is none. */
+export function cleanTags(tags: Tags): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(tags)
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => [name.replace(UNSAFE, '_'), value.replace(UNSAFE, '_')] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Names for servers without tags, as existing dashboards read them: `name.__k1=v1.__k2=v2` (choices §5). */
+export function createPlainNaming(extraTags: Tags = {}): Naming {
+  const end = cleanTags(extraTags)
+    .map(([name, value]) => `.__${name}=${value}`)
+    .join('');
+  return (name) => ({ name: name + end, suffix: '' });
+}

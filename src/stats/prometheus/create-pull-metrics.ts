@@ -1,0 +1,95 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
+import { constants, createGzip } from 'node:zlib';
+import type { Logger } from '../../platform/logger/logger';
+import type { Registry } from '../registry';
+import { acceptedFormat, acceptsGzip } from './accept';
+import { CONTENT_TYPES, exposition, type Format } from './exposition';
+import { type FamiliesOptions, gatherFamilies, type Reading } from './families';
+
+export interface PullMetricsDeps {
+  readonly registry: Registry;
+  /** What is shown beside the statistics; asked at each scrape. */
+  readonly readings: () => readonly Reading[];
+  readonly logger: Pick<Logger, 'debug'>;
+}
+
+export interface PullMetricsOptions extends FamiliesOptions {
+  readonly path: string;
+}
+
+/** Scrapes at a time; each holds what it shows until its scraper has read it. */
+const MAX_SCRAPES = 4;
+/** Characters that are made in one turn of the event loop. */
+const CHUNK = 32_768;
+
+/** Answers scrapes (`USE_PULLMETRICS`). Decisions have their turn all through a scrape. */
+export function createPullMetrics(
+  { registry, readings, logger }: PullMetricsDeps,
+  options: PullMetricsOptions,
+): RequestListener {
+  let scrapes = 0;
+
+  async function* chunks(format: Format): AsyncGenerator<string, void> {
+    const gathering = gatherFamilies(registry, readings(), options);
+    let step = gathering.next();
+    while (step.done !== true) {
+      await turn();
+      step = gathering.next();
+    }
+    let chunk = '';
+    for (const lines of exposition(step.value, format)) {
+      chunk += lines;
+      if (chunk.length < CHUNK) continue;
+      yield chunk;
+      chunk = '';
+      await turn();
+    }
+    yield chunk;
+  }
+
+  const scrape = async (format: Format, gzip: boolean, response: ServerResponse) => {
+    const source = Readable.from(chunks(format), { objectMode: false, highWaterMark: CHUNK });
+    scrapes += 1;
+    try {
+      if (gzip) await pipeline(source, createGzip({ level: constants.Z_BEST_SPEED }), response);
+      else await pipeline(source, response);
+    } catch (error) {
+      logger.debug('a scrape ended early', { error });
+    } finally {
+      scrapes -= 1;
+    }
+  };
+
+  return (request, response) => {
+    const { method = '', url = '/', headers } = request;
+    if (url.split('?', 1)[0] !== options.path) {
+      refuse(response, 404, `no such page, metrics are at ${options.path}\n`);
+    } else if (method !== 'GET' && method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD');
+      refuse(response, 405, `method ${method} is not allowed here, expected GET or HEAD\n`);
+    } else if (scrapes >= MAX_SCRAPES) {
+      refuse(
+        response,
+        503,
+        `${String(MAX_SCRAPES)} scrapes are running already, try again later\n`,
+      );
+    } else {
+      const format = acceptedFormat(headers.accept);
+      const gzip = acceptsGzip(headers['accept-encoding']);
+      response.writeHead(200, {
+        'Content-Type': CONTENT_TYPES[format],
+        Vary: 'Accept, Accept-Encoding',
+        ...(gzip && { 'Content-Encoding': 'gzip' }),
+      });
+      if (method === 'HEAD') response.end();
+      else void scrape(format, gzip, response);
+    }
+  };
+}
+
+function refuse(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(body);
+}

@@ -1,0 +1,186 @@
+import { type Histogram, mergedHistogram } from '../histogram';
+import type { Tags } from '../naming';
+import type { Registry } from '../registry';
+import {
+  DEFAULT_BOUNDS,
+  findMapping,
+  labelName,
+  type MappingSet,
+  metricName,
+  type StatisticKind,
+  type TimerShape,
+} from './mapping';
+
+/** One timer under one set of labels. */
+export interface TimerSeries {
+  readonly histogram: Histogram;
+  /** From milliseconds to what is shown. */
+  readonly scale: number;
+  readonly shape: TimerShape;
+}
+
+/** One metric: all series of a name. Series go by their labels as they are written, `{a="b"}` or nothing. */
+export type Family = { readonly name: string; readonly help: string | undefined } & (
+  | { readonly type: 'counter'; readonly series: Map<string, number> }
+  | { readonly type: 'gauge'; readonly series: Map<string, number> }
+  | { readonly type: 'histogram'; readonly series: Map<string, TimerSeries> }
+  | { readonly type: 'summary'; readonly series: Map<string, TimerSeries> }
+);
+
+/** A value that is no statistic of the registry: of the process, of the build. */
+export interface Reading {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly labels?: Tags;
+  readonly value: number;
+}
+
+export interface FamiliesOptions {
+  readonly mapping: MappingSet;
+  /** Labels of every series; those of a mapping win. */
+  readonly extraTags: Tags;
+  /** How many of the shown units a second has: 1, or 1000 where milliseconds are wanted. */
+  readonly unitsPerSecond: 1 | 1000;
+}
+
+/** Statistics that are looked at in one turn: about a millisecond. */
+const STEP = 500;
+
+/**
+ * All metrics of a moment. Gathering many takes a while: each step of the generator is a good moment to
+ * do something else, and the last one returns them.
+ */
+export function* gatherFamilies(
+  registry: Registry,
+  readings: readonly Reading[],
+  options: FamiliesOptions,
+): Generator<void, readonly Family[]> {
+  const families = new Families(options);
+  let looked = 0;
+  for (const [name, { value }] of registry.readCounters()) {
+    families.addValue('counter', name, value);
+    looked += 1;
+    if (looked % STEP === 0) yield;
+  }
+  for (const [name, value] of registry.readGauges()) families.addValue('gauge', name, value);
+  for (const [name, histogram] of registry.timers) families.addTimer(name, histogram);
+  for (const reading of readings) families.addReading(reading);
+  return families.all();
+}
+
+class Families {
+  readonly #byName = new Map<string, Family>();
+  readonly #options: FamiliesOptions;
+  readonly #extra: readonly (readonly [string, string])[];
+  #conflicts = 0;
+
+  constructor(options: FamiliesOptions) {
+    this.#options = options;
+    // Of tags whose names become equal the last one counts.
+    const extra = new Map<string, string>();
+    for (const [tag, value] of Object.entries(options.extraTags)) extra.set(tagName(tag), value);
+    this.#extra = [...extra];
+  }
+
+  addValue(kind: 'counter' | 'gauge', statistic: string, value: number): void {
+    const shown = this.#shown(statistic, kind);
+    if (shown === undefined) return;
+    const { name, help, labels, scale } = shown;
+    this.#sum({ name, help, type: kind }, labels, value * scale);
+  }
+
+  addTimer(statistic: string, histogram: Histogram): void {
+    const shown = this.#shown(statistic, 'timer');
+    if (shown === undefined) return;
+    const { name, help, labels, timer } = shown;
+    const scale = (shown.scale * this.#options.unitsPerSecond) / 1000;
+    const family = this.#family({ name, help, type: timer.type });
+    if (family.type !== timer.type) {
+      this.#conflicts += 1;
+      return;
+    }
+    const known = family.series.get(labels)?.histogram;
+    const all = known === undefined ? histogram : mergedHistogram(known, histogram);
+    family.series.set(labels, { histogram: all, scale, shape: this.#inUnits(timer) });
+  }
+
+  addReading({ name, help, type, labels = {}, value }: Reading): void {
+    this.#sum({ name, help, type }, this.#labels(Object.entries(labels)), value);
+  }
+
+  all(): readonly Family[] {
+    const help = 'series that are not shown since a metric of their name has another type';
+    const name = 'weir_metrics_conflicts';
+    if (this.#conflicts > 0) this.addReading({ name, help, type: 'gauge', value: this.#conflicts });
+    return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** The default bounds are seconds; those of a file are in what is shown. */
+  #inUnits(shape: TimerShape): TimerShape {
+    const { unitsPerSecond } = this.#options;
+    if (shape.type !== 'histogram' || shape.bounds !== DEFAULT_BOUNDS) return shape;
+    const bounds = shape.bounds.map((bound) => Number((bound * unitsPerSecond).toPrecision(6)));
+    return { ...shape, bounds };
+  }
+
+  #sum(of: Pick<Family, 'name' | 'help'> & { type: 'counter' | 'gauge' }, at: string, by: number) {
+    const family = this.#family(of);
+    if (family.type !== of.type) this.#conflicts += 1;
+    else family.series.set(at, (family.series.get(at) ?? 0) + by);
+  }
+
+  #family(of: Pick<Family, 'name' | 'help' | 'type'>): Family {
+    const known = this.#byName.get(of.name);
+    if (known !== undefined) return known;
+    const created = { ...of, series: new Map() } as Family;
+    this.#byName.set(of.name, created);
+    return created;
+  }
+
+  /** Under which name, labels and shape a statistic is shown; undefined: not at all. */
+  #shown(statistic: string, kind: StatisticKind) {
+    const { mapping: set } = this.#options;
+    const found = findMapping(set, statistic, kind);
+    if (found === undefined) {
+      const name = metricName(statistic);
+      return {
+        name,
+        help: undefined,
+        labels: this.#labels([]),
+        scale: 1,
+        timer: set.unmappedTimer,
+      };
+    }
+    const { mapping, groups } = found;
+    if (mapping.drop) return undefined;
+    const labels = mapping.labels.map(([name, value]) => [name, value(groups)] as const);
+    return {
+      name: metricName(mapping.name(groups)),
+      help: mapping.help,
+      labels: this.#labels(labels),
+      scale: mapping.scale,
+      timer: mapping.timer,
+    };
+  }
+
+  /** As they are written. An empty label is no label. */
+  #labels(own: readonly (readonly [string, string])[]): string {
+    const all = own.filter(([, value]) => value !== '');
+    for (const [name, value] of this.#extra)
+      if (value !== '' && !own.some(([taken]) => taken === name)) all.push([name, value]);
+    if (all.length === 0) return '';
+    return `{${all.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`;
+  }
+}
+
+/** `le` and `quantile` belong to timers. */
+function tagName(tag: string): string {
+  const name = labelName(tag);
+  return name === 'le' || name === 'quantile' ? `tag_${name}` : name;
+}
+
+function escapeLabel(value: string): string {
+  if (!/["\\\n]/.test(value)) return value;
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,89 @@
+/** What a statistic is; mappings may be for one kind only. */
+export type StatisticKind = 'counter' | 'gauge' | 'timer';
+
+/** How a timer is shown. Bounds and quantiles rise; bounds are in the unit that is shown. */
+export type TimerShape =
+  | { readonly type: 'histogram'; readonly bounds: readonly number[] }
+  | { readonly type: 'summary'; readonly quantiles: readonly number[] };
+
+/** A text with `$1`, `${1}`… in it, filled with what a pattern found. */
+export type Template = (groups: readonly (string | undefined)[]) => string;
+
+/** How the statistics that a pattern finds are shown. */
+export interface Mapping {
+  /** What the pattern found, `[whole, $1, $2, …]`; undefined when it does not fit. */
+  readonly match: (name: string) => readonly (string | undefined)[] | undefined;
+  readonly kind: StatisticKind | undefined;
+  /** True: not shown at all. Then nothing of the rest counts. */
+  readonly drop: boolean;
+  readonly name: Template;
+  readonly help: string | undefined;
+  readonly labels: readonly (readonly [name: string, value: Template])[];
+  readonly timer: TimerShape;
+  readonly scale: number;
+}
+
+export interface MappingSet {
+  readonly mappings: readonly Mapping[];
+  /** How timers are shown that no mapping names. */
+  readonly unmappedTimer: TimerShape;
+}
+
+/** 0.1 ms to 10 s, in seconds. */
+export const DEFAULT_BOUNDS: readonly number[] = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+
+export const DEFAULT_QUANTILES: readonly number[] = [0.5, 0.9, 0.99];
+
+/** Finds the mapping of a statistic: the first that fits. */
+export function findMapping(
+  { mappings }: MappingSet,
+  name: string,
+  kind: StatisticKind,
+): { readonly mapping: Mapping; readonly groups: readonly (string | undefined)[] } | undefined {
+  for (const mapping of mappings) {
+    if (mapping.kind !== undefined && mapping.kind !== kind) continue;
+    const groups = mapping.match(name);
+    if (groups !== undefined) return { mapping, groups };
+  }
+  return undefined;
+}
+
+const REFERENCE = /\$\{?(\d+)\}?/g;
+
+export function template(text: string): Template {
+  if (!text.includes('$')) return () => text;
+  return (groups) => text.replace(REFERENCE, (_, group: string) => groups[Number(group)] ?? '');
+}
+
+/** A name as a metric may have it: what it may not hold becomes `_`. */
+export function metricName(text: string): string {
+  const name = text.replace(/[^a-zA-Z0-9_:]/g, '_');
+  return /^\d/.test(name) ? `_${name}` : name;
+}
+
+/** A name as a label may have it. */
+export function labelName(text: string): string {
+  return metricName(text).replaceAll(':', '_');
+}
+
+/** A pattern of statsd_exporter: `*` stands for one segment between dots. */
+export function globMatch(pattern: string): Mapping['match'] {
+  const parts = pattern.split('.');
+  const last = parts.length - 1;
+  return (name) => {
+    const segments = name.split('.');
+    if (segments.length !== parts.length) return undefined;
+    const groups = [name];
+    // From the end: names differ most in their statistic.
+    for (let at = last; at >= 0; at -= 1)
+      if (parts[at] !== '*' && parts[at] !== segments[at]) return undefined;
+    for (const [at, part] of parts.entries()) if (part === '*') groups.push(segments[at] as string);
+    return groups;
+  };
+}
+
+export function regexMatch(pattern: RegExp): Mapping['match'] {
+  return (name) => pattern.exec(name) ?? undefined;
+}

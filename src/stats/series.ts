@@ -1,0 +1,117 @@
+import type { RuleTally } from '../core/decision/tally';
+import { Counter } from './counter';
+
+/** Counters of one rule or domain: those that callers can make any number of. */
+export interface Series {
+  /** Between the common start of all names and the statistic: `shop.user_ann`. */
+  readonly path: string;
+  /** The names of its statistics. */
+  readonly stats: readonly string[];
+  /** The counter of `stats[index]`; undefined while it never counted. */
+  at(index: number): Counter | undefined;
+  /** Whether it counted since the last time this was asked. */
+  hasMoved(): boolean;
+}
+
+const RULE_STATS = [
+  'total_hits',
+  'over_limit',
+  'near_limit',
+  'within_limit',
+  'shadow_mode',
+  'over_limit_with_local_cache',
+] as const;
+
+/** The counters of one metric key; one that never counted does not exist. */
+export class RuleSeries implements Series {
+  readonly path: string;
+  readonly stats = RULE_STATS;
+  #totalHits: Counter | undefined;
+  #overLimit: Counter | undefined;
+  #nearLimit: Counter | undefined;
+  #withinLimit: Counter | undefined;
+  #shadowMode: Counter | undefined;
+  #overLimitWithLocalCache: Counter | undefined;
+  #seen = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  add(hits: RuleTally): void {
+    this.#totalHits = grown(this.#totalHits, hits.totalHits);
+    this.#overLimit = grown(this.#overLimit, hits.overLimit);
+    this.#nearLimit = grown(this.#nearLimit, hits.nearLimit);
+    this.#withinLimit = grown(this.#withinLimit, hits.withinLimit);
+    this.#shadowMode = grown(this.#shadowMode, hits.shadowMode);
+    this.#overLimitWithLocalCache = grown(
+      this.#overLimitWithLocalCache,
+      hits.overLimitWithLocalCache,
+    );
+  }
+
+  at(index: number): Counter | undefined {
+    const stat = RULE_STATS[index];
+    return stat === undefined ? undefined : this.#of(stat);
+  }
+
+  #of(stat: (typeof RULE_STATS)[number]): Counter | undefined {
+    switch (stat) {
+      case 'total_hits':
+        return this.#totalHits;
+      case 'over_limit':
+        return this.#overLimit;
+      case 'near_limit':
+        return this.#nearLimit;
+      case 'within_limit':
+        return this.#withinLimit;
+      case 'shadow_mode':
+        return this.#shadowMode;
+      case 'over_limit_with_local_cache':
+        return this.#overLimitWithLocalCache;
+    }
+  }
+
+  /** Whatever a rule counts, it counts as a hit too. */
+  hasMoved(): boolean {
+    const hits = this.#totalHits?.value ?? 0;
+    const moved = hits !== this.#seen;
+    this.#seen = hits;
+    return moved;
+  }
+}
+
+const DOMAIN_STATS = ['domain_not_found'] as const;
+
+/** What is counted of a domain without rules. */
+export class DomainSeries implements Series {
+  readonly path: string;
+  readonly stats = DOMAIN_STATS;
+  readonly #notFound = new Counter();
+  #seen = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  add(by: number): void {
+    this.#notFound.add(by);
+  }
+
+  at(index: number): Counter | undefined {
+    return index === 0 ? this.#notFound : undefined;
+  }
+
+  hasMoved(): boolean {
+    const moved = this.#notFound.value !== this.#seen;
+    this.#seen = this.#notFound.value;
+    return moved;
+  }
+}
+
+function grown(counter: Counter | undefined, by: number): Counter | undefined {
+  if (by === 0) return counter;
+  const one = counter ?? new Counter();
+  one.add(by);
+  return one;
+}

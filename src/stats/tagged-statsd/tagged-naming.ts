@@ -1,0 +1,55 @@
+import { cleanTags, type Naming, type Tags } from '../naming';
+
+/** Turns the names that a pattern finds into another name with tags. */
+export interface NameRule {
+  readonly pattern: RegExp;
+  /** `$0`, `$1`… stand for groups of the pattern. */
+  readonly metricName: string;
+  /** Values may hold `$0`, `$1`… too. */
+  readonly tags: Tags;
+}
+
+export interface TaggedNamingOptions {
+  /** In the order in which they are tried; the first that finds something decides. */
+  readonly rules: readonly NameRule[];
+  readonly extraTags: Tags;
+}
+
+const GROUP = /\$(\d+)/g;
+const UNSAFE_IN_NAME = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
+/** A comma would start another tag; a colon in a value is one of its characters. */
+const UNSAFE_IN_TAG = /[,|\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/** Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. */
+export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): Naming {
+  const extra = cleanTags(extraTags).map(([name, value]) => `${name}:${clean(value)}`);
+  const unchanged = suffixOf(extra);
+
+  return (name) => {
+    for (const { pattern, metricName, tags } of rules) {
+      const groups = pattern.exec(name);
+      if (groups === null) continue;
+      const more = Object.entries(tags).map(
+        ([tag, value]) => `${clean(tag)}:${clean(fill(value, groups))}`,
+      );
+      return {
+        name: fill(metricName, groups).replace(UNSAFE_IN_NAME, '_'),
+        suffix: suffixOf([...extra, ...more]),
+      };
+    }
+    return { name, suffix: unchanged };
+  };
+}
+
+/** A group that took no part, or that the pattern does not have, is empty. */
+function fill(template: string, groups: readonly string[]): string {
+  return template.replace(GROUP, (_, group: string) => groups[Number(group)] ?? '');
+}
+
+function clean(text: string): string {
+  return text.replace(UNSAFE_IN_TAG, '_');
+}
+
+function suffixOf(tags: readonly string[]): string {
+  return tags.length === 0 ? '' : `|#${tags.join(',')}`;
+}

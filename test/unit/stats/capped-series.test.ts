@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import type { RuleTally } from '../../../src/core/decision/tally';
+import { IDLE_MS } from '../../../src/stats/capped-series';
+import { createChanges } from '../../../src/stats/changes';
+import { createRegistry } from '../../../src/stats/registry';
+
+const hit = (metric: string): RuleTally => ({
+  metric,
+  totalHits: 1,
+  overLimit: 0,
+  nearLimit: 0,
+  withinLimit: 1,
+  shadowMode: 0,
+  overLimitWithLocalCache: 0,
+});
+
+function setUp(maxSeries: number) {
+  let nowMs = 0;
+  let warnings = 0;
+  const registry = createRegistry({ monotonicMs: () => nowMs });
+  registry.limitSeries({ maxSeries, onFull: () => (warnings += 1) });
+  return {
+    registry,
+    warnings: () => warnings,
+    wait: (ms: number) => (nowMs += ms),
+    hit: (...metrics: string[]) => {
+      for (const metric of metrics) registry.rules.of(metric).add(hit(metric));
+    },
+    totals: () =>
+      Object.fromEntries(
+        [...registry.readCounters()]
+          .filter(([name]) => name.endsWith('.total_hits') || name.endsWith('overflow'))
+          .map(([name, { value }]) => [
+            name.replace(/^ratelimit\.(service\.rate_limit\.)?/, ''),
+            value,
+          ]),
+      ),
+  };
+}
+
+describe('a bounded number of series', () => {
+  it('sums what finds no room by domain, counts it, and says so once', () => {
+    const { hit, totals, warnings } = setUp(2);
+    hit('shop.a', 'shop.b', 'shop.c', 'shop.d', 'shop.c', 'shop.a', 'web.x');
+    expect(totals()).toEqual({
+      'statistics.overflow': 4,
+      'shop.a.total_hits': 2,
+      'shop.b.total_hits': 1,
+      'shop.overflow.total_hits': 3,
+      'web.overflow.total_hits': 1,
+    });
+    expect(warnings()).toBe(1);
+  });
+
+  it('sums domains without rules in one', () => {
+    const { registry } = setUp(1);
+    for (const domain of ['a', 'b', 'c']) registry.unknownDomains.of(domain).add(1);
+    const names = [...registry.readCounters()].map(([name, { value }]) => [name, value]);
+    expect(names).toContainEqual(['ratelimit.service.rate_limit.a.domain_not_found', 1]);
+    expect(names).toContainEqual(['ratelimit.service.rate_limit.overflow.domain_not_found', 2]);
+  });
+
+  it('takes long names for several', () => {
+    const { registry, hit } = setUp(10);
+    for (let i = 0; i < 10; i += 1) hit(`shop.${String(i).padStart(1_500, 'x')}`);
+    expect(registry.rules.size).toBe(1);
+  });
+
+  it('drops nothing while there is room, however long it stands still', () => {
+    const { hit, wait, totals } = setUp(3);
+    hit('shop.a');
+    wait(100 * IDLE_MS);
+    hit('shop.b', 'shop.c');
+    expect(Object.keys(totals())).toContain('shop.a.total_hits');
+  });
+
+  it('makes room of what stood still when there is none', () => {
+    const { hit, wait, totals } = setUp(2);
+    hit('shop.a', 'shop.b', 'shop.c');
+    wait(IDLE_MS);
+    hit('shop.a', 'shop.c', 'shop.d');
+    expect(totals()).toEqual({
+      'statistics.overflow': 2,
+      'shop.a.total_hits': 2,
+      'shop.c.total_hits': 1,
+      'shop.overflow.total_hits': 2,
+    });
+  });
+
+  it('drops nothing that an output has not told yet', () => {
+    const { registry, hit, wait, totals } = setUp(1);
+    const changes = createChanges(registry);
+    hit('shop.a', 'shop.b');
+    wait(IDLE_MS);
+    hit('shop.b');
+    expect(totals()).toHaveProperty(['shop.a.total_hits']);
+    for (const change of changes.read()) changes.acknowledge(change);
+    wait(IDLE_MS);
+    hit('shop.b');
+    expect(totals()).not.toHaveProperty(['shop.a.total_hits']);
+  });
+
+  it('keeps sums exact, whatever comes in whatever order', () => {
+    const metrics = fc.array(fc.constantFrom('d.a', 'd.b', 'd.c', 'd.1.2.3.4', 'd.1_2_3_4', 'e.a'));
+    fc.assert(
+      fc.property(metrics, fc.integer({ min: 1, max: 4 }), (list, max) => {
+        const { hit, totals } = setUp(max);
+        hit(...list);
+        const hits = Object.entries(totals()).filter(([name]) => name.endsWith('.total_hits'));
+        expect(hits.reduce((sum, [, value]) => sum + value, 0)).toBe(list.length);
+      }),
+    );
+  });
+});

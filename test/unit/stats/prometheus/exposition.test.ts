@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { BUILT_IN_MAPPING } from '../../../../src/stats/prometheus/built-in-mapping';
+import { exposition, type Format } from '../../../../src/stats/prometheus/exposition';
+import { gatherFamilies, type FamiliesOptions } from '../../../../src/stats/prometheus/families';
+import { parseMapping } from '../../../../src/stats/prometheus/parse-mapping';
+import { createRegistry, type Registry } from '../../../../src/stats/registry';
+import { parseExposition } from '../../../support/parse-exposition';
+
+function scrape(
+  count: (registry: Registry) => void,
+  options: Partial<FamiliesOptions> = {},
+  format: Format = 'text',
+) {
+  const registry = createRegistry();
+  count(registry);
+  const given = {
+    mapping: BUILT_IN_MAPPING,
+    extraTags: {},
+    unitsPerSecond: 1 as const,
+    ...options,
+  };
+  const gathering = gatherFamilies(registry, [], given);
+  let step = gathering.next();
+  while (step.done !== true) step = gathering.next();
+  return parseExposition([...exposition(step.value, format)].join(''), format);
+}
+
+const countHits =
+  (...paths: string[]) =>
+  ({ count }: Registry) => {
+    for (const path of paths) count(`ratelimit.service.rate_limit.${path}`, 1);
+  };
+
+function mappingFile(text: string) {
+  const parsed = parseMapping(text, { compilePattern: (pattern) => new RegExp(pattern) });
+  if (!parsed.ok) throw new Error(parsed.problems.join());
+  return parsed.mapping;
+}
+
+const HITS = 'ratelimit_service_rate_limit_total_hits';
+const TOOK = 'ratelimit_service_response_time_seconds';
+
+describe('the built-in mapping', () => {
+  it('cuts names at dots, and sums what differs only below the second level', () => {
+    const { samples } = scrape(
+      countHits(
+        'web.user.total_hits',
+        'web.a.b.total_hits',
+        'web.a.b.c.total_hits',
+        'web.a.b.c.d.total_hits',
+      ),
+    );
+    expect(samples.get(`${HITS}{domain="web",key1="user"}`)).toBe(1);
+    expect(samples.get(`${HITS}{domain="web",key1="a",key2="b"}`)).toBe(3);
+  });
+
+  it('leaves other names as they are, with _ for what a name may not hold', () => {
+    const { samples, types } = scrape((registry) => {
+      countHits('web.a/b.over_limit_with_local_cache', 'n.domain_not_found')(registry);
+      registry.gauge('ratelimit.redis_pool.cx_active', () => 3);
+      registry.count('7.up', 1);
+    });
+    expect(samples.get('ratelimit_service_rate_limit_web_a_b_over_limit_with_local_cache')).toBe(1);
+    expect(samples.get('ratelimit_service_rate_limit_n_domain_not_found')).toBe(1);
+    expect(samples.get('_7_up')).toBe(1);
+    expect(types.get('ratelimit_redis_pool_cx_active')).toBe('gauge');
+  });
+
+  it('shows response times in seconds, in buckets from 0.1 ms to 10 s', () => {
+    const { samples } = scrape(({ time }) => {
+      time('ratelimit_server.ShouldRateLimit.response_time', 0.2, 3);
+      time('ratelimit_server.ShouldRateLimit.response_time', 40, 2);
+      time('ratelimit_server.ShouldRateLimit.response_time', 60_000, 1);
+    });
+    const of = (le: string) =>
+      samples.get(`${TOOK}_bucket{grpc_method="ShouldRateLimit",le="${le}"}`);
+    expect(['0.0001', '0.00025', '0.025', '0.05', '10', '+Inf'].map(of)).toEqual([
+      0, 3, 3, 5, 5, 6,
+    ]);
+    expect(samples.get(`${TOOK}_sum{grpc_method="ShouldRateLimit"}`)).toBeCloseTo(60.0806, 6);
+  });
+
+  it('shows milliseconds where they are asked for', () => {
+    const took = ({ time }: Registry) => {
+      time('ratelimit_server.Check.response_time', 20, 1);
+    };
+    const mapping = mappingFile('{defaults: {timer_type: histogram, buckets: [10, 30]}}');
+    const { samples } = scrape(took, { mapping, unitsPerSecond: 1000 });
+    expect(samples.get('ratelimit_server_Check_response_time_bucket{le="10"}')).toBe(0);
+    expect(samples.get('ratelimit_server_Check_response_time_bucket{le="30"}')).toBe(1);
+    expect(samples.get('ratelimit_server_Check_response_time_sum')).toBe(20);
+    const { samples: builtIn } = scrape(took, { unitsPerSecond: 1000 });
+    expect(builtIn.get(`${TOOK}_bucket{grpc_method="Check",le="10"}`)).toBe(0);
+    expect(builtIn.get(`${TOOK}_bucket{grpc_method="Check",le="25"}`)).toBe(1);
+  });
+
+  it('writes extra tags as labels; the mapping wins, and a name is made fit', () => {
+    const extraTags = { domain: 'mine', 'the-zone': 'eu "1"\\' };
+    const { samples } = scrape(countHits('web.user.total_hits'), { extraTags });
+    const labels = 'domain="web",key1="user",the_zone="eu \\"1\\"\\\\"';
+    expect(samples.get(`${HITS}{${labels}}`)).toBe(1);
+  });
+});
+
+describe('a mapping file', () => {
+  it('shows summaries, scales and drops', () => {
+    const mapping = mappingFile(
+      '{mappings: [{match: a.*, name: all, scale: 10}, {match: b, action: drop}]}',
+    );
+    const { samples } = scrape(
+      ({ count, time }) => {
+        count('a.x', 1);
+        count('a.y', 2);
+        count('b', 9);
+        time('took', 20, 100);
+      },
+      { mapping },
+    );
+    expect(samples.get('all')).toBe(30);
+    expect(samples.has('b')).toBe(false);
+    expect(samples.get('took{quantile="0.99"}')).toBeCloseTo(0.02, 3);
+    expect(samples.get('took_count')).toBe(100);
+  });
+
+  it('adds up timers that get one name and one set of labels', () => {
+    const mapping = mappingFile('{mappings: [{match: took.*, name: took, timer_type: histogram}]}');
+    const { samples } = scrape(
+      ({ time }) => {
+        time('took.a', 1, 2);
+        time('took.b', 500, 3);
+      },
+      { mapping },
+    );
+    expect(samples.get('took_bucket{le="0.0025"}')).toBe(2);
+    expect(samples.get('took_count')).toBe(5);
+    expect(samples.get('took_sum')).toBeCloseTo(1.502, 6);
+  });
+
+  it('shows one type where two share a name, and how many it left out', () => {
+    const { samples, types } = scrape((registry) => {
+      registry.count('a.b', 1);
+      registry.gauge('a_b', () => 2);
+      registry.time('a/b', 1, 1);
+    });
+    expect(types.get('a_b')).toBe('counter');
+    expect(samples.get('weir_metrics_conflicts')).toBe(2);
+  });
+});
+
+describe('OpenMetrics', () => {
+  it('has the same names, counters without _total as unknown', () => {
+    const fill = (registry: Registry) => {
+      countHits('web.user.total_hits')(registry);
+      registry.count('ratelimit.redis_pool.cx_total', 2);
+      registry.gauge('ratelimit.redis_pool.cx_active', () => -1);
+      registry.time('ratelimit_server.Check.response_time', 1, 1);
+    };
+    const text = scrape(fill);
+    const open = scrape(fill, {}, 'openmetrics');
+    const names = ({ samples }: typeof text) =>
+      [...samples.keys()].map((key) => key.replace(/le="(\d+)(\.0)?"/, 'le="$1"'));
+    expect(names(open)).toEqual(names(text));
+    expect(open.types.get(HITS)).toBe('unknown');
+    expect(open.types.get('ratelimit_redis_pool_cx')).toBe('counter');
+    expect(text.types.get('ratelimit_redis_pool_cx_total')).toBe('counter');
+  });
+});
+
+it('is read back whatever the names and tags hold', () => {
+  const anything = fc.string({ unit: 'binary', maxLength: 6 });
+  fc.assert(
+    fc.property(
+      fc.array(anything),
+      fc.dictionary(fc.string({ minLength: 1 }), anything),
+      (paths, tags) => {
+        for (const format of ['text', 'openmetrics'] as const) {
+          const fill = countHits(
+            ...paths.map((path) => `d.${path.replace(/\p{Cc}/gu, '_')}.total_hits`),
+          );
+          const { samples } = scrape(fill, { extraTags: tags }, format);
+          expect(samples.size).toBeGreaterThan(0);
+        }
+      },
+    ),
+  );
+});
