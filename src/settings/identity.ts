@@ -1,9 +1,24 @@
-import { host, listenPort } from '../platform/env-table/addresses';
+import { isIP } from 'node:net';
+import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
 import { listOf } from '../platform/env-table/lists';
-import { markNotBuiltYet, setting, type Values } from '../platform/env-table/setting';
-import { oneOf, oneOfInAnyCase, word } from '../platform/env-table/texts';
+import type { Parser } from '../platform/env-table/parser';
+import { setting, type Values } from '../platform/env-table/setting';
+import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/texts';
+import { duration } from '../platform/env-table/durations';
 
-const table = {
+/** An address or a network in CIDR notation; without a prefix the one address. */
+const network: Parser<{ readonly address: string; readonly prefix: number | undefined }> = {
+  expected: 'an IP address or a network such as 10.0.0.0/8',
+  parse: (text) => {
+    const [, ip = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+    const family = isIP(ip);
+    const prefix = bits === undefined ? undefined : Number(bits);
+    if (family === 0 || (prefix ?? 0) > (family === 4 ? 32 : 128)) return undefined;
+    return { address: ip, prefix };
+  },
+};
+
+export const identityTable = {
   host: setting('IDENTITY_HOST', host, {
     default: '0.0.0.0',
     doc: 'address of the identity service',
@@ -12,10 +27,22 @@ const table = {
     default: '8082',
     doc: 'port of the identity service',
   }),
+  metricsAddress: setting('IDENTITY_METRICS_ADDR', listenAddress, {
+    doc: 'where the identity service serves /metrics and /healthcheck, for operators only',
+    whenUnset: 'nowhere',
+  }),
   corsOrigins: setting('IDENTITY_CORS_ORIGINS', listOf(word, 'an origin'), {
     doc: 'origins whose pages may call the identity service',
     whenUnset: 'none',
   }),
+  trustedProxies: setting(
+    'IDENTITY_TRUSTED_PROXIES',
+    listOf(network, 'an IP address or a network such as 10.0.0.0/8'),
+    {
+      doc: 'proxies whose X-Forwarded-For the identity service believes',
+      whenUnset: 'none',
+    },
+  ),
   userinfoProfile: setting('IDENTITY_USERINFO_PROFILE', oneOf('documented', 'full'), {
     default: 'documented',
     doc: 'full adds the fields that strict published clients want',
@@ -25,12 +52,27 @@ const table = {
     oneOfInAnyCase({ embedded: 'embedded', kvstore: 'kvstore', redis: 'kvstore' }),
     { default: 'embedded', doc: 'where users and sessions live: embedded (a file) or kvstore' },
   ),
+  storeFile: setting('IDENTITY_STORE_FILE', path, {
+    default: 'identity-store.json',
+    doc: 'embedded: the file',
+  }),
+  rateLimit: setting('IDENTITY_RATELIMIT', oneOf('process', 'grpc', 'json', 'off'), {
+    default: 'process',
+    doc: 'who decides limits: process (the rules of RUNTIME_*, in the identity service), a decision service by grpc or json, or nobody (off)',
+  }),
+  rateLimitAddress: setting('IDENTITY_RATELIMIT_ADDRESS', address, {
+    doc: 'grpc and json: the decision service',
+    whenUnset: 'localhost:8081 for grpc, localhost:8080 for json',
+  }),
+  rateLimitTimeoutMs: setting(
+    'IDENTITY_RATELIMIT_TIMEOUT',
+    duration({ least: '1ms', most: '10s' }),
+    { default: '250ms', doc: 'grpc and json: longest time for one decision' },
+  ),
   rateLimitFailure: setting('IDENTITY_RATELIMIT_FAILURE', oneOf('allow', 'deny'), {
     default: 'allow',
     doc: 'what happens to a call while decisions are unreachable: allow it, or deny it with 503',
   }),
 };
-
-export const identityTable = markNotBuiltYet(table, 'warns');
 
 export type IdentitySettings = Values<typeof identityTable>;

@@ -1,0 +1,39 @@
+import { createEmbeddedStore } from '../../identity/store/embedded/create-embedded-store';
+import type * as RedisStore from '../../identity/store/redis/create-redis-store';
+import type { IdentityStore } from '../../identity/store/store';
+import { monotonicMs } from '../../platform/clock';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+
+/** The store answers within this time, so that a caller hears 503 within a second (issue). */
+const STORE_TIMEOUT_MS = 800;
+
+/** The store that the settings name; throws an error that says which setting is missing. */
+export function chooseIdentityStore({ identity, store }: Settings, logger: Logger): IdentityStore {
+  if (identity.store === 'embedded')
+    return createEmbeddedStore({ nowMs: Date.now, logger }, { file: identity.storeFile });
+  if (store === undefined)
+    throw new Error(
+      'IDENTITY_STORE=kvstore: expected KVSTORE_URL to be set, and no other BACKEND_TYPE',
+    );
+  const { address, auth, tls } = store;
+  if (address.kind !== 'tcp' && address.kind !== 'unix')
+    throw new Error(`IDENTITY_STORE=kvstore: a store of type ${address.kind} is not built yet`);
+  const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);
+  return loadRedisStore().createRedisStore(
+    { monotonicMs, logger },
+    { address, auth, tls, timeoutMs },
+  );
+}
+
+/** Loaded only when it is used: start-up time. */
+function loadRedisStore(): typeof RedisStore {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
+  return require('../../identity/store/redis/create-redis-store') as typeof RedisStore;
+}
+
+/** A name to connect to: an address that listens everywhere is reached at localhost. */
+export function localName(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}

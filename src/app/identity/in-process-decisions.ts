@@ -1,0 +1,108 @@
+import { lastValueFrom, map, merge } from 'rxjs';
+import { batchedQuestions, createSnapshot, createStopSignal, turnWindow } from '../../../streams';
+import type { Answer, Asker } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { createDecideBatch } from '../../decisions/decide-batch';
+import { DOMAIN, toVerdict, type Decisions, type Verdict } from '../../identity/limits/decisions';
+import { monotonicMs, systemClock } from '../../platform/clock';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import { createRegistry } from '../../stats/registry';
+import { createQuestionSource } from '../../transport/question-source';
+import { chooseCounters } from '../choose-counters';
+import { toDecisionOptions } from '../decision-options';
+import { followRules } from '../follow-rules';
+import { ruleLoads } from '../rule-source';
+
+/** Questions of one batch; the identity service never has more in one turn. */
+const MAX_BATCH = 4_096;
+
+export interface InProcessDecisions extends Decisions {
+  /** Settles when all of it has ended after `close`; rejects when a part of it gave up. */
+  readonly done: Promise<unknown>;
+  /** Settles when rules were loaded or refused for the first time. */
+  readonly ready: Promise<void>;
+}
+
+/** The decision service inside the identity service: the same rules, the same counters, no network. */
+export function createInProcessDecisions(settings: Settings, logger: Logger): InProcessDecisions {
+  const registry = createRegistry();
+  const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
+  const store = chooseCounters(settings, { ...deps, statistics: registry });
+  const rules = createSnapshot<Rules | undefined>(undefined);
+  const stopSignal = createStopSignal();
+  const questions = createQuestionSource();
+  const waiting = new Map<
+    number,
+    { resolve(verdict: Verdict): void; reject(error: Error): void }
+  >();
+  let lastTicket = 0;
+
+  const decideBatch = createDecideBatch(
+    {
+      ...deps,
+      rules,
+      counters: store.counters,
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    toDecisionOptions(settings),
+  );
+  const decided = lastValueFrom(
+    questions.questions$.pipe(
+      batchedQuestions({
+        until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
+        maxSize: MAX_BATCH,
+        answer: decideBatch,
+      }),
+    ),
+    { defaultValue: undefined },
+  );
+  let announce: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => (announce = resolve));
+  const followed = { rules, statistics: registry, logger };
+  const rules$ = followRules(ruleLoads(settings, deps), followed).pipe(
+    map(announce),
+    stopSignal.until(),
+  );
+  const rest = lastValueFrom(merge(rules$, store.run$), { defaultValue: undefined });
+
+  const asker: Asker = {
+    answer(ticket, answer) {
+      const question = waiting.get(ticket);
+      waiting.delete(ticket);
+      if (answer.kind === 'failure') question?.reject(new Error(answer.message));
+      else question?.resolve(verdictOf(answer));
+    },
+  };
+
+  return {
+    done: Promise.all([decided, rest]),
+    ready,
+    ask: (entries) =>
+      new Promise((resolve, reject) => {
+        const ticket = ++lastTicket;
+        waiting.set(ticket, { resolve, reject });
+        const descriptor = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
+        const request = { domain: DOMAIN, descriptors: [descriptor], hitsAddend: 0 };
+        questions.ask({ request, asker, ticket });
+      }),
+    async close() {
+      questions.close();
+      await decided;
+      await store.counters.close();
+      stopSignal.stop();
+      await rest;
+    },
+  };
+}
+
+function verdictOf({ overallCode, statuses }: Exclude<Answer, { kind: 'failure' }>): Verdict {
+  const read = statuses.map(({ code, currentLimit, secondsUntilReset }) => ({
+    isOver: code === 'OVER_LIMIT',
+    limit: currentLimit?.requestsPerUnit,
+    resetSeconds: secondsUntilReset,
+  }));
+  return toVerdict(overallCode === 'OVER_LIMIT', read);
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { usage } from '../../identity/provisioning/commands';
+import { runCommand } from '../../identity/provisioning/run-command';
+import { createLogger } from '../../platform/logger/create-logger';
+import { readSettings } from '../../settings/read-settings';
+import type { Settings } from '../../settings/settings';
+import { settingsHelp } from '../../settings/settings-help';
+import { chooseIdentityStore, localName } from './choose-store';
+import type * as Serve from './serve';
+
+/** `identity` from its command line to its exit code; without words it serves. */
+export async function runIdentity(process: NodeJS.Process): Promise<void> {
+  const words = process.argv.slice(2);
+  const [first = 'serve', second] = words;
+  const isHelp = (word: string | undefined) =>
+    ['--help', '-help', '-h', 'help'].includes(word ?? '');
+  if (isHelp(first) || (first === 'serve' && isHelp(second))) {
+    process.stdout.write(first === 'serve' ? settingsHelp() : usage());
+    return;
+  }
+  const read = readSettings(process.env);
+  if (!read.ok) {
+    process.stderr.write(`${read.problems.join('\n')}\nidentity serve --help lists all settings\n`);
+    process.exitCode = 1;
+    return;
+  }
+  if (first === 'serve') await loadServe().serve(process, read.settings, read.warnings);
+  else await provision(process, read.settings, words);
+}
+
+/** Loaded only when it is used: a command shall not wait for the parts of a server. */
+function loadServe(): typeof Serve {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
+  return require('./serve') as typeof Serve;
+}
+
+async function provision(
+  process: NodeJS.Process,
+  settings: Settings,
+  words: readonly string[],
+): Promise<void> {
+  // What goes wrong is told by the command itself.
+  const logger = createLogger({ level: 'fatal', format: 'text' });
+  const store = chooseIdentityStore(settings, logger);
+  await store.open();
+  const { host, port } = settings.identity;
+  const output = await runCommand(words, {
+    store,
+    nowMs: Date.now,
+    randomBytes,
+    readInput: () => readAll(process.stdin),
+    baseUrl: `http://${localName(host)}:${String(port)}`,
+  });
+  await store.close();
+  process.exitCode = output.exitCode;
+  process.stdout.write(output.stdout);
+  process.stderr.write(output.stderr);
+}
+
+async function readAll(input: AsyncIterable<Uint8Array | string>): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of input) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}

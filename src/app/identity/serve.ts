@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { lastValueFrom } from 'rxjs';
+import type { Decisions } from '../../identity/limits/decisions';
+import { createLimits, NO_LIMITS } from '../../identity/limits/limits';
+import {
+  createIdentityService,
+  type IdentityService,
+} from '../../identity/service/create-identity-service';
+import { createMetrics } from '../../identity/service/metrics';
+import { monotonicMs } from '../../platform/clock';
+import { createLogger } from '../../platform/logger/create-logger';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import { chooseDecisions } from './choose-decisions';
+import { chooseIdentityStore, localName } from './choose-store';
+
+const MAX_BLOCKED_ADDRESSES = 10_000;
+/** How long a stop may take in all: less than Kubernetes' usual 30 s. */
+const STOP_WITHIN_MS = 20_000;
+const DRAIN_MS = 5_000;
+/** Rules that are there are loaded before the first request; rules that are not delay the port by this. */
+const FIRST_RULES_MS = 1_000;
+/** A limiter that is away says so once in this time. */
+const LIMITER_LOG_EVERY_MS = 10_000;
+
+/** Runs the identity service until a signal stops it. */
+export async function serve(
+  process: NodeJS.Process,
+  settings: Settings,
+  warnings: readonly string[],
+): Promise<void> {
+  const logger = createLogger(settings.logging);
+  const end = (code: number) => process.exit(code);
+  const crash = (error: unknown) => {
+    logger.error('ending because of a fault', { error });
+    end(1);
+  };
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
+  for (const warning of warnings) logger.warn(warning);
+
+  const decisions = chooseDecisions(settings, logger);
+  const service = createService(settings, decisions, logger);
+  if (decisions !== undefined && 'done' in decisions) {
+    decisions.done.catch(crash);
+    await Promise.race([decisions.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
+  }
+  lastValueFrom(service.run$, { defaultValue: undefined }).catch(crash);
+  stopOnSignals(process, service, end);
+  const port = await service.listen();
+  const { host } = settings.identity;
+  logger.info(`listening for identity on ${host}:${String(port)}`);
+  if (settings.logging.format === 'text')
+    process.stdout.write(banner(`http://${localName(host)}:${String(port)}`, settings));
+}
+
+function createService(
+  settings: Settings,
+  decisions: Decisions | undefined,
+  logger: Logger,
+): IdentityService {
+  const { host, port, metricsAddress, corsOrigins, trustedProxies, ...identity } =
+    settings.identity;
+  const metrics = createMetrics();
+  const store = chooseIdentityStore(settings, logger);
+  const tell = createSeldomWarning(logger);
+  const onFailure = (error: unknown) => {
+    metrics.limiterFailure();
+    tell(error);
+  };
+  const limits =
+    decisions === undefined
+      ? NO_LIMITS
+      : createLimits(
+          { decisions, monotonicMs, onFailure },
+          { failure: identity.rateLimitFailure, maxBlocked: MAX_BLOCKED_ADDRESSES },
+        );
+  return createIdentityService(
+    { store, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
+    {
+      address: { host, port },
+      metricsAddress,
+      corsOrigins: corsOrigins ?? [],
+      trustedProxies: trustedProxies ?? [],
+      profile: identity.userinfoProfile,
+    },
+  );
+}
+
+function createSeldomWarning(logger: Logger): (error: unknown) => void {
+  let lastMs = -Infinity;
+  return (error) => {
+    if (monotonicMs() - lastMs < LIMITER_LOG_EVERY_MS) return;
+    lastMs = monotonicMs();
+    const reason = error instanceof Error ? error.message : String(error);
+    logger.warn('no decision was to be had', { reason });
+  };
+}
+
+/** The first signal stops in order; a second one, or a stop that takes too long, ends at once. */
+function stopOnSignals(
+  process: NodeJS.Process,
+  service: IdentityService,
+  end: (code: number) => void,
+): void {
+  let isStopping = false;
+  const onSignal = () => {
+    if (isStopping) {
+      end(1);
+      return;
+    }
+    isStopping = true;
+    setTimeout(end, STOP_WITHIN_MS, 1).unref();
+    void service.close(DRAIN_MS).then(() => {
+      end(0);
+    });
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+function banner(url: string, { identity }: Settings): string {
+  const where = identity.store === 'embedded' ? identity.storeFile : 'Redis';
+  return [
+    '',
+    `  identity  ${url}/v1/userinfo`,
+    `  users in  ${where}`,
+    '',
+    '  With the same settings, for a user, a token and a line to try:',
+    '',
+    '  identity demo',
+    '',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,125 @@
+import type { UserInfoResponse } from '../contract/user-info';
+import { createDeadline, type Deadline } from './deadline';
+import { APIError, AuthenticationError, type IdentityError } from './errors';
+import { parseErrorBody, parseUserInfoResponse } from './parse-response';
+
+/** The part of an answer that the client reads. */
+export interface FetchedResponse {
+  readonly status: number;
+  readonly type?: string;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+
+/** The part of the platform's `fetch` that the client uses. */
+export type Fetch = (
+  url: string,
+  init: {
+    readonly method: 'GET';
+    readonly headers: Record<string, string>;
+    readonly redirect: 'manual';
+    readonly signal: AbortSignal;
+  },
+) => Promise<FetchedResponse>;
+
+export interface UserinfoCall {
+  readonly url: string;
+  readonly token: string;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+  readonly fetch: Fetch;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What may stand in the value of a header; anything else would come back in an error of the platform. */
+const HEADER_TEXT = /^[\x21-\x7e]+$/;
+
+/** One call, without retries. Rejects with an `AuthenticationError` or an `APIError`. */
+export async function callUserinfo(call: UserinfoCall): Promise<UserInfoResponse> {
+  const { token, apiKey, timeoutMs, signal } = call;
+  if (!HEADER_TEXT.test(token)) throw badCredential('access token');
+  if (apiKey !== undefined && !HEADER_TEXT.test(apiKey)) throw badCredential('API key');
+  const deadline = createDeadline(timeoutMs, signal);
+  try {
+    const { response, body } = await ask(call, deadline);
+    return read(response, body);
+  } finally {
+    deadline.clear();
+  }
+}
+
+function badCredential(what: string): APIError {
+  const expected = 'expected visible ASCII characters without spaces';
+  return new APIError('bad_credential', `the ${what} cannot be sent in a header, ${expected}`);
+}
+
+async function ask(
+  { url, token, apiKey, fetch, signal, timeoutMs }: UserinfoCall,
+  deadline: Deadline,
+) {
+  const headers: Record<string, string> = {
+    Accept: 'application/json',
+    Authorization: `Bearer ${token}`,
+  };
+  if (apiKey !== undefined) headers['X-API-Key'] = apiKey;
+  try {
+    if (deadline.ended !== undefined) throw new Error('ended before it began');
+    const init = { method: 'GET', headers, redirect: 'manual', signal: deadline.signal } as const;
+    const response = await fetch(url, init);
+    return { response, body: await response.text() };
+  } catch (error) {
+    if (deadline.ended === 'aborted') {
+      throw new APIError('aborted', `the call to ${url} was aborted`, { cause: signal?.reason });
+    }
+    if (deadline.ended === 'timeout') {
+      throw new APIError('timeout', `no answer from ${url} within ${String(timeoutMs)} ms`);
+    }
+    throw networkError(url, error, [token, apiKey ?? token]);
+  }
+}
+
+/** Whatever threw may have quoted what it was given. */
+function networkError(url: string, error: unknown, secrets: readonly string[]): APIError {
+  const { message = '', cause } = Object(error) as { message?: string; cause?: unknown };
+  const { message: inner = '' } = Object(cause) as { message?: string };
+  const told = [message, inner].filter((text) => text !== '').join(': ');
+  const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), told);
+  return new APIError('network', `cannot reach ${url}: ${reason || 'the connection failed'}`);
+}
+
+function read(response: FetchedResponse, body: string): UserInfoResponse {
+  const { status } = response;
+  if (status !== 200) throw statusError(response, body);
+  const parsed = parseUserInfoResponse(body);
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  if (!parsed.ok) {
+    const message = `the body is no UserInfoResponse: ${parsed.problem}`;
+    throw new APIError('bad_body', message, { status, requestId });
+  }
+  const { code } = parsed.response.meta;
+  if (code === 200) return parsed.response;
+  const message = `meta.code is ${String(code)}, expected 200`;
+  throw new APIError('bad_body', message, { status, requestId });
+}
+
+function statusError(response: FetchedResponse, body: string): IdentityError {
+  const { status, type, headers } = response;
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    return new APIError('redirect', 'the service answered with a redirect, which is not followed', {
+      status,
+    });
+  }
+  const told = parseErrorBody(body);
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const details = {
+    requestId: headers.get('x-request-id') ?? undefined,
+    ...told,
+    status,
+    retryAfterSeconds: Number.isFinite(seconds) ? seconds : undefined,
+  };
+  const error = told.error === undefined ? '' : ` (${told.error})`;
+  const message = `the service answered ${String(status)}${error}`;
+  return status === 401
+    ? new AuthenticationError(message, details)
+    : new APIError('status', message, details);
+}

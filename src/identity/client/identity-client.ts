@@ -1,0 +1,82 @@
+import type { Observable } from 'rxjs';
+import type { UserInfoResponse } from '../contract/user-info';
+import { callUserinfo, type Fetch } from './call-userinfo';
+
+export interface IdentityClientOptions {
+  /** Where the service is: `https://identity.example.com`; a path before `/v1` is kept. */
+  readonly baseUrl: string;
+  /** Sent as `X-API-Key`. */
+  readonly apiKey?: string;
+  /** Longest time for a whole call; 10 s unless told otherwise. */
+  readonly timeoutMs?: number;
+  /** Default: the platform's. */
+  readonly fetch?: Fetch;
+}
+
+export interface CallOptions {
+  /** Ends the call early. */
+  readonly signal?: AbortSignal;
+}
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+const PATH = '/v1/userinfo';
+
+/** Asks an identity service who a token belongs to. Holds no connection and needs no closing. */
+export class IdentityClient {
+  readonly #url: string;
+  readonly #apiKey: string | undefined;
+  readonly #timeoutMs: number;
+  readonly #fetch: Fetch;
+
+  /** Throws a TypeError when `baseUrl` is no http address or `timeoutMs` is no time. */
+  constructor({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch }: IdentityClientOptions) {
+    if (!/^https?:\/\/[^/?#@\s]+(?:\/[^?#\s]*)?$/i.test(baseUrl))
+      throw new TypeError(
+        'baseUrl: expected http://<host> or https://<host>, without credentials and query',
+      );
+    if (!(timeoutMs > 0 && timeoutMs < 2 ** 31))
+      throw new TypeError(`timeoutMs ${String(timeoutMs)}: expected milliseconds above 0`);
+    this.#url = baseUrl.replace(/\/+$/, '') + PATH;
+    this.#apiKey = apiKey;
+    this.#timeoutMs = timeoutMs;
+    this.#fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+  }
+
+  /** Rejects with an `AuthenticationError` (401) or an `APIError` (everything else). */
+  getUserInfo(token: string, { signal }: CallOptions = {}): Promise<UserInfoResponse> {
+    return callUserinfo({
+      url: this.#url,
+      apiKey: this.#apiKey,
+      timeoutMs: this.#timeoutMs,
+      fetch: this.#fetch,
+      token,
+      signal,
+    });
+  }
+
+  /** The same as a stream: one call per subscription, which ends with it. Needs the package rxjs. */
+  getUserInfo$(token: string): Observable<UserInfoResponse> {
+    const { Observable: Stream } = loadRxjs();
+    return new Stream((subscriber) => {
+      const controller = new AbortController();
+      this.getUserInfo(token, { signal: controller.signal }).then(
+        (response) => {
+          subscriber.next(response);
+          subscriber.complete();
+        },
+        (error: unknown) => {
+          subscriber.error(error);
+        },
+      );
+      return () => {
+        controller.abort();
+      };
+    });
+  }
+}
+
+/** An optional companion: the client works without it as long as nobody asks for a stream. */
+function loadRxjs(): { readonly Observable: typeof Observable } {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- optional, so not at the top
+  return require('rxjs') as { readonly Observable: typeof Observable };
+}

@@ -1,0 +1,62 @@
+import { createCredential, formatCredential, hashSecret } from '../credential/credential';
+import { done, notFound, toIso, type Command, type CommandDeps } from './command';
+
+/** The key itself: printed once, kept nowhere. */
+export async function issueApiKey(
+  { store, nowMs, randomBytes }: CommandDeps,
+  name: string,
+): Promise<{ readonly apiKey: string; readonly id: string }> {
+  const credential = createCredential(randomBytes);
+  const { id, secret } = credential;
+  const createdAt = toIso(nowMs());
+  await store.putApiKey({ id, secretHash: hashSecret(secret), name, createdAt });
+  return { apiKey: formatCredential('apiKey', credential), id };
+}
+
+const issue: Command = {
+  usage: '<name>',
+  doc: 'prints a new API key, this one time; from the first one on every request needs one',
+  values: ['name'],
+  flags: {},
+  async run({ values: [name = ''] }, deps) {
+    const issued = await issueApiKey(deps, name);
+    return done([{ ...issued, name }], [issued.apiKey]);
+  },
+};
+
+const list: Command = {
+  usage: '',
+  doc: 'prints ids and names of all API keys',
+  values: [],
+  flags: {},
+  async run(_call, { store }) {
+    const keys = (await store.apiKeys()).map(({ id, name, createdAt }) => ({
+      id,
+      name,
+      createdAt,
+    }));
+    return done(
+      keys,
+      keys.map(({ id, name, createdAt }) => [id, createdAt, name].join('\t')),
+    );
+  },
+};
+
+const revoke: Command = {
+  usage: '<id>',
+  doc: 'revokes an API key; without the last one none is asked for any more',
+  values: ['id'],
+  flags: {},
+  async run({ values: [id = ''] }, { store }) {
+    const wasThere = await store.deleteApiKey(id);
+    return wasThere ? done([{ id }], [`revoked ${id}`]) : notFound('API key', id);
+  },
+};
+
+export const apiKeyCommands: Readonly<Record<string, Command>> = {
+  issue,
+  add: issue,
+  list,
+  revoke,
+  delete: revoke,
+};

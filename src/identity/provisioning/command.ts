@@ -1,0 +1,64 @@
+import type { RandomBytes } from '../credential/base62';
+import type { IdentityStore } from '../store/store';
+
+/** What a command works with. */
+export interface CommandDeps {
+  readonly store: IdentityStore;
+  /** Unix milliseconds. */
+  readonly nowMs: () => number;
+  readonly randomBytes: RandomBytes;
+  /** All of standard input. */
+  readonly readInput: () => Promise<string>;
+  /** Where the service is reached from this machine: `http://localhost:8082`. */
+  readonly baseUrl: string;
+}
+
+export type FlagValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface CommandCall {
+  readonly values: readonly string[];
+  readonly flags: FlagValues;
+}
+
+/** What a command did. `records` are for `--json`, a line each; `lines` for people. */
+export type CommandResult =
+  | {
+      readonly kind: 'done';
+      readonly records: readonly object[];
+      readonly lines: readonly string[];
+    }
+  | { readonly kind: 'not-found'; readonly message: string }
+  | { readonly kind: 'wrong'; readonly problems: readonly string[] };
+
+export interface Command {
+  /** What stands behind the words of the command: `<user> [--ttl <duration>]`. */
+  readonly usage: string;
+  readonly doc: string;
+  /** Names of the values that must be given. */
+  readonly values: readonly string[];
+  /** Flags with a value; `many` may be given more than once. */
+  readonly flags: Readonly<Record<string, 'one' | 'many'>>;
+  readonly run: (call: CommandCall, deps: CommandDeps) => Promise<CommandResult>;
+}
+
+export function done(records: readonly object[], lines: readonly string[]): CommandResult {
+  return { kind: 'done', records, lines };
+}
+
+export function notFound(what: string, id: string): CommandResult {
+  return { kind: 'not-found', message: `there is no ${what} ${JSON.stringify(id)}` };
+}
+
+export function wrong(...problems: readonly string[]): CommandResult {
+  return { kind: 'wrong', problems };
+}
+
+/** The value of a flag that may be given once. */
+export function flagText({ flags }: CommandCall, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function toIso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

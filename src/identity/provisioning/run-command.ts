@@ -1,0 +1,86 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { StoreUnavailable } from '../store/store';
+import type { Command, CommandDeps, CommandResult, FlagValues } from './command';
+import { COMMANDS, usage } from './commands';
+
+/** What a command prints, and its exit code. */
+export interface CommandOutput {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const DONE = 0;
+const FAILED = 1;
+const WRONG = 2;
+const NOT_FOUND = 3;
+
+/** Runs one command of the provisioning; never rejects. */
+export async function runCommand(
+  words: readonly string[],
+  deps: CommandDeps,
+): Promise<CommandOutput> {
+  const call = parseCall(words);
+  if ('problem' in call) return failed(WRONG, `${call.problem}\n\n${usage()}`);
+  try {
+    return print(await call.command.run(call, deps), call.asJson);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return failed(FAILED, `${error.message}\n`);
+    const reason = error instanceof Error ? error.message : String(error);
+    return failed(FAILED, `the command failed: ${reason}\n`);
+  }
+}
+
+type Call =
+  | {
+      readonly command: Command;
+      readonly values: readonly string[];
+      readonly flags: FlagValues;
+      readonly asJson: boolean;
+    }
+  | { readonly problem: string };
+
+function parseCall(words: readonly string[]): Call {
+  const [subject = '', verb = ''] = words;
+  const isLong = COMMANDS.has(`${subject} ${verb}`);
+  const command = COMMANDS.get(isLong ? `${subject} ${verb}` : subject);
+  if (command === undefined)
+    return { problem: `no such command: ${JSON.stringify(words.slice(0, 2).join(' '))}` };
+  const flags = Object.entries(command.flags).map(
+    ([name, count]) => [name, { type: 'string', multiple: count === 'many' }] as const,
+  );
+  const config = {
+    args: words.slice(isLong ? 2 : 1),
+    options: { ...Object.fromEntries(flags), json: { type: 'boolean' } },
+    allowPositionals: true,
+  } satisfies ParseArgsConfig;
+  try {
+    const { values: parsed, positionals } = parseArgs(config);
+    const { json, ...rest } = parsed;
+    if (positionals.length !== command.values.length) {
+      const expected = command.values.map((name) => `<${name}>`).join(' ') || 'no values';
+      return { problem: `${String(positionals.length)} values were given, expected ${expected}` };
+    }
+    return { command, values: positionals, flags: rest, asJson: json === true };
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function print(result: CommandResult, asJson: boolean): CommandOutput {
+  switch (result.kind) {
+    case 'done': {
+      const lines = asJson ? result.records.map((record) => JSON.stringify(record)) : result.lines;
+      const stdout = lines.map((line) => `${line}\n`).join('');
+      return { exitCode: DONE, stdout, stderr: '' };
+    }
+    case 'not-found':
+      return failed(NOT_FOUND, `${result.message}\n`);
+    case 'wrong':
+      return failed(WRONG, `${result.problems.join('\n')}\n`);
+  }
+}
+
+function failed(exitCode: number, stderr: string): CommandOutput {
+  return { exitCode, stdout: '', stderr };
+}

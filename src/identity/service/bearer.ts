@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+
+/** What a request shows to be let in (RFC 6750 §2). */
+export type Bearer =
+  | { readonly kind: 'token'; readonly token: string }
+  /** None: no header, another scheme, or a token where it does not count. */
+  | { readonly kind: 'none' }
+  /** Two of them: nobody can tell which one is meant. */
+  | { readonly kind: 'ambiguous' };
+
+const NONE: Bearer = { kind: 'none' };
+const AMBIGUOUS: Bearer = { kind: 'ambiguous' };
+const SCHEME = /^bearer(?: +|$)/i;
+
+/** Reads `Authorization: Bearer <token>`; the token may be any text, also none of ours. */
+export function readBearer(request: IncomingMessage): Bearer {
+  const values = headerValues(request, 'authorization').filter((value) => value !== '');
+  const [value, second] = values;
+  if (second !== undefined) return AMBIGUOUS;
+  if (value === undefined) return NONE;
+  if (hasAccessToken(request.url ?? '')) return AMBIGUOUS;
+  const token = SCHEME.test(value) ? value.replace(SCHEME, '') : '';
+  return token === '' ? NONE : { kind: 'token', token };
+}
+
+/** All values of a header: Node keeps the first of some and drops the rest. */
+export function headerValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  const values: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) values.push((rawHeaders[at + 1] ?? '').trim());
+  }
+  return values;
+}
+
+function hasAccessToken(url: string): boolean {
+  const at = url.indexOf('?');
+  return at >= 0 && new URLSearchParams(url.slice(at)).has('access_token');
+}

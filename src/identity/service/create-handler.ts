@@ -1,0 +1,127 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import type { Logger } from '../../platform/logger/logger';
+import {
+  ALLOWED_METHODS,
+  createAnswers,
+  errorAnswer,
+  type HttpAnswer,
+  type UserinfoProfile,
+} from './answers';
+import { createCors } from './cors';
+import type { Metrics } from './metrics';
+import { reasonOf, refused, type Outcome, type Reason } from './outcome';
+import { requestIdOf } from './request-id';
+
+export interface HandlerDeps {
+  readonly userinfo: (request: IncomingMessage) => Promise<Outcome>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly createRequestId: () => string;
+}
+
+export interface HandlerOptions {
+  readonly corsOrigins: readonly string[];
+  readonly profile: UserinfoProfile;
+}
+
+const PATH = '/v1/userinfo';
+
+/** On every answer, whatever its status (choices §7.2). */
+const ALWAYS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** One request while it is answered. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly startedMs: number;
+}
+
+/** The HTTP face of the service by Express; what is asked for is found by `userinfo`. */
+export function createHandler(deps: HandlerDeps, options: HandlerOptions): RequestListener {
+  const { userinfo, metrics, logger, monotonicMs, createRequestId } = deps;
+  const answer = createAnswers(options.profile);
+  const cors = createCors(options.corsOrigins, ALLOWED_METHODS);
+
+  const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
+    const requestId = requestIdOf(request, createRequestId);
+    return { request, response, requestId, startedMs: monotonicMs() };
+  };
+  const send = (
+    exchange: Exchange,
+    { status, headers, body }: HttpAnswer,
+    reason: Reason,
+  ): void => {
+    const { request, response, requestId, startedMs } = exchange;
+    const milliseconds = monotonicMs() - startedMs;
+    metrics.request(status, reason, milliseconds / 1_000);
+    const fields = { requestId, status, reason, milliseconds };
+    if (status >= 500) logger.warn('a request was not answered as it should', fields);
+    else logger.debug('answered a request', fields);
+    if (response.headersSent || response.destroyed) return;
+    const length = status === 204 ? {} : { 'Content-Length': Buffer.byteLength(body) };
+    response.writeHead(status, {
+      ...ALWAYS,
+      'X-Request-Id': requestId,
+      ...cors.headers(request),
+      ...headers,
+      ...length,
+    });
+    // Node leaves the body out by itself when the method was HEAD.
+    response.end(body);
+  };
+  const sendOutcome = (exchange: Exchange, outcome: Outcome): void => {
+    send(exchange, answer(outcome, exchange.requestId), reasonOf(outcome));
+  };
+  const sendFault = (exchange: Exchange, error: unknown): void => {
+    const { requestId } = exchange;
+    logger.error('a request failed because of a fault', { requestId, error });
+    send(exchange, errorAnswer('internal', requestId), 'fault');
+  };
+  const refuseAll =
+    (error: 'not_found' | 'method_not_allowed', reason: Reason) =>
+    (request: Request, response: Response): void => {
+      request.resume();
+      sendOutcome(begin(request, response), refused(error, reason));
+    };
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+
+  // Express answers HEAD by the handler of GET.
+  app.get(PATH, (request, response) => {
+    const exchange = begin(request, response);
+    request.resume();
+    userinfo(request).then(
+      (outcome) => {
+        sendOutcome(exchange, outcome);
+      },
+      (error: unknown) => {
+        sendFault(exchange, error);
+      },
+    );
+  });
+  app.options(PATH, (request, response) => {
+    request.resume();
+    const headers = { Allow: ALLOWED_METHODS, ...cors.preflight(request) };
+    send(begin(request, response), { status: 204, headers, body: '' }, 'preflight');
+  });
+  app.all(PATH, refuseAll('method_not_allowed', 'method'));
+  app.use(refuseAll('not_found', 'path'));
+  app.use((error: unknown, request: Request, response: Response, next: NextFunction) => {
+    if (response.headersSent) next(error);
+    else sendFault(begin(request, response), error);
+  });
+  return app as RequestListener;
+}

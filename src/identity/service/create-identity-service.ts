@@ -1,0 +1,77 @@
+import type { Observable } from 'rxjs';
+import type { Logger } from '../../platform/logger/logger';
+import type { Limits } from '../limits/limits';
+import type { IdentityStore } from '../store/store';
+import type { UserinfoProfile } from './answers';
+import { createClientAddress, type Network } from './client-address';
+import { createHandler } from './create-handler';
+import { createListener, type ListenerOptions } from './listener';
+import type { Metrics } from './metrics';
+import { createMetricsHandler } from './metrics-handler';
+import { createUserinfo } from './userinfo';
+
+export interface IdentityServiceDeps {
+  readonly store: IdentityStore;
+  readonly limits: Limits;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly createRequestId: () => string;
+}
+
+export interface IdentityServiceOptions {
+  readonly address: ListenerOptions;
+  /** The port for operators; undefined: none. */
+  readonly metricsAddress: ListenerOptions | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly Network[];
+  readonly profile: UserinfoProfile;
+}
+
+export interface IdentityService {
+  /** All that runs by itself; completes after `close`. */
+  readonly run$: Observable<never>;
+  /** Opens the store and the ports; settles with the port of the service. */
+  listen(): Promise<number>;
+  /** Answers what is in flight, then lets go of limits and store. Safe to call twice. */
+  close(withinMs: number): Promise<void>;
+}
+
+/** The identity service: `GET /v1/userinfo` on its own listener (choices §7). */
+export function createIdentityService(
+  deps: IdentityServiceDeps,
+  options: IdentityServiceOptions,
+): IdentityService {
+  const { store, limits, metrics, createRequestId } = deps;
+  const clientAddress = createClientAddress(options.trustedProxies);
+  const userinfo = createUserinfo({ store, limits, clientAddress });
+  const handler = createHandler({ ...deps, userinfo }, options);
+  const listener = createListener(handler, options.address, createRequestId);
+  const operators =
+    options.metricsAddress === undefined
+      ? undefined
+      : createListener(
+          createMetricsHandler(metrics, store),
+          options.metricsAddress,
+          createRequestId,
+        );
+  let closed: Promise<void> | undefined;
+
+  const close = async (withinMs: number): Promise<void> => {
+    await listener.close(withinMs);
+    await operators?.close(withinMs);
+    await limits.close();
+    await store.close();
+  };
+
+  return {
+    run$: store.run$,
+    async listen() {
+      await store.open();
+      await operators?.listen();
+      return listener.listen();
+    },
+    close: (withinMs) => (closed ??= close(withinMs)),
+  };
+}

@@ -1,0 +1,38 @@
+import type { ErrorCode } from '../contract/errors';
+import type { OverLimit } from '../limits/limits';
+import type { UserRecord } from '../store/records';
+
+/** Why, for the operator's metrics and log; callers never see it. */
+export type Reason =
+  | 'ok'
+  | 'over_limit'
+  | 'no_credentials'
+  | 'ambiguous_credentials'
+  | 'api_key'
+  | 'malformed_token'
+  | 'unknown_token'
+  | 'wrong_secret'
+  | 'session_over'
+  | 'user_gone'
+  | 'user_disabled'
+  | 'store_unavailable'
+  | 'no_decision'
+  | 'method'
+  | 'path'
+  | 'preflight'
+  | 'fault';
+
+/** What a request comes to. */
+export type Outcome =
+  | { readonly kind: 'found'; readonly user: UserRecord; readonly remainingMs: number }
+  | { readonly kind: 'over-limit'; readonly obstacle: OverLimit }
+  | { readonly kind: 'refused'; readonly error: ErrorCode; readonly reason: Reason };
+
+export function refused(error: ErrorCode, reason: Reason): Outcome {
+  return { kind: 'refused', error, reason };
+}
+
+export function reasonOf(outcome: Outcome): Reason {
+  if (outcome.kind === 'found') return 'ok';
+  return outcome.kind === 'over-limit' ? 'over_limit' : outcome.reason;
+}

@@ -1,0 +1,123 @@
+import type { Logger } from '../../../platform/logger/logger';
+import type { LiveSession, SessionRecord } from '../records';
+import { StoreUnavailable, type IdentityStore } from '../store';
+import { addToken, draftOf, endSession, endSessionsOf } from './changes';
+import type { Expiring, StoreDocument } from './document';
+import { changeDocument } from './document-file';
+import { createFollower } from './follower';
+
+export interface EmbeddedStoreDeps {
+  /** Unix milliseconds. */
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+}
+
+export interface EmbeddedStoreOptions {
+  readonly file: string;
+}
+
+/** The store in one file, for one machine: several processes may write, all of them see it. */
+export function createEmbeddedStore(
+  { nowMs, logger }: EmbeddedStoreDeps,
+  { file }: EmbeddedStoreOptions,
+): IdentityStore {
+  const follower = createFollower(file, logger);
+
+  const live = <T>(entry: Expiring<T> | undefined): Expiring<T> | undefined =>
+    entry !== undefined && entry.expiresAtMs > nowMs() ? entry : undefined;
+  const toLive = ({ record, expiresAtMs }: Expiring<SessionRecord>): LiveSession => ({
+    ...record,
+    remainingMs: expiresAtMs - nowMs(),
+  });
+
+  const read = <T>(take: (document: StoreDocument) => T): Promise<T> => {
+    try {
+      return Promise.resolve(take(follower.current()));
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  /** `apply` answers false when there is nothing to change. */
+  const write = async (apply: (draft: ReturnType<typeof draftOf>) => boolean): Promise<boolean> => {
+    let isDone = false;
+    try {
+      const after = await changeDocument(file, (document) => {
+        const draft = draftOf(document, nowMs());
+        isDone = apply(draft);
+        return isDone ? draft : undefined;
+      });
+      follower.set(after);
+    } catch (error) {
+      throw toUnavailable(file, error);
+    }
+    return isDone;
+  };
+
+  return {
+    run$: follower.run$,
+    open: () => follower.open(),
+    close() {
+      follower.close();
+      return Promise.resolve();
+    },
+
+    findToken: (id) => read(({ tokens }) => live(tokens.get(id))?.record),
+    findOwner: ({ sessionId, userId }) =>
+      read(({ users, sessions }) => {
+        const session = live(sessions.get(sessionId));
+        const isTheirs = session?.record.userId === userId;
+        return {
+          user: users.get(userId),
+          remainingMs: isTheirs ? session.expiresAtMs - nowMs() : undefined,
+        };
+      }),
+    apiKeys: () => read(({ apiKeys }) => [...apiKeys.values()]),
+
+    findUser: (id) => read(({ users }) => users.get(id)),
+    listUsers: () => read(({ users }) => [...users.values()]),
+    async putUsers(added) {
+      await write(({ users }) => {
+        for (const user of added) users.set(user.id, user);
+        return added.length > 0;
+      });
+    },
+    deleteUser: (id) =>
+      write((draft) => {
+        endSessionsOf(draft, id);
+        return draft.users.delete(id);
+      }),
+
+    createSession: (record, ttlMs) =>
+      write(({ users, sessions }) => {
+        if (!users.has(record.userId)) return false;
+        sessions.set(record.id, { record, expiresAtMs: nowMs() + ttlMs });
+        return true;
+      }),
+    findSession: (id) =>
+      read(({ sessions }) => {
+        const session = live(sessions.get(id));
+        return session && toLive(session);
+      }),
+    listSessions: (userId) =>
+      read(({ sessions }) =>
+        [...sessions.values()]
+          .filter((session) => session.record.userId === userId && live(session) !== undefined)
+          .map(toLive),
+      ),
+    deleteSession: (id) => write((draft) => endSession(draft, id)),
+
+    createToken: (token, ttlMs = Infinity) =>
+      write((draft) => addToken(draft, token, nowMs() + ttlMs)),
+    deleteToken: (id) => write(({ tokens }) => tokens.delete(id)),
+
+    async putApiKey(key) {
+      await write(({ apiKeys }) => apiKeys.set(key.id, key).size > 0);
+    },
+    deleteApiKey: (id) => write(({ apiKeys }) => apiKeys.delete(id)),
+  };
+}
+
+export function toUnavailable(file: string, cause: unknown): StoreUnavailable {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreUnavailable(`the store file ${file} cannot be used: ${reason}`, { cause });
+}

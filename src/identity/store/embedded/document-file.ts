@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { EMPTY_DOCUMENT, parseDocument, printDocument, type StoreDocument } from './document';
+import { isCode } from './error-code';
+import { withLock } from './lock';
+
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+const LOCK_WITHIN_MS = 5_000;
+
+/** The file's content; undefined when there is no file. Rejects when it cannot be read or is damaged. */
+export async function readDocument(file: string): Promise<StoreDocument | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+  try {
+    return parseDocument(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`it is damaged: ${reason}`, { cause: error });
+  }
+}
+
+/** Changes with every write; undefined when there is no file. */
+export async function fileSignature(file: string): Promise<string | undefined> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+/** Reads, changes and writes as one step among all writers; undefined from `change`: nothing to write. */
+export async function changeDocument(
+  file: string,
+  change: (document: StoreDocument) => StoreDocument | undefined,
+): Promise<StoreDocument> {
+  await mkdir(dirname(file), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  return withLock(`${file}.lock`, { withinMs: LOCK_WITHIN_MS }, async () => {
+    const before = (await readDocument(file)) ?? EMPTY_DOCUMENT;
+    const after = change(before);
+    if (after === undefined) return before;
+    await writeAtomically(file, printDocument(after));
+    return after;
+  });
+}
+
+/** A reader sees the old content or the new one, also after a loss of power. */
+async function writeAtomically(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    const handle = await open(draft, 'wx', OWNER_ONLY);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+  const folder = await open(dirname(file), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { MalformedRecord } from '../fields';
+import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
+import type { ApiKeyRecord, SessionRecord, TokenRecord, UserRecord } from '../records';
+
+/** Something that ends by itself at a Unix millisecond. */
+export interface Expiring<T> {
+  readonly record: T;
+  readonly expiresAtMs: number;
+}
+
+/** All that the embedded store holds. Never changed in place: a change makes a new one. */
+export interface StoreDocument {
+  readonly users: ReadonlyMap<string, UserRecord>;
+  readonly sessions: ReadonlyMap<string, Expiring<SessionRecord>>;
+  readonly tokens: ReadonlyMap<string, Expiring<TokenRecord>>;
+  readonly apiKeys: ReadonlyMap<string, ApiKeyRecord>;
+}
+
+const VERSION = 1;
+
+export const EMPTY_DOCUMENT: StoreDocument = {
+  users: new Map(),
+  sessions: new Map(),
+  tokens: new Map(),
+  apiKeys: new Map(),
+};
+
+export function printDocument({ users, sessions, tokens, apiKeys }: StoreDocument): string {
+  const lists = {
+    version: VERSION,
+    users: [...users.values()],
+    sessions: [...sessions.values()],
+    tokens: [...tokens.values()],
+    apiKeys: [...apiKeys.values()],
+  };
+  return `${JSON.stringify(lists, undefined, 1)}\n`;
+}
+
+/** Reads what `printDocument` wrote; throws an error that says what is wrong. */
+export function parseDocument(text: string): StoreDocument {
+  const lists = parseJson(text);
+  if (lists['version'] !== VERSION)
+    throw new MalformedRecord([`its version is not ${String(VERSION)}`]);
+  return {
+    users: readList(lists, 'users', parseUser, ({ id }) => id),
+    sessions: readList(lists, 'sessions', expiring(parseSession), ({ record }) => record.id),
+    tokens: readList(lists, 'tokens', expiring(parseToken), ({ record }) => record.id),
+    apiKeys: readList(lists, 'apiKeys', parseApiKey, ({ id }) => id),
+  };
+}
+
+/** The message of JSON.parse quotes the text, which is personal. */
+function parseJson(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new MalformedRecord(['it is no JSON object']);
+}
+
+function readList<T>(
+  lists: Readonly<Record<string, unknown>>,
+  name: string,
+  parse: (input: unknown, where: string) => T,
+  idOf: (item: T) => string,
+): ReadonlyMap<string, T> {
+  const list = lists[name];
+  if (!Array.isArray(list)) throw new MalformedRecord([`${name} is no list`]);
+  const items = list.map((item, index) => parse(item, `${name}[${String(index)}]`));
+  return new Map(items.map((item) => [idOf(item), item]));
+}
+
+function expiring<T>(parse: (input: unknown, where: string) => T) {
+  return (input: unknown, where: string): Expiring<T> => {
+    const { record, expiresAtMs } = Object(input) as Readonly<Record<string, unknown>>;
+    if (typeof expiresAtMs !== 'number')
+      throw new MalformedRecord([`${where}.expiresAtMs is no number`]);
+    return { record: parse(record, `${where}.record`), expiresAtMs };
+  };
+}

@@ -1,0 +1,89 @@
+import { Observable } from 'rxjs';
+import type { Logger } from '../../../platform/logger/logger';
+import { StoreUnavailable } from '../store';
+import { EMPTY_DOCUMENT, type StoreDocument } from './document';
+import { fileSignature, readDocument } from './document-file';
+
+/** The last good content of the store file. */
+export interface Follower {
+  /** Takes the file again whenever it has changed; completes after `close`. */
+  readonly run$: Observable<never>;
+  /** Reads it for the first time; a file that cannot be read is told in the log. */
+  open(): Promise<void>;
+  /** Throws `StoreUnavailable` when the file was never good. */
+  current(): StoreDocument;
+  /** What this process has just written. */
+  set(document: StoreDocument): void;
+  close(): void;
+}
+
+/** A look at the file's status: cheap, and it sees what watchers miss (network file systems, bind mounts). */
+const LOOK_EVERY_MS = 250;
+
+export function createFollower(file: string, logger: Logger): Follower {
+  let document: StoreDocument | undefined;
+  let failure = 'it was not read yet';
+  let seen: string | undefined = 'never';
+  let complete: () => void = () => undefined;
+  let isClosed = false;
+
+  const take = async (signature: string | undefined): Promise<void> => {
+    const read = await readDocument(file);
+    seen = signature;
+    if (read === undefined && document !== undefined) {
+      logger.warn('the store file is gone, its last content stays', { file });
+      return;
+    }
+    document = read ?? EMPTY_DOCUMENT;
+    if (read === undefined) logger.info('there is no store file yet', { file });
+    else logger.debug('read the store file', { file, users: read.users.size });
+  };
+
+  const look = async (): Promise<void> => {
+    let signature: string | undefined;
+    try {
+      signature = await fileSignature(file);
+      if (signature !== seen) await take(signature);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const isNews = failure !== reason || (signature !== undefined && signature !== seen);
+      failure = reason;
+      seen = signature ?? 'failed';
+      const kept = document === undefined ? 'there is nothing to serve' : 'its last content stays';
+      if (isNews) logger.error(`the store file cannot be used, ${kept}`, { file, reason });
+    }
+  };
+
+  return {
+    run$: new Observable((subscriber) => {
+      complete = () => {
+        subscriber.complete();
+      };
+      if (isClosed) complete();
+      let timer: NodeJS.Timeout | undefined;
+      const lookLater = (): void => {
+        timer = setTimeout(() => {
+          void look().then(() => {
+            if (!subscriber.closed) lookLater();
+          });
+        }, LOOK_EVERY_MS);
+      };
+      lookLater();
+      return () => {
+        clearTimeout(timer);
+      };
+    }),
+    open: look,
+    current() {
+      if (document !== undefined) return document;
+      throw new StoreUnavailable(`the store file ${file} cannot be used: ${failure}`);
+    },
+    set(written) {
+      document = written;
+    },
+    close() {
+      isClosed = true;
+      complete();
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { Observable } from 'rxjs';
+import type { Logger } from '../../../platform/logger/logger';
+import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
+import type { ApiKeyRecord, LiveSession } from '../records';
+import { StoreUnavailable, type IdentityStore } from '../store';
+import { API_KEYS_KEY, sessionKey, sessionsOfKey, tokenKey, userKey, USERS_KEY } from './keys';
+import { openRedis, type RedisStoreOptions } from './open-redis';
+
+export interface RedisStoreDeps {
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+/** A revoked API key is refused within this time (issue: 2 s for every revocation). */
+const API_KEYS_FOR_MS = 1_000;
+
+/** The store in Redis, for any number of instances. Times to live are Redis' own. */
+export function createRedisStore(
+  { monotonicMs, logger }: RedisStoreDeps,
+  options: RedisStoreOptions,
+): IdentityStore {
+  const redis = openRedis(options, logger);
+  let complete: () => void = () => undefined;
+  let keptApiKeys:
+    { readonly keys: Promise<readonly ApiKeyRecord[]>; readonly atMs: number } | undefined;
+
+  const ask = async <T>(task: () => Promise<T>): Promise<T> => {
+    try {
+      return await task();
+    } catch (error) {
+      throw toUnavailable(error);
+    }
+  };
+
+  const readSession = async (id: string): Promise<LiveSession | undefined> => {
+    const key = sessionKey(id);
+    const [text, remainingMs] = await Promise.all([redis.get(key), redis.pttl(key)]);
+    if (text === null || remainingMs < 0) return undefined;
+    return { ...parseSession(parseJson(text)), remainingMs };
+  };
+  const readUser = async (id: string) => {
+    const text = await redis.get(userKey(id));
+    return text === null ? undefined : parseUser(parseJson(text));
+  };
+  const readUsers = async (ids: readonly string[]) => {
+    const users = await Promise.all(ids.map(readUser));
+    return users.filter((user) => user !== undefined);
+  };
+  const readSessionsOf = async (userId: string) => {
+    const ids = await redis.smembers(sessionsOfKey(userId));
+    const sessions = await Promise.all(ids.map(readSession));
+    const over = ids.filter((_, index) => sessions[index] === undefined);
+    if (over.length > 0) await redis.srem(sessionsOfKey(userId), ...over);
+    return sessions.filter((session) => session !== undefined);
+  };
+  const readApiKeys = async () => {
+    const texts = Object.values(await redis.hgetall(API_KEYS_KEY));
+    return texts.map((text) => parseApiKey(parseJson(text)));
+  };
+  const endSessionsOf = async (userId: string): Promise<void> => {
+    const ids = await redis.smembers(sessionsOfKey(userId));
+    await Promise.all(ids.map((id) => redis.del(sessionKey(id))));
+    await redis.del(sessionsOfKey(userId));
+  };
+
+  return {
+    run$: new Observable((subscriber) => {
+      complete = () => {
+        subscriber.complete();
+      };
+      if (redis.status === 'end') complete();
+    }),
+    async open() {
+      await redis.connect().catch(() => undefined);
+    },
+    async close() {
+      await redis.quit().catch(() => undefined);
+      redis.disconnect();
+      complete();
+    },
+
+    findToken: (id) =>
+      ask(async () => {
+        const text = await redis.get(tokenKey(id));
+        return text === null ? undefined : parseToken(parseJson(text));
+      }),
+    findOwner: ({ sessionId, userId }) =>
+      ask(async () => {
+        const [session, user] = await Promise.all([readSession(sessionId), readUser(userId)]);
+        const isTheirs = session?.userId === userId;
+        return { user, remainingMs: isTheirs ? session.remainingMs : undefined };
+      }),
+    apiKeys() {
+      if (keptApiKeys === undefined || monotonicMs() - keptApiKeys.atMs > API_KEYS_FOR_MS) {
+        const keys = ask(readApiKeys);
+        keptApiKeys = { keys, atMs: monotonicMs() };
+        keys.catch(() => {
+          keptApiKeys = undefined;
+        });
+      }
+      return keptApiKeys.keys;
+    },
+
+    findUser: (id) => ask(() => readUser(id)),
+    listUsers: () => ask(async () => readUsers(await redis.smembers(USERS_KEY))),
+    putUsers: (users) =>
+      ask(async () => {
+        for (const user of users) {
+          await redis.set(userKey(user.id), JSON.stringify(user));
+          await redis.sadd(USERS_KEY, user.id);
+        }
+      }),
+    deleteUser: (id) =>
+      ask(async () => {
+        // The user first: from then on no token of theirs is good, whatever happens to the rest.
+        const wasThere = (await redis.del(userKey(id))) > 0;
+        await endSessionsOf(id);
+        await redis.srem(USERS_KEY, id);
+        return wasThere;
+      }),
+
+    createSession: (session, ttlMs) =>
+      ask(async () => {
+        const { id, userId } = session;
+        if ((await redis.exists(userKey(userId))) === 0) return false;
+        // The index first, so that no session is ever missed by a revocation of all.
+        await redis.sadd(sessionsOfKey(userId), id);
+        await redis.set(sessionKey(id), JSON.stringify(session), 'PX', ttlMs);
+        return true;
+      }),
+    findSession: (id) => ask(() => readSession(id)),
+    listSessions: (userId) => ask(() => readSessionsOf(userId)),
+    deleteSession: (id) => ask(async () => (await redis.del(sessionKey(id))) > 0),
+
+    createToken: (token, ttlMs = Infinity) =>
+      ask(async () => {
+        const remainingMs = await redis.pttl(sessionKey(token.sessionId));
+        if (remainingMs <= 0) return false;
+        const milliseconds = Math.min(remainingMs, ttlMs);
+        await redis.set(tokenKey(token.id), JSON.stringify(token), 'PX', milliseconds);
+        return true;
+      }),
+    deleteToken: (id) => ask(async () => (await redis.del(tokenKey(id))) > 0),
+
+    putApiKey: (key) =>
+      ask(async () => {
+        await redis.hset(API_KEYS_KEY, key.id, JSON.stringify(key));
+        keptApiKeys = undefined;
+      }),
+    deleteApiKey: (id) =>
+      ask(async () => {
+        keptApiKeys = undefined;
+        return (await redis.hdel(API_KEYS_KEY, id)) > 0;
+      }),
+  };
+}
+
+/** The message of JSON.parse quotes the text, which is personal. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Error('a record is no JSON');
+  }
+}
+
+/** An error of Redis names the command; its arguments, which hold records, stay behind. */
+function toUnavailable(error: unknown): StoreUnavailable {
+  const { message = '' } = Object(error) as { message?: string };
+  return new StoreUnavailable(`the identity store did not answer: ${message.slice(0, 200)}`);
+}

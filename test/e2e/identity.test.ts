@@ -1,0 +1,280 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
+import { eventually } from '../support/eventually';
+import { createStoreFile } from '../support/identity';
+import {
+  identityCli,
+  startIdentityProcess,
+  stopIdentities,
+  type IdentityProcess,
+} from '../support/identity-service';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startService, stopServices } from '../support/service';
+
+const ROOT = join(__dirname, '../..');
+const RULES = join(ROOT, 'examples/identity');
+const run = promisify(execFile);
+/** Seldom enough not to be limited as one who guesses. */
+const REVOKED_WITHIN = { withinMs: 2_000, everyMs: 250 };
+
+let place: Awaited<ReturnType<typeof createStoreFile>>;
+let redis: RedisServer | undefined;
+
+beforeEach(async () => {
+  place = await createStoreFile();
+});
+afterEach(async () => {
+  await stopIdentities();
+  await stopServices();
+  await redis?.stop();
+  redis = undefined;
+  await place.remove();
+});
+
+const embedded = () => ({ IDENTITY_STORE_FILE: place.file, RUNTIME_ROOT: RULES });
+
+async function issue(env: Readonly<Record<string, string>>, user = 'ann'): Promise<string> {
+  const added = await identityCli(env, ['user', 'add', '--id', user, '--user-name', user]);
+  expect(added).toEqual({ code: 0, stdout: `${user}\n`, stderr: '' });
+  const issued = await identityCli(env, ['token', 'issue', user, '--ttl', '10m']);
+  expect(issued.code).toBe(0);
+  return issued.stdout.trim();
+}
+
+const clientOf = ({ baseUrl }: IdentityProcess, apiKey?: string) =>
+  new IdentityClient({ baseUrl, ...(apiKey === undefined ? {} : { apiKey }) });
+
+const statusOf = async (identity: IdentityProcess, token: string) => {
+  const answer = await fetch(`${identity.baseUrl}/v1/userinfo`, {
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  return answer.status;
+};
+
+it.each(['before', 'after'])(
+  'prints a demo that works, made %s the service starts',
+  async (when) => {
+    const early = when === 'before' ? await identityCli(embedded(), ['demo']) : undefined;
+    const identity = await startIdentityProcess(embedded());
+    const demo = await identityCli(identity.env, ['demo']);
+    const line = demo.stdout.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
+    await eventually(async () => {
+      const { stdout } = await run('sh', ['-c', line]);
+      expect(JSON.parse(stdout)).toMatchObject({ meta: { code: 200 }, user: { id: 'demo' } });
+    }, REVOKED_WITHIN);
+    if (early !== undefined)
+      expect(await statusOf(identity, early.stdout.split('\n')[0] ?? '')).toBe(200);
+  },
+);
+
+describe.each(['embedded', 'redis'])(
+  'from the command line to the client, users in %s',
+  (store) => {
+    let identity: IdentityProcess;
+    let env: Readonly<Record<string, string>>;
+
+    beforeEach(async () => {
+      if (store === 'redis') redis = await startRedisServer();
+      const kvstore = {
+        IDENTITY_STORE: 'kvstore',
+        KVSTORE_URL: `127.0.0.1:${String(redis?.port)}`,
+      };
+      const settings = { RUNTIME_ROOT: RULES, ...(store === 'redis' ? kvstore : {}) };
+      identity = await startIdentityProcess({ ...embedded(), ...settings });
+      ({ env } = identity);
+    });
+
+    it('leads a token to its user until it is revoked', async () => {
+      const token = await issue(env);
+      const client = clientOf(identity);
+      const info = await eventually(() => client.getUserInfo(token), REVOKED_WITHIN);
+      expect(info.user.id).toBe('ann');
+      expect(info.session.remainingSeconds).toBeGreaterThan(500);
+      expect((await identityCli(env, ['token', 'inspect'], token)).stdout).toContain(
+        'isLive\ttrue',
+      );
+
+      const revoked = await identityCli(env, ['token', 'revoke'], `${token}\n`);
+      expect(revoked.code).toBe(0);
+      await eventually(async () => {
+        await expect(client.getUserInfo(token)).rejects.toBeInstanceOf(AuthenticationError);
+      }, REVOKED_WITHIN);
+      expect((await identityCli(env, ['token', 'revoke'], token)).code).toBe(3);
+    });
+
+    it.each([
+      ['session', 'revoke-all', 'ann'],
+      ['user', 'disable', 'ann'],
+      ['user', 'delete', 'ann'],
+    ])('lets nobody in after identity %s %s', async (...words) => {
+      const token = await issue(env);
+      await eventually(() => clientOf(identity).getUserInfo(token), REVOKED_WITHIN);
+      expect((await identityCli(env, words)).code).toBe(0);
+      await eventually(async () => {
+        expect(await statusOf(identity, token)).toBe(401);
+      }, REVOKED_WITHIN);
+    });
+
+    it('asks for an API key as soon as there is one', async () => {
+      const token = await issue(env);
+      const key = (await identityCli(env, ['api-key', 'issue', 'shop'])).stdout.trim();
+      await eventually(async () => {
+        await expect(clientOf(identity).getUserInfo(token)).rejects.toMatchObject({
+          name: 'AuthenticationError',
+          error: 'invalid_api_key',
+        });
+      }, REVOKED_WITHIN);
+      expect((await clientOf(identity, key).getUserInfo(token)).user.id).toBe('ann');
+      const demo = await identityCli(env, ['demo']);
+      const line = demo.stdout.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
+      await eventually(async () => {
+        expect((await run('sh', ['-c', line])).stdout).toContain('"code":200');
+      }, REVOKED_WITHIN);
+    });
+
+    it('leaves no secret in the log, the metrics or the store', async () => {
+      const token = await issue(env);
+      const key = (await identityCli(env, ['api-key', 'issue', 'shop'])).stdout.trim();
+      await eventually(() => clientOf(identity, key).getUserInfo(token), REVOKED_WITHIN);
+      await statusOf(identity, token);
+      const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
+      expect(metrics).toContain('identity_userinfo_requests_total{code="200",reason="ok"}');
+      expect((await fetch(`${identity.metricsUrl}/healthcheck`)).status).toBe(200);
+      const stored =
+        redis === undefined
+          ? await readFile(place.file, 'utf8')
+          : JSON.stringify([
+              await redis.client.hgetall('identity:api-keys'),
+              await redis.client.mget(await redis.client.keys('identity:[ust]*:???????????????*')),
+            ]);
+      const everything = identity.output() + metrics + stored;
+      for (const credential of [token, key])
+        for (const part of [credential, credential.slice(20, 63)])
+          expect(everything).not.toContain(part);
+      expect(identity.output()).not.toContain('ann');
+    });
+  },
+);
+
+it('limits guesses by the rules of the example, in process', async () => {
+  const identity = await startIdentityProcess(embedded());
+  const token = await issue(identity.env);
+  const client = clientOf(identity);
+  // A minute may end in between: then it takes some more.
+  const guesses = await eventually(async () => {
+    const status = await statusOf(identity, 'guess');
+    expect(status).toBe(429);
+    return status;
+  });
+  expect(guesses).toBe(429);
+  await expect(client.getUserInfo(token)).rejects.toMatchObject({
+    name: 'APIError',
+    status: 429,
+    error: 'rate_limited',
+    retryAfterSeconds: expect.any(Number) as number,
+  });
+});
+
+it.each(['grpc', 'json'])(
+  'asks the decision service by %s, and goes on without it',
+  async (kind) => {
+    const decisions = await startService({ env: { RUNTIME_ROOT: RULES } });
+    const address = kind === 'grpc' ? decisions.grpc : decisions.http.replace('http://', '');
+    const asking = { IDENTITY_RATELIMIT: kind, IDENTITY_RATELIMIT_ADDRESS: address };
+    const identity = await startIdentityProcess({ ...embedded(), ...asking });
+    const strict = await startIdentityProcess({
+      ...embedded(),
+      ...asking,
+      IDENTITY_RATELIMIT_FAILURE: 'deny',
+    });
+    const token = await issue(identity.env);
+    await eventually(async () => {
+      expect(await statusOf(identity, token)).toBe(200);
+      expect(await statusOf(strict, token)).toBe(200);
+    });
+    await eventually(async () => {
+      expect(await statusOf(identity, 'guess')).toBe(429);
+    });
+    await decisions.stop();
+    await eventually(async () => {
+      expect(await statusOf(strict, token)).toBe(503);
+    });
+    const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
+    expect(metrics).toContain('reason="over_limit"');
+  },
+  30_000,
+);
+
+it('answers 503 within a second while Redis is away, and 200 when it is back', async () => {
+  redis = await startRedisServer();
+  const { port } = redis;
+  const kvstore = { IDENTITY_STORE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(port)}` };
+  const identity = await startIdentityProcess({ ...kvstore, IDENTITY_RATELIMIT: 'off' });
+  const token = await issue(identity.env);
+  expect(await statusOf(identity, token)).toBe(200);
+  redis.pause();
+  const startedAt = performance.now();
+  expect(await statusOf(identity, token)).toBe(503);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  await expect(clientOf(identity).getUserInfo(token)).rejects.toBeInstanceOf(APIError);
+  redis.resume();
+  await eventually(async () => {
+    expect(await statusOf(identity, token)).toBe(200);
+  });
+});
+
+it('ends with 0 on SIGTERM', async () => {
+  const identity = await startIdentityProcess(embedded());
+  expect(await identity.stop()).toBe(0);
+});
+
+it.each<[number, readonly string[], string, RegExp]>([
+  [2, ['user', 'fly'], '', /no such command: "user fly"/],
+  [2, ['user', 'show'], '', /0 values were given, expected <user>/],
+  [2, ['user', 'add', '--colour', 'red'], '', /--colour/],
+  [2, ['token', 'issue', 'ann', '--ttl', 'soon'], '', /--ttl "soon": expected a duration/],
+  [2, ['token', 'revoke'], 'abc', /standard input holds no token/],
+  [2, ['user', 'import'], '{"id":"a"}\n{"id":7}\nx', /line 2\.id is a number[^]*line 3 is no JSON/],
+  [3, ['user', 'show', 'nobody'], '', /there is no user "nobody"/],
+  [3, ['token', 'issue', 'nobody'], '', /there is no user "nobody"/],
+  [0, ['--help'], '', /^$/],
+])('exits with %i: identity %j', async (code, words, input, stderr) => {
+  const result = await identityCli(embedded(), words, input);
+  expect(result.code).toBe(code);
+  expect(result.stderr).toMatch(stderr);
+});
+
+it('exits with 1 when the store is damaged or a setting is missing', async () => {
+  const bad = await identityCli({ IDENTITY_STORE_FILE: place.folder }, ['user', 'list']);
+  expect(bad).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot be used') as string,
+  });
+  const lost = await identityCli({ IDENTITY_STORE: 'kvstore' }, ['user', 'list']);
+  expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('KVSTORE_URL') as string });
+});
+
+it('imports users from JSON lines and lists them as JSON', async () => {
+  const lines = ['a', 'b'].map((id) => JSON.stringify({ id, emails: [{ value: `${id}@x.test` }] }));
+  const imported = await identityCli(embedded(), ['user', 'import'], `${lines.join('\n')}\n\n`);
+  expect(imported).toEqual({ code: 0, stdout: 'a\nb\n', stderr: '' });
+  const listed = await identityCli(embedded(), ['user', 'list', '--json']);
+  const users = listed.stdout.trim().split('\n');
+  expect(users.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { id: 'a', emails: [{ value: 'a@x.test', type: null }], active: true },
+    { id: 'b' },
+  ]);
+});
+
+it('loses nothing when two commands write at once', async () => {
+  const ids = ['a', 'b', 'c', 'd'];
+  const results = await Promise.all(
+    ids.map((id) => identityCli(embedded(), ['user', 'add', '--id', id])),
+  );
+  expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+  const { stdout } = await identityCli(embedded(), ['user', 'list']);
+  expect(stdout.split('\n').filter((line) => line !== '')).toHaveLength(4);
+});

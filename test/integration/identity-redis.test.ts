@@ -1,0 +1,117 @@
+import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
+import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { ANN, grant } from '../support/identity';
+import { createRecordingLogger } from '../support/recording-logger';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+const servers: RedisServer[] = [];
+const stores: IdentityStore[] = [];
+
+afterEach(async () => {
+  for (const store of stores.splice(0)) await store.close();
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function openStore(port: number, auth?: { username: undefined; password: string }) {
+  const { logger, lines } = createRecordingLogger();
+  const store = createRedisStore(
+    { monotonicMs: () => performance.now(), logger },
+    { address: { kind: 'tcp', host: '127.0.0.1', port }, auth, tls: undefined, timeoutMs: 300 },
+  );
+  stores.push(store);
+  await store.open();
+  return { store, lines };
+}
+
+async function startServer(port?: number): Promise<RedisServer> {
+  const server = await startRedisServer(port === undefined ? {} : { port });
+  servers.push(server);
+  return server;
+}
+
+it('is away at once when nobody listens, and there when somebody does', async () => {
+  const port = await freePort();
+  const { store } = await openStore(port);
+  await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
+  await startServer(port);
+  await eventually(async () => {
+    expect(await store.findToken('t')).toBeUndefined();
+  });
+});
+
+it('is away within its time-out when the server hangs', async () => {
+  const server = await startServer();
+  const { store } = await openStore(server.port);
+  await store.putUsers([ANN]);
+  server.pause();
+  const startedAt = performance.now();
+  await expect(store.findUser('ann')).rejects.toThrow(StoreUnavailable);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  server.resume();
+  await eventually(async () => {
+    expect((await store.findUser('ann'))?.id).toBe('ann');
+  });
+});
+
+it('comes back after a restart, with one line in the log for each', async () => {
+  const server = await startServer();
+  const { store, lines } = await openStore(server.port);
+  await server.kill();
+  await eventually(async () => {
+    await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
+    expect(lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+  });
+  await startServer(server.port);
+  await eventually(async () => {
+    expect(await store.findToken('t')).toBeUndefined();
+  });
+  expect(lines.filter(({ level }) => level === 'info')).toHaveLength(2);
+});
+
+it('says no secret when a password is wrong', async () => {
+  const server = await startRedisServer(
+    { settings: [['requirepass', 'hunter2']] },
+    { password: 'hunter2' },
+  );
+  servers.push(server);
+  const { store, lines } = await openStore(server.port, {
+    username: undefined,
+    password: 'hunter3',
+  });
+  const error: unknown = await store.putUsers([ANN]).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StoreUnavailable);
+  expect(JSON.stringify(lines) + String(error)).not.toContain('hunter');
+  const { store: good } = await openStore(server.port, {
+    username: undefined,
+    password: 'hunter2',
+  });
+  await good.putUsers([ANN]);
+});
+
+it('gives the session key the time of the session, and one DEL ends it', async () => {
+  const server = await startServer();
+  const { store } = await openStore(server.port);
+  const { token, tokenId, sessionId } = await grant(store, ANN, 60_000);
+  const ttl = await server.client.pttl(`identity:session:${sessionId}`);
+  expect(ttl).toBeGreaterThan(55_000);
+  expect(ttl).toBeLessThanOrEqual(60_000);
+  expect(await server.client.pttl(`identity:token:${tokenId}`)).toBeLessThanOrEqual(60_000);
+  expect(await server.client.pttl('identity:user:ann')).toBe(-1);
+  const record = await store.findToken(tokenId);
+  if (record === undefined) throw new Error('the token is not there');
+  await server.client.del(`identity:session:${sessionId}`);
+  expect((await store.findOwner(record)).remainingMs).toBeUndefined();
+  const values = await server.client.mget(await server.client.keys('identity:[ust]*:*'));
+  expect(values.join()).not.toContain(token.slice(20, 63));
+});
+
+it('is away, not wrong, when a record is damaged', async () => {
+  const server = await startServer();
+  const { store } = await openStore(server.port);
+  await server.client.set('identity:user:t', '{"id":secret@example.com');
+  const error: unknown = await store.findUser('t').catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StoreUnavailable);
+  expect(String(error)).not.toContain('secret');
+});

@@ -1,0 +1,534 @@
+import { crc32 } from 'node:zlib';
+import { toBase62 } from '../../src/identity/credential/base62';
+import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
+import {
+  ANN,
+  grant,
+  grantApiKey,
+  startIdentity,
+  type IdentityUnderTest,
+} from '../support/identity';
+import { send, sendBytes, type HttpAnswer } from '../support/raw-http';
+
+let identity: IdentityUnderTest;
+let token: string;
+let tokenId: string;
+let sessionId: string;
+
+const HOUR_MS = 3_600_000;
+const ADDRESS = 'remote_address=127.0.0.1';
+const bearer = (text: string): [string, string] => ['Authorization', `Bearer ${text}`];
+const withChecksum = (body: string): string => body + toBase62(BigInt(crc32(body)), 6);
+
+beforeEach(async () => {
+  identity = await startIdentity();
+  ({ token, tokenId, sessionId } = await grant(identity.store, ANN, HOUR_MS));
+});
+
+afterEach(async () => {
+  await identity.stop();
+});
+
+const bodyOf = ({ body }: HttpAnswer) => JSON.parse(body) as Record<string, unknown>;
+
+/** What every answer carries, whatever its status. */
+function expectEnvelope(answer: HttpAnswer, status: number, message: string): void {
+  expect(answer.status).toBe(status);
+  expect(bodyOf(answer)['meta']).toEqual({ code: status, message });
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'content-length': String(Buffer.byteLength(answer.body)),
+    'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+  });
+  expect(answer.headers['etag']).toBeUndefined();
+  expect(answer.headers['x-powered-by']).toBeUndefined();
+}
+
+function expectError(answer: HttpAnswer, status: number, message: string, error: string): void {
+  expectEnvelope(answer, status, message);
+  const body = bodyOf(answer);
+  expect(Object.keys(body)).toEqual(['meta', 'error', 'errorDescription', 'requestId']);
+  expect(body['error']).toBe(error);
+  expect(body['requestId']).toBe(answer.headers['x-request-id']);
+}
+
+describe('a live token', () => {
+  it('gets the documented answer, every field of it', async () => {
+    const answer = await send(identity.url, [bearer(token)]);
+    expectEnvelope(answer, 200, 'Success');
+    expect(answer.headers['www-authenticate']).toBeUndefined();
+    expect(bodyOf(answer)).toEqual({
+      meta: { code: 200, message: 'Success' },
+      session: { remainingSeconds: 3_600 },
+      user: {
+        id: 'ann',
+        externalId: 'x-1',
+        userName: 'ann',
+        displayName: 'Ann Äpfel',
+        emails: [
+          { value: 'ann@example.com', type: 'work' },
+          { value: 'a@example.org', type: null },
+        ],
+        photos: [{ value: 'https://example.com/ann.png', type: 'photo' }],
+        names: { familyName: 'Äpfel', givenName: 'Ann' },
+        verifications: [
+          {
+            id: 'v1',
+            email: 'ann@example.com',
+            verified: true,
+            createdAt: '2026-01-01T00:00:00.000Z',
+            updatedAt: '2026-01-02T00:00:00.000Z',
+          },
+        ],
+        provider: 'local',
+        environmentId: 'test',
+      },
+    });
+  });
+
+  it('gets empty texts and lists for a user of whom nothing is known', async () => {
+    const nobody = {
+      ...ANN,
+      id: 'nobody',
+      userName: '',
+      emails: [],
+      photos: [],
+      verifications: [],
+    };
+    const granted = await grant(identity.store, nobody, HOUR_MS);
+    const { user } = bodyOf(await send(identity.url, [bearer(granted.token)]));
+    expect(user).toMatchObject({ userName: '', emails: [], photos: [], verifications: [] });
+  });
+
+  it('is never answered 304', async () => {
+    const headers: [string, string][] = [
+      bearer(token),
+      ['If-None-Match', '*'],
+      ['If-Modified-Since', new Date(4e12).toUTCString()],
+    ];
+    expect((await send(identity.url, headers)).status).toBe(200);
+  });
+
+  it.each(['bearer', 'BEARER', 'Bearer '])('may come with the scheme %j', async (scheme) => {
+    expect((await send(identity.url, [['Authorization', `${scheme} ${token}`]])).status).toBe(200);
+  });
+
+  it('may come with another query', async () => {
+    expect((await send(`${identity.url}?a=b`, [bearer(token)])).status).toBe(200);
+  });
+
+  it('does not live longer for being used', async () => {
+    identity.clock.nowMs += HOUR_MS - 500;
+    for (let i = 0; i < 3; i++) {
+      const answer = await send(identity.url, [bearer(token)]);
+      expect(bodyOf(answer)['session']).toEqual({ remainingSeconds: 0 });
+    }
+  });
+
+  it('is good to the last millisecond of its session and not one longer', async () => {
+    identity.clock.nowMs += HOUR_MS - 1;
+    expect((await send(identity.url, [bearer(token)])).status).toBe(200);
+    identity.clock.nowMs += 1;
+    expect((await send(identity.url, [bearer(token)])).status).toBe(401);
+  });
+
+  it('has the length in HEAD that it has in GET, and no body', async () => {
+    const get = await send(identity.url, [bearer(token)]);
+    const head = await send(identity.url, [bearer(token)], 'HEAD');
+    expect(head.status).toBe(200);
+    expect(head.body).toBe('');
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+  });
+});
+
+describe('no bearer token', () => {
+  it.each<[string, string, readonly (readonly [string, string])[]]>([
+    ['no header', '', []],
+    ['an empty header', '', [['Authorization', '']]],
+    ['a scheme without a token', '', [['Authorization', 'Bearer']]],
+    ['another scheme', '', [['Authorization', 'Basic YTpi']]],
+    ['a longer scheme', '', [['Authorization', 'Bearerer abc']]],
+    ['a token only in the query', '?access_token=abc', []],
+  ])('is 401 unauthorized: %s', async (_, query, headers) => {
+    const answer = await send(identity.url + query, headers);
+    expectError(answer, 401, 'Unauthorized', 'unauthorized');
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="identity"');
+  });
+});
+
+describe('a fault of a token', () => {
+  const FAULTS: readonly (readonly [string, () => Promise<string> | string])[] = [
+    ['malformed', () => 'abc'],
+    ['two words', () => `${token} ${token}`],
+    ['of 4096 characters', () => 'a'.repeat(4_096)],
+    ['of 4097 characters', () => 'a'.repeat(4_097)],
+    ['with a bad checksum', () => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')],
+    ['unknown', () => withChecksum(`idt_${'0'.repeat(16)}${'0'.repeat(43)}`)],
+    ['with another secret', () => withChecksum(`idt_${tokenId}${'0'.repeat(43)}`)],
+    [
+      'an API key',
+      async () => (await grantApiKey(identity.store, 'x')).apiKey.replace('idk_', 'idt_'),
+    ],
+    [
+      'expired',
+      async () => {
+        const short = await grant(identity.store, ANN, HOUR_MS, 1_000);
+        identity.clock.nowMs += 1_000;
+        return short.token;
+      },
+    ],
+    [
+      'revoked',
+      async () => {
+        await identity.store.deleteToken(tokenId);
+        return token;
+      },
+    ],
+    [
+      'of a session that was revoked',
+      async () => {
+        await identity.store.deleteSession(sessionId);
+        return token;
+      },
+    ],
+    [
+      'of a session that is over',
+      () => {
+        identity.clock.nowMs += HOUR_MS;
+        return token;
+      },
+    ],
+    [
+      'of a disabled user',
+      async () => {
+        await identity.store.putUsers([{ ...ANN, active: false }]);
+        return token;
+      },
+    ],
+    [
+      'of a deleted user',
+      async () => {
+        await identity.store.deleteUser('ann');
+        return token;
+      },
+    ],
+  ];
+  const REQUEST_ID: [string, string] = ['X-Request-Id', 'same-for-all'];
+
+  it.each(FAULTS.filter(([name]) => name !== 'an API key'))(
+    'is 401 invalid_token: %s',
+    async (_, spoil) => {
+      const answer = await send(identity.url, [bearer(await spoil())]);
+      expectError(answer, 401, 'Unauthorized', 'invalid_token');
+      expect(answer.headers['www-authenticate']).toBe(
+        'Bearer realm="identity", error="invalid_token"',
+      );
+    },
+  );
+
+  it('gives the same bytes whatever the fault is', async () => {
+    const answers: string[] = [];
+    for (const [name, spoil] of FAULTS.filter(([known]) => known !== 'an API key')) {
+      const { headers, body } = await send(identity.url, [bearer(await spoil()), REQUEST_ID]);
+      const { date, ...rest } = headers;
+      expect(date).toBeDefined();
+      answers.push(JSON.stringify(rest) + body);
+      expect([name, answers.at(-1)]).toEqual([name, answers[0]]);
+    }
+    expect(answers).toHaveLength(FAULTS.length - 1);
+  });
+
+  it('is charged after the check, by address', async () => {
+    await send(identity.url, [bearer('abc')]);
+    expect(identity.asked).toEqual([ADDRESS, `authenticated=false,${ADDRESS}`]);
+  });
+});
+
+describe('two credentials', () => {
+  it.each<[string, string, () => readonly [string, string][]]>([
+    ['two headers', '', () => [bearer(token), bearer(token)]],
+    [
+      'two headers of which one is another scheme',
+      '',
+      () => [bearer(token), ['authorization', 'Basic x']],
+    ],
+    ['a header and a query', '?access_token=abc', () => [bearer(token)]],
+    ['a header and an empty query', '?a=b&access_token=', () => [bearer(token)]],
+    ['a header and an escaped query', '?access%5Ftoken=abc', () => [bearer(token)]],
+  ])('are 400 invalid_request: %s', async (_, query, headers) => {
+    const answer = await send(identity.url + query, headers());
+    expectError(answer, 400, 'Bad Request', 'invalid_request');
+    expect(answer.headers['www-authenticate']).toBe(
+      'Bearer realm="identity", error="invalid_request"',
+    );
+  });
+});
+
+describe('API keys', () => {
+  it('are asked for as soon as there is one', async () => {
+    expect((await send(identity.url, [bearer(token), ['X-API-Key', 'x']])).status).toBe(200);
+    const { apiKey, id } = await grantApiKey(identity.store, 'shop');
+    expect((await send(identity.url, [bearer(token), ['X-API-Key', apiKey]])).status).toBe(200);
+    await identity.store.deleteApiKey(id);
+    expect((await send(identity.url, [bearer(token)])).status).toBe(200);
+  });
+
+  it.each<[string, (apiKey: string) => readonly [string, string][]]>([
+    ['missing', () => []],
+    ['empty', () => [['X-API-Key', '']]],
+    ['no key', () => [['X-API-Key', 'abc']]],
+    ['unknown', () => [['X-API-Key', withChecksum(`idk_${'0'.repeat(59)}`)]]],
+    [
+      'twice',
+      (apiKey) => [
+        ['X-API-Key', apiKey],
+        ['x-api-key', apiKey],
+      ],
+    ],
+    [
+      'with another secret',
+      (apiKey) => [['X-API-Key', withChecksum(apiKey.slice(0, 20) + '0'.repeat(43))]],
+    ],
+  ])('are 401 invalid_api_key when the key is %s', async (_, headers) => {
+    const { apiKey } = await grantApiKey(identity.store, 'shop');
+    const answer = await send(identity.url, [bearer(token), ...headers(apiKey)]);
+    expectError(answer, 401, 'Unauthorized', 'invalid_api_key');
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="identity"');
+  });
+});
+
+describe('a limit', () => {
+  const over = { isOver: true, limit: 7, resetSeconds: 42 };
+
+  it.each<[string, string, () => readonly [string, string][]]>([
+    ['of an address', ADDRESS, () => [bearer(token)]],
+    ['of failures', `authenticated=false,${ADDRESS}`, () => [bearer('abc')]],
+    ['of a user', 'authenticated=true,user_id=ann', () => [bearer(token)]],
+  ])('%s is 429 with when to come back', async (_, descriptor, headers) => {
+    identity.over.set(descriptor, over);
+    const answer = await send(identity.url, headers());
+    expectError(answer, 429, 'Too Many Requests', 'rate_limited');
+    expect(answer.headers).toMatchObject({
+      'retry-after': '42',
+      'ratelimit-limit': '7',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '42',
+    });
+    expect(answer.headers['www-authenticate']).toBeUndefined();
+  });
+
+  it('that is hit is kept until it resets, without asking anybody', async () => {
+    identity.over.set(ADDRESS, over);
+    await send(identity.url, [bearer(token)]);
+    identity.over.clear();
+    identity.asked.length = 0;
+    identity.clock.nowMs += 40_500;
+    const answer = await send(identity.url, [bearer(token)]);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '2']);
+    expect(identity.asked).toEqual([]);
+    identity.clock.nowMs += 1_500;
+    expect((await send(identity.url, [bearer(token)])).status).toBe(200);
+  });
+
+  it('is asked for before a good token and charged to its user after it', async () => {
+    await send(identity.url, [bearer(token)]);
+    expect(identity.asked).toEqual([ADDRESS, 'authenticated=true,user_id=ann']);
+  });
+
+  it('is asked for also without a token', async () => {
+    await send(identity.url);
+    expect(identity.asked).toEqual([ADDRESS]);
+  });
+
+  it('that nobody can tell allows the call and counts it', async () => {
+    identity.fail(new Error('away'));
+    expect((await send(identity.url, [bearer(token)])).status).toBe(200);
+    expect((await send(identity.url, [bearer('abc')])).status).toBe(401);
+    expect(identity.metrics.print()).toContain('identity_ratelimit_failures_total 4');
+  });
+
+  it('that nobody can tell is 503 when the operator wants so', async () => {
+    const strict = await startIdentity({}, { failure: 'deny' });
+    strict.fail(new Error('away'));
+    const answer = await send(strict.url, [bearer(token)]);
+    await strict.stop();
+    expectError(answer, 503, 'Service Unavailable', 'unavailable');
+    expect(answer.headers['retry-after']).toBe('1');
+  });
+});
+
+describe('a store that is away', () => {
+  const away = () => Promise.reject(new StoreUnavailable('the store is away'));
+
+  it.each<keyof IdentityStore>(['findToken', 'findOwner', 'apiKeys'])(
+    'is 503, never 401 and never charged: %s',
+    async (method) => {
+      const broken = { ...identity.store, [method]: away };
+      const other = await startIdentity({}, {}, broken);
+      const answer = await send(other.url, [bearer(token)]);
+      expectError(answer, 503, 'Service Unavailable', 'unavailable');
+      expect(answer.headers['retry-after']).toBe('1');
+      expect(answer.headers['www-authenticate']).toBeUndefined();
+      expect(other.asked).toEqual([ADDRESS]);
+      await other.stop();
+    },
+  );
+
+  it('that has a fault of its own is 500 with a line in the log', async () => {
+    const broken = { ...identity.store, findToken: () => Promise.reject(new Error('oops')) };
+    const other = await startIdentity({}, {}, broken);
+    const answer = await send(other.url, [bearer(token)]);
+    await other.stop();
+    expectError(answer, 500, 'Internal Server Error', 'internal');
+    expect(other.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('paths and methods', () => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])('%s is 405', async (method) => {
+    const answer = await send(identity.url, [bearer(token)], method);
+    expectError(answer, 405, 'Method Not Allowed', 'method_not_allowed');
+    expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS');
+  });
+
+  it.each([
+    '/',
+    '/v1/userinfo/',
+    '/V1/userinfo',
+    '/v1/UserInfo',
+    '//v1/userinfo',
+    '/v1/%75serinfo',
+    '/v1/userinfo/x',
+    '/metrics',
+    '/healthcheck',
+    '/%E0%A4%A',
+  ])('%s is 404', async (path) => {
+    const answer = await send(`http://127.0.0.1:${String(identity.port)}${path}`, [bearer(token)]);
+    expectError(answer, 404, 'Not Found', 'not_found');
+  });
+
+  it('OPTIONS is 204 and says what is allowed', async () => {
+    const answer = await send(identity.url, [], 'OPTIONS');
+    expect([answer.status, answer.body]).toEqual([204, '']);
+    expect(answer.headers).toMatchObject({
+      allow: 'GET, HEAD, OPTIONS',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(identity.asked).toEqual([]);
+  });
+
+  it('CONNECT is 405', async () => {
+    const answer = await sendBytes(identity.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1\.1 405 [^]*"error":"method_not_allowed"/);
+  });
+
+  it.each([
+    ['headers of 17 kB', `X: ${'a'.repeat(17_000)}`, 431],
+    ['a NUL in the token', 'Authorization: Bearer a\0b', 400],
+    ['a folded header', 'Authorization: Bearer a\r\n b', 400],
+  ])('%s is refused before it is a request', async (_, header, status) => {
+    const head = `GET /v1/userinfo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${header}\r\n\r\n`;
+    const answer = await sendBytes(identity.port, head);
+    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${String(status)}`);
+    const body = JSON.parse(answer.split('\r\n\r\n')[1] ?? '') as { meta: { code: number } };
+    expect(body.meta.code).toBe(status);
+  });
+});
+
+describe('request ids', () => {
+  it('come back as they were given', async () => {
+    const answer = await send(identity.url, [['X-Request-Id', 'abc-1']]);
+    expect(answer.headers['x-request-id']).toBe('abc-1');
+    expect(bodyOf(answer)['requestId']).toBe('abc-1');
+  });
+
+  it.each(['', 'a b', '"', 'a'.repeat(65)])('are new ones instead of %j', async (given) => {
+    const answer = await send(identity.url, [['X-Request-Id', given]]);
+    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('are never a token', async () => {
+    const answer = await send(identity.url, [['X-Request-Id', token]]);
+    expect(JSON.stringify(answer)).not.toContain(token);
+  });
+});
+
+describe('CORS', () => {
+  it('is off unless somebody asks for it', async () => {
+    const { headers } = await send(identity.url, [['Origin', 'https://shop.test']]);
+    expect(Object.keys(headers).filter((name) => /^(access-control|vary)/.test(name))).toEqual([]);
+  });
+
+  it('lets the named origins in, on every answer, and no other', async () => {
+    const other = await startIdentity({ corsOrigins: ['https://shop.test'] });
+    const good = await send(other.url, [['Origin', 'https://shop.test']]);
+    const bad = await send(other.url, [['Origin', 'https://evil.test']]);
+    const preflight = await send(other.url, [['Origin', 'https://shop.test']], 'OPTIONS');
+    await other.stop();
+    expect(good.headers).toMatchObject({
+      'access-control-allow-origin': 'https://shop.test',
+      vary: 'Origin',
+    });
+    expect(good.headers['access-control-expose-headers']).toContain('X-Request-Id');
+    expect(bad.headers['access-control-allow-origin']).toBeUndefined();
+    expect(bad.headers['vary']).toBe('Origin');
+    expect(preflight.headers).toMatchObject({
+      'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+      'access-control-allow-headers': 'Authorization, X-API-Key, X-Request-Id',
+    });
+  });
+});
+
+describe('the full profile', () => {
+  it('adds what strict clients want', async () => {
+    const other = await startIdentity({ profile: 'full' });
+    const granted = await grant(other.store, ANN, HOUR_MS);
+    const { user } = bodyOf(await send(other.url, [bearer(granted.token)]));
+    await other.stop();
+    expect(user).toMatchObject({
+      id: 'ann',
+      nickName: null,
+      profileUrl: null,
+      title: null,
+      userType: null,
+      preferredLanguage: null,
+      locale: '',
+      timezone: null,
+      active: true,
+      names: { id: 'ann-names', formatted: null, familyName: 'Äpfel', middleName: null },
+      emails: [{ id: 'ann-email-0', value: 'ann@example.com', type: 'work' }, { type: null }],
+      photos: [{ id: 'ann-photo-0' }],
+      phoneNumbers: [],
+      addresses: [],
+      createdAt: '',
+      updatedAt: '',
+    });
+  });
+});
+
+it('counts by status and reason', async () => {
+  await send(identity.url, [bearer(token)]);
+  await send(identity.url, [bearer('abc')]);
+  await send(identity.url);
+  const text = identity.metrics.print();
+  for (const labels of [
+    'code="200",reason="ok"',
+    'code="401",reason="malformed_token"',
+    'code="401",reason="no_credentials"',
+  ])
+    expect(text).toContain(`identity_userinfo_requests_total{${labels}} 1`);
+  expect(text).toContain('identity_userinfo_duration_seconds_count 3');
+  expect(text).toContain('identity_userinfo_duration_seconds_bucket{le="+Inf"} 3');
+});
+
+it('logs no token and nothing personal', async () => {
+  await send(identity.url, [bearer(token)]);
+  await send(identity.url, [bearer('idt_something')]);
+  const log = JSON.stringify(identity.lines);
+  for (const secret of [token, token.slice(20, 63), 'idt_', 'ann', 'Bearer', '127.0.0.1'])
+    expect(log).not.toContain(secret);
+});

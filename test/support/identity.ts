@@ -1,0 +1,170 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createCredential,
+  formatCredential,
+  hashSecret,
+} from '../../src/identity/credential/credential';
+import type { Decisions, Descriptor, Verdict } from '../../src/identity/limits/decisions';
+import { createLimits, type LimitsOptions } from '../../src/identity/limits/limits';
+import {
+  createIdentityService,
+  type IdentityServiceOptions,
+} from '../../src/identity/service/create-identity-service';
+import { createMetrics } from '../../src/identity/service/metrics';
+import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
+import { parseUser } from '../../src/identity/store/parse-records';
+import type { UserRecord } from '../../src/identity/store/records';
+import type { IdentityStore } from '../../src/identity/store/store';
+import { createRecordingLogger } from './recording-logger';
+
+/** A store file in a new folder. */
+export async function createStoreFile() {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-identity-'));
+  return {
+    folder,
+    file: join(folder, 'store.json'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Decisions that answer what a test says, and keep what they were asked. */
+export function createFakeDecisions() {
+  const asked: string[] = [];
+  const over = new Map<string, Verdict>();
+  let failure: Error | undefined;
+  const decisions: Decisions = {
+    ask(descriptor) {
+      const text = descriptorText(descriptor);
+      asked.push(text);
+      if (failure !== undefined) return Promise.reject(failure);
+      const verdict = over.get(text) ?? {
+        isOver: false,
+        limit: undefined,
+        resetSeconds: undefined,
+      };
+      return Promise.resolve(verdict);
+    },
+    close: () => Promise.resolve(),
+  };
+  return {
+    decisions,
+    asked,
+    over,
+    fail(error: Error | undefined) {
+      failure = error;
+    },
+  };
+}
+
+export function descriptorText(descriptor: Descriptor): string {
+  return descriptor.map(({ key, value }) => `${key}=${value}`).join(',');
+}
+
+export const ANN: UserRecord = parseUser({
+  id: 'ann',
+  externalId: 'x-1',
+  userName: 'ann',
+  displayName: 'Ann Äpfel',
+  emails: [
+    { value: 'ann@example.com', type: 'work' },
+    { value: 'a@example.org', type: null },
+  ],
+  photos: [{ value: 'https://example.com/ann.png', type: 'photo' }],
+  names: { familyName: 'Äpfel', givenName: 'Ann' },
+  verifications: [
+    {
+      id: 'v1',
+      email: 'ann@example.com',
+      verified: true,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: '2026-01-02T00:00:00.000Z',
+    },
+  ],
+  provider: 'local',
+  environmentId: 'test',
+});
+
+/** Gives a user a session and a token; answers the token's text and the ids. */
+export async function grant(
+  store: IdentityStore,
+  user: UserRecord,
+  ttlMs: number,
+  tokenMs?: number,
+) {
+  await store.putUsers([user]);
+  const sessionId = randomUUID();
+  const createdAt = '2026-01-01T00:00:00.000Z';
+  await store.createSession({ id: sessionId, userId: user.id, createdAt }, ttlMs);
+  const credential = createCredential(randomBytes);
+  const { id, secret } = credential;
+  const record = { id, secretHash: hashSecret(secret), sessionId, userId: user.id, createdAt };
+  await store.createToken(record, tokenMs);
+  return { token: formatCredential('token', credential), tokenId: id, sessionId };
+}
+
+export async function grantApiKey(store: IdentityStore, name: string) {
+  const credential = createCredential(randomBytes);
+  const { id, secret } = credential;
+  const createdAt = '2026-01-01T00:00:00.000Z';
+  await store.putApiKey({ id, secretHash: hashSecret(secret), name, createdAt });
+  return { apiKey: formatCredential('apiKey', credential), id };
+}
+
+const DEFAULTS: IdentityServiceOptions = {
+  address: { host: '127.0.0.1', port: 0 },
+  metricsAddress: undefined,
+  corsOrigins: [],
+  trustedProxies: [],
+  profile: 'documented',
+};
+
+/** The service on a free port, its clock and its decisions in the hands of the test. */
+export async function startIdentity(
+  options: Partial<IdentityServiceOptions> = {},
+  limitsOptions: Partial<LimitsOptions> = {},
+  otherStore?: IdentityStore,
+) {
+  const place = await createStoreFile();
+  const clock = { nowMs: 1_800_000_000_000 };
+  const { logger, lines } = createRecordingLogger();
+  const store =
+    otherStore ?? createEmbeddedStore({ nowMs: () => clock.nowMs, logger }, { file: place.file });
+  const fake = createFakeDecisions();
+  const metrics = createMetrics();
+  const limits = createLimits(
+    {
+      decisions: fake.decisions,
+      monotonicMs: () => clock.nowMs,
+      onFailure: () => {
+        metrics.limiterFailure();
+      },
+    },
+    { failure: 'allow', maxBlocked: 100, ...limitsOptions },
+  );
+  const monotonicMs = () => performance.now();
+  const service = createIdentityService(
+    { store, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
+    { ...DEFAULTS, ...options },
+  );
+  const port = await service.listen();
+  return {
+    ...fake,
+    store,
+    clock,
+    metrics,
+    service,
+    lines,
+    port,
+    file: place.file,
+    url: `http://127.0.0.1:${String(port)}/v1/userinfo`,
+    async stop() {
+      await service.close(100);
+      await place.remove();
+    },
+  };
+}
+
+export type IdentityUnderTest = Awaited<ReturnType<typeof startIdentity>>;

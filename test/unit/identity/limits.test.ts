@@ -1,0 +1,108 @@
+import { toVerdict } from '../../../src/identity/limits/decisions';
+import { createLimits } from '../../../src/identity/limits/limits';
+import { readDecision } from '../../../src/identity/limits/proto-json';
+import { createFakeDecisions } from '../../support/identity';
+
+function createUnderTest(failure: 'allow' | 'deny' = 'allow', maxBlocked = 2) {
+  const fake = createFakeDecisions();
+  const clock = { ms: 0 };
+  const failures: unknown[] = [];
+  const limits = createLimits(
+    {
+      decisions: fake.decisions,
+      monotonicMs: () => clock.ms,
+      onFailure: (error) => failures.push(error),
+    },
+    { failure, maxBlocked },
+  );
+  return { ...fake, limits, clock, failures };
+}
+
+const over = { isOver: true, limit: 5, resetSeconds: 10 };
+
+it('asks with the descriptors of the rules', async () => {
+  const { limits, asked } = createUnderTest();
+  expect(await limits.admit('a')).toBeUndefined();
+  expect(await limits.chargeFailure('a')).toBeUndefined();
+  expect(await limits.chargeUser('u')).toBeUndefined();
+  expect(asked).toEqual([
+    'remote_address=a',
+    'authenticated=false,remote_address=a',
+    'authenticated=true,user_id=u',
+  ]);
+});
+
+it('blocks an address that failed too often until the window ends', async () => {
+  const { limits, over: answers, asked, clock } = createUnderTest();
+  answers.set('authenticated=false,remote_address=a', over);
+  await limits.chargeFailure('a');
+  clock.ms = 9_999;
+  expect(await limits.admit('a')).toEqual({ kind: 'over-limit', limit: 5, retryAfterSeconds: 1 });
+  expect(asked).toHaveLength(1);
+  clock.ms = 10_000;
+  expect(await limits.admit('a')).toBeUndefined();
+});
+
+it('blocks no address because of a user', async () => {
+  const { limits, over: answers } = createUnderTest();
+  answers.set('authenticated=true,user_id=u', over);
+  expect(await limits.chargeUser('u')).toMatchObject({ kind: 'over-limit' });
+  expect(await limits.admit('u')).toBeUndefined();
+});
+
+it('remembers so many addresses and no more, the newest', async () => {
+  const { limits, over: answers, asked } = createUnderTest('allow', 2);
+  for (const address of ['a', 'b', 'c']) {
+    answers.set(`remote_address=${address}`, over);
+    await limits.admit(address);
+  }
+  asked.length = 0;
+  for (const address of ['c', 'b', 'a']) await limits.admit(address);
+  expect(asked).toEqual(['remote_address=a']);
+});
+
+it.each([
+  ['allow', undefined],
+  ['deny', { kind: 'no-decision' }],
+] as const)('without a decision: %s', async (failure, expected) => {
+  const { limits, fail, failures } = createUnderTest(failure);
+  const error = new Error('away');
+  fail(error);
+  expect(await limits.admit('a')).toEqual(expected);
+  expect(failures).toEqual([error]);
+});
+
+describe('a verdict', () => {
+  it('takes the limit that lasts longest of those that were hit', () => {
+    const statuses = [
+      { isOver: true, limit: 1, resetSeconds: 5 },
+      { isOver: true, limit: 2, resetSeconds: 50 },
+      { isOver: false, limit: 3, resetSeconds: 500 },
+    ];
+    expect(toVerdict(true, statuses)).toEqual({ isOver: true, limit: 2, resetSeconds: 50 });
+  });
+
+  it('is what the overall code says, since shadow mode changes only that', () => {
+    expect(toVerdict(false, [over]).isOver).toBe(false);
+  });
+
+  it.each([
+    ['as JSON', '42s'],
+    ['as gRPC', { seconds: '42' }],
+  ])('is read from an answer %s', (_, durationUntilReset) => {
+    const statuses = [
+      { code: 'OVER_LIMIT', currentLimit: { requestsPerUnit: 7 }, durationUntilReset },
+    ];
+    expect(readDecision({ overallCode: 'OVER_LIMIT', statuses })).toEqual({
+      isOver: true,
+      limit: 7,
+      resetSeconds: 42,
+    });
+  });
+
+  it('is OK when an answer says little', () => {
+    expect(readDecision({})).toMatchObject({ isOver: false });
+    const bare = { overallCode: 'OVER_LIMIT', statuses: [{ code: 'OVER_LIMIT' }] };
+    expect(readDecision(bare)).toEqual({ isOver: true, limit: undefined, resetSeconds: undefined });
+  });
+});
