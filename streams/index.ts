@@ -5,10 +5,23 @@ export { type Loaded } from './loaded';
 export { settle, type SettleOptions } from './operators/settle';
 export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
+export {
+  discoverySession,
+  type DiscoverySession,
+  type Judgement,
+  type LostSession,
+} from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
+export {
+  fromDuplex,
+  type DuplexEnd,
+  type DuplexEvents,
+  type OpenDuplex,
+  type Received,
+} from './sources/from-duplex';
 export { fromTask } from './sources/from-task';
 export { fromWatch, type OpenWatch } from './sources/from-watch';
 export { inSlices } from './sources/in-slices';

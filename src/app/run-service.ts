@@ -6,7 +6,7 @@ import { createRegistry } from '../stats/registry';
 import { banner } from './banner';
 import { chooseCounters } from './choose-counters';
 import { createApp, type App } from './create-app';
-import { ruleFileLoads } from './rule-source';
+import { ruleLoads } from './rule-source';
 
 /** How long a stop may take in all before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
@@ -38,7 +38,7 @@ export async function runService(process: NodeJS.Process): Promise<void> {
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
-  const loads$ = ruleFileLoads(settings, deps);
+  const loads$ = ruleLoads(settings, deps);
   const app = createApp(settings, { ...deps, registry, store, loads$ });
   stopOnSignals(process, app, end);
   app.done.catch(crash);

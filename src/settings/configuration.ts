@@ -5,7 +5,6 @@ import { oneOf, path, text } from '../platform/env-table/texts';
 export const configurationTable = {
   type: setting('CONFIG_TYPE', oneOf('FILE', 'GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'), {
     default: 'FILE',
-    notBuiltYet: { stopsFor: ['GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'] },
     doc: 'where rules come from: files, or a management server by state of the world or by delta',
   }),
   forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, {

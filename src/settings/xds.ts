@@ -2,14 +2,14 @@ import { boolean } from '../platform/env-table/booleans';
 import { pairs } from '../platform/env-table/lists';
 import { decimalNumber, wholeNumber } from '../platform/env-table/numbers';
 import type { Findings, Reading } from '../platform/env-table/read-table';
-import { markNotBuiltYet, setting } from '../platform/env-table/setting';
+import { setting } from '../platform/env-table/setting';
 import { path, text, word } from '../platform/env-table/texts';
 import { timer } from './durations';
 import { readTlsFiles, type TlsFiles } from './tls';
 
 const ANY_FACTOR = 1_000_000;
 
-const table = {
+export const xdsTable = {
   nodeId: setting('CONFIG_GRPC_XDS_NODE_ID', text, {
     default: 'default',
     emptyIsValue: true,
@@ -25,7 +25,7 @@ const table = {
   }),
   connectRetryIntervalMs: setting('CONFIG_GRPC_XDS_SERVER_CONNECT_RETRY_INTERVAL', timer, {
     default: '3s',
-    doc: 'time between attempts of the first connection',
+    doc: 'time between attempts until the first answer of the management server',
   }),
   backoffJitter: setting('XDS_CLIENT_BACKOFF_JITTER', boolean, {
     default: 'true',
@@ -71,8 +71,6 @@ const table = {
     whenUnset: 'none',
   }),
 };
-
-export const xdsTable = markNotBuiltYet(table, 'warns');
 
 export interface XdsSettings {
   readonly nodeId: string;

@@ -1,0 +1,156 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Observable } from 'rxjs';
+import { discoverySession, fromTask, type LostSession } from '../../streams';
+import type { Clock, Random } from '../core/ports';
+import type { DomainDefinition } from '../core/rules/definition';
+import { messageOf } from './error-code';
+import type { LoadResult } from './load-result';
+import { createCollectYoung } from './loader/collect-young';
+import { parseInWorker } from './loader/parse-in-worker';
+import { createRuleLoader, type ParseRules } from './loader/rule-loader';
+import { createOpenStream, type ServerOptions } from './xds/connect';
+import { createDelta } from './xds/delta';
+import { loadMethod, type Node } from './xds/messages';
+import { createParseResources } from './xds/parse-resources';
+import type { Protocol } from './xds/protocol';
+import type { Response } from './xds/read-response';
+import { createRefusals } from './xds/refusals';
+import { createStateOfTheWorld } from './xds/state-of-the-world';
+import { isOfRules, type LoadState } from './xds/verdict';
+
+export interface XdsSourceOptions extends ServerOptions {
+  readonly protocol: 'state-of-the-world' | 'delta';
+  readonly nodeId: string;
+  readonly nodeMetadata: Readonly<Record<string, string>>;
+  /** Between attempts until the first message came. */
+  readonly connectRetryIntervalMs: number;
+  readonly backoff: {
+    readonly initialMs: number;
+    readonly maxMs: number;
+    /** Share of a wait that may be added or removed, 0 to 1. */
+    readonly jitter: number;
+  };
+  /** MERGE_DOMAIN_CONFIG. */
+  readonly mergeDomains: boolean;
+}
+
+export interface XdsSourceDeps<R> {
+  /** Compiles, pausing often: one slice runs per turn of the event loop. */
+  readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told, for the log, when the stream ends and when the next attempt is. */
+  readonly warn: (message: string) => void;
+  /** Parses off the main thread; a thread with the built script unless given. */
+  readonly parse?: ParseRules;
+}
+
+export interface XdsSource<R> {
+  /**
+   * One for each state of the rules that the server sent and that was looked at. Connects on subscribe; never
+   * errors and never completes; unsubscribing closes the connection and ends a load.
+   */
+  readonly loads$: Observable<LoadResult<R>>;
+}
+
+/** How much longer each wait is than the one before. */
+const GROWTH = 1.5;
+
+/** Waits before the NACK of something refused before: a tenth of those between connections. */
+const NACK_SHARE = 0.1;
+
+/** Below this many bytes parsing takes about a millisecond, less than starting a thread. */
+const SMALL_BYTES = 4_096;
+
+/** Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md). */
+export function createXdsSource<R>(
+  options: XdsSourceOptions,
+  deps: XdsSourceDeps<R>,
+): XdsSource<R> {
+  const load = createLoadState(options, deps);
+  const node = toNode(options);
+  const backoff = { ...options.backoff, factor: GROWTH };
+  const refusals = createRefusals({ backoff: scale(backoff, NACK_SHARE), random: deps.random });
+  const timing = { ...options, backoff };
+  const loads$ =
+    options.protocol === 'delta'
+      ? follow(createDelta<R>({ node, load, refusals }), timing, deps)
+      : follow(createStateOfTheWorld<R>({ node, load, refusals }), timing, deps);
+  return { loads$ };
+}
+
+type Timing = XdsSourceOptions & { readonly backoff: { readonly factor: number } };
+
+function follow<In extends Response, R>(
+  protocol: Protocol<In, R>,
+  options: Timing,
+  { random, warn }: XdsSourceDeps<R>,
+): Observable<LoadResult<R>> {
+  return discoverySession<In, object, LoadResult<R>>({
+    open: createOpenStream(loadMethod(protocol.method), options, protocol.read),
+    hello: protocol.hello,
+    judge: (responses) => fromTask((signal) => protocol.judge(responses, signal)),
+    supersedes: protocol.supersedes,
+    isNews: protocol.isNews,
+    isGood: isOfRules,
+    firstRetryMs: options.connectRetryIntervalMs,
+    backoff: options.backoff,
+    random,
+    onLost: (lost) => {
+      warn(describeLoss(options.target, lost));
+    },
+  });
+}
+
+function createLoadState<R>(
+  { mergeDomains }: XdsSourceOptions,
+  { compile, clock, parse }: XdsSourceDeps<R>,
+): LoadState<R> {
+  const collectYoung = createCollectYoung();
+  const parseHere = createParseResources();
+  const parseSmall: ParseRules = (files, parseOptions) =>
+    new Promise((resolve) => {
+      resolve(parseHere(files, parseOptions));
+    });
+  const script = require.resolve('./xds-worker');
+  const parseElsewhere = parse ?? parseInWorker({ script, collectYoung });
+  const load = createRuleLoader(
+    {
+      parse: (files, parseOptions, signal) => {
+        const isSmall = files.every(({ bytes }) => bytes.length < SMALL_BYTES);
+        return (isSmall ? parseSmall : parseElsewhere)(files, parseOptions, signal);
+      },
+      parseSmall,
+      compile,
+      collectYoung,
+      clock,
+    },
+    { mergeDomains },
+  );
+  return async (message, signal) => {
+    // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.
+    await setImmediate();
+    // A thread takes its bytes away; the message may lie in memory that others use too.
+    const bytes = new Uint8Array(message);
+    return load({ files: [{ file: '', bytes }], problems: [] }, signal);
+  };
+}
+
+function toNode({ nodeId, nodeMetadata }: XdsSourceOptions): Node {
+  const fields = Object.entries(nodeMetadata).map(
+    ([name, value]) => [name, { stringValue: value }] as const,
+  );
+  return { id: nodeId, metadata: { fields: Object.fromEntries(fields) } };
+}
+
+function scale<P extends { readonly initialMs: number; readonly maxMs: number }>(
+  policy: P,
+  share: number,
+): P {
+  return { ...policy, initialMs: policy.initialMs * share, maxMs: policy.maxMs * share };
+}
+
+function describeLoss(target: string, { reason, nextAttemptMs }: LostSession): string {
+  const seconds = (nextAttemptMs / 1_000).toFixed(1);
+  return `no stream to the management server at ${target}: ${messageOf(reason)}; trying again in ${seconds} s`;
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  status,
+  type ChannelCredentials,
+  type ClientDuplexStream,
+  type ClientOptions,
+} from '@grpc/grpc-js';
+import type { OpenDuplex } from '../../../streams';
+import { messageOf } from '../error-code';
+import type { MethodCodec } from './messages';
+
+/** Paths of PEM files. */
+export interface ClientTls {
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Undefined: the authorities that Node trusts. */
+  readonly caFile: string | undefined;
+  /** The name to look for in the server's certificate; undefined: the host of the target. */
+  readonly serverName: string | undefined;
+}
+
+export interface ServerOptions {
+  /** Anything that gRPC can dial. */
+  readonly target: string;
+  readonly tls: ClientTls | undefined;
+  /** Undefined: gRPC's own, 4 MiB. */
+  readonly maxMessageBytes: number | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A connection that takes longer is given up. */
+const CONNECT_WITHIN_MS = 20_000;
+
+/** Servers of grpc-go refuse pings that come more often than every five minutes. */
+const KEEPALIVE_MS = 330_000;
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+
+/**
+ * Opens streams of one method, each on a connection of its own: certificates and addresses are read anew.
+ * Messages that `read` throws at end the stream.
+ */
+export function createOpenStream<In>(
+  { path, serialize }: MethodCodec,
+  options: ServerOptions,
+  read: (bytes: Uint8Array) => In,
+): OpenDuplex<In, object> {
+  return ({ message, lost }) => {
+    const client = new Client(options.target, readCredentials(options.tls), toOptions(options));
+    const call: ClientDuplexStream<object, Buffer> = client.makeBidiStreamRequest(
+      path,
+      serialize,
+      (bytes) => bytes,
+      toMetadata(options.headers),
+    );
+    call.on('data', (bytes: Buffer) => {
+      try {
+        message(read(bytes));
+      } catch (error) {
+        lost(new Error(`a response cannot be read: ${messageOf(error)}`, { cause: error }));
+      }
+    });
+    call.on('error', lost);
+    call.on('status', ({ code }) => {
+      if (code === status.OK) lost(new Error('the server ended the stream'));
+    });
+    const connecting = setTimeout(() => {
+      if (client.getChannel().getConnectivityState(false) === connectivityState.READY) return;
+      lost(new Error(`not connected within ${String(CONNECT_WITHIN_MS / 1_000)} s`));
+    }, CONNECT_WITHIN_MS);
+    return {
+      send: (request) => {
+        call.write(request);
+      },
+      close: () => {
+        clearTimeout(connecting);
+        call.cancel();
+        client.close();
+      },
+    };
+  };
+}
+
+function toOptions({ maxMessageBytes, tls }: ServerOptions): ClientOptions {
+  return {
+    'grpc.use_local_subchannel_pool': 1,
+    'grpc.service_config_disable_resolution': 1,
+    'grpc.keepalive_time_ms': KEEPALIVE_MS,
+    'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+    ...(maxMessageBytes === undefined
+      ? {}
+      : { 'grpc.max_receive_message_length': maxMessageBytes }),
+    ...(tls?.serverName === undefined ? {} : { 'grpc.ssl_target_name_override': tls.serverName }),
+  };
+}
+
+function toMetadata(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.add(name, value);
+  return metadata;
+}
+
+function readCredentials(tls: ClientTls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  const { caFile, keyFile, certFile } = tls;
+  const pem = (setting: string, file: string | undefined) =>
+    file === undefined ? null : readPem(setting, file);
+  const ca = pem('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', caFile);
+  const key = pem('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', keyFile);
+  const certificate = pem('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', certFile);
+  try {
+    return credentials.createSsl(ca, key, certificate);
+  } catch (error) {
+    const what = 'the files of CONFIG_GRPC_XDS_*_TLS_* cannot be used';
+    throw new Error(`${what}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function readPem(setting: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Error(`${setting}: cannot read the file: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,114 @@
+import type { LoadResult } from '../load-result';
+import { RULES_TYPE_URL, type DeltaDiscoveryRequest } from './messages';
+import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './protocol';
+import { readDeltaResponse, type DeltaResponse } from './read-response';
+import {
+  toMessage,
+  toOverlay,
+  withOverlays,
+  type Overlay,
+  type ResourceState,
+} from './resource-state';
+import { isOfRules, refuseType, toErrorDetail } from './verdict';
+
+/**
+ * The protocol in which each response holds what changed (`DeltaAggregatedResources`).
+ *
+ * A server does not send again what was refused. So the changes of a refused response are held, and tried
+ * again together with those that follow: once the bad resource is mended or gone, the good ones beside it count.
+ */
+export function createDelta<R>({
+  node,
+  load,
+  refusals,
+}: ProtocolDeps<R>): Protocol<DeltaResponse, R> {
+  let accepted: ResourceState = new Map();
+  let held: Overlay = new Map();
+
+  const request = (more: Partial<DeltaDiscoveryRequest>): DeltaDiscoveryRequest => ({
+    node,
+    typeUrl: RULES_TYPE_URL,
+    ...more,
+  });
+
+  /** Loads the accepted resources with these changes; when that is good, it is what is accepted. */
+  const attempt = async (overlays: readonly Overlay[], signal: AbortSignal) => {
+    const candidate = withOverlays(accepted, overlays);
+    const loaded = await load(toMessage(candidate), signal);
+    if (loaded.ok) accepted = candidate;
+    return loaded;
+  };
+
+  /** With what is held if that is possible, else without. */
+  const attemptChanges = async (
+    changes: readonly Overlay[],
+    signal: AbortSignal,
+  ): Promise<LoadResult<R>> => {
+    if (held.size === 0) return attempt(changes, signal);
+    const withHeld = await attempt([held, ...changes], signal);
+    if (withHeld.ok) {
+      held = new Map();
+      return withHeld;
+    }
+    const without = await attempt(changes, signal);
+    if (without.ok) held = withoutNames(held, changes);
+    return without;
+  };
+
+  const judgeOne = async (response: DeltaResponse, signal: AbortSignal): Promise<Outcome<R>> => {
+    const overlay = toOverlay(response);
+    const isRules = isOfRules(response);
+    const loaded = isRules ? await attemptChanges([overlay], signal) : refuseType(response);
+    if (loaded.ok) return accept(response, loaded);
+    if (isRules) held = new Map([...held, ...overlay]);
+    const content = contentOf(response);
+    const isRepeat = refusals.isRepeat(() => content);
+    const errorDetail = toErrorDetail(loaded.problems);
+    const answer = request({ responseNonce: response.nonce, errorDetail });
+    return { load: loaded, answer, holdMs: refusals.refuse(content), isRepeat };
+  };
+
+  const accept = ({ nonce }: DeltaResponse, loaded: LoadResult<R>): Outcome<R> => {
+    refusals.accept();
+    const answer = request({ responseNonce: nonce });
+    return { load: loaded, answer, holdMs: undefined, isRepeat: false };
+  };
+
+  /** All that waited, as one change; undefined when there is a mistake in it and each must be looked at. */
+  const judgeTogether = async (responses: readonly DeltaResponse[], signal: AbortSignal) => {
+    if (responses.length < 2 || !responses.every(isOfRules)) return undefined;
+    const loaded = await attemptChanges(responses.map(toOverlay), signal);
+    if (!loaded.ok) return undefined;
+    const outcomes = responses.map((response) => accept(response, loaded));
+    return { ...toJudgement(outcomes), results: [loaded] };
+  };
+
+  return {
+    method: 'DeltaAggregatedResources',
+    read: readDeltaResponse,
+    hello() {
+      held = new Map();
+      const versions = [...accepted].map(([name, { version }]) => [name, version] as const);
+      return request({ initialResourceVersions: Object.fromEntries(versions) });
+    },
+    async judge(responses, signal) {
+      const together = await judgeTogether(responses, signal);
+      if (together !== undefined) return together;
+      const outcomes: Outcome<R>[] = [];
+      for (const response of responses) outcomes.push(await judgeOne(response, signal));
+      return toJudgement(outcomes);
+    },
+    supersedes: (next, waiting) =>
+      refusals.isRepeat(() => contentOf(next)) && refusals.isRepeat(() => contentOf(waiting)),
+    isNews: (response) => !refusals.isRepeat(() => contentOf(response)),
+  };
+}
+
+function withoutNames(overlay: Overlay, changes: readonly Overlay[]): Overlay {
+  return new Map([...overlay].filter(([name]) => !changes.some((change) => change.has(name))));
+}
+
+/** Says whether two responses are the same; nonces differ. */
+function contentOf({ typeUrl, changed, removed }: DeltaResponse): string {
+  return JSON.stringify([typeUrl, changed.map(({ name, version }) => [name, version]), removed]);
+}

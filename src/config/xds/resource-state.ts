@@ -1,0 +1,56 @@
+import { RESOURCES_TAG, type DeltaResponse, type ResourceChange } from './read-response';
+
+/** The resources of the delta protocol, by name. */
+export type ResourceState = ReadonlyMap<string, StoredResource>;
+
+export interface StoredResource {
+  readonly version: string;
+  /** The bytes of its `Any`. */
+  readonly resource: Uint8Array;
+}
+
+/** Changes to a state that are not in it yet: a resource, or undefined where one goes. */
+export type Overlay = ReadonlyMap<string, StoredResource | undefined>;
+
+/** The changes of a response to a state. A resource without content is one that is still there. */
+export function toOverlay({ changed, removed }: DeltaResponse): Overlay {
+  const overlay = new Map<string, StoredResource | undefined>();
+  for (const name of removed) overlay.set(name, undefined);
+  for (const change of changed) if (hasContent(change)) overlay.set(change.name, change);
+  return overlay;
+}
+
+function hasContent(change: ResourceChange): change is ResourceChange & StoredResource {
+  return change.resource !== undefined;
+}
+
+export function withOverlays(state: ResourceState, overlays: readonly Overlay[]): ResourceState {
+  const next = new Map(state);
+  for (const overlay of overlays) {
+    for (const [name, stored] of overlay) {
+      if (stored === undefined) next.delete(name);
+      else next.set(name, stored);
+    }
+  }
+  return next;
+}
+
+/** All resources in the field `resources` of one message, as the other protocol would send them. */
+export function toMessage(state: ResourceState): Uint8Array {
+  let size = 0;
+  for (const { resource } of state.values()) size += 6 + resource.length;
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const { resource } of state.values()) {
+    bytes[at] = RESOURCES_TAG;
+    at += 1;
+    for (let length = resource.length; ; length >>>= 7) {
+      bytes[at] = length < 0x80 ? length : (length & 0x7f) | 0x80;
+      at += 1;
+      if (length < 0x80) break;
+    }
+    bytes.set(resource, at);
+    at += resource.length;
+  }
+  return bytes.subarray(0, at);
+}

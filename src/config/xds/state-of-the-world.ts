@@ -1,0 +1,50 @@
+import { RULES_TYPE_URL, type DiscoveryRequest } from './messages';
+import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './protocol';
+import { readResponse, type Response } from './read-response';
+import { isOfRules, refuseType, toErrorDetail } from './verdict';
+
+/** The protocol in which each response holds everything (`StreamAggregatedResources`). */
+export function createStateOfTheWorld<R>({
+  node,
+  load,
+  refusals,
+}: ProtocolDeps<R>): Protocol<Response, R> {
+  let acceptedVersion = '';
+  const request = (more: Partial<DiscoveryRequest>): DiscoveryRequest => ({
+    node,
+    typeUrl: RULES_TYPE_URL,
+    versionInfo: acceptedVersion,
+    ...more,
+  });
+  const judgeOne = async (response: Response, signal: AbortSignal): Promise<Outcome<R>> => {
+    const { nonce: responseNonce, version } = response;
+    const loaded = isOfRules(response) ? await load(response.bytes, signal) : refuseType(response);
+    if (loaded.ok) {
+      acceptedVersion = version;
+      refusals.accept();
+      const answer = request({ responseNonce });
+      return { load: loaded, answer, holdMs: undefined, isRepeat: false };
+    }
+    const content = contentOf(response);
+    const isRepeat = refusals.isRepeat(() => content);
+    const errorDetail = toErrorDetail(loaded.problems);
+    const answer = request({ responseNonce, errorDetail });
+    return { load: loaded, answer, holdMs: refusals.refuse(content), isRepeat };
+  };
+  return {
+    method: 'StreamAggregatedResources',
+    read: readResponse,
+    hello: () => request({}),
+    async judge(responses, signal) {
+      const outcomes: Outcome<R>[] = [];
+      for (const response of responses) outcomes.push(await judgeOne(response, signal));
+      return toJudgement(outcomes);
+    },
+    supersedes: (next, waiting) => next.typeUrl === waiting.typeUrl,
+    isNews: (response) => !refusals.isRepeat(() => contentOf(response)),
+  };
+}
+
+function contentOf({ typeUrl, version }: Response): string {
+  return JSON.stringify([typeUrl, version]);
+}

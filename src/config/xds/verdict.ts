@@ -1,0 +1,45 @@
+import type { RuleProblem } from '../../core/rules/definition';
+import { quote } from '../../core/rules/parse/located';
+import { isError, type LoadResult } from '../load-result';
+import { RULES_TYPE_URL, type Status } from './messages';
+import type { Response } from './read-response';
+
+/** Checks and compiles a complete state, given as a message whose field `resources` holds it. Never rejects. */
+export type LoadState<R> = (message: Uint8Array, signal: AbortSignal) => Promise<LoadResult<R>>;
+
+/** INVALID_ARGUMENT. */
+const CODE = 3;
+
+/** A server may refuse messages above 4 MiB, and nobody reads that much. */
+const MAX_TEXT = 1_000_000;
+
+/** Every mistake of a load, one on a line, for the `error_detail` of a NACK. */
+export function toErrorDetail(problems: readonly RuleProblem[]): Status {
+  const lines: string[] = [];
+  let length = 0;
+  const errors = problems.filter(isError);
+  for (const { file, message } of errors) {
+    const line = file === '' ? message : `${file}: ${message}`;
+    length += line.length + 1;
+    if (length > MAX_TEXT) break;
+    lines.push(line);
+  }
+  const left = errors.length - lines.length;
+  if (left > 0) lines.push(`and ${String(left)} more`);
+  return { code: CODE, message: lines.join('\n') };
+}
+
+export function isOfRules({ typeUrl }: Response): boolean {
+  return typeUrl === RULES_TYPE_URL;
+}
+
+/** What a response of another type comes to. */
+export function refuseType({ typeUrl }: Response): LoadResult<never> {
+  const message = `the management server sent resources of type ${quote(typeUrl)}; expected ${RULES_TYPE_URL}`;
+  const at = { file: '', line: 0, column: 0 };
+  return {
+    ok: false,
+    problems: [{ severity: 'error', class: 'wrong-type', ...at, message }],
+    durationMs: 0,
+  };
+}

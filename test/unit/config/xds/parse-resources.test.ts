@@ -1,0 +1,234 @@
+import type { RateLimitConfig } from '../../../../src/config/xds/messages';
+import { createParseResources } from '../../../../src/config/xds/parse-resources';
+import { toMessage } from '../../../../src/config/xds/resource-state';
+import { compileRules } from '../../../../src/core/rules/compile';
+import { dumpRules } from '../../../../src/core/rules/dump';
+import { loadProtos } from '../../../../src/platform/proto/proto-files';
+import { toResource } from '../../../support/xds-server';
+
+const parseResources = createParseResources();
+const any = loadProtos(['envoy/service/discovery/v3/ads.proto'])['google.protobuf.Any'];
+
+/** The bytes of a state of the world. */
+function toBytes(configs: readonly RateLimitConfig[]): Uint8Array {
+  if (any === undefined || !('serialize' in any)) throw new Error('no Any');
+  const serialize = any.serialize as (resource: object) => Buffer;
+  const entries = configs.map((config, index) => {
+    const resource = serialize(toResource(config));
+    return [String(index), { version: '', resource }] as const;
+  });
+  return toMessage(new Map(entries));
+}
+
+function parse(configs: readonly RateLimitConfig[], mergeDomains = false) {
+  return parseResources([{ file: '', bytes: toBytes(configs) }], { mergeDomains });
+}
+
+const problemsOf = (...parameters: Parameters<typeof parse>) =>
+  parse(...parameters).problems.map(({ severity, file, line, message }) => {
+    expect(line).toBe(0);
+    return `${severity} ${file}: ${message}`;
+  });
+
+const rateLimit = { unit: 'HOUR', requestsPerUnit: 5 };
+
+describe('rules out of protobuf messages', () => {
+  it('say what the same rules in a file would say', () => {
+    const { domains, problems } = parse([
+      {
+        name: 'c1',
+        domain: 'shop',
+        descriptors: [
+          {
+            key: 'user',
+            value: '0x10',
+            rateLimit: {
+              ...rateLimit,
+              unit: 'WEEK',
+              name: 'weekly',
+              replaces: [{ name: 'daily' }],
+            },
+            shadowMode: true,
+            quotaMode: true,
+            detailedMetric: true,
+            metadata: {
+              fields: {
+                text: { stringValue: '1' },
+                number: { numberValue: 1.5e-9 },
+                large: { numberValue: 1e21 },
+                yes: { boolValue: true },
+                no: { boolValue: false },
+                nothing: {},
+                list: { listValue: { values: [{ numberValue: 0 }, { stringValue: '' }] } },
+                empty: { listValue: {} },
+                deep: { structValue: { fields: { a: { structValue: {} } } } },
+              },
+            },
+            descriptors: [{ key: 'path', rateLimit: { unlimited: true, name: 'daily' } }],
+          },
+        ],
+      },
+    ]);
+    expect(problems).toEqual([]);
+    expect(domains).toEqual([
+      {
+        domain: 'shop',
+        rules: [
+          {
+            parent: -1,
+            key: 'user',
+            value: '0x10',
+            limit: {
+              unit: 'WEEK',
+              requestsPerUnit: 5,
+              unlimited: false,
+              name: 'weekly',
+              replaces: ['daily'],
+            },
+            shadowMode: true,
+            quotaMode: true,
+            detailedMetric: true,
+            valueToMetric: false,
+            shareThreshold: false,
+            metadata: {
+              text: '1',
+              number: 1.5e-9,
+              large: 1e21,
+              yes: true,
+              no: false,
+              nothing: null,
+              list: [0, ''],
+              empty: [],
+              deep: { a: {} },
+            },
+          },
+          {
+            parent: 0,
+            key: 'path',
+            value: undefined,
+            limit: {
+              unit: undefined,
+              requestsPerUnit: 0,
+              unlimited: true,
+              name: 'daily',
+              replaces: [],
+            },
+            shadowMode: false,
+            quotaMode: false,
+            detailedMetric: false,
+            valueToMetric: false,
+            shareThreshold: false,
+            metadata: undefined,
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('block every request where they have a unit and no number, which is 0', () => {
+    const { domains } = parse([
+      { domain: 'shop', descriptors: [{ key: 'user', rateLimit: { unit: 'DAY' } }] },
+    ]);
+    expect(dumpRules(compileRules(domains))[0]).toContain('requests_per_unit=0');
+  });
+
+  it('may be none at all', () => {
+    expect(parse([])).toEqual({ domains: [], problems: [] });
+  });
+
+  it.each<[string, RateLimitConfig, string]>([
+    ['no domain', { name: 'c1' }, 'c1: the resource has no domain: expected domain:'],
+    ['no name either', {}, 'resource 1: the resource has no domain'],
+    ['no key', { domain: 'd', descriptors: [{}] }, 'd: descriptors[0]: a descriptor has no key'],
+    [
+      'no unit',
+      { domain: 'd', descriptors: [{ key: 'a', rateLimit: { requestsPerUnit: 1 } }] },
+      'd: descriptors[0]: unit is missing: expected one of second, minute',
+    ],
+    [
+      'the unit UNKNOWN, written out',
+      { domain: 'd', descriptors: [{ key: 'a', rateLimit: { unit: 'UNKNOWN' } }] },
+      'd: descriptors[0]: unit is missing',
+    ],
+    [
+      'a unit that is none',
+      { domain: 'd', descriptors: [{ key: 'a', rateLimit: { unit: 99 } }] },
+      'd: descriptors[0]: unit "99" is not one of second',
+    ],
+    [
+      'a unit beside unlimited',
+      { domain: 'd', descriptors: [{ key: 'a', rateLimit: { unit: 'DAY', unlimited: true } }] },
+      'd: descriptors[0]: unit "DAY" stands beside unlimited: true',
+    ],
+    [
+      'a name that replaces itself, deep down',
+      {
+        domain: 'd',
+        descriptors: [
+          { key: 'a' },
+          {
+            key: 'b',
+            descriptors: [
+              { key: 'c' },
+              { key: 'd', rateLimit: { ...rateLimit, name: 'x', replaces: [{ name: 'x' }] } },
+            ],
+          },
+        ],
+      },
+      'd: descriptors[1].descriptors[1]: replaces names this limit itself, "x"',
+    ],
+    [
+      'a key twice',
+      {
+        domain: 'd',
+        descriptors: [
+          { key: 'a', value: ' on line 9' },
+          { key: 'a', value: ' on line 9' },
+        ],
+      },
+      'd: descriptors[1]: key "a" with value " on line 9" is already defined at descriptors[0]; expected',
+    ],
+    [
+      'two that read the same',
+      { domain: 'd', descriptors: [{ key: 'a_b' }, { key: 'a', value: 'b' }] },
+      'd: descriptors[1]: key "a" with value "b" reads the same in counters and metrics, "a_b", as key "a_b" at descriptors[0]',
+    ],
+  ])('are refused with %s', (_, config, message) => {
+    const [first = ''] = problemsOf([config]);
+    expect(first.slice(0, `error ${message}`.length)).toBe(`error ${message}`);
+    expect(parse([config]).domains).toEqual([]);
+  });
+
+  it('are refused when two have a domain, unless domains are merged', () => {
+    const one = { name: 'c1', domain: 'd', descriptors: [{ key: 'a' }] };
+    const two = { name: 'c2', domain: 'd', descriptors: [{ key: 'b' }, { key: 'a' }] };
+    expect(problemsOf([one, two])).toEqual([
+      'error c2: domain "d" is already defined in c1; expected one resource for a domain, or MERGE_DOMAIN_CONFIG=true',
+    ]);
+    expect(problemsOf([one, two], true)).toEqual([
+      'error c2: descriptors[1]: key "a" is already defined at descriptors[0] of c1; expected each key and value once on a level',
+    ]);
+    expect(parse([one, { ...two, descriptors: [{ key: 'b' }] }], true).domains).toHaveLength(1);
+  });
+
+  it('are told apart when they have the same name', () => {
+    const bad = { name: 'c1', domain: 'd', descriptors: [{ value: 'x' }] };
+    expect(problemsOf([bad, { ...bad, domain: 'e' }]).map((text) => text.slice(0, 40))).toEqual([
+      'error c1: descriptors[0]: a descriptor h',
+      'error c1 (resource 2): descriptors[0]: a',
+    ]);
+  });
+
+  it('keep remarks, with their place', () => {
+    expect(problemsOf([{ domain: 'd', descriptors: [{ key: 'a', shadowMode: true }] }])).toEqual([
+      'warning d: descriptors[0]: shadow_mode does nothing in a descriptor without rate_limit',
+    ]);
+  });
+
+  it('cannot be read out of bytes that are no message', () => {
+    const garbage = [{ file: '', bytes: Uint8Array.of(0x12, 0xff) }];
+    expect(() => parseResources(garbage, { mergeDomains: false })).toThrow(
+      'not a protobuf message: a varint is cut off',
+    );
+  });
+});

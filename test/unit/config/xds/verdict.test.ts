@@ -1,0 +1,31 @@
+import { toErrorDetail } from '../../../../src/config/xds/verdict';
+import type { RuleProblem } from '../../../../src/core/rules/definition';
+
+const problem = (message: string, more: Partial<RuleProblem> = {}): RuleProblem => ({
+  severity: 'error',
+  class: 'empty-key',
+  file: 'c1',
+  line: 0,
+  column: 0,
+  message,
+  ...more,
+});
+
+describe('the error detail of a NACK', () => {
+  it('names every mistake, no remark, under the code of a bad argument', () => {
+    const problems = [
+      problem('one'),
+      problem('remark', { severity: 'warning' }),
+      problem('two', { file: '' }),
+    ];
+    expect(toErrorDetail(problems)).toEqual({ code: 3, message: 'c1: one\ntwo' });
+  });
+
+  it('says how many it leaves out when a server could refuse it for its size', () => {
+    const problems = Array.from({ length: 50_000 }, () => problem('x'.repeat(100)));
+    const { message } = toErrorDetail(problems);
+    expect(message.length).toBeLessThan(1_000_100);
+    const lines = message.split('\n');
+    expect(lines.at(-1)).toBe(`and ${String(50_000 - lines.length + 1)} more`);
+  });
+});
