@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const needed = [
   { command: 'redis-server', package: 'redis-server' },
+  { command: 'memcached', package: 'memcached' },
   { command: 'curl', package: 'curl' },
   { command: 'openssl', package: 'openssl' },
   { command: 'h2load', package: 'nghttp2-client' },

@@ -10,6 +10,7 @@ import {
 import type { LoadResult } from '../config/load-result';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
+import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import { createDecideBatch } from '../decisions/decide-batch';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
@@ -72,7 +73,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const staying = createSnapshot(true);
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
   const rulesSignal = createStopSignal();
-  const sink = chooseSink(settings.statistics, registry, logger);
+  const sink = chooseSink(settings.statistics, registry, logger, rules);
   const transports = createTransports(settings, {
     health,
     rules,
@@ -83,10 +84,13 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     logger,
   });
 
+  // Takes the place of a store that is away; its statistics are none of those of BACKEND_TYPE=memory.
+  const localCounters = createMemoryCounters({ clock }, { maxKeys: settings.memory.maxKeys });
   const decideBatch = createDecideBatch(
     {
       rules,
       counters: store.counters,
+      localCounters,
       clock,
       random,
       onFault: (error) => {
@@ -128,7 +132,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     staying.set(false);
     await transports.close(drainMs(settings));
     await decided;
-    await store.counters.close();
+    await Promise.all([store.counters.close(), localCounters.close()]);
     rulesSignal.stop();
     health.close();
     sink.close();

@@ -2,7 +2,8 @@ import type { DecisionOptions } from '../decisions/decide-batch';
 import type { Settings } from '../settings/settings';
 
 /** The settings that shape a decision, in the words of the core. */
-export function toDecisionOptions({ decisions, responseHeaders }: Settings): DecisionOptions {
+export function toDecisionOptions(settings: Settings): DecisionOptions {
+  const { decisions, responseHeaders, storeFailure, backend } = settings;
   const { enabled, limit, remaining, reset } = responseHeaders;
   return {
     keyPrefix: decisions.cacheKeyPrefix,
@@ -13,5 +14,8 @@ export function toDecisionOptions({ decisions, responseHeaders }: Settings): Dec
     shadowMode: decisions.shadowMode,
     headers: enabled ? { limit, remaining, reset } : undefined,
     dynamicMetadata: decisions.responseDynamicMetadata,
+    onStoreError: storeFailure.mode,
+    failureReplicas: storeFailure.replicas,
+    readFirst: backend === 'memstore',
   };
 }

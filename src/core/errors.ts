@@ -25,12 +25,32 @@ export function failure(code: FailureCode, message: string): Failure {
   return { kind: 'failure', code, message };
 }
 
+/** What a store's error is about, for whoever decides what follows from it. */
+export type StoreFault =
+  /** The store: it is away, or did not answer in time. */
+  | 'store'
+  /** One node of a store of several: what lies on the others is counted. */
+  | 'node'
+  /** The store is there and answered with an error. */
+  | 'answer'
+  /** This increment alone: a key that the store does not take, a counter that would overflow. */
+  | 'key'
+  /** Nobody was asked: the circuit breaker is open. */
+  | 'breaker';
+
+export interface StoreErrorOptions extends ErrorOptions {
+  /** `store` when nothing is said. */
+  readonly fault?: StoreFault;
+}
+
 /** What a counter store raises. Its message never holds a credential. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'store_unavailable' | 'store_timeout';
-  constructor(code: StoreError['code'], message: string, options?: ErrorOptions) {
+  readonly fault: StoreFault;
+  constructor(code: StoreError['code'], message: string, options: StoreErrorOptions = {}) {
     super(message, options);
     this.code = code;
+    this.fault = options.fault ?? 'store';
   }
 }

@@ -56,6 +56,11 @@ export interface CounterReply {
   readonly held: readonly boolean[] | undefined;
   /** Increments that failed on their own (a key of another type, a node away); undefined when none did. */
   readonly failures: ReadonlyMap<number, StoreError> | undefined;
+  /**
+   * Increments known to be over their limit without asking: nothing was added, and what `after` says
+   * of them means nothing; undefined when there are none.
+   */
+  readonly known?: readonly boolean[] | undefined;
 }
 
 /** A counter store. The contract suite in `test/contract` says what every one must keep. */

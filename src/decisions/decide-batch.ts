@@ -1,15 +1,18 @@
 import { planBatch, type Plan, type PlanOptions } from '../core/counters/plan';
 import { createWindowTable, type Windows } from '../core/counters/windows';
+import { planLocal, toLocalCounts } from '../core/decision/outage';
 import { TallySheet, type Tally } from '../core/decision/tally';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type { Answer, Clock, CounterReply, Counters, Question, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
-import { answerFor, type AnswerOptions } from './answer';
+import { answerFor, type AnswerOptions, type Counted } from './answer';
 
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
   readonly rules: { readonly current: Rules | undefined };
   readonly counters: Pick<Counters, 'add'>;
+  /** Counts in this process for rules whose `on_store_error` is `local`; without them those are errors. */
+  readonly localCounters?: Pick<Counters, 'add'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Told of a fault of ours; the questions it hit are answered `internal`. */
@@ -36,7 +39,10 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       const requests = questions.map((question) => question.request);
       const plan = planBatch(rules, requests, windows, options, deps.random);
       const reply = await count(deps.counters, plan, nowSeconds);
-      return answerAll(questions, plan, reply, windows, options);
+      const counted = isWhole(reply)
+        ? { reply, outage: undefined }
+        : await makeUpFor(reply, plan, nowSeconds, deps.localCounters, options);
+      return answerAll(questions, plan, counted, windows, options);
     } catch (error) {
       deps.onFault(error);
       return refuseAll(questions, 'internal', 'the decision failed, see the log');
@@ -48,7 +54,7 @@ const NOTHING_TO_COUNT: CounterReply = { after: [], held: undefined, failures: u
 
 async function count(
   counters: Pick<Counters, 'add'>,
-  { increments, runEnds }: Plan,
+  { increments, runEnds }: Pick<Plan, 'increments' | 'runEnds'>,
   nowSeconds: number,
 ): Promise<CounterReply | StoreError> {
   if (increments.length === 0) return NOTHING_TO_COUNT;
@@ -60,11 +66,34 @@ async function count(
   }
 }
 
+function isWhole(reply: CounterReply | StoreError): reply is CounterReply {
+  return !(reply instanceof StoreError) && reply.failures === undefined;
+}
+
+/** Counts in this process what the store failed and a rule wants counted here. */
+async function makeUpFor(
+  reply: CounterReply | StoreError,
+  plan: Plan,
+  nowSeconds: number,
+  localCounters: Pick<Counters, 'add'> | undefined,
+  options: DecisionOptions,
+): Promise<Counted> {
+  const errorOf = (increment: number): StoreError | undefined =>
+    reply instanceof StoreError ? reply : reply.failures?.get(increment);
+  const counts = reply instanceof StoreError ? NOTHING_TO_COUNT : reply;
+  const planned = planLocal(plan, errorOf, nowSeconds, options);
+  if (planned === undefined || localCounters === undefined)
+    return { reply: counts, outage: { errorOf, local: new Map() } };
+  const { increments, runEnds } = planned.batch;
+  const counted = await count(localCounters, { increments, runEnds }, nowSeconds);
+  return { reply: counts, outage: { errorOf, local: toLocalCounts(planned.indexes, counted) } };
+}
+
 function refuseAll(questions: readonly Question[], code: FailureCode, message: string): Tally {
   const tally = new TallySheet([]);
   const refusal = failure(code, message);
   for (const { asker, ticket } of questions) {
-    tally.failed(code);
+    tally.failed();
     asker.answer(ticket, refusal);
   }
   return tally;
@@ -74,7 +103,7 @@ function refuseAll(questions: readonly Question[], code: FailureCode, message: s
 function answerAll(
   questions: readonly Question[],
   plan: Plan,
-  reply: CounterReply | StoreError,
+  counted: Counted,
   windows: Windows,
   options: AnswerOptions,
 ): Tally {
@@ -85,12 +114,12 @@ function answerAll(
     const { request } = questions[i] as Question;
     const fault = plan.faults[i];
     if (fault !== undefined) {
-      tally.failed('invalid_request');
+      tally.failed();
       answers.push(failure('invalid_request', fault));
       continue;
     }
     const end = at + request.descriptors.length;
-    answers.push(answerFor(request, plan, at, end, reply, windows, options, tally));
+    answers.push(answerFor(request, plan, at, end, counted, windows, options, tally));
     at = end;
   }
   for (let i = 0; i < questions.length; i++) {

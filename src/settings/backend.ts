@@ -1,5 +1,4 @@
 import { wholeNumber } from '../platform/env-table/numbers';
-import { notBuiltFinding } from '../platform/env-table/not-built-yet';
 import type { Findings, Reading } from '../platform/env-table/read-table';
 import { setting } from '../platform/env-table/setting';
 import { oneOfInAnyCase } from '../platform/env-table/texts';
@@ -18,7 +17,6 @@ export type Backend = 'kvstore' | 'memstore' | 'memory';
 
 export const backendTable = {
   type: setting('BACKEND_TYPE', oneOfInAnyCase(BACKENDS), {
-    notBuiltYet: { stopsFor: ['memstore'] },
     doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)',
     whenUnset: 'the first that has an address, else memory',
   }),
@@ -54,11 +52,7 @@ export function chooseBackend(readings: BackendReadings, findings: Findings): Ba
     return type;
   }
   if (store.isSet('url')) return 'kvstore';
-  const address = (['nodes', 'srv'] as const).find((key) => memstore.isSet(key));
-  if (address !== undefined) {
-    notBuiltFinding(backendTable.type, 'memstore', memstore.shown(address), findings);
-    return 'memstore';
-  }
+  if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
   findings.warnings.push(
     'neither KVSTORE_URL nor MEMSTORE_HOST_PORT nor MEMSTORE_SRV is set: counters live in the ' +
       'memory of this process, other instances do not see them and a restart forgets them',

@@ -41,7 +41,6 @@ export const decisionsTable = {
   localCacheSizeBytes: setting('LocalCacheSizeInBytes', wholeNumber(0), {
     default: '0',
     aliases: ['LOCAL_CACHE_SIZE_IN_BYTES'],
-    notBuiltYet: 'warns',
     doc: 'size of the local cache of counters that are over their limit; 0 means none',
   }),
 };

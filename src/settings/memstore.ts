@@ -3,7 +3,7 @@ import { boolean } from '../platform/env-table/booleans';
 import { listOf } from '../platform/env-table/lists';
 import { wholeNumber } from '../platform/env-table/numbers';
 import type { Findings, Reading } from '../platform/env-table/read-table';
-import { type Description, markNotBuiltYet, setting } from '../platform/env-table/setting';
+import { type Description, setting } from '../platform/env-table/setting';
 import { path, word } from '../platform/env-table/texts';
 import { timerFromZero } from './durations';
 import { formerNames } from './former-names';
@@ -23,7 +23,7 @@ const KEY = 'MEMSTORE_TLS_CLIENT_KEY';
 const CACERT = 'MEMSTORE_TLS_CACERT';
 const SKIP_VERIFICATION = 'MEMSTORE_TLS_SKIP_HOSTNAME_VERIFICATION';
 
-const table = {
+export const memstoreTable = {
   nodes: setting(
     HOST_PORT,
     listOf(address, '<host>:<port>'),
@@ -45,7 +45,7 @@ const table = {
   maxIdleConnections: setting(
     MAX_IDLE_CONNS,
     wholeNumber(0, 10_000),
-    named(MAX_IDLE_CONNS, { default: '2', doc: 'idle connections that are kept for each node' }),
+    named(MAX_IDLE_CONNS, { default: '2', doc: 'connections that are kept for each node' }),
   ),
   tls: setting(TLS, boolean, named(TLS, { default: 'false', doc: 'true speaks TLS to the nodes' })),
   certFile: setting(CERT, path, named(CERT, { doc: 'file with the client certificate' })),
@@ -67,8 +67,6 @@ const table = {
     }),
   ),
 };
-
-export const memstoreTable = markNotBuiltYet(table, 'warns');
 
 export interface MemstoreSettings {
   readonly nodes:

@@ -1,5 +1,5 @@
 import { boolean } from '../platform/env-table/booleans';
-import { markNotBuiltYet, setting } from '../platform/env-table/setting';
+import { setting } from '../platform/env-table/setting';
 import { formerNames } from './former-names';
 import { storeTable } from './store';
 
@@ -9,9 +9,8 @@ export const perSecondSwitchTable = {
   enabled: setting(ENABLED, boolean, {
     default: 'false',
     aliases: formerNames(ENABLED),
-    notBuiltYet: 'stops',
     doc: 'true keeps the counters of limits per second in a store of their own',
   }),
 };
 
-export const perSecondStoreTable = markNotBuiltYet(storeTable('KVSTORE_PERSECOND'), 'warns');
+export const perSecondStoreTable = storeTable('KVSTORE_PERSECOND');

@@ -53,13 +53,11 @@ export const sharedStoreTable = {
   failureMode: setting(FAILURE_MODE, oneOf('error', 'allow', 'deny', 'local'), {
     default: 'error',
     aliases: formerNames(FAILURE_MODE),
-    notBuiltYet: 'warns',
     doc: 'answer while the store is away: an error, OK, OVER_LIMIT, or a count in this process',
   }),
   failureReplicas: setting(FAILURE_REPLICAS, wholeNumber(1, 1_000_000), {
     default: '1',
     aliases: formerNames(FAILURE_REPLICAS),
-    notBuiltYet: 'warns',
     doc: 'instances that share a limit while they count locally',
   }),
 };

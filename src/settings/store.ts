@@ -34,7 +34,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
     }),
     type: withDefault('TYPE', oneOfInAnyCase(TYPES), {
       default: 'single',
-      notBuiltYet: { stopsFor: ['sentinel', 'cluster'] },
       doc: 'single, sentinel or cluster',
     }),
     url: optional('URL', word, {
@@ -42,7 +41,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
     }),
     poolSize: withDefault('POOL_SIZE', wholeNumber(1, 10_000), {
       default: '10',
-      notBuiltYet: 'warns',
       doc: 'connections that are kept',
     }),
     timeoutMs: withDefault('TIMEOUT', timer, {
@@ -51,12 +49,10 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
     }),
     poolOnEmptyBehavior: withDefault('POOL_ON_EMPTY_BEHAVIOR', oneOfInAnyCase(ON_EMPTY), {
       default: 'CREATE',
-      notBuiltYet: 'warns',
       doc: 'no connection free: CREATE another or answer an ERROR after the wait, or WAIT for one',
     }),
     poolOnEmptyWaitMs: withDefault('POOL_ON_EMPTY_WAIT_DURATION', timerFromZero, {
       default: '1s',
-      notBuiltYet: 'warns',
       doc: 'wait before CREATE or ERROR acts',
     }),
     pipelineWindowMs: withDefault('PIPELINE_WINDOW', timerFromZero, {
@@ -73,7 +69,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       wholeNumber(0, 10_000),
       {
         default: '1',
-        notBuiltYet: 'warns',
         doc: 'nodes of a cluster that are asked at the same time; 0 means all',
       },
     ),
@@ -85,7 +80,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
     }),
     sentinelAuth: optional('SENTINEL_AUTH', credentials, {
       secret: true,
-      notBuiltYet: 'warns',
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD> of the sentinels',
       whenUnset: 'none',
     }),

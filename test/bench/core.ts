@@ -46,7 +46,7 @@ function decide(
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;
-    answerFor(request, plan, at, end, reply, windows, options, tally);
+    answerFor(request, plan, at, end, { reply, outage: undefined }, windows, options, tally);
     at = end;
   }
 }

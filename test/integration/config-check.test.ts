@@ -51,7 +51,7 @@ describe('the rule checker', () => {
         '4 mistakes',
         'DIR/a.yaml:4:24: unit "fortnight" is not one of second, minute, hour, day, week, month, year',
         'DIR/b.yaml:1:9: the file has no domain: expected domain: with a text that is not empty',
-        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata',
+        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error',
         expect.stringMatching(/^DIR\/c\.yaml:1:10: not valid YAML: /),
       ),
     );

@@ -1,16 +1,23 @@
-import { of } from 'rxjs';
+import { of, merge } from 'rxjs';
 import type { CounterStore } from '../../src/app/choose-counters';
+import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
+import { eventually } from '../support/eventually';
+import { startMemcachedServer } from '../support/memcached-server';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import type { Registry } from '../../src/stats/registry';
 import { startReplay, type Replayer } from './replayer';
+import { expectScrape, scrapeSettings } from './scrape';
 import { expectNames, expectWire, startStatsdServer, statsdSettings } from './wire';
 import { readScenarios, type Scenario, type Step } from './scenario';
 import { WAITING, waitsFor } from './waiting';
 
 const scenarios = readScenarios();
-const ready = scenarios.filter(([, scenario]) => waitsFor(scenario) === undefined);
+const built = scenarios.filter(([, scenario]) => waitsFor(scenario) === undefined);
+const isOfMemcached = ({ settings }: Scenario) => settings['BACKEND_TYPE'] === 'memcache';
+const ready = built.filter(([, scenario]) => !isOfMemcached(scenario));
 
 it('names every vector that waits for a later feature, and no other', () => {
   const waiting = scenarios.filter(([, scenario]) => waitsFor(scenario) !== undefined);
@@ -22,7 +29,7 @@ type Counts = ReadonlyMap<string, { readonly value: string; readonly ttlSeconds:
 describe('with counters in memory', () => {
   it.each(ready)('%s', async (_, scenario) => {
     let read: () => Counts = () => new Map();
-    const replayer = await startReplay(scenario, (_registry, clock) => {
+    const makeStore = (_registry: Registry, clock: () => number) => {
       const counters = createMemoryCounters({ clock });
       read = () =>
         new Map(
@@ -32,34 +39,100 @@ describe('with counters in memory', () => {
           ]),
         );
       return Promise.resolve(memoryStore(counters));
-    });
-    await replay(scenario, replayer, () => Promise.resolve(read()));
+    };
+    const replayer = await startReplay(scenario, makeStore, splitSettings(scenario));
+    await replay(scenario, replayer, () => Promise.resolve([read()]));
   });
 });
 
 describe('with counters in Redis', () => {
   let server: RedisServer;
+  let perSecondServer: RedisServer;
   beforeAll(async () => {
-    server = await startRedisServer();
+    [server, perSecondServer] = await Promise.all([startRedisServer(), startRedisServer()]);
   });
-  afterAll(() => server.stop());
+  afterAll(() => Promise.all([server.stop(), perSecondServer.stop()]));
 
   it.each(ready)('%s', async (_, scenario) => {
-    await server.client.flushall();
+    const isSplit = isSplitIn(scenario);
+    const servers = isSplit ? [server, perSecondServer] : [server];
+    await Promise.all(servers.map(({ client }) => client.flushall()));
     const statsd = await startStatsdServer();
+    const scrape = await scrapeSettings(scenario);
     const replayer = await startReplay(
       scenario,
-      (registry) => redisStore(server, registry),
-      statsdSettings(scenario, statsd),
+      (registry) =>
+        Promise.resolve(
+          isSplit
+            ? splitStore(server, perSecondServer, registry)
+            : redisStore(server, registry, 'ratelimit.redis_pool'),
+        ),
+      { ...statsdSettings(scenario, statsd), ...scrape, ...splitSettings(scenario) },
     );
     await replay(
       scenario,
       replayer,
-      () => readRedis(server),
+      () => Promise.all(servers.map(readRedis)),
+      async () => {
+        await expectNames(scenario, statsd);
+        await expectScrape(scenario, scrape);
+      },
+    );
+    await eventually(() => {
+      expectWire(scenario, statsd.lines());
+    });
+    await statsd.close();
+  });
+});
+
+function isSplitIn({ settings }: Scenario): boolean {
+  return settings['REDIS_PERSECOND'] === 'true';
+}
+
+/** The recordings leave the addresses to whoever replays; these are never connected to. */
+function splitSettings(scenario: Scenario): Readonly<Record<string, string>> {
+  return isSplitIn(scenario)
+    ? { REDIS_URL: 'elsewhere:1', REDIS_PERSECOND_URL: 'elsewhere:2' }
+    : {};
+}
+
+describe('with counters in memcached', () => {
+  it.each(built.filter(([, scenario]) => isOfMemcached(scenario)))('%s', async (_, scenario) => {
+    const server = await startMemcachedServer();
+    const keys = [...new Set(scenario.steps.flatMap((step) => Object.keys(step.keys)))];
+    const statsd = await startStatsdServer();
+    let pendingKeys = () => 0;
+    const replayer = await startReplay(
+      scenario,
+      (registry) => {
+        const counters = createMemcachedCounters(
+          { monotonicMs: () => performance.now(), random: Math.random, statistics: registry },
+          { nodes: { kind: 'list', addresses: [server.address] }, timeoutMs: 5_000 },
+        );
+        pendingKeys = () => counters.pendingKeys;
+        const { connected$, run$ } = counters;
+        return Promise.resolve({ counters, connected$, run$, description: 'memcached' });
+      },
+      {
+        MEMCACHE_HOST_PORT: `127.0.0.1:${String(server.port)}`,
+        ...statsdSettings(scenario, statsd),
+      },
+    );
+    await replay(
+      scenario,
+      replayer,
+      async () => {
+        await eventually(() => {
+          expect(pendingKeys()).toBe(0);
+        });
+        return [await server.entries(keys)];
+      },
       () => expectNames(scenario, statsd),
     );
-    expectWire(scenario, statsd.lines());
-    await statsd.close();
+    await eventually(() => {
+      expectWire(scenario, statsd.lines());
+    });
+    await Promise.all([statsd.close(), server.stop()]);
   });
 });
 
@@ -67,17 +140,19 @@ describe('with counters in Redis', () => {
 async function replay(
   { steps, stats, statsIgnore = [] }: Scenario,
   replayer: Replayer,
-  read: () => Promise<Counts>,
+  read: () => Promise<readonly Counts[]>,
   beforeClose: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
-  let before: Counts = new Map();
+  let before: readonly Counts[] = [];
   for (const [index, step] of steps.entries()) {
     replayer.setClock(step.at);
     const answer = await replayer.perform(step);
     const after = await read();
     expect({ index, ...answerOf(answer, step) }).toEqual({ index, ...answerOf(step, step) });
-    expect({ index, keys: changedValues(before, after) }).toEqual({ index, keys: step.keys });
-    for (const [key, [least, most]] of Object.entries(step.ttl)) expectTtl(after, key, least, most);
+    const changes = after.map((counts, store) => changedValues(before[store], counts));
+    expect({ index, changes }).toEqual({ index, changes: expectedChanges(step, after.length) });
+    const all = new Map(after.flatMap((counts) => [...counts]));
+    for (const [key, [least, most]] of Object.entries(step.ttl)) expectTtl(all, key, least, most);
     before = after;
   }
   await beforeClose();
@@ -86,7 +161,7 @@ async function replay(
   const isCompared = (name: string) =>
     /^ratelimit(\.service|_server)\./.test(name) &&
     !statsIgnore.some((prefix) => name.startsWith(prefix));
-  const counted = [...replayer.registry.counters]
+  const counted = [...replayer.registry.readCounters()]
     .filter(([name, { value }]) => value !== 0 && isCompared(name) && !isOurOwn(name))
     .map(([name, { value }]) => [name, value] as const);
   expect(Object.fromEntries(counted)).toEqual(
@@ -113,9 +188,14 @@ function mediaType(contentType = ''): string {
   return contentType.split(';')[0] ?? '';
 }
 
-function changedValues(before: Counts, after: Counts): Record<string, string> {
+/** A single store holds what the recording has in two. */
+function expectedChanges({ keys, perSecondKeys }: Step, stores: number): readonly object[] {
+  return stores === 1 ? [{ ...keys, ...perSecondKeys }] : [keys, perSecondKeys ?? {}];
+}
+
+function changedValues(before: Counts | undefined, after: Counts): Record<string, string> {
   const changed: Record<string, string> = {};
-  for (const [key, { value }] of after) if (before.get(key)?.value !== value) changed[key] = value;
+  for (const [key, { value }] of after) if (before?.get(key)?.value !== value) changed[key] = value;
   return changed;
 }
 
@@ -129,13 +209,28 @@ function memoryStore(counters: CounterStore['counters']): CounterStore {
   return { counters, connected$: of(true), run$: of(), description: 'memory' };
 }
 
-function redisStore({ address }: RedisServer, registry: Registry): Promise<CounterStore> {
+function redisStore({ address }: RedisServer, registry: Registry, statisticsPrefix: string) {
   const counters = createRedisCounters(
     { monotonicMs: () => performance.now(), random: Math.random, statistics: registry },
-    { address, timeoutMs: 5_000, statisticsPrefix: 'ratelimit.redis_pool' },
+    { address, timeoutMs: 5_000, statisticsPrefix },
   );
   const { connected$, run$ } = counters;
-  return Promise.resolve({ counters, connected$, run$, description: 'redis' });
+  return { counters, connected$, run$, description: 'redis' };
+}
+
+function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
+  const others = redisStore(server, registry, 'ratelimit.redis_pool');
+  const perSecond = redisStore(perSecondServer, registry, 'ratelimit.redis_per_second_pool');
+  return {
+    counters: createPerSecondSplit({
+      perSecond: perSecond.counters,
+      others: others.counters,
+      onNotAtomic: () => undefined,
+    }),
+    connected$: others.connected$,
+    run$: merge(others.run$, perSecond.run$),
+    description: 'two of redis',
+  };
 }
 
 async function readRedis({ client }: RedisServer): Promise<Counts> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { createApp, type Addresses, type App } from '../../src/app/create-app';
+import { withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/choose-counters';
 import { toProtoJson } from '../../src/client/to-json';
 import { parseInProcess, createDirectorySource } from '../../src/config/directory-source';
@@ -44,8 +45,11 @@ export async function startReplay(
   let now = scenario.steps[0]?.at ?? 0;
   const clock = () => now;
   const registry = createRegistry();
-  const store = await makeStore(registry, clock);
-  const app = createApp(settingsOf(scenario, root, more), {
+  const settings = settingsOf(scenario, root, more);
+  const made = await makeStore(registry, clock);
+  const counters = withLocalCache(made.counters, settings, { statistics: registry });
+  const store = { ...made, counters };
+  const app = createApp(settings, {
     registry,
     store,
     loads$: createDirectorySource(

@@ -10,6 +10,7 @@ export interface Scenario {
   readonly stats?: Readonly<Record<string, number>>;
   readonly statsIgnore?: readonly string[];
   readonly wire?: readonly WireLine[];
+  readonly pull?: Scrape;
 }
 
 export interface Step {
@@ -27,6 +28,8 @@ export interface Step {
   readonly reload?: Readonly<Record<string, string | null>>;
   readonly loads?: 'success' | 'error';
   readonly keys: Readonly<Record<string, string>>;
+  /** What changed in the store for limits per second, where there is one. */
+  readonly perSecondKeys?: Readonly<Record<string, string>>;
   readonly ttl: Readonly<Record<string, readonly [number, number]>>;
   readonly loose?: readonly string[];
 }
@@ -40,8 +43,15 @@ export interface ProtoRequest {
 export interface WireLine {
   readonly name: string;
   readonly type: string;
+  readonly tags?: readonly string[];
   readonly total?: number;
   readonly count?: number;
+}
+
+/** A scrape: samples by name and labels, types by name. */
+export interface Scrape {
+  readonly samples: Readonly<Record<string, number>>;
+  readonly types: Readonly<Record<string, string>>;
 }
 
 export const VECTORS = join(__dirname, 'vectors');

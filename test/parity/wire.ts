@@ -1,8 +1,9 @@
+import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { eventually } from '../support/eventually';
 import type { Scenario, WireLine } from './scenario';
 
-/** A StatsD server over TCP that keeps every line. */
+/** A StatsD server over TCP and UDP that keeps every line. */
 export interface StatsdServer {
   readonly port: number;
   lines(): readonly string[];
@@ -20,12 +21,18 @@ export async function startStatsdServer(): Promise<StatsdServer> {
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
+  const { port } = server.address() as AddressInfo;
+  const udp = createSocket('udp4', (message) => (received += `${message.toString()}\n`));
+  await new Promise<void>((resolve) => {
+    udp.bind(port, '127.0.0.1', resolve);
+  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     lines: () => received.split('\n').filter((line) => line !== ''),
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
+        udp.close();
         server.close(() => {
           resolve();
         });
@@ -35,13 +42,13 @@ export async function startStatsdServer(): Promise<StatsdServer> {
 
 /** Sends the statistics of a scenario that recorded them to this server. */
 export function statsdSettings(
-  { wire }: Scenario,
+  { wire, settings }: Scenario,
   { port }: StatsdServer,
 ): Readonly<Record<string, string>> {
   if (wire === undefined) return {};
   return {
     DISABLE_STATS: 'false',
-    USE_STATSD: 'true',
+    USE_STATSD: String(settings['USE_DOG_STATSD'] !== 'true'),
     STATSD_HOST: '127.0.0.1',
     STATSD_PORT: String(port),
     STATS_FLUSH_INTERVAL: '50ms',
@@ -61,7 +68,7 @@ export async function expectNames({ wire = [] }: Scenario, server: StatsdServer)
 export function expectWire({ wire }: Scenario, lines: readonly string[]): void {
   if (wire === undefined) return;
   const found = gather(lines);
-  const recorded = new Map(wire.map((line) => [`${line.name}|${line.type}`, line]));
+  const recorded = new Map(wire.map((line) => [keyOf(line), line]));
   const isWelcome = (key: string) => /^ratelimit\.(redis|localcache|memcache|memory)/.test(key);
   const compared = [...found.keys()].filter((key) => !isWelcome(key) || recorded.has(key));
   expect(compared.sort()).toEqual([...recorded.keys()].sort());
@@ -71,12 +78,20 @@ export function expectWire({ wire }: Scenario, lines: readonly string[]): void {
   }
 }
 
+/** A line is compared by name, type and tags, in any order of these. */
+function keyOf({ name, type, tags = [] }: WireLine): string {
+  return `${name}|${type}|${[...tags].sort().join(',')}`;
+}
+
 function gather(lines: readonly string[]): ReadonlyMap<string, Required<WireLine>> {
   const found = new Map<string, Required<WireLine>>();
   for (const line of lines) {
-    const [, name = '', value = '', type = ''] = /^(.*):([^:|]+)\|(\w+)/.exec(line) ?? [];
-    const { total, count } = found.get(`${name}|${type}`) ?? { total: 0, count: 0 };
-    found.set(`${name}|${type}`, { name, type, total: total + Number(value), count: count + 1 });
+    const [, name = '', value = '', type = '', list = ''] =
+      /^(.*):([^:|]+)\|(\w+)(?:\|@[^|]+)?(?:\|#(.*))?$/.exec(line) ?? [];
+    const tags = list === '' ? [] : list.split(',');
+    const key = keyOf({ name, type, tags });
+    const { total, count } = found.get(key) ?? { total: 0, count: 0 };
+    found.set(key, { name, type, tags, total: total + Number(value), count: count + 1 });
   }
   return found;
 }

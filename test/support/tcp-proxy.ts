@@ -6,6 +6,8 @@ export interface ProxyBehaviour {
   answerDelayMs: number;
   /** Reads and forgets: nothing reaches the other side. */
   swallow: 'nothing' | 'requests' | 'answers';
+  /** Passes on the first half of the next answer and then closes the connection. */
+  cutNextAnswer: boolean;
   /** Closes a connection whose client sends this, as proxies do that do not know a command. */
   closeOn: RegExp | undefined;
 }
@@ -26,7 +28,12 @@ export interface TcpProxy {
 
 /** A TCP proxy on loopback in front of a port, for faults. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
-  const behaviour: ProxyBehaviour = { answerDelayMs: 0, swallow: 'nothing', closeOn: undefined };
+  const behaviour: ProxyBehaviour = {
+    answerDelayMs: 0,
+    swallow: 'nothing',
+    cutNextAnswer: false,
+    closeOn: undefined,
+  };
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   let accepted = 0;
   let isResetting = false;
@@ -48,7 +55,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     });
     far.on('data', (chunk) => {
       if (isResetting) near.resetAndDestroy();
-      else if (behaviour.swallow !== 'answers') passOn(near, chunk, behaviour.answerDelayMs);
+      else if (behaviour.cutNextAnswer) {
+        behaviour.cutNextAnswer = false;
+        near.end(chunk.subarray(0, chunk.length / 2));
+      } else if (behaviour.swallow !== 'answers') passOn(near, chunk, behaviour.answerDelayMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

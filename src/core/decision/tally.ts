@@ -1,5 +1,5 @@
 import type { Ask } from '../counters/plan';
-import type { FailureCode } from '../errors';
+import type { StoreError } from '../errors';
 import type { Verdict } from './verdict';
 
 /** What statistics count of one batch, as plain numbers. */
@@ -10,8 +10,14 @@ export interface Tally {
   readonly unknownDomains: readonly string[];
   /** Requests that made no sense, or came before any rules. */
   readonly serviceErrors: number;
-  /** Requests that failed because of the counter store. */
+  /** Requests that the counter store failed, also those that were answered all the same. */
   readonly storeErrors: number;
+  /** Of these: those that it did not answer in time. */
+  readonly storeTimeouts: number;
+  /** Of these: those that it was not asked for, because the circuit breaker was open. */
+  readonly breakerOpen: number;
+  /** Of these: those that were answered all the same, as `on_store_error` says. */
+  readonly answeredLocally: number;
   /** Requests whose overall code SHADOW_MODE turned to OK. */
   readonly globalShadowMode: number;
 }
@@ -34,16 +40,26 @@ export class TallySheet implements Tally {
   readonly unknownDomains: readonly string[];
   serviceErrors = 0;
   storeErrors = 0;
+  storeTimeouts = 0;
+  breakerOpen = 0;
+  answeredLocally = 0;
   globalShadowMode = 0;
 
   constructor(unknownDomains: readonly string[]) {
     this.unknownDomains = unknownDomains;
   }
 
-  /** A question that failed; its kind decides which counter grows. */
-  failed(code: FailureCode): void {
-    if (code === 'store_unavailable' || code === 'store_timeout') this.storeErrors += 1;
-    else this.serviceErrors += 1;
+  /** A question that failed for another reason than the store. */
+  failed(): void {
+    this.serviceErrors += 1;
+  }
+
+  /** A question that the store failed. */
+  storeFailed({ code, fault }: StoreError, wasAnswered: boolean): void {
+    this.storeErrors += 1;
+    if (code === 'store_timeout') this.storeTimeouts += 1;
+    if (fault === 'breaker') this.breakerOpen += 1;
+    if (wasAnswered) this.answeredLocally += 1;
   }
 
   /** The digits that hits too large for a number lost on their way: all of them are over any limit. */

@@ -48,6 +48,38 @@ export function judgeUnlimited(ask: Ask): Verdict {
   return toVerdict(ask, 'none', UNLIMITED, hits, { over: 0, near: 0, within: hits, shadow: 0 });
 }
 
+/** Judges one ask without a count: all of its hits are over the limit, or all are within. */
+export function judgeUncounted(
+  ask: Ask,
+  isOver: boolean,
+  windows: Windows,
+  { quotaMode }: Pick<JudgeOptions, 'quotaMode'>,
+): Verdict {
+  const { limit } = ask;
+  const hits = Math.max(ask.hits, 0);
+  const bearing = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const { secondsUntilReset } = windows[limit.unit];
+  const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
+  const remaining = isOver ? 0 : limit.requestsPerUnit;
+  const status = toStatus(code, limit.current, remaining, secondsUntilReset);
+  return toVerdict(ask, bearing, status, hits, {
+    over: isOver ? hits : 0,
+    near: 0,
+    within: isOver ? 0 : hits,
+    shadow: isOver && limit.shadowMode ? hits : 0,
+  });
+}
+
+/** Judges an ask whose counter the local cache knows to be over. */
+export function judgeKnownOver(
+  ask: Ask,
+  windows: Windows,
+  options: Pick<JudgeOptions, 'quotaMode'>,
+): Verdict {
+  const verdict = judgeUncounted(ask, true, windows, options);
+  return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
+}
+
 /**
  * Judges one ask by its counter. `after` is the counter right after this ask's own hits; for one
  * that was held back, the counter as it stands. Hits given back count nowhere.

@@ -135,6 +135,7 @@ function compileLimit(rule: RuleDefinition, metric: string): RuleLimit | undefin
     quotaMode: rule.quotaMode,
     detailedMetric: rule.detailedMetric,
     metadata: rule.metadata,
+    onStoreError: rule.onStoreError,
     metric,
   };
 }

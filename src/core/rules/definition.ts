@@ -1,6 +1,14 @@
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 
+/**
+ * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
+ * a count in this process.
+ */
+export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
+
+export type OnStoreError = (typeof ON_STORE_ERROR)[number];
+
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
   /** Undefined only when unlimited. */
@@ -31,6 +39,8 @@ export interface RuleDefinition {
   readonly valueToMetric: boolean;
   readonly shareThreshold: boolean;
   readonly metadata: JsonObject | undefined;
+  /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
+  readonly onStoreError?: OnStoreError | undefined;
 }
 
 /** All checked entries of one domain (several files when domains are merged). */

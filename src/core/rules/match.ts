@@ -110,6 +110,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     quotaMode: false,
     detailedMetric: false,
     metadata: undefined,
+    onStoreError: undefined,
     metric,
   };
   return { limit, counterName, metric };

@@ -1,5 +1,6 @@
 import type { CurrentLimit, JsonObject } from '../model';
 import type { Unit } from '../units';
+import type { OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -15,6 +16,8 @@ export interface RuleLimit {
   readonly quotaMode: boolean;
   readonly detailedMetric: boolean;
   readonly metadata: JsonObject | undefined;
+  /** Undefined: what the service does by default. */
+  readonly onStoreError: OnStoreError | undefined;
   /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
   readonly metric: string;
 }

@@ -179,10 +179,10 @@ function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number
 
 function fullError(maxKeys: number): StoreError {
   const message = `the memory counters are full: ${String(maxKeys)} keys, all at their limit`;
-  return new StoreError('store_unavailable', message);
+  return new StoreError('store_unavailable', message, { fault: 'key' });
 }
 
 function overflowError({ exact, count }: Counter, { hits }: Increment): StoreError {
   const message = `a counter would overflow: it stands at ${String(exact ?? count)} and ${String(hits)} hits were to be added`;
-  return new StoreError('store_unavailable', message);
+  return new StoreError('store_unavailable', message, { fault: 'key' });
 }

@@ -1,7 +1,22 @@
-/** Where a Redis server listens. */
+/** A TCP address. */
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where one Redis server listens. */
 export type RedisAddress =
-  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-  | { readonly kind: 'unix'; readonly path: string };
+  ({ readonly kind: 'tcp' } & HostAndPort) | { readonly kind: 'unix'; readonly path: string };
+
+/** Where a store is: one server, the master that sentinels name, or the nodes of a cluster. */
+export type RedisStoreAddress =
+  | RedisAddress
+  | {
+      readonly kind: 'sentinel';
+      readonly masterName: string;
+      readonly sentinels: readonly HostAndPort[];
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
 /** Who we are to a Redis server; without a name its default user. */
 export interface RedisAuth {
@@ -10,8 +25,23 @@ export interface RedisAuth {
 }
 
 /** The address as it stands in messages. */
-export function toAddressText(address: RedisAddress): string {
-  if (address.kind === 'unix') return address.path;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `${host}:${String(address.port)}`;
+export function toAddressText(address: RedisStoreAddress): string {
+  switch (address.kind) {
+    case 'unix':
+      return address.path;
+    case 'tcp':
+      return toHostText(address);
+    case 'sentinel':
+      return `master ${address.masterName} of the sentinels ${toListText(address.sentinels)}`;
+    case 'cluster':
+      return `cluster ${toListText(address.nodes)}`;
+  }
+}
+
+function toListText(addresses: readonly HostAndPort[]): string {
+  return addresses.map(toHostText).join(',');
+}
+
+function toHostText({ host, port }: HostAndPort): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }

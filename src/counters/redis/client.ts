@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { type ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
-import { type RedisCountersOptions, type RedisTls } from './options';
+import { type RedisAddress } from './address';
+import { type RedisTls } from './options';
 import { toReason } from './store-errors';
 
 /**
@@ -24,7 +25,7 @@ const ONE_CONNECTION = {
 
 /** A client that is not connected yet. Rejects when a certificate cannot be read. */
 export async function createClient(
-  { address, tls }: Pick<RedisCountersOptions, 'address' | 'tls'>,
+  { address, tls }: { readonly address: RedisAddress; readonly tls?: RedisTls | undefined },
   connectTimeoutMs: number,
 ): Promise<Redis> {
   const place =

@@ -1,28 +1,40 @@
 import type { Observable } from 'rxjs';
 import { StoreError } from '../../core/errors';
 import { createSnapshot, createStopSignal, keepConnected } from '../../../streams';
-import { toAddressText } from './address';
 import { type Link } from './link';
-import { openLink } from './open-link';
-import { type RedisCountersDeps, type RedisCountersOptions } from './options';
+import { type NodeOptions, type RedisCountersDeps } from './options';
 import { toReason } from './store-errors';
 
 /** Keeps one connection to a server: opens it, and opens it again whenever it is lost. */
 export interface Connection {
-  /** The server's address, as it stands in messages. */
-  readonly store: string;
-  /** Undefined while there is none; then `reason` says why. */
-  readonly link: Link | undefined;
+  /** Why there is no connection. */
   readonly reason: string;
   /** Changes only. */
   readonly connected$: Observable<boolean>;
   /**
-   * Connects while it is subscribed to; subscribe once. Completes after `close`; fails with a
+   * Connects while it is subscribed to; subscribe once. Completes after `end`; fails with a
    * StoreError when no first connection comes about within `startupMaxElapsedMs`.
    */
   readonly run$: Observable<never>;
-  /** Lets what is open settle, then disconnects. */
-  close(): Promise<void>;
+  /** Opens no more connections; for this reason. */
+  stop(reason: string): void;
+  /** Completes all streams. */
+  end(): void;
+}
+
+export interface ConnectionDeps extends Pick<
+  RedisCountersDeps,
+  'monotonicMs' | 'random' | 'onEvent'
+> {
+  /** The server's address, as it stands in messages. */
+  readonly store: string;
+  /** Opens a connection within this time; rejects with an error that says why that failed. */
+  readonly open: (attemptMs: number) => Promise<Link>;
+  readonly onOpen: (link: Link) => void;
+  /** There is none, for this reason: it was lost, or an attempt has failed. */
+  readonly onAway: (reason: string) => void;
+  /** `run$` is no longer run. */
+  readonly onEnd: () => void;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
@@ -35,8 +47,6 @@ const BACKOFF_JITTER = 0.1;
 /** What was good for this long needs no pause before the next attempt. */
 const STEADY_MS = 1_000;
 
-const CLOSED = 'the counters are closed';
-
 /**
  * An attempt without an answer is cut off after this time, twice as long after each failure but never
  * later than the store's time-out: a server that is back is noticed by the next attempt, and one that
@@ -45,55 +55,32 @@ const CLOSED = 'the counters are closed';
 const FIRST_ATTEMPT_MS = 750;
 const SHORTEST_ATTEMPT_MS = 250;
 
-export function createConnection(
-  deps: RedisCountersDeps,
-  options: RedisCountersOptions,
-): Connection {
-  const { monotonicMs, random, statistics, onEvent } = deps;
-  const { timeoutMs, statisticsPrefix = 'ratelimit.redis_pool' } = options;
-  const store = toAddressText(options.address);
+export function createConnection(deps: ConnectionDeps, options: NodeOptions): Connection {
+  const { store, open, onOpen, onAway, onEnd, monotonicMs, random, onEvent } = deps;
   const connected = createSnapshot(false);
-  const stopping = new AbortController();
-  const { signal } = stopping;
-  const isStopped = (): boolean => signal.aborted;
   const ended = createStopSignal();
-  const links = new Set<Link>();
-  let link: Link | undefined;
+  let isStopped = false;
   let reason = 'not connected yet';
-  let closing: Promise<void> | undefined;
 
-  const removeGauge = statistics?.gauge(`${statisticsPrefix}.cx_active`, () => links.size);
-
-  const open = async (failures: number): Promise<Link> => {
-    const onScriptsRefused = (why: string): void => {
-      onEvent?.({ kind: 'scripts-refused', store, reason: why });
-    };
-    const attemptMs = attemptLimit(timeoutMs, failures);
-    const linkDeps = { store, monotonicMs, onScriptsRefused };
-    const opened = await openLink(linkDeps, { ...options, attemptMs, signal });
-    links.add(opened);
-    statistics?.count(`${statisticsPrefix}.cx_total`, 1);
-    void opened.closed.then(() => {
-      links.delete(opened);
-      statistics?.count(`${statisticsPrefix}.cx_local_close`, 1);
-    });
-    return opened;
-  };
+  const hasStopped = (): boolean => isStopped;
 
   const use = async (failures: number): Promise<number> => {
-    const opened = await open(failures);
+    const link = await open(attemptLimit(options.timeoutMs, failures));
     const sinceMs = monotonicMs();
-    if (isStopped()) {
-      opened.destroy(CLOSED);
+    if (hasStopped()) {
+      link.destroy(reason);
       return 0;
     }
-    link = opened;
+    onOpen(link);
     connected.set(true);
-    onEvent?.({ kind: 'connected', store, usesScripts: opened.usesScripts });
-    reason = await opened.retired;
-    link = undefined;
+    onEvent?.({ kind: 'connected', store, usesScripts: link.usesScripts });
+    const lost = await link.retired;
+    if (!hasStopped()) {
+      reason = lost;
+      onEvent?.({ kind: 'disconnected', store, reason });
+    }
     connected.set(false);
-    if (!isStopped()) onEvent?.({ kind: 'disconnected', store, reason });
+    onAway(reason);
     return monotonicMs() - sinceMs;
   };
 
@@ -112,47 +99,38 @@ export function createConnection(
     now: monotonicMs,
     random,
     onFailure(error, attempts, nextAttemptMs) {
-      if (isStopped()) return;
+      if (isStopped) return;
       reason = toReason(error);
       onEvent?.({ kind: 'unreachable', store, reason, attempts, nextAttemptMs });
+      onAway(reason);
     },
-    toFinalError: (error) => toGivenUpError(store, startupMaxElapsedMs, error),
-    onEnd() {
-      stopping.abort();
-      for (const each of links) each.destroy('the counters are no longer run');
-    },
+    toFinalError: (error) => toGivenUpError(store, startupMaxElapsedMs, toReason(error)),
+    onEnd,
   }).pipe(ended.until());
 
-  const settle = async (): Promise<void> => {
-    stopping.abort();
-    reason = CLOSED;
-    const open = [...links];
-    for (const each of open) each.retire(reason);
-    await Promise.all(open.map(({ closed }) => closed));
-    removeGauge?.();
-    connected.close();
-    ended.stop();
-  };
-
   return {
-    store,
-    get link() {
-      return link;
-    },
     get reason() {
       return reason;
     },
     connected$: connected.changes$,
     run$,
-    close: () => (closing ??= settle()),
+    stop(why) {
+      isStopped = true;
+      reason = why;
+    },
+    end() {
+      connected.close();
+      ended.stop();
+    },
   };
+}
+
+/** What the first connection's failing to come about means. */
+export function toGivenUpError(store: string, withinMs: number, reason: string): StoreError {
+  const message = `redis ${store} could not be reached within ${String(withinMs)} ms: ${reason}`;
+  return new StoreError('store_unavailable', message);
 }
 
 function attemptLimit(timeoutMs: number, failures: number): number {
   return Math.max(SHORTEST_ATTEMPT_MS, Math.min(timeoutMs, FIRST_ATTEMPT_MS * 2 ** failures));
-}
-
-function toGivenUpError(store: string, withinMs: number, cause: unknown): StoreError {
-  const message = `redis ${store} could not be reached within ${String(withinMs)} ms`;
-  return new StoreError('store_unavailable', `${message}: ${toReason(cause)}`);
 }

@@ -1,12 +1,19 @@
 import { type Redis, ReplyError } from 'ioredis';
 import { type RedisAuth } from './address';
-import { ADD_SCRIPT } from './lua';
+import { type Script } from './lua';
 import { isLackOfScripts, toReason } from './store-errors';
 
 /** What a connection turned out to be able to do. */
 export interface Abilities {
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
+}
+
+export interface HandshakeOptions {
+  readonly auth: RedisAuth | undefined;
+  /** The script to load; undefined: no scripts. */
+  readonly script: Script | undefined;
+  readonly mustBeMaster: boolean;
 }
 
 /** The connection ended when it was asked for a script: twemproxy answers so to what it does not know. */
@@ -22,14 +29,18 @@ export class ClosedOnScript extends Error {
  */
 export async function shakeHands(
   client: Redis,
-  { auth, scripts }: { readonly auth: RedisAuth | undefined; readonly scripts: boolean },
+  { auth, script, mustBeMaster }: HandshakeOptions,
 ): Promise<Abilities> {
   if (auth !== undefined) await authenticate(client, auth);
   await ping(client);
-  return { scriptsRefused: scripts ? await loadScript(client) : undefined };
+  if (mustBeMaster) await checkRole(client);
+  return { scriptsRefused: script === undefined ? undefined : await loadScript(client, script) };
 }
 
-async function authenticate(client: Redis, { username, password }: RedisAuth): Promise<void> {
+export async function authenticate(
+  client: Redis,
+  { username, password }: RedisAuth,
+): Promise<void> {
   const args = username === undefined ? [password] : [username, password];
   try {
     await client.call('AUTH', args);
@@ -48,9 +59,19 @@ async function ping(client: Redis): Promise<void> {
   }
 }
 
-async function loadScript(client: Redis): Promise<string | undefined> {
+/** A server that does not say its role counts as a master: its READONLY would tell. */
+async function checkRole(client: Redis): Promise<void> {
+  const answer = await client.call('ROLE').catch((error: unknown) => {
+    if (!isReplyError(error)) throw error;
+    return undefined;
+  });
+  const role = Array.isArray(answer) ? String(answer[0]) : 'master';
+  if (role !== 'master') throw new Error(`it is a ${role} and no master`);
+}
+
+async function loadScript(client: Redis, { source }: Script): Promise<string | undefined> {
   try {
-    await client.call('EVAL', ADD_SCRIPT.source, '0');
+    await client.call('EVAL', source, '0');
     return undefined;
   } catch (error) {
     if (!isReplyError(error)) throw new ClosedOnScript(toReason(error));

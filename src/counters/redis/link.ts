@@ -3,6 +3,7 @@ import { StoreError } from '../../core/errors';
 import { destroyClient } from './client';
 import { createExchanges, type Exchanges } from './exchanges';
 import { isReplyError } from './handshake';
+import { type Scripts } from './lua';
 import { createRecentKeys, type RecentKeys } from './recent-keys';
 import {
   isWrongServer,
@@ -19,6 +20,9 @@ export interface Link {
   /** Keys whose time to live this connection has set; for the mode without scripts. */
   readonly expiring: RecentKeys;
   readonly usesScripts: boolean;
+  readonly scripts: Scripts;
+  /** Takes no more batches. */
+  readonly isRetired: boolean;
   /** Resolves with the reason when it takes no more batches; never rejects. */
   readonly retired: Promise<string>;
   /** Resolves when the connection has ended; never rejects. */
@@ -39,11 +43,14 @@ export interface LinkDeps {
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly onScriptsRefused: (reason: string) => void;
+  /** The server hangs or is not the one that counts: its other connections are no better. */
+  readonly onServerFault: (reason: string) => void;
 }
 
 export interface LinkOptions {
   readonly timeoutMs: number;
   readonly usesScripts: boolean;
+  readonly scripts: Scripts;
 }
 
 /** Longest wait for the answer to QUIT. */
@@ -53,7 +60,7 @@ const MAX_RECENT_KEYS = 100_000;
 
 /** Takes a connected client over; see `Link`. */
 export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions): Link {
-  const { store, monotonicMs, onScriptsRefused } = deps;
+  const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
   let { usesScripts } = options;
   let fate: StoreError | undefined;
   let lastFault: string | undefined;
@@ -91,6 +98,7 @@ export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions):
       onTimeout: () => {
         fate = toTimeoutError(store, options.timeoutMs);
         end(fate.message);
+        onServerFault(fate.message);
       },
       onIdle: () => {
         if (isRetired && fate === undefined) sayGoodbye();
@@ -108,7 +116,9 @@ export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions):
 
   const readAnswer = (answer: string): StoreError => {
     const error = toAnswerError(store, answer);
-    if (isWrongServer(answer)) retire(answer);
+    if (!isWrongServer(answer)) return error;
+    retire(answer);
+    onServerFault(answer);
     return error;
   };
 
@@ -129,6 +139,10 @@ export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions):
     expiring: createRecentKeys(MAX_RECENT_KEYS),
     get usesScripts() {
       return usesScripts;
+    },
+    scripts: options.scripts,
+    get isRetired() {
+      return isRetired;
     },
     retired,
     closed,

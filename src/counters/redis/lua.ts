@@ -6,6 +6,13 @@ export interface Script {
   readonly sha: string;
 }
 
+/** The two scripts, and how they get their keys. */
+export interface Scripts {
+  readonly add: Script;
+  readonly holdBack: Script;
+  readonly isDeclaringKeys: boolean;
+}
+
 /**
  * Adds one increment. The time to live is set when the counter is new: its value then equals the
  * hits. A counter that stood at 0 looks the same, so that EXPIRE asks for NX (from Redis 7 on, where
@@ -38,29 +45,52 @@ local function add(key, hits, ttl)
 end
 `;
 
-/** ARGV: hits and time to live of every key. Answers the counts. Without keys it does nothing. */
-export const ADD_SCRIPT = script(`${ADD}
+/** Where a script finds its keys: their number, the key at `i`, and what stands before the other arguments. */
+interface KeyPlaces {
+  readonly count: string;
+  readonly key: string;
+  readonly skip: string;
+}
+
+const DECLARED: KeyPlaces = { count: '#KEYS', key: 'KEYS[i]', skip: '0' };
+
+/** ARGV: the number of keys, the keys, then the rest. */
+const IN_ARGUMENTS: KeyPlaces = {
+  count: `tonumber(ARGV[1] or '0')`,
+  key: 'ARGV[i + 1]',
+  skip: 'n + 1',
+};
+
+/** Arguments: hits and time to live of every key. Answers the counts. Without keys it does nothing. */
+function addScript({ count, key, skip }: KeyPlaces): Script {
+  return script(`${ADD}
+local n = ${count}
+local o = ${skip}
 local after = {}
-for i = 1, #KEYS do after[i] = add(KEYS[i], ARGV[i * 2 - 1], ARGV[i * 2]) end
+for i = 1, n do after[i] = add(${key}, ARGV[o + i * 2 - 1], ARGV[o + i * 2]) end
 return after
 `);
+}
 
 /**
- * ARGV: hits, time to live and limit of every key, then the end (inclusive) of every run.
+ * Arguments: hits, time to live and limit of every key, then the end (inclusive) of every run.
  * Answers the counts and the places (from 1) of what was held back.
  */
-export const HOLD_BACK_SCRIPT = script(`${ADD}
+function holdBackScript({ count, key, skip }: KeyPlaces): Script {
+  return script(`${ADD}
+local n = ${count}
+local o = ${skip}
 local after, held = {}, {}
 local first = 1
-for r = #KEYS * 3 + 1, #ARGV do
+for r = o + n * 3 + 1, #ARGV do
   local last = tonumber(ARGV[r])
   local over, before, any = {}, {}, false
   for i = first, last do
-    local count = pcall('GET', KEYS[i])
+    local count = pcall('GET', ${key})
     if type(count) == 'table' then before[i] = count.err
     else
       before[i] = tonumber(count or '0') or 0
-      if before[i] + tonumber(ARGV[i * 3 - 2]) > tonumber(ARGV[i * 3]) then over[i], any = true, true end
+      if before[i] + tonumber(ARGV[o + i * 3 - 2]) > tonumber(ARGV[o + i * 3]) then over[i], any = true, true end
     end
   end
   for i = first, last do
@@ -68,13 +98,30 @@ for r = #KEYS * 3 + 1, #ARGV do
       after[i] = before[i]
       held[#held + 1] = i
     else
-      after[i] = add(KEYS[i], ARGV[i * 3 - 2], ARGV[i * 3 - 1])
+      after[i] = add(${key}, ARGV[o + i * 3 - 2], ARGV[o + i * 3 - 1])
     end
   end
   first = last + 1
 end
 return {after, held}
 `);
+}
+
+export const SCRIPTS: Scripts = {
+  add: addScript(DECLARED),
+  holdBack: holdBackScript(DECLARED),
+  isDeclaringKeys: true,
+};
+
+/**
+ * A cluster refuses a script whose declared keys lie in several slots (CROSSSLOT), but runs one that
+ * declares none and uses keys of slots which the node owns; a key that the node does not own fails alone.
+ */
+export const CLUSTER_SCRIPTS: Scripts = {
+  add: addScript(IN_ARGUMENTS),
+  holdBack: holdBackScript(IN_ARGUMENTS),
+  isDeclaringKeys: false,
+};
 
 function script(source: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') };

@@ -1,5 +1,5 @@
 import { type Random, type Statistics } from '../../core/ports';
-import { type RedisAddress, type RedisAuth } from './address';
+import { type RedisAddress, type RedisAuth, type RedisStoreAddress } from './address';
 
 /** Files are read again for every new connection, so that renewed certificates need no restart. */
 export interface RedisTls {
@@ -9,8 +9,20 @@ export interface RedisTls {
   readonly skipHostnameVerification: boolean;
 }
 
-export interface RedisCountersOptions {
-  readonly address: RedisAddress;
+/** How many connections to a server there are, and what a batch does that finds none free. */
+export interface PoolOptions {
+  /** Connections that are kept; all but the first are opened when they are needed. */
+  readonly size: number;
+  /**
+   * After `onEmptyWaitMs` without a free connection: `create` opens one beyond the size, `error` fails
+   * the batch; `wait` goes on waiting. None waits longer than the store's time-out.
+   */
+  readonly onEmpty: 'create' | 'error' | 'wait';
+  readonly onEmptyWaitMs: number;
+}
+
+/** What holds for every server of a store. */
+export interface ServerOptions {
   readonly auth?: RedisAuth | undefined;
   readonly tls?: RedisTls | undefined;
   /** Every batch settles within this time, counted from its `add`. */
@@ -22,8 +34,29 @@ export interface RedisCountersOptions {
   readonly startupMaxMs?: number;
   /** How long the first connection may take before `run$` fails; 0: for ever. */
   readonly startupMaxElapsedMs?: number;
+  readonly pool?: PoolOptions;
+}
+
+export interface RedisCountersOptions extends ServerOptions {
+  readonly address: RedisStoreAddress;
+  /** Who we are to sentinels, and how we talk to them: nothing of it comes from `auth` and `tls`. */
+  readonly sentinelAuth?: RedisAuth | undefined;
+  readonly sentinelTls?: RedisTls | undefined;
+  /** Nodes of a cluster that are asked at the same time; 0: all. */
+  readonly clusterParallelism?: number;
   /** Prefix of the pool's statistics. */
   readonly statisticsPrefix?: string;
+}
+
+/** One server of a store. */
+export interface NodeOptions extends ServerOptions {
+  readonly address: RedisAddress;
+  /** Part of a cluster: scripts get their keys as arguments, because they lie in several slots. */
+  readonly isClusterNode?: boolean;
+  /** Named by sentinels: not used while it says that it is no master. */
+  readonly mustBeMaster?: boolean;
+  /** Batches wait for the first connection while it is on its way, instead of failing at once. */
+  readonly isPatient?: boolean;
 }
 
 /** What happens to the store, for a log. Reasons never hold a credential. */
@@ -40,8 +73,18 @@ export type RedisEvent =
     }
   /** The store takes no scripts (a proxy, an access list): plain commands are used. */
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
-  /** Once: increments are held back, but without scripts that is a read and then an add. */
-  | { readonly kind: 'hold-back-not-atomic'; readonly store: string };
+  /** Once: runs are held back by a read and then an add, and why that is so. */
+  | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
+  /** Another connection was wanted and could not be had; those that there are go on. */
+  | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
+  /** The sentinels name another master than before, or the first. */
+  | { readonly kind: 'master-changed'; readonly store: string; readonly master: string }
+  /** A sentinel does not answer as it should; told once until it does. */
+  | { readonly kind: 'sentinel-failed'; readonly store: string; readonly reason: string }
+  /** Slots of the cluster have other owners than before, or their first. */
+  | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
+  /** No node tells how slots are placed; told once until one does. */
+  | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string };
 
 export interface RedisCountersDeps {
   /** Milliseconds of a clock that never goes back. */

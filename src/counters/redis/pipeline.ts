@@ -1,7 +1,8 @@
 import { type Redis } from 'ioredis';
+import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
-import { planHoldBack } from './hold-back-plan';
+import { planHoldBack } from '../hold-back-plan';
+import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draft';
 import { type Link } from './link';
 
 type PlainCommand = [name: string, ...args: string[]];
@@ -26,18 +27,26 @@ interface Aftermath {
  * Applies a batch by plain commands, for servers that take no scripts. EXPIRE goes along with INCRBY
  * unless this connection has set the key's time to live before, so that no lost answer leaves a
  * counter that lives for ever. Not atomic: others may come between a read and what follows from it.
+ * Increments that failed, be it all, are in the reply. `asking` uses slots that are still on their way
+ * to this node of a cluster.
  */
-export async function addByPipeline(link: Link, batch: CounterBatch): Promise<CounterReply> {
+export async function addByPipeline(
+  link: Link,
+  batch: CounterBatch,
+  asking = false,
+): Promise<CounterReply> {
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
-    const held = planHoldBack(batch, await readCounts(link, increments));
+    const { counts } = await readByPipeline(link, toKeys(increments), asking);
+    const held = planHoldBack(batch, counts);
     for (const [index, count] of held) holdBack(draft, index, count);
   }
   const steps = planSteps(link, increments, draft);
   const answers = await sendAll(
     link.client,
     steps.map(({ command }) => command),
+    asking,
   );
   const aftermath: Aftermath = { lifts: new Map(), reborn: new Map() };
   const expired = new Set(steps.flatMap(({ isExpire, command }) => (isExpire ? [command[1]] : [])));
@@ -48,8 +57,8 @@ export async function addByPipeline(link: Link, batch: CounterBatch): Promise<Co
     else if (isExpire) link.expiring.add(increment.key);
     else draft.after[index] = settleCount(increment, Number(value), aftermath, expired);
   });
-  await follow(link, aftermath);
-  return toReply(draft);
+  await follow(link, aftermath, asking);
+  return { after: draft.after, held: draft.held, failures: draft.failures };
 }
 
 function planSteps(link: Link, increments: readonly Increment[], { held }: ReplyDraft): Step[] {
@@ -82,36 +91,59 @@ function settleCount(
 }
 
 /** Errors are left alone here: the counts are known, and the next batch meets the same server. */
-async function follow({ client }: Link, { lifts, reborn }: Aftermath): Promise<void> {
+async function follow(
+  { client }: Link,
+  { lifts, reborn }: Aftermath,
+  asking: boolean,
+): Promise<void> {
   if (lifts.size === 0 && reborn.size === 0) return;
   const keys = [...reborn.keys()];
-  const answers = await sendAll(client, [
-    ...keys.map((key): PlainCommand => ['ttl', key]),
-    ...[...lifts].map(([key, by]): PlainCommand => ['incrby', key, String(by)]),
-  ]);
+  const lifting = [...lifts].map(([key, by]): PlainCommand => ['incrby', key, String(by)]);
+  const asked = keys.map((key): PlainCommand => ['ttl', key]);
+  const answers = await sendAll(client, [...asked, ...lifting], asking);
   const lasting = keys.filter((_, at) => !(Number(answers[at]?.[1]) >= 0));
-  if (lasting.length === 0) return;
-  await sendAll(
-    client,
-    lasting.map((key) => ['expire', key, String(reborn.get(key))]),
-  );
+  const expiring = lasting.map((key): PlainCommand => ['expire', key, String(reborn.get(key))]);
+  await sendAll(client, expiring, asking);
 }
 
-/** Keys that cannot be read count as 0 here; their increment then fails by itself. */
-async function readCounts(
+/** Counts as they stand; keys that cannot be read are missing there and have an error instead. */
+export interface ReadCounts {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly failures: ReadonlyMap<string, StoreError>;
+}
+
+/** Reads counters; a key that does not exist counts 0. */
+export async function readByPipeline(
   link: Link,
-  increments: readonly Increment[],
-): Promise<Map<string, number>> {
-  const keys = [...new Set(increments.map(({ key }) => key))];
-  const answers = await sendAll(
-    link.client,
-    keys.map((key) => ['get', key]),
-  );
-  return new Map(keys.map((key, at) => [key, Number(answers[at]?.[1] ?? 0) || 0]));
+  keys: readonly string[],
+  asking = false,
+): Promise<ReadCounts> {
+  const commands = keys.map((key): PlainCommand => ['get', key]);
+  const answers = await sendAll(link.client, commands, asking);
+  const counts = new Map<string, number>();
+  const failures = new Map<string, StoreError>();
+  keys.forEach((key, at) => {
+    const [error, value] = answers[at] ?? [null];
+    if (error === null) counts.set(key, Number(value ?? 0) || 0);
+    else failures.set(key, link.toError(error));
+  });
+  return { counts, failures };
+}
+
+/** The keys of increments, each once. */
+export function toKeys(increments: readonly Increment[]): readonly string[] {
+  return [...new Set(increments.map(({ key }) => key))];
 }
 
 /** One write for all; an answer for each, also when the connection is lost meanwhile. */
-async function sendAll(client: Redis, commands: PlainCommand[]): Promise<readonly Answer[]> {
+async function sendAll(
+  client: Redis,
+  commands: readonly PlainCommand[],
+  asking: boolean,
+): Promise<readonly Answer[]> {
   if (commands.length === 0) return [];
-  return (await client.pipeline(commands).exec()) ?? [];
+  if (!asking) return (await client.pipeline([...commands]).exec()) ?? [];
+  const pairs = commands.flatMap((command): (readonly string[])[] => [['asking'], command]);
+  const answers = (await client.pipeline(pairs as string[][]).exec()) ?? [];
+  return answers.filter((_, at) => at % 2 === 1);
 }

@@ -1,19 +1,28 @@
 import { Command, type Redis } from 'ioredis';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { createReplyDraft, fail, toReply } from '../reply-draft';
+import { createReplyDraft, fail } from '../reply-draft';
 import { isReplyError } from './handshake';
 import { type Link } from './link';
-import { ADD_SCRIPT, HOLD_BACK_SCRIPT, type Script } from './lua';
+import { type Script } from './lua';
+import { isKeysRefused } from './store-errors';
 
-/** Applies a batch by one script call. Rejects with what the client or the server said. */
+/**
+ * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
+ * what the client or the server said of the call as a whole.
+ */
 export async function addByScript(link: Link, batch: CounterBatch): Promise<CounterReply> {
   const { increments, runEnds } = batch;
+  const { add, holdBack, isDeclaringKeys } = link.scripts;
+  const args = toKeyArgs(increments, isDeclaringKeys);
   if (runEnds === undefined) {
-    const answer = await call(link.client, ADD_SCRIPT, toAddArgs(increments));
-    return readCounts(link, answer);
+    for (const { hits, ttlSeconds } of increments) args.push(String(hits), String(ttlSeconds));
+    return readCounts(link, await call(link.client, add, args));
   }
-  const args = toHoldBackArgs(increments, runEnds);
-  const [counts, places] = (await call(link.client, HOLD_BACK_SCRIPT, args)) as [unknown, number[]];
+  for (const { hits, ttlSeconds, limit } of increments) {
+    args.push(String(hits), String(ttlSeconds), String(limit));
+  }
+  for (const end of runEnds) args.push(String(end));
+  const [counts, places] = (await call(link.client, holdBack, args)) as [unknown, number[]];
   const reply = readCounts(link, counts);
   if (places.length === 0) return reply;
   const held = new Array<boolean>(increments.length).fill(false);
@@ -38,20 +47,11 @@ function send(client: Redis, name: string, args: string[], script: string): Prom
   return command.promise as Promise<unknown>;
 }
 
-function toAddArgs(increments: readonly Increment[]): string[] {
-  const args = ['', String(increments.length)];
+/** A place for the script, the number of keys, and the keys. */
+function toKeyArgs(increments: readonly Increment[], isDeclaringKeys: boolean): string[] {
+  const count = String(increments.length);
+  const args = isDeclaringKeys ? ['', count] : ['', '0', count];
   for (const { key } of increments) args.push(key);
-  for (const { hits, ttlSeconds } of increments) args.push(String(hits), String(ttlSeconds));
-  return args;
-}
-
-function toHoldBackArgs(increments: readonly Increment[], runEnds: readonly number[]): string[] {
-  const args = ['', String(increments.length)];
-  for (const { key } of increments) args.push(key);
-  for (const { hits, ttlSeconds, limit } of increments) {
-    args.push(String(hits), String(ttlSeconds), String(limit));
-  }
-  for (const end of runEnds) args.push(String(end));
   return args;
 }
 
@@ -61,7 +61,10 @@ function readCounts(link: Link, answer: unknown): CounterReply {
   const draft = createReplyDraft(after.length, after as number[]);
   for (let index = 0; index < after.length; index += 1) {
     const count = after[index];
-    if (typeof count !== 'number') fail(draft, index, link.toAnswerError(String(count)));
+    if (typeof count === 'number') continue;
+    const text = String(count);
+    if (isKeysRefused(text)) link.refuseScripts(text);
+    fail(draft, index, link.toAnswerError(text));
   }
-  return toReply(draft);
+  return { after: draft.after, held: undefined, failures: draft.failures };
 }

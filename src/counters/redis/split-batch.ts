@@ -57,3 +57,11 @@ export function joinReplies(parts: readonly CounterReply[]): CounterReply {
   }
   return toReply(draft);
 }
+
+/** The reply, unless nothing of the batch was applied: then its first failure is thrown. */
+export function refuseIfNothing(reply: CounterReply): CounterReply {
+  const { after, failures } = reply;
+  if (failures === undefined || failures.size < after.length) return reply;
+  for (const error of failures.values()) throw error;
+  return reply;
+}

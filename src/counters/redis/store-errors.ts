@@ -1,7 +1,23 @@
 import { StoreError } from '../../core/errors';
 
+/** A batch that was written and not answered: it may be counted or not. */
+export class UnknownOutcome extends StoreError {}
+
+/** Answers that are about one counter: a caller must not get past its limit by provoking them. */
+const KEY_AT_FAULT = /^WRONGTYPE\b|not an integer|would overflow/;
+
+/** What the server answered instead of a count; `answer` is its own words, shortened. */
+export class AnswerError extends StoreError {
+  readonly answer: string;
+  constructor(store: string, answer: string) {
+    const fault = KEY_AT_FAULT.test(answer) ? 'key' : 'answer';
+    super('store_unavailable', `redis ${store} answered: ${answer}`, { fault });
+    this.answer = answer;
+  }
+}
+
 /** Answers after which this server is not the one that counts: it changed its role or is not ready. */
-const WRONG_SERVER = /^(?:READONLY|LOADING|MASTERDOWN|NOAUTH|CLUSTERDOWN)\b/;
+const WRONG_SERVER = /^(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/;
 
 /** Answers to EVALSHA which say that nothing was executed because scripts are not for us here. */
 const SCRIPTS_REFUSED =
@@ -9,6 +25,9 @@ const SCRIPTS_REFUSED =
 
 /** Answers to EVAL without keys, which executes nothing, from those that cannot do it. */
 const LACK_OF_SCRIPTS = /^(?:ERR|NOPERM|CROSSSLOT|unknown|unsupported|invalid)\b/i;
+
+/** Answers inside a script which say that it may not use keys of several slots, or keys it did not declare. */
+const KEYS_REFUSED = /hash to the same slot|CROSSSLOT|undeclared key/i;
 
 const LONGEST_TEXT = 200;
 
@@ -24,6 +43,10 @@ export function isLackOfScripts(answer: string): boolean {
   return LACK_OF_SCRIPTS.test(answer);
 }
 
+export function isKeysRefused(answer: string): boolean {
+  return KEYS_REFUSED.test(answer);
+}
+
 /** Of these refusals one is about the keys of a batch and not about scripts as such. */
 export function isAboutKeys(answer: string): boolean {
   return /^NOPERM .*\bkeys?\b/i.test(answer);
@@ -31,17 +54,23 @@ export function isAboutKeys(answer: string): boolean {
 
 /** The server's answer as an error of ours; the command and its arguments are left behind. */
 export function toAnswerError(store: string, answer: string): StoreError {
-  return new StoreError('store_unavailable', `redis ${store} answered: ${shorten(answer)}`);
+  return new AnswerError(store, shorten(answer));
 }
 
 export function toTimeoutError(store: string, timeoutMs: number): StoreError {
   const message = `redis ${store} did not answer within ${String(timeoutMs)} ms`;
+  return new UnknownOutcome('store_timeout', message);
+}
+
+/** Nothing was sent. */
+export function toNeverSentError(store: string, timeoutMs: number): StoreError {
+  const message = `redis ${store} could not be asked within ${String(timeoutMs)} ms`;
   return new StoreError('store_timeout', message);
 }
 
 export function toLostError(store: string, reason: string): StoreError {
   const message = `the connection to redis ${store} was lost, and what it had not answered may be counted or not: ${reason}`;
-  return new StoreError('store_unavailable', message);
+  return new UnknownOutcome('store_unavailable', message);
 }
 
 export function toUnavailableError(store: string, reason: string): StoreError {

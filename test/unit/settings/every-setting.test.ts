@@ -154,6 +154,21 @@ const CASES: readonly Case[] = [
   ['IDENTITY_CORS_ORIGINS', undefined, 'https://a,*', ['https://a', '*'], ','],
   ['IDENTITY_USERINFO_PROFILE', 'documented', 'full', 'full', 'most'],
   ['IDENTITY_STORE', 'embedded', 'redis', 'kvstore', 'disk'],
+  ['IDENTITY_STORE_FILE', 'identity-store.json', '/var/lib/id.json', '/var/lib/id.json', '\n'],
+  ['IDENTITY_METRICS_ADDR', undefined, ':9092', { host: undefined, port: 9092 }, '9092'],
+  [
+    'IDENTITY_TRUSTED_PROXIES',
+    undefined,
+    '10.0.0.0/8, fd00::1',
+    [
+      { address: '10.0.0.0', prefix: 8 },
+      { address: 'fd00::1', prefix: undefined },
+    ],
+    '10.0.0.0/33',
+  ],
+  ['IDENTITY_RATELIMIT', 'process', 'grpc', 'grpc', 'on'],
+  ['IDENTITY_RATELIMIT_ADDRESS', undefined, 'rl:8081', { host: 'rl', port: 8081 }, 'rl'],
+  ['IDENTITY_RATELIMIT_TIMEOUT', 250, '1s', 1_000, '0'],
   ['IDENTITY_RATELIMIT_FAILURE', 'allow', 'deny', 'deny', 'error'],
 ];
 

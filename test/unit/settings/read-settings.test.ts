@@ -89,9 +89,15 @@ describe('settings', () => {
       identity: {
         host: '0.0.0.0',
         port: 8082,
+        metricsAddress: undefined,
         corsOrigins: undefined,
+        trustedProxies: undefined,
         userinfoProfile: 'documented',
         store: 'embedded',
+        storeFile: 'identity-store.json',
+        rateLimit: 'process',
+        rateLimitAddress: undefined,
+        rateLimitTimeoutMs: 250,
         rateLimitFailure: 'allow',
       },
     });

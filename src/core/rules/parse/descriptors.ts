@@ -1,4 +1,4 @@
-import type { RuleDefinition } from '../definition';
+import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
 import { readFields, type Fields } from './fields';
 import { readLimit } from './limit';
 import { MAX_DEPTH, quote, type Located, type LocatedMap, type Place } from './located';
@@ -80,6 +80,7 @@ function readRule(
     valueToMetric: flag('value_to_metric'),
     shareThreshold,
     metadata: readMetadata(fields.get('metadata'), report),
+    onStoreError: readOnStoreError(fields.get('on_store_error'), report),
   };
   warnOfIdle(fields, report);
   return rule;
@@ -99,8 +100,19 @@ function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report):
   return key ?? '';
 }
 
+function readOnStoreError(node: Located | undefined, report: Report): OnStoreError | undefined {
+  const text = readText(node, 'on_store_error', report);
+  if (text === undefined || text === '') return undefined;
+  const policy = ON_STORE_ERROR.find((one) => one === text);
+  if (policy === undefined && node !== undefined) {
+    const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
+    report.error(node, 'bad-on-store-error', message);
+  }
+  return policy;
+}
+
 /** Keys that change the outcome of a limit do nothing where no limit stands. */
-const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata'] as const;
+const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata', 'on_store_error'] as const;
 
 function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
   const hasLimit = present(fields.get('rate_limit')) !== undefined;

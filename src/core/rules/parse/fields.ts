@@ -17,6 +17,7 @@ const FIELDS = {
     'value_to_metric',
     'share_threshold',
     'metadata',
+    'on_store_error',
   ],
   rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'],
   replaces: ['name'],

@@ -22,7 +22,8 @@ type ErrorClass =
   | 'bad-alias'
   | 'bad-merge'
   | 'too-many-aliases'
-  | 'too-deep';
+  | 'too-deep'
+  | 'bad-on-store-error';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =

@@ -1,4 +1,4 @@
-import { type CounterBatch } from '../../core/ports';
+import { type CounterBatch } from '../core/ports';
 
 /**
  * Decides, from the counts that were read, which increments of a batch are held back, run after run.

@@ -1,0 +1,108 @@
+import type { Ask, Plan } from '../counters/plan';
+import type { Windows } from '../counters/windows';
+import type { StoreError } from '../errors';
+import type { CounterBatch, CounterReply, Increment } from '../ports';
+import type { OnStoreError } from '../rules/definition';
+import { judge, judgeUncounted, type JudgeOptions, type Verdict } from './verdict';
+
+export interface OutageOptions {
+  /** KVSTORE_FAILURE_MODE: what happens under a rule that says nothing itself; `error` when undefined. */
+  readonly onStoreError?: OnStoreError;
+  /** KVSTORE_FAILURE_REPLICAS: instances that share a limit while each counts for itself; 1 when undefined. */
+  readonly failureReplicas?: number;
+}
+
+/** What takes the place of the store for the increments that it failed. */
+export interface Outage {
+  /** Why an increment was not counted; undefined when it was. */
+  readonly errorOf: (increment: number) => StoreError | undefined;
+  /** The counts of this process, by the number of the increment in the plan. */
+  readonly local: ReadonlyMap<number, LocalCount>;
+}
+
+export interface LocalCount {
+  readonly after: number;
+  readonly isHeld: boolean;
+  /** Why it cannot be counted here either. */
+  readonly error: StoreError | undefined;
+}
+
+/** What an ask gets in place of its count; a fault of its own key is an error under every policy. */
+export function policyOf(
+  { limit }: Ask,
+  { fault }: StoreError,
+  { onStoreError = 'error' }: OutageOptions,
+): OnStoreError {
+  return fault === 'key' ? 'error' : (limit.onStoreError ?? onStoreError);
+}
+
+/** An instance's share of a limit, rounded down; at least 1, so that an outage shuts nobody out. */
+export function shareOfLimit(limit: number, { failureReplicas = 1 }: OutageOptions): number {
+  return limit === 0 ? 0 : Math.max(1, Math.floor(limit / failureReplicas));
+}
+
+interface LocalPlan {
+  readonly batch: CounterBatch;
+  /** The number in the plan of each of its increments. */
+  readonly indexes: readonly number[];
+}
+
+/** The increments that are to be counted in this process; undefined when there are none. */
+export function planLocal(
+  { asks, increments, runEnds }: Plan,
+  errorOf: Outage['errorOf'],
+  nowSeconds: number,
+  options: OutageOptions,
+): LocalPlan | undefined {
+  const wanted = new Set<number>();
+  for (const ask of asks) {
+    if (ask === undefined || ask.increment === -1) continue;
+    const error = errorOf(ask.increment);
+    if (error !== undefined && policyOf(ask, error, options) === 'local') wanted.add(ask.increment);
+  }
+  if (wanted.size === 0) return undefined;
+  const indexes = [...wanted].sort((a, b) => a - b);
+  const shared = indexes.map((index): Increment => {
+    const increment = increments[index] as Increment;
+    return { ...increment, limit: shareOfLimit(increment.limit, options) };
+  });
+  const ends = runEnds?.map((end) => indexes.filter((index) => index < end).length);
+  return { batch: { increments: shared, runEnds: ends, nowSeconds }, indexes };
+}
+
+/** The counts of this process by their number in the plan. */
+export function toLocalCounts(
+  indexes: readonly number[],
+  reply: CounterReply | StoreError,
+): ReadonlyMap<number, LocalCount> {
+  return new Map(
+    indexes.map((index, at) => {
+      if (reply instanceof Error) return [index, { after: 0, isHeld: false, error: reply }];
+      const { after, held, failures } = reply;
+      const isHeld = held?.[at] === true;
+      return [index, { after: after[at] as number, isHeld, error: failures?.get(at) }];
+    }),
+  );
+}
+
+/** The verdict on an ask whose counter the store failed; the count matters under `local` only. */
+export function judgeInOutage(
+  ask: Ask,
+  policy: OnStoreError,
+  after: number,
+  isHeld: boolean,
+  windows: Windows,
+  options: JudgeOptions & OutageOptions,
+): Verdict {
+  if (policy === 'local') return judge(withShare(ask, options), after, isHeld, windows, options);
+  return judgeUncounted(ask, policy === 'deny', windows, options);
+}
+
+/** The same ask under this instance's share of its limit; the status goes on showing the whole one. */
+function withShare(ask: Ask, options: OutageOptions): Ask {
+  const { limit } = ask;
+  const requestsPerUnit = shareOfLimit(limit.requestsPerUnit, options);
+  return requestsPerUnit === limit.requestsPerUnit
+    ? ask
+    : { ...ask, limit: { ...limit, requestsPerUnit } };
+}

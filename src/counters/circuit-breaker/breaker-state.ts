@@ -1,0 +1,152 @@
+/** When a circuit breaker opens and how it tries again. */
+export interface BreakerOptions {
+  /** Failures in a row that open it. */
+  readonly failures: number;
+  /** A window of this length with at least so many calls and this share of time-outs opens it. */
+  readonly windowMs: number;
+  readonly windowCalls: number;
+  readonly timeoutShare: number;
+  /** An unanswered call of this age opens it, however long its time-out is. */
+  readonly overdueMs: number;
+  /** Wait before the first probe; doubled after each that fails. */
+  readonly firstWaitMs: number;
+  /** How far the wait may grow while probes fail at once, which costs nobody anything. */
+  readonly mostWaitMs: number;
+  /** How far it may grow while probes time out, each of which keeps its callers waiting. */
+  readonly mostWaitAfterTimeoutMs: number;
+}
+
+export const DEFAULT_BREAKER: BreakerOptions = {
+  failures: 5,
+  windowMs: 1_000,
+  windowCalls: 10,
+  timeoutShare: 0.5,
+  overdueMs: 1_000,
+  firstWaitMs: 50,
+  mostWaitMs: 250,
+  mostWaitAfterTimeoutMs: 1_000,
+};
+
+/** Calls are let through while it is closed; one, the probe, when it turns from open to half-open. */
+export type BreakerState = ClosedState | OpenState | HalfOpenState;
+
+interface ClosedState {
+  readonly kind: 'closed';
+  readonly failuresInRow: number;
+  readonly windowStartMs: number;
+  readonly windowCalls: number;
+  readonly windowTimeouts: number;
+  /** Since when a call is overdue; seen twice, so that answers which lie unread in a socket come first. */
+  readonly overdueSinceMs: number | undefined;
+}
+
+interface OpenState {
+  readonly kind: 'open';
+  readonly waitMs: number;
+  readonly untilMs: number;
+}
+
+interface HalfOpenState {
+  readonly kind: 'half-open';
+  readonly waitMs: number;
+}
+
+export type BreakerEvent =
+  /** A call comes; the oldest that waits for an answer began then. */
+  | { readonly kind: 'asked'; readonly atMs: number; readonly oldestMs: number | undefined }
+  /** A call ended. */
+  | {
+      readonly kind: 'succeeded' | 'failed' | 'timed-out';
+      readonly atMs: number;
+      readonly isProbe: boolean;
+    };
+
+type Outcome = Exclude<BreakerEvent, { kind: 'asked' }>;
+
+/** Between two looks at an overdue call this process has read its sockets. */
+const OVERDUE_AGAIN_MS = 20;
+
+export const CLOSED: BreakerState = {
+  kind: 'closed',
+  failuresInRow: 0,
+  windowStartMs: -Infinity,
+  windowCalls: 0,
+  windowTimeouts: 0,
+  overdueSinceMs: undefined,
+};
+
+/** The state after an event. Pure. */
+export function stepBreaker(
+  state: BreakerState,
+  event: BreakerEvent,
+  options: BreakerOptions,
+): BreakerState {
+  switch (state.kind) {
+    case 'closed':
+      return event.kind === 'asked'
+        ? stepAsked(state, event.atMs, event.oldestMs, options)
+        : stepOutcome(state, event, options);
+    case 'open': {
+      const { waitMs, untilMs } = state;
+      return event.kind === 'asked' && event.atMs >= untilMs
+        ? { kind: 'half-open', waitMs }
+        : state;
+    }
+    case 'half-open':
+      return event.kind === 'asked' || !event.isProbe ? state : stepProbe(state, event, options);
+  }
+}
+
+function open(atMs: number, waitMs: number): OpenState {
+  return { kind: 'open', waitMs, untilMs: atMs + waitMs };
+}
+
+function stepAsked(
+  state: ClosedState,
+  atMs: number,
+  oldestMs: number | undefined,
+  { overdueMs, firstWaitMs }: BreakerOptions,
+): BreakerState {
+  const { overdueSinceMs } = state;
+  const isOverdue = oldestMs !== undefined && atMs - oldestMs >= overdueMs;
+  if (!isOverdue)
+    return overdueSinceMs === undefined ? state : { ...state, overdueSinceMs: undefined };
+  if (overdueSinceMs === undefined) return { ...state, overdueSinceMs: atMs };
+  return atMs - overdueSinceMs >= OVERDUE_AGAIN_MS ? open(atMs, firstWaitMs) : state;
+}
+
+function stepOutcome(
+  state: ClosedState,
+  { kind, atMs }: Outcome,
+  options: BreakerOptions,
+): BreakerState {
+  const isNew = atMs - state.windowStartMs >= options.windowMs;
+  const isTimeout = kind === 'timed-out';
+  const next: ClosedState = {
+    kind: 'closed',
+    failuresInRow: kind === 'succeeded' ? 0 : state.failuresInRow + 1,
+    windowStartMs: isNew ? atMs : state.windowStartMs,
+    windowCalls: (isNew ? 0 : state.windowCalls) + 1,
+    windowTimeouts: (isNew ? 0 : state.windowTimeouts) + (isTimeout ? 1 : 0),
+    overdueSinceMs: state.overdueSinceMs,
+  };
+  return mustOpen(next, options) ? open(atMs, options.firstWaitMs) : next;
+}
+
+function mustOpen(
+  { failuresInRow, windowCalls, windowTimeouts }: ClosedState,
+  options: BreakerOptions,
+): boolean {
+  if (failuresInRow >= options.failures) return true;
+  return windowCalls >= options.windowCalls && windowTimeouts >= windowCalls * options.timeoutShare;
+}
+
+function stepProbe(
+  { waitMs }: HalfOpenState,
+  { kind, atMs }: Outcome,
+  { mostWaitMs, mostWaitAfterTimeoutMs }: BreakerOptions,
+): BreakerState {
+  if (kind === 'succeeded') return CLOSED;
+  const mostMs = kind === 'timed-out' ? mostWaitAfterTimeoutMs : mostWaitMs;
+  return open(atMs, Math.min(waitMs * 2, mostMs));
+}

@@ -1,0 +1,80 @@
+import { type Random, type Statistics } from '../../core/ports';
+
+/** Where a node listens. */
+export interface NodeAddress {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Every instance needs the same list in the same order: a key's node is its place in it. */
+export type NodeList =
+  | { readonly kind: 'list'; readonly addresses: readonly NodeAddress[] }
+  | {
+      readonly kind: 'srv';
+      /** The name of the record: `_memcached._tcp.example.com`. */
+      readonly record: string;
+      /** Time between two looks at the record; 0: one. */
+      readonly refreshMs: number;
+    };
+
+/** Files are read again for every new connection, so that renewed certificates need no restart. */
+export interface MemcachedTls {
+  readonly caFile: string | undefined;
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly skipHostnameVerification: boolean;
+}
+
+export interface MemcachedCountersOptions {
+  readonly nodes: NodeList;
+  /** Connections kept for each node, at least one; a key always takes the same. */
+  readonly maxIdleConnections?: number;
+  readonly tls?: MemcachedTls | undefined;
+  /** Every batch settles within this time, counted from its `add`. */
+  readonly timeoutMs: number;
+  /** Wait before a second attempt to connect, and how far it may grow. */
+  readonly initialIntervalMs?: number;
+  readonly maxIntervalMs?: number;
+}
+
+/** What happens to the nodes, for a log. */
+export type MemcachedEvent =
+  | { readonly kind: 'connected'; readonly store: string }
+  | { readonly kind: 'disconnected'; readonly store: string; readonly reason: string }
+  | {
+      readonly kind: 'unreachable';
+      readonly store: string;
+      readonly reason: string;
+      /** Attempts that failed since the node was last connected. */
+      readonly attempts: number;
+      readonly nextAttemptMs: number;
+    }
+  /** The SRV record names these nodes from now on. */
+  | { readonly kind: 'nodes'; readonly store: string; readonly nodes: readonly string[] }
+  /** The SRV record could not be read; the nodes before stay in use. */
+  | {
+      readonly kind: 'unresolved';
+      readonly store: string;
+      readonly reason: string;
+      readonly nextAttemptMs: number;
+    }
+  /** Hits that were answered could not be added. At most one a second and connection. */
+  | { readonly kind: 'not-added'; readonly store: string; readonly reason: string };
+
+export interface MemcachedCountersDeps {
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
+  readonly onEvent?: (event: MemcachedEvent) => void;
+  /** Answers an SRV question; the system's resolver unless a test puts another. */
+  readonly resolveSrv?: (
+    record: string,
+  ) => Promise<readonly { readonly name: string; readonly port: number }[]>;
+}
+
+/** The address as it stands in messages. */
+export function toNodeText({ host, port }: NodeAddress): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}

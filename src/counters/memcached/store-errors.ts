@@ -1,0 +1,53 @@
+import { StoreError, type StoreFault } from '../../core/errors';
+
+const LONGEST_TEXT = 200;
+
+/** Makes the errors of one node. */
+export interface NodeErrors {
+  readonly node: string;
+  timeout(timeoutMs: number): StoreError;
+  lost(reason: string): StoreError;
+  unavailable(reason: string): StoreError;
+  answered(answer: string): StoreError;
+}
+
+/** `isOnly`: of several nodes, the absence of one is not that of the store. */
+export function createNodeErrors(node: string, isOnly: () => boolean): NodeErrors {
+  const away = (): StoreFault => (isOnly() ? 'store' : 'node');
+  const unavailable = (message: string, fault: StoreFault): StoreError =>
+    new StoreError('store_unavailable', message, { fault });
+  return {
+    node,
+    timeout(timeoutMs) {
+      const message = `memcached ${node} did not answer within ${String(timeoutMs)} ms`;
+      return new StoreError('store_timeout', message, { fault: away() });
+    },
+    lost: (reason) =>
+      unavailable(
+        `the connection to memcached ${node} was lost before it had answered: ${reason}`,
+        away(),
+      ),
+    unavailable: (reason) => unavailable(`memcached ${node} is not available: ${reason}`, away()),
+    answered: (answer) =>
+      unavailable(`memcached ${node} answered: ${shorten(answer)}`, faultOf(answer)),
+  };
+}
+
+/** CLIENT_ERROR is about what was asked for: a value that is no number, a key that is none. */
+function faultOf(answer: string): StoreFault {
+  return answer.startsWith('CLIENT_ERROR') ? 'key' : 'answer';
+}
+
+export function toKeyError(message: string): StoreError {
+  return new StoreError('store_unavailable', message, { fault: 'key' });
+}
+
+/** What went wrong, in words; a connection to several addresses fails with a code and no message. */
+export function toReason(error: unknown): string {
+  const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
+  return shorten(message || code || String(error));
+}
+
+function shorten(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}

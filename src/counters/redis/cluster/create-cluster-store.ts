@@ -1,0 +1,122 @@
+import { merge } from 'rxjs';
+import { createSnapshot } from '../../../../streams';
+import { type CounterBatch, type CounterReply } from '../../../core/ports';
+import { addSplit, type SplitOptions } from '../../split';
+import { toAddressText, type RedisStoreAddress } from '../address';
+import { createFleet } from '../fleet';
+import { type RedisCountersOptions } from '../options';
+import { type PoolDeps } from '../pool';
+import { type RedisStore } from '../redis-store';
+import { refuseIfNothing } from '../split-batch';
+import { toNeverSentError, toUnavailableError } from '../store-errors';
+import { addFollowing } from './follow';
+import { createMembers, type Member } from './members';
+import { readFollowing } from './read-following';
+import { slotOf } from './slot';
+import { createWatch } from './watch';
+
+/** A share that starts later than this after its batch has less than the whole time-out left. */
+const LATE_MS = 5;
+
+const NOBODY = 'no node owns its slot';
+const CLOSED = 'the counters are closed';
+
+/** Counters in a cluster: one call per node and batch, following slots to where they are. */
+export function createClusterStore(
+  deps: PoolDeps,
+  options: RedisCountersOptions,
+  address: RedisStoreAddress & { readonly kind: 'cluster' },
+): RedisStore {
+  const { monotonicMs, onEvent } = deps;
+  const { timeoutMs, clusterParallelism = 0 } = options;
+  const store = toAddressText(address);
+  const connected = createSnapshot(false);
+  let hasWarned = false;
+  let isClosed = false;
+
+  const publish = (): void => {
+    const isReady = fleet.isConnected && members.isKnown;
+    if (isReady !== connected.current) connected.set(isReady);
+  };
+  const onChange = (): void => {
+    watch.wake();
+    publish();
+  };
+  const reason = (): string => (isClosed ? CLOSED : watch.reason);
+  const fleet = createFleet(
+    { ...deps, store, reason, onChange },
+    { ...options, isClusterNode: true },
+  );
+  const members = createMembers(fleet, monotonicMs);
+  const watch = createWatch(
+    { monotonicMs, onEvent, fleet, members, onPlaced: publish },
+    { store, seeds: address.nodes, answerMs: timeoutMs },
+  );
+
+  const followDeps = {
+    memberAt: members.guest,
+    onStale: () => {
+      watch.wake();
+    },
+    monotonicMs,
+  };
+  const onNotAtomic = (): void => {
+    if (hasWarned) return;
+    hasWarned = true;
+    const why = 'the counters of a request may lie on several nodes';
+    onEvent?.({ kind: 'hold-back-not-atomic', store, reason: why });
+  };
+
+  /** How the shares of one batch are sent: all of them within one time-out. */
+  const splitOptions = (): SplitOptions<Member | undefined> => {
+    const startedMs = monotonicMs();
+    const deadlineMs = startedMs + timeoutMs;
+    return {
+      parallelism: clusterParallelism,
+      onNotAtomic,
+      add(member, batch) {
+        if (member === undefined) throw toUnavailableError(store, NOBODY);
+        const nowMs = monotonicMs();
+        if (nowMs >= deadlineMs) throw toNeverSentError(member.node.store, timeoutMs);
+        const how = nowMs - startedMs > LATE_MS ? { deadlineMs } : undefined;
+        return addFollowing(followDeps, member, batch, deadlineMs, how);
+      },
+      async read(member, keys) {
+        if (member === undefined) throw toUnavailableError(store, NOBODY);
+        return readFollowing(members.guest, member, keys, deadlineMs);
+      },
+    };
+  };
+
+  return {
+    connected$: connected.changes$,
+    run$: merge(fleet.run$, watch.run$),
+    async add(batch: CounterBatch): Promise<CounterReply> {
+      if (isClosed || !members.isKnown) throw toUnavailableError(store, reason());
+      if (batch.increments.length === 0) return { after: [], held: undefined, failures: undefined };
+      const partOf = ({ key }: { readonly key: string }) => members.owner(slotOf(key));
+      return refuseIfNothing(await addSplit(batch, partOf, splitOptions()));
+    },
+    async read(keys) {
+      const shares = new Map<Member, string[]>();
+      for (const key of keys) {
+        const member = members.owner(slotOf(key));
+        if (member === undefined) continue;
+        shares.set(member, [...(shares.get(member) ?? []), key]);
+      }
+      const deadlineMs = monotonicMs() + timeoutMs;
+      const answers = await Promise.all(
+        [...shares].map(([member, names]) =>
+          readFollowing(members.guest, member, names, deadlineMs),
+        ),
+      );
+      return new Map(answers.flatMap((counts) => [...counts]));
+    },
+    async close() {
+      isClosed = true;
+      watch.close();
+      await fleet.close();
+      connected.close();
+    },
+  };
+}

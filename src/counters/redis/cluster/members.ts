@@ -1,0 +1,81 @@
+import { type HostAndPort } from '../address';
+import { type Fleet } from '../fleet';
+import { type Node } from '../node';
+import { type SlotRange } from './slot-map';
+import { SLOTS } from './slot';
+
+/** One node of a cluster. */
+export interface Member {
+  readonly host: string;
+  readonly node: Node;
+}
+
+/** Who owns which slot, and those that have been heard of besides. */
+export interface Members {
+  /** Slots have owners that are known. */
+  readonly isKnown: boolean;
+  owner(slot: number): Member | undefined;
+  /** A node that an answer has named; it stays for a while, also when it owns nothing. */
+  readonly guest: (place: HostAndPort) => Member;
+  /** Takes over how slots are placed; answers the owners when that is news. */
+  place(ranges: readonly SlotRange[]): readonly string[] | undefined;
+  /** All owners are connected. */
+  isComplete(): boolean;
+}
+
+/** A node without slots is kept for this long after an answer has named it. */
+const GUEST_MS = 10_000;
+
+export function createMembers(
+  fleet: Pick<Fleet, 'node' | 'keepOnly'>,
+  monotonicMs: () => number,
+): Members {
+  const owners = new Array<Member | undefined>(SLOTS).fill(undefined);
+  const guests = new Map<Node, number>();
+  const known = new Map<Node, Member>();
+  let placement = '';
+  let holders = new Set<Node>();
+
+  const member = ({ host, port }: HostAndPort): Member => {
+    const node = fleet.node({ kind: 'tcp', host, port });
+    const found = known.get(node) ?? { host, node };
+    known.set(node, found);
+    return found;
+  };
+  const dropOthers = (): void => {
+    const oldest = monotonicMs() - GUEST_MS;
+    for (const [node, sinceMs] of guests) if (sinceMs < oldest) guests.delete(node);
+    const kept = new Set([...holders, ...guests.keys()]);
+    for (const node of known.keys()) if (!kept.has(node)) known.delete(node);
+    fleet.keepOnly(kept);
+  };
+
+  return {
+    get isKnown() {
+      return placement !== '';
+    },
+    owner: (slot) => owners[slot],
+    guest(place) {
+      const found = member(place);
+      guests.set(found.node, monotonicMs());
+      return found;
+    },
+    place(ranges) {
+      owners.fill(undefined);
+      holders = new Set();
+      for (const { first, last, owner } of ranges) {
+        const holder = member(owner);
+        holders.add(holder.node);
+        owners.fill(holder, first, last + 1);
+      }
+      dropOthers();
+      const before = placement;
+      placement = JSON.stringify(ranges);
+      return placement === before ? undefined : [...holders].map(({ store }) => store);
+    },
+    isComplete() {
+      for (const { anyLink } of holders) if (anyLink === undefined) return false;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { type Redis } from 'ioredis';
+import { toAddressText, type HostAndPort, type RedisAddress, type RedisAuth } from '../address';
+import { destroyClient } from '../client';
+import { authenticate } from '../handshake';
+import { openClient } from '../open-client';
+import { type RedisTls } from '../options';
+
+/** What a sentinel says of a master. */
+export interface MasterView {
+  readonly address: RedisAddress;
+  /** Grows with every failover: of two views the one with the higher epoch is newer. */
+  readonly epoch: number;
+}
+
+/** A connection to one sentinel, opened when it is asked and kept. */
+export interface Sentinel {
+  /** The sentinel's address, as it stands in messages. */
+  readonly name: string;
+  /** Rejects when it does not answer in time or does not know the master. */
+  ask(signal: AbortSignal): Promise<MasterView>;
+  close(): void;
+}
+
+export interface SentinelOptions {
+  readonly masterName: string;
+  readonly auth: RedisAuth | undefined;
+  readonly tls: RedisTls | undefined;
+  /** An answer takes no longer, connecting included. */
+  readonly answerMs: number;
+}
+
+export function createSentinel(place: HostAndPort, options: SentinelOptions): Sentinel {
+  const { masterName, auth, tls, answerMs } = options;
+  const address: RedisAddress = { kind: 'tcp', ...place };
+  let client: Redis | undefined;
+
+  const drop = (): void => {
+    if (client !== undefined) destroyClient(client);
+    client = undefined;
+  };
+  const connect = async (signal: AbortSignal): Promise<Redis> => {
+    const { client: opened } = await openClient(
+      { address, tls, attemptMs: answerMs, signal },
+      async (fresh) => {
+        if (auth !== undefined) await authenticate(fresh, auth);
+      },
+    );
+    opened.on('error', () => undefined);
+    return opened;
+  };
+  const question = async (asked: Redis): Promise<MasterView> => {
+    // In one write: the address of the one answer belongs to the epoch of the other.
+    const [where, what] = await Promise.all([
+      asked.call('SENTINEL', 'get-master-addr-by-name', masterName),
+      asked.call('SENTINEL', 'master', masterName),
+    ]);
+    return toView(masterName, where, what);
+  };
+
+  return {
+    name: toAddressText(address),
+    async ask(signal) {
+      const timer = setTimeout(drop, answerMs);
+      signal.addEventListener('abort', drop);
+      try {
+        if (client?.status !== 'ready') client = await connect(signal);
+        return await question(client);
+      } catch (error) {
+        drop();
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', drop);
+      }
+    },
+    close: drop,
+  };
+}
+
+function toView(masterName: string, where: unknown, what: unknown): MasterView {
+  if (!Array.isArray(where) || !Array.isArray(what))
+    throw new Error(`it knows no master "${masterName}"`);
+  const [host, port] = where.map(String);
+  const fields = what.map(String);
+  const epoch = Number(fields[fields.indexOf('config-epoch') + 1]);
+  if (host === undefined || host === '' || !(Number(port) > 0))
+    throw new Error(`it says "${String(where)}" for the address of "${masterName}"`);
+  return {
+    address: { kind: 'tcp', host, port: Number(port) },
+    epoch: Number.isFinite(epoch) ? epoch : 0,
+  };
+}

@@ -1,0 +1,107 @@
+import { merge, timer, type Observable } from 'rxjs';
+import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
+import { toAddressText, type RedisStoreAddress } from '../address';
+import { createFleet } from '../fleet';
+import { type Node } from '../node';
+import { type RedisCountersOptions } from '../options';
+import { type PoolDeps } from '../pool';
+import { refuseIfNothing } from '../split-batch';
+import { toReason, toUnavailableError } from '../store-errors';
+import { type RedisStore } from '../redis-store';
+import { createSentinel, type Sentinel } from './ask-sentinel';
+import { createViews } from './newest-view';
+
+/** How often each sentinel is asked; a failover is noticed within this time of what they say. */
+const ASK_EVERY_MS = 500;
+
+/** Longest wait for a sentinel's answer, connecting included. */
+const ANSWER_MS = 1_000;
+
+/** Counters on the master that sentinels name, and on the next one as soon as they name it. */
+export function createSentinelStore(
+  deps: PoolDeps,
+  options: RedisCountersOptions,
+  address: RedisStoreAddress & { readonly kind: 'sentinel' },
+): RedisStore {
+  const { monotonicMs, onEvent } = deps;
+  const { masterName } = address;
+  const store = toAddressText(address);
+  const asks = createSnapshot(0);
+  const connected = createSnapshot(false);
+  const stopped = createStopSignal();
+  const views = createViews();
+  const failing = new Set<string>();
+  let reason = 'no sentinel has named the master yet';
+  let master: Node | undefined;
+
+  const fleet = createFleet(
+    {
+      ...deps,
+      store,
+      reason: () => (master === undefined ? reason : `its master ${master.store} is away`),
+      onChange: () => {
+        publish();
+        asks.set(asks.current + 1);
+      },
+    },
+    { ...options, mustBeMaster: true },
+  );
+  const sentinels = address.sentinels.map((place) =>
+    createSentinel(place, {
+      masterName,
+      auth: options.sentinelAuth,
+      tls: options.sentinelTls,
+      answerMs: Math.min(options.timeoutMs, ANSWER_MS),
+    }),
+  );
+
+  const publish = (): void => {
+    if (fleet.isConnected !== connected.current) connected.set(fleet.isConnected);
+  };
+  const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
+    try {
+      const said = await sentinel.ask(signal);
+      if (signal.aborted) return;
+      failing.delete(sentinel.name);
+      const node = fleet.node(views.note(sentinel.name, said, monotonicMs()).address);
+      if (node === master) return;
+      master = node;
+      onEvent?.({ kind: 'master-changed', store, master: node.store });
+      fleet.keepOnly(new Set([node]));
+      publish();
+    } catch (error) {
+      if (signal.aborted) return;
+      if (master === undefined) reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
+      if (failing.has(sentinel.name)) return;
+      failing.add(sentinel.name);
+      onEvent?.({ kind: 'sentinel-failed', store: sentinel.name, reason: toReason(error) });
+    }
+  };
+  const asks$ = sentinels.map((sentinel): Observable<never> =>
+    merge(timer(0, ASK_EVERY_MS), asks.changes$).pipe(
+      exhaustLatest(() => fromTask<never>((signal) => ask(sentinel, signal))),
+      stopped.until(),
+    ),
+  );
+
+  return {
+    connected$: connected.changes$,
+    run$: merge(fleet.run$, ...asks$),
+    async add(batch) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return refuseIfNothing(await master.add(batch));
+    },
+    async read(keys) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return (await master.read(keys)).counts;
+    },
+    async close() {
+      reason = 'the counters are closed';
+      stopped.stop();
+      asks.close();
+      for (const sentinel of sentinels) sentinel.close();
+      await fleet.close();
+      connected.close();
+    },
+  };
+}

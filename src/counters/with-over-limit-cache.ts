@@ -1,0 +1,118 @@
+import { StoreError } from '../core/errors';
+import { type CounterBatch, type CounterReply, type Counters, type Increment } from '../core/ports';
+import { findKnown, type OverLimitCache } from './over-limit-cache';
+import { createReplyDraft, fail, holdBack, type ReplyDraft } from './reply-draft';
+
+/**
+ * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
+ * and `CounterReply.known` says so. Where counters of a request are decided together, one that is known
+ * to be over holds back all others, as in the reference: they are looked at only.
+ */
+export function withOverLimitCache(counters: Counters, cache: OverLimitCache): Counters {
+  const addAll = async (batch: CounterBatch): Promise<CounterReply> => {
+    const reply = await counters.add(batch);
+    rememberOver(cache, batch, reply);
+    return reply;
+  };
+
+  const addRest = async (batch: CounterBatch, known: readonly boolean[]): Promise<CounterReply> => {
+    const { rest, indexes, looks } = withoutKnown(batch, known);
+    const draft = createReplyDraft(batch.increments.length);
+    for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
+    const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
+    if (reply instanceof StoreError) {
+      for (const index of indexes) fail(draft, index, reply);
+    } else if (reply !== undefined) {
+      indexes.forEach((index, at) => {
+        copy(draft, index, reply, at, looks.has(index));
+      });
+      rememberOver(cache, batch, { ...draft, known });
+    }
+    const { after, held, failures } = draft;
+    return { after, held, failures, known };
+  };
+
+  return {
+    add(batch) {
+      const known = findKnown(cache, batch);
+      return known === undefined ? addAll(batch) : addRest(batch, known);
+    },
+    async close() {
+      await counters.close();
+      cache.close();
+    },
+  };
+}
+
+function rememberOver(
+  cache: OverLimitCache,
+  { increments, nowSeconds }: CounterBatch,
+  { after, failures, known }: CounterReply,
+): void {
+  for (let index = 0; index < increments.length; index += 1) {
+    const increment = increments[index] as Increment;
+    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
+    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
+  }
+}
+
+interface Rest {
+  readonly rest: CounterBatch;
+  /** Where each of its increments stood. */
+  readonly indexes: readonly number[];
+  /** Those that were held back. */
+  readonly looks: ReadonlySet<number>;
+}
+
+/** The part of a batch that the store is asked. */
+function withoutKnown(batch: CounterBatch, known: readonly boolean[]): Rest {
+  const { increments, runEnds, nowSeconds } = batch;
+  const indexes: number[] = [];
+  const looks = new Set<number>();
+  const ends: number[] = [];
+  let start = 0;
+  for (const end of runEnds ?? [increments.length]) {
+    const isHeld = runEnds !== undefined && known.slice(start, end).includes(true);
+    for (let index = start; index < end; index += 1) {
+      if (known[index] === true) continue;
+      indexes.push(index);
+      // A look is a run of its own, so that it is not held back in its turn.
+      if (isHeld) ends.push(indexes.length);
+      if (isHeld) looks.add(index);
+    }
+    if (!isHeld) ends.push(indexes.length);
+    start = end;
+  }
+  const asked = indexes.map((index) => {
+    const increment = increments[index] as Increment;
+    return looks.has(index) ? { ...increment, hits: 0 } : increment;
+  });
+  const rest = { increments: asked, runEnds: runEnds && ends, nowSeconds };
+  return { rest, indexes, looks };
+}
+
+async function settled(
+  counters: Counters,
+  batch: CounterBatch,
+): Promise<CounterReply | StoreError> {
+  try {
+    return await counters.add(batch);
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
+}
+
+function copy(
+  draft: ReplyDraft,
+  index: number,
+  reply: CounterReply,
+  at: number,
+  isLook: boolean,
+): void {
+  const failure = reply.failures?.get(at);
+  const after = reply.after[at] as number;
+  if (failure !== undefined) fail(draft, index, failure);
+  else if (isLook || reply.held?.[at] === true) holdBack(draft, index, after);
+  else draft.after[index] = after;
+}

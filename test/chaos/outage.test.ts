@@ -1,0 +1,172 @@
+import type { StoreError } from '../../src/core/errors';
+import type { Counters } from '../../src/core/ports';
+import {
+  withCircuitBreaker,
+  type BreakerChange,
+} from '../../src/counters/circuit-breaker/with-circuit-breaker';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
+import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
+import { startMemcachedServer } from '../support/memcached-server';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { startRedisServer } from '../support/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+
+/** As issued: KVSTORE_TIMEOUT=300ms. */
+const TIMEOUT_MS = 300;
+const OPEN_WITHIN_MS = 1_500;
+const LONGEST_CALL_MS = 1_000;
+const BACK_WITHIN_MS = 2_500;
+const P99_MS = 5;
+
+/** Stores that tests hang, with what the service uses to connect again. */
+const INTERVALS = { startupInitialMs: 1_000, startupMaxMs: 1_000 };
+
+interface Hangable {
+  pause(): void;
+  resume(): void;
+}
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all([stopRedisCounters(), stopMemcachedCounters()]);
+  await Promise.all(endings.splice(0).map((end) => end()));
+});
+
+async function startRedis(): Promise<[Counters, Hangable]> {
+  const server = await startRedisServer();
+  endings.push(() => server.stop());
+  const counters = runRedisCounters({
+    address: server.address,
+    timeoutMs: TIMEOUT_MS,
+    ...INTERVALS,
+  });
+  await counters.untilConnected();
+  return [counters, server];
+}
+
+async function startMemcached(): Promise<[Counters, Hangable]> {
+  const server = await startMemcachedServer();
+  endings.push(() => server.stop());
+  const intervals = { initialIntervalMs: 1_000, maxIntervalMs: 1_000 };
+  const counters = runMemcachedCounters([server.address], { timeoutMs: TIMEOUT_MS, ...intervals });
+  await counters.untilConnected();
+  return [counters, server];
+}
+
+interface Call {
+  readonly startMs: number;
+  readonly ms: number;
+  readonly error: StoreError | undefined;
+}
+
+/** Calls at a steady pace, whether or not those before were answered. */
+function load(counters: Counters, everyMs: number) {
+  const calls: Call[] = [];
+  const open: Promise<void>[] = [];
+  const call = async (): Promise<void> => {
+    const startMs = performance.now();
+    const error = await counters.add(batch([increment(freshKey())])).then(
+      () => undefined,
+      (thrown: unknown) => thrown as StoreError,
+    );
+    calls.push({ startMs, ms: performance.now() - startMs, error });
+  };
+  const timer = setInterval(() => {
+    for (let each = 0; each < 4; each += 1) open.push(call());
+  }, everyMs);
+  return {
+    calls,
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(open);
+    },
+  };
+}
+
+const p99 = (calls: readonly Call[]): number =>
+  calls.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(calls.length * 0.99)] ?? NaN;
+
+describe.each([
+  ['Redis', startRedis],
+  ['memcached', startMemcached],
+])('while %s hangs', (_, startStore) => {
+  it('calls are answered at once when the breaker has opened, and right again when it is back', async () => {
+    const [counters, server] = await startStore();
+    const changes: (BreakerChange & { readonly atMs: number })[] = [];
+    const guarded = withCircuitBreaker(counters, {
+      monotonicMs: () => performance.now(),
+      onChange: (change) => changes.push({ ...change, atMs: performance.now() }),
+    });
+    const { calls, stop } = load(guarded, 5);
+    await eventually(() => {
+      expect(calls.length).toBeGreaterThan(100);
+    });
+    const memoryBefore = process.memoryUsage().heapUsed;
+    const hungMs = performance.now();
+    server.pause();
+    const opened = await eventually(() => {
+      const [first] = changes;
+      if (first === undefined) throw new Error('the breaker is closed');
+      return first;
+    });
+    await eventually(
+      () => {
+        expect(calls.filter(({ startMs }) => startMs > opened.atMs).length).toBeGreaterThan(1_500);
+      },
+      { withinMs: 10_000 },
+    );
+    const wokeMs = performance.now();
+    server.resume();
+    await eventually(
+      () => {
+        expect(calls.at(-1)).toMatchObject({ error: undefined });
+        expect(changes.at(-1)?.kind).toBe('closed');
+      },
+      { withinMs: BACK_WITHIN_MS },
+    );
+    const backMs = performance.now() - wokeMs;
+    await stop();
+
+    const away = calls.filter(({ startMs }) => startMs > opened.atMs && startMs < wokeMs);
+    expect(opened.atMs - hungMs).toBeLessThan(OPEN_WITHIN_MS);
+    expect(away.filter(({ error }) => error === undefined)).toEqual([]);
+    expect(p99(away)).toBeLessThan(P99_MS);
+    expect(Math.max(...calls.map(({ ms }) => ms))).toBeLessThan(LONGEST_CALL_MS);
+    expect(backMs).toBeLessThan(BACK_WITHIN_MS);
+    expect(process.memoryUsage().heapUsed - memoryBefore).toBeLessThan(50e6);
+  }, 20_000);
+});
+
+it('a store that takes connections and answers nothing but those is left alone too', async () => {
+  const server = await startRedisServer();
+  endings.push(() => server.stop());
+  const proxy: TcpProxy = await startTcpProxy(server.port);
+  endings.push(() => proxy.close());
+  const counters = runRedisCounters({
+    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+    timeoutMs: TIMEOUT_MS,
+  });
+  await counters.untilConnected();
+  const changes: BreakerChange[] = [];
+  const guarded = withCircuitBreaker(counters, {
+    monotonicMs: () => performance.now(),
+    onChange: (change) => changes.push(change),
+  });
+  proxy.behaviour.swallow = 'answers';
+  const { calls, stop } = load(guarded, 10);
+  await eventually(() => {
+    expect(changes).toHaveLength(1);
+  });
+  await eventually(() => {
+    expect(calls.at(-1)?.error?.fault).toBe('breaker');
+  });
+  proxy.behaviour.swallow = 'nothing';
+  await eventually(
+    () => {
+      expect(calls.at(-1)).toMatchObject({ error: undefined });
+    },
+    { withinMs: BACK_WITHIN_MS },
+  );
+  await stop();
+});

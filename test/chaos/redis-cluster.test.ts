@@ -1,0 +1,311 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../../src/core/errors';
+import { slotOf } from '../../src/counters/redis/cluster/slot';
+import type { RedisCountersOptions } from '../../src/counters/redis/options';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
+import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../support/redis-counters';
+import type { RedisServer } from '../support/redis-server';
+
+jest.setTimeout(60_000);
+
+/** A new owner is found and used within this time of its promotion. */
+const USED_WITHIN_MS = 2_500;
+const SERVICE = { startupInitialMs: 1_000, startupMaxMs: 1_000, timeoutMs: 10_000 };
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopRedisCounters();
+  await Promise.all(endings.splice(0).map((end) => end()));
+});
+
+async function start(options?: Parameters<typeof startRedisCluster>[0]): Promise<RedisCluster> {
+  const cluster = await startRedisCluster(options);
+  endings.push(() => cluster.stop());
+  return cluster;
+}
+
+async function connected(cluster: RedisCluster, options: Partial<RedisCountersOptions> = SERVICE) {
+  const counters = runRedisCounters({ address: cluster.address, ...options });
+  await counters.untilConnected();
+  return counters;
+}
+
+/** Keys of which so many lie on each master. */
+async function keysOf(cluster: RedisCluster, server: RedisServer, count: number) {
+  const keys: string[] = [];
+  while (keys.length < count) {
+    const key = freshKey();
+    if ((await cluster.ownerOf(key)) === server) keys.push(key);
+  }
+  return keys;
+}
+
+/** Batches over all keys in a row; every answered increment is noted. */
+function hammer(counters: RunningRedisCounters, keys: readonly string[]) {
+  const answered = new Map<string, number>();
+  const calls = new Map<string, number>();
+  const errors: StoreError[] = [];
+  const lastMs = new Map<string, number>();
+  let isStopped = false;
+  const note = (in_: Map<string, number>, key: string) => in_.set(key, (in_.get(key) ?? 0) + 1);
+  const work = async (): Promise<void> => {
+    while (!isStopped) {
+      for (const key of keys) note(calls, key);
+      try {
+        const { failures } = await counters.add(batch(keys.map((key) => increment(key))));
+        keys.forEach((key, at) => {
+          const failure = failures?.get(at);
+          if (failure !== undefined) errors.push(failure);
+          else {
+            note(answered, key);
+            lastMs.set(key, performance.now());
+          }
+        });
+        if (failures !== undefined) await delay(5);
+      } catch (error) {
+        errors.push(error as StoreError);
+        await delay(5);
+      }
+    }
+  };
+  const done = Promise.all([work(), work(), work(), work()]);
+  return {
+    answered,
+    calls,
+    errors,
+    lastMs,
+    async stop() {
+      isStopped = true;
+      await done;
+    },
+  };
+}
+
+async function expectExact(
+  cluster: RedisCluster,
+  { answered, calls }: ReturnType<typeof hammer>,
+): Promise<void> {
+  for (const [key, least] of answered) {
+    const { client } = await cluster.ownerOf(key);
+    const count = Number(await client.get(key));
+    expect(count).toBeGreaterThanOrEqual(least);
+    expect(count).toBeLessThanOrEqual(calls.get(key) ?? 0);
+    expect(await client.ttl(key)).toBeGreaterThan(0);
+  }
+}
+
+describe.each([
+  ['by script', true],
+  ['by plain commands', false],
+])('a slot that moves under load, %s', (_, scripts) => {
+  it('loses and doubles nothing, and fails nothing', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster, { ...SERVICE, scripts });
+    const [from, to] = cluster.masters as [RedisServer, RedisServer];
+    const [moving = '', other = ''] = await keysOf(cluster, from, 2);
+    const sibling = `{${moving}}_new`;
+    const load = hammer(counters, [moving, other, ...(await keysOf(cluster, to, 1))]);
+    await eventually(() => {
+      expect(load.answered.get(moving) ?? 0).toBeGreaterThan(20);
+    });
+    const move = await cluster.beginMoving(moving, to);
+    // The slot is on its way: a key that is not there yet is made at its new place (ASK).
+    expect((await counters.add(batch([increment(sibling), increment(sibling)]))).after).toEqual([
+      1, 2,
+    ]);
+    expect(await from.client.exists(sibling).catch(String)).toMatch(/ASK|0/);
+    const before = load.answered.get(moving) ?? 0;
+    await eventually(() => {
+      expect(load.answered.get(moving) ?? 0).toBeGreaterThan(before + 20);
+    });
+    await move.moveKeys();
+    await move.finish();
+    const later = load.answered.get(moving) ?? 0;
+    await eventually(() => {
+      expect(load.answered.get(moving) ?? 0).toBeGreaterThan(later + 20);
+    });
+    await load.stop();
+    expect(load.errors).toEqual([]);
+    expect(await cluster.ownerOf(moving)).toBe(to);
+    expect(Number(await to.client.get(moving))).toBe(load.answered.get(moving));
+    await expectExact(cluster, load);
+    await eventually(() => {
+      expect(counters.kinds().filter((kind) => kind === 'slots-changed')).toHaveLength(2);
+    });
+  });
+});
+
+describe('a node', () => {
+  it.each([
+    ['is killed', (node: RedisServer) => void node.kill()],
+    [
+      'hangs',
+      (node: RedisServer) => {
+        node.pause();
+      },
+    ],
+  ])('%s under load: its replica is used within 2.5 s of its promotion', async (_, fault) => {
+    const cluster = await start({ hasReplicas: true });
+    const counters = await connected(cluster, { ...SERVICE, timeoutMs: 500 });
+    const [master, other] = cluster.masters as [RedisServer, RedisServer];
+    const [replica] = cluster.replicas as [RedisServer];
+    const [lost = ''] = await keysOf(cluster, master, 1);
+    const [safe = ''] = await keysOf(cluster, other, 1);
+    const load = hammer(counters, [lost, safe]);
+    await eventually(() => {
+      expect(load.answered.get(lost) ?? 0).toBeGreaterThan(20);
+    });
+    fault(master);
+    const promotedMs = await eventually(
+      async () => {
+        const [role] = (await replica.client.call('ROLE')) as string[];
+        if (role !== 'master') throw new Error(`still a ${String(role)}`);
+        return performance.now();
+      },
+      { withinMs: 20_000 },
+    );
+    await eventually(
+      async () => {
+        expect(load.lastMs.get(lost) ?? 0).toBeGreaterThan(promotedMs);
+        expect(Number(await replica.client.get(lost))).toBeGreaterThan(0);
+      },
+      { withinMs: USED_WITHIN_MS },
+    );
+    await load.stop();
+    expect(load.errors.every((error) => error instanceof StoreError)).toBe(true);
+    master.resume();
+  });
+
+  it('that is lost for good fails its keys alone, at once, where the cluster goes on without it', async () => {
+    const cluster = await start({ settings: [['cluster-require-full-coverage', 'no']] });
+    const counters = await connected(cluster);
+    const [gone, there] = cluster.masters as [RedisServer, RedisServer];
+    const [lost = ''] = await keysOf(cluster, gone, 1);
+    const [safe = ''] = await keysOf(cluster, there, 1);
+    await gone.kill();
+    await eventually(async () => {
+      const { after, failures } = await counters.add(batch([increment(lost), increment(safe)]));
+      expect(after[1]).toBeGreaterThan(0);
+      expect(failures?.get(0)?.message).toMatch(/is not available/);
+    });
+    const startMs = performance.now();
+    await expect(counters.add(batch([increment(lost)]))).rejects.toBeInstanceOf(StoreError);
+    expect(performance.now() - startMs).toBeLessThan(200);
+    expect(counters.states).toEqual([false, true]);
+  });
+
+  it('whose cluster is down answers so until it is up again', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster);
+    const [gone, there] = cluster.masters as [RedisServer, RedisServer];
+    const [safe = ''] = await keysOf(cluster, there, 1);
+    const { port } = gone;
+    gone.pause();
+    await eventually(
+      () => expect(counters.add(batch([increment(safe)]))).rejects.toThrow(/CLUSTERDOWN/),
+      { withinMs: 10_000 },
+    );
+    gone.resume();
+    await eventually(() => counters.add(batch([increment(safe)])), { withinMs: 10_000 });
+    expect(port).toBe(gone.port);
+  });
+});
+
+describe('answers of nodes', () => {
+  it('NOSCRIPT: the script is sent again and nothing is counted twice', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster);
+    const keys = Array.from({ length: 30 }, () => freshKey());
+    await Promise.all(cluster.masters.map(({ client }) => client.script('FLUSH')));
+    const { after } = await counters.add(batch(keys.map((key) => increment(key))));
+    expect(after).toEqual(keys.map(() => 1));
+    const runs = keys.map((_, at) => at + 1);
+    const again = await counters.add(
+      batch(
+        keys.map((key) => increment(key)),
+        runs,
+      ),
+    );
+    expect(again.after).toEqual(keys.map(() => 2));
+  });
+
+  it('OOM and WRONGTYPE fail what they are about', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster);
+    const [full, fine] = cluster.masters as [RedisServer, RedisServer];
+    const [a = '', wrong = '', b = ''] = [
+      ...(await keysOf(cluster, full, 1)),
+      ...(await keysOf(cluster, fine, 2)),
+    ];
+    await full.client.config('SET', 'maxmemory', '100kb');
+    await fine.client.lpush(wrong, 'x');
+    const { after, failures } = await counters.add(
+      batch([a, wrong, b].map((key) => increment(key))),
+    );
+    expect(after[2]).toBe(1);
+    expect(failures?.get(0)?.message).toMatch(/answered: .*OOM/);
+    expect(failures?.get(1)?.message).toMatch(/answered: WRONGTYPE/);
+    expect(counters.states).toEqual([false, true]);
+  });
+});
+
+describe('batches', () => {
+  it('ask each node once', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster);
+    const keys = Array.from({ length: 300 }, () => freshKey());
+    await counters.add(batch(keys.map((key) => increment(key))));
+    for (const { client } of cluster.masters) {
+      const info = await client.info('commandstats');
+      expect(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1]).toBe('1');
+    }
+  });
+
+  it('hold back atomically where a run lies on one node, and say once when it does not', async () => {
+    const cluster = await start();
+    const counters = await connected(cluster);
+    const [one, two] = cluster.masters as [RedisServer, RedisServer];
+    const [a = '', b = ''] = await keysOf(cluster, one, 2);
+    const [c = ''] = await keysOf(cluster, two, 1);
+    await counters.add(batch([increment(a, 10), increment(c, 10)]));
+    expect(await counters.add(batch([increment(a), increment(b)], [2]))).toMatchObject({
+      after: [11, 0],
+      held: [false, true],
+    });
+    expect(counters.kinds()).not.toContain('hold-back-not-atomic');
+    for (const after of [11, 12])
+      expect(await counters.add(batch([increment(c), increment(b)], [2]))).toMatchObject({
+        after: [after, 0],
+        held: [false, true],
+      });
+    expect(counters.kinds().filter((kind) => kind === 'hold-back-not-atomic')).toHaveLength(1);
+    expect(await one.client.exists(b)).toBe(0);
+  });
+});
+
+it('knows the slot of every key as the server does', async () => {
+  const cluster = await start();
+  const { client } = cluster.masters[0] as RedisServer;
+  const keys = [
+    '',
+    'a',
+    '{a}b',
+    'x{a}',
+    '{}a',
+    'a{',
+    'a{b',
+    'a{}{b}',
+    'grüße_🦊',
+    'a{ü}',
+    '}{a}',
+    '\0',
+  ];
+  for (const key of keys)
+    expect([key, slotOf(key)]).toEqual([key, await client.cluster('KEYSLOT', key)]);
+});

@@ -1,0 +1,203 @@
+import { StoreError } from '../../src/core/errors';
+import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/links';
+import type { PoolOptions, RedisCountersOptions } from '../../src/counters/redis/options';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../support/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+
+const WAIT_MS = 100;
+const SLOW_MS = 400;
+
+let server: RedisServer;
+let proxy: TcpProxy;
+beforeEach(async () => {
+  server = await startRedisServer();
+  proxy = await startTcpProxy(server.port);
+});
+afterEach(async () => {
+  await stopRedisCounters();
+  await proxy.close();
+  await server.stop();
+});
+
+async function connect(pool: Partial<PoolOptions>, more?: Partial<RedisCountersOptions>) {
+  const counters = runRedisCounters({
+    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+    pool: { size: 1, onEmpty: 'wait', onEmptyWaitMs: WAIT_MS, ...pool },
+    statisticsPrefix: 'pool',
+    ...more,
+  });
+  await counters.untilConnected();
+  return counters;
+}
+
+interface Outcome {
+  readonly result: number | undefined | StoreError;
+  readonly ms: number;
+}
+
+async function hit(counters: RunningRedisCounters, key: string): Promise<Outcome> {
+  const startMs = performance.now();
+  const result = await counters.add(batch([increment(key)])).then(
+    ({ after }) => after[0],
+    (error: unknown) => error as StoreError,
+  );
+  return { result, ms: performance.now() - startMs };
+}
+
+/** So many batches that a connection is not free any more; their answers take a while. */
+function occupy(counters: RunningRedisCounters, connections = 1): Promise<readonly Outcome[]> {
+  const key = freshKey('busy');
+  const many = Array.from({ length: MAX_BATCHES_IN_FLIGHT * connections }, () =>
+    hit(counters, key),
+  );
+  return Promise.all(many);
+}
+
+async function untilServerSaw(count: number): Promise<void> {
+  await eventually(async () => {
+    const info = await server.client.info('commandstats');
+    const calls = Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0);
+    if (calls < count) throw new Error(`only ${String(calls)} calls`);
+  });
+}
+
+const active = (counters: RunningRedisCounters) =>
+  (counters.statistics.get('pool.cx_active') as () => number)();
+
+describe('a pool', () => {
+  it('uses one connection while that is enough, whatever its size', async () => {
+    const counters = await connect({ size: 10 });
+    const key = freshKey();
+    for (let round = 0; round < 20; round += 1)
+      await Promise.all(Array.from({ length: 10 }, () => hit(counters, key)));
+    expect(proxy.accepted).toBe(1);
+    expect(await server.client.get(key)).toBe('200');
+  });
+
+  it('opens another connection before the first is busy, up to its size, and keeps them', async () => {
+    const counters = await connect({ size: 3 });
+    proxy.behaviour.answerDelayMs = 20;
+    const key = freshKey();
+    const outcomes = await Promise.all(
+      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
+    );
+    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
+    expect(await server.client.get(key)).toBe(String(MAX_BATCHES_IN_FLIGHT * 6));
+    await eventually(async () => {
+      await Promise.all(
+        Array.from({ length: MAX_BATCHES_IN_FLIGHT * 6 }, () => hit(counters, key)),
+      );
+      expect(active(counters)).toBe(3);
+    });
+  });
+
+  it('whose server refuses more connections goes on with those it has', async () => {
+    const counters = await connect({ size: 5 });
+    await server.client.config('SET', 'maxclients', '2');
+    proxy.behaviour.answerDelayMs = 20;
+    const key = freshKey();
+    const outcomes = await Promise.all(
+      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 3 }, () => hit(counters, key)),
+    );
+    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
+    expect(counters.kinds()).toContain('pool-not-grown');
+    expect(counters.states).toEqual([false, true]);
+  });
+
+  it('is left as a whole when one of its connections shows that the server hangs', async () => {
+    const counters = await connect({ size: 2 }, { timeoutMs: 150 });
+    await occupy(counters, 2);
+    await eventually(async () => {
+      await occupy(counters, 2);
+      expect(active(counters)).toBe(2);
+    });
+    server.pause();
+    await occupy(counters);
+    const { result, ms } = await hit(counters, freshKey());
+    expect(result).toMatchObject({ code: 'store_unavailable' });
+    expect(ms).toBeLessThan(100);
+    server.resume();
+    await eventually(() => counters.add(batch([increment(freshKey())])));
+  });
+});
+
+describe('an empty pool', () => {
+  it('ERROR: fails a batch after the wait duration, and nothing of it was sent', async () => {
+    const counters = await connect({ onEmpty: 'error' });
+    proxy.behaviour.answerDelayMs = SLOW_MS;
+    const busy = occupy(counters);
+    const key = freshKey();
+    const { result, ms } = await hit(counters, key);
+    expect(result).toMatchObject({ code: 'store_unavailable' });
+    expect((result as StoreError).message).toMatch(
+      /none of its 1 connections was free within 100 ms/,
+    );
+    expect(ms).toBeGreaterThanOrEqual(WAIT_MS - 5);
+    expect(ms).toBeLessThan(SLOW_MS);
+    await busy;
+    expect(await server.client.exists(key)).toBe(0);
+    expect(counters.states).toEqual([false, true]);
+  });
+
+  it('CREATE: opens a connection beyond the size after the wait duration, and closes it again', async () => {
+    const counters = await connect({ onEmpty: 'create' });
+    proxy.behaviour.answerDelayMs = SLOW_MS * 3;
+    const busy = occupy(counters);
+    await untilServerSaw(MAX_BATCHES_IN_FLIGHT);
+    proxy.behaviour.answerDelayMs = 0;
+    const { result, ms } = await hit(counters, freshKey());
+    expect(result).toBe(1);
+    expect(ms).toBeGreaterThanOrEqual(WAIT_MS - 5);
+    expect(ms).toBeLessThan(SLOW_MS * 3);
+    expect(proxy.accepted).toBe(2);
+    await busy;
+    await eventually(() => {
+      expect(active(counters)).toBe(1);
+    });
+    expect(counters.states).toEqual([false, true]);
+  });
+
+  it('WAIT: waits until a connection is free, for longer than the wait duration', async () => {
+    const counters = await connect({ onEmpty: 'wait' });
+    proxy.behaviour.answerDelayMs = SLOW_MS;
+    const busy = occupy(counters);
+    await untilServerSaw(MAX_BATCHES_IN_FLIGHT);
+    proxy.behaviour.answerDelayMs = 0;
+    const { result, ms } = await hit(counters, freshKey());
+    expect(result).toBe(1);
+    expect(ms).toBeGreaterThan(WAIT_MS * 2);
+    expect(proxy.accepted).toBe(1);
+    await busy;
+  });
+
+  it('WAIT: waits no longer than the time-out, and nothing of the batch was sent', async () => {
+    const counters = await connect({ onEmpty: 'wait' }, { timeoutMs: 300 });
+    server.pause();
+    const busy = occupy(counters);
+    const key = freshKey();
+    const { result, ms } = await hit(counters, key);
+    expect(result).toBeInstanceOf(StoreError);
+    expect(ms).toBeLessThan(600);
+    server.resume();
+    await busy;
+    expect(await server.client.exists(key)).toBe(0);
+  });
+
+  it('serves those who wait in the order in which they came', async () => {
+    const counters = await connect({ onEmpty: 'wait' });
+    proxy.behaviour.answerDelayMs = 50;
+    const key = freshKey();
+    const outcomes = await Promise.all(
+      Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, () => hit(counters, key)),
+    );
+    const counts = outcomes.map(({ result }) => result);
+    expect(counts).toEqual(Array.from({ length: MAX_BATCHES_IN_FLIGHT * 4 }, (_, at) => at + 1));
+  });
+});

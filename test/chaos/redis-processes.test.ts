@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startRedisCluster } from '../support/redis-cluster';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+/** `WEIR_PROCESSES=8 WEIR_HITS=100000` makes the full run of it. */
+const PROCESSES = Number(process.env['WEIR_PROCESSES'] ?? 4);
+const HITS = Number(process.env['WEIR_HITS'] ?? 5_000);
+const LIMIT = Math.floor((PROCESSES * HITS) / 3);
+const HITTER = join(__dirname, '../support/redis-hitter.cjs');
+const KEY = 'everybody_hits_this_1795240200';
+
+jest.setTimeout(300_000);
+
+const run = promisify(execFile);
+
+async function hitTogether(port: number, kind: string): Promise<number> {
+  const parameters = [HITTER, String(port), KEY, String(HITS), String(LIMIT), kind];
+  const outputs = await Promise.all(
+    Array.from({ length: PROCESSES }, () => run(process.execPath, parameters)),
+  );
+  return outputs.reduce((sum, { stdout }) => sum + Number(stdout), 0);
+}
+
+describe('several processes that hit one key', () => {
+  it('are counted exactly, and exactly the limit is admitted', async () => {
+    const server = await startRedisServer();
+    const admitted = await hitTogether(server.port, 'single');
+    const count = await server.client.get(KEY);
+    await server.stop();
+    expect([Number(count), admitted]).toEqual([PROCESSES * HITS, LIMIT]);
+  });
+
+  it('are counted exactly in a cluster', async () => {
+    const cluster = await startRedisCluster();
+    const [seed] = cluster.masters as [RedisServer];
+    const admitted = await hitTogether(seed.port, 'cluster');
+    const count = await (await cluster.ownerOf(KEY)).client.get(KEY);
+    await cluster.stop();
+    expect([Number(count), admitted]).toEqual([PROCESSES * HITS, LIMIT]);
+  });
+});

@@ -1,0 +1,206 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../../src/core/errors';
+import type { RedisCountersOptions } from '../../src/counters/redis/options';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../support/redis-counters';
+import { startSentinels, type SentinelSetup } from '../support/redis-sentinels';
+import type { RedisServer } from '../support/redis-server';
+
+jest.setTimeout(60_000);
+
+/** The new master is found and used within this time of its promotion. */
+const USED_WITHIN_MS = 2_500;
+/** What the service uses unless told otherwise. */
+const SERVICE = { startupInitialMs: 1_000, startupMaxMs: 1_000, timeoutMs: 10_000 };
+
+let setup: SentinelSetup;
+beforeEach(async () => {
+  setup = await startSentinels();
+});
+afterEach(async () => {
+  await stopRedisCounters();
+  await setup.stop();
+});
+
+async function connected(options: Partial<RedisCountersOptions> = SERVICE) {
+  const counters = runRedisCounters({ address: setup.address, ...options });
+  await counters.untilConnected();
+  return counters;
+}
+
+/** Calls in a row; notes when each was counted and by which key, one key per call. */
+function hammer(counters: RunningRedisCounters, key: string) {
+  const counted: number[] = [];
+  const errors: StoreError[] = [];
+  let calls = 0;
+  let isStopped = false;
+  const work = async (): Promise<void> => {
+    while (!isStopped) {
+      calls += 1;
+      try {
+        await counters.add(batch([increment(key)]));
+        counted.push(performance.now());
+      } catch (error) {
+        errors.push(error as StoreError);
+        await delay(5);
+      }
+    }
+  };
+  const done = Promise.all([work(), work(), work(), work()]);
+  return {
+    counted,
+    errors,
+    async stop() {
+      isStopped = true;
+      await done;
+      return calls;
+    },
+  };
+}
+
+async function expectUsed(
+  load: ReturnType<typeof hammer>,
+  next: RedisServer,
+  key: string,
+  promotedMs: number,
+): Promise<void> {
+  await eventually(
+    async () => {
+      expect(Number(await next.client.get(key))).toBeGreaterThan(0);
+      expect(load.counted.at(-1)).toBeGreaterThan(promotedMs);
+    },
+    { withinMs: 8_000 },
+  );
+  const firstMs = load.counted.find((ms) => ms > promotedMs) ?? Infinity;
+  expect(firstMs - promotedMs).toBeLessThan(USED_WITHIN_MS);
+}
+
+describe('the master', () => {
+  it.each([
+    ['is killed', (master: RedisServer) => void master.kill()],
+    [
+      'hangs',
+      (master: RedisServer) => {
+        master.pause();
+      },
+    ],
+  ])('%s under load: the next one is used within 2.5 s of its promotion', async (_, fault) => {
+    const counters = await connected();
+    const [master, replica] = setup.servers;
+    const key = freshKey();
+    const load = hammer(counters, key);
+    await eventually(() => {
+      expect(load.counted.length).toBeGreaterThan(50);
+    });
+    fault(master);
+    const promotedMs = await setup.untilPromoted(replica);
+    await expectUsed(load, replica, key, promotedMs);
+    await load.stop();
+    expect(new Set(load.errors.map(({ name }) => name))).toEqual(new Set(['StoreError']));
+    expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(2);
+    master.resume();
+  });
+
+  it('hands over in order: the next one is used within 2.5 s, and nothing fails after that', async () => {
+    const counters = await connected();
+    const load = hammer(counters, freshKey());
+    await eventually(() => {
+      expect(load.counted.length).toBeGreaterThan(50);
+    });
+    const next = await setup.failOver();
+    const key = freshKey();
+    await eventually(
+      async () => {
+        await counters.add(batch([increment(key)]));
+        expect(Number(await next.client.get(key))).toBeGreaterThan(0);
+      },
+      { withinMs: USED_WITHIN_MS },
+    );
+    await load.stop();
+    const later = freshKey();
+    expect((await counters.add(batch([increment(later, 3)]))).after).toEqual([3]);
+    expect(await next.client.get(later)).toBe('3');
+  });
+
+  it('that became a replica is left at its first READONLY', async () => {
+    const counters = await connected({ ...SERVICE, timeoutMs: 1_000 });
+    const [master] = setup.servers;
+    await Promise.all(setup.sentinels.map((sentinel) => sentinel.stop()));
+    await master.client.replicaof('127.0.0.1', 1);
+    await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(/READONLY/);
+    await eventually(() =>
+      expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(
+        /is a slave and no master/,
+      ),
+    );
+    await master.client.replicaof('NO', 'ONE');
+    await eventually(() => counters.add(batch([increment(freshKey())])));
+  });
+});
+
+describe('sentinels', () => {
+  it('one that answers is enough', async () => {
+    const [first, second] = setup.sentinels;
+    await Promise.all([first?.stop(), second?.stop()]);
+    const counters = await connected();
+    expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
+    expect(counters.kinds().filter((kind) => kind === 'sentinel-failed')).toHaveLength(2);
+  });
+
+  it('that all go away change nothing for a master that is there', async () => {
+    const counters = await connected();
+    await Promise.all(setup.sentinels.map((sentinel) => sentinel.stop()));
+    await eventually(() => {
+      expect(counters.kinds().filter((kind) => kind === 'sentinel-failed')).toHaveLength(3);
+    });
+    expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
+    expect(counters.states).toEqual([false, true]);
+  });
+
+  it('that do not know the master are quoted', async () => {
+    const address = { ...setup.address, masterName: 'elsewhere' };
+    const counters = runRedisCounters({ address });
+    await eventually(() => {
+      expect(counters.kinds()).toContain('sentinel-failed');
+    });
+    await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(
+      /sentinel 127\.0\.0\.1:\d+: .*(No such master|knows no master)/,
+    );
+  });
+
+  it('that name nobody in time end the start, when it is limited', async () => {
+    const address = { ...setup.address, masterName: 'elsewhere' };
+    const counters = runRedisCounters({ address, startupMaxElapsedMs: 300 });
+    await eventually(() => {
+      expect(counters.end).toBeInstanceOf(StoreError);
+    });
+    expect((counters.end as StoreError).message).toMatch(/could not be reached within 300 ms/);
+  });
+});
+
+it('closed completes, and leaves no connection to a server or a sentinel behind', async () => {
+  const clients = async () => {
+    const lists = await Promise.all(
+      [...setup.sentinels, ...setup.servers].map(({ client }) => client.client('LIST')),
+    );
+    return lists.map(
+      (list) =>
+        String(list)
+          .split('\n')
+          .filter((line) => line.includes(' name= ')).length,
+    );
+  };
+  const before = await clients();
+  const counters = await connected();
+  expect(await clients()).not.toEqual(before);
+  await counters.close();
+  await eventually(async () => {
+    expect(counters.end).toBe('complete');
+    expect(await clients()).toEqual(before);
+  });
+});

@@ -1,0 +1,178 @@
+import { rm } from 'node:fs/promises';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
+import { eventually } from '../support/eventually';
+import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
+import { startMemcachedServer, type MemcachedServer } from '../support/memcached-server';
+
+const servers: MemcachedServer[] = [];
+afterEach(async () => {
+  await stopMemcachedCounters();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+async function start(options?: Parameters<typeof startMemcachedServer>[0]) {
+  const server = await startMemcachedServer(options);
+  servers.push(server);
+  return server;
+}
+
+describe('TLS', () => {
+  let authority: Authority;
+  let right: CertificateFiles;
+  let other: CertificateFiles;
+  beforeAll(() => {
+    authority = createAuthority();
+    right = authority.issue('node', ['127.0.0.1']);
+    other = authority.issue('other', ['other.test']);
+  });
+  afterAll(() => rm(authority.directory, { recursive: true }));
+
+  const tlsOf = (caFile: string | undefined, skipHostnameVerification = false) => ({
+    caFile,
+    certFile: undefined,
+    keyFile: undefined,
+    skipHostnameVerification,
+  });
+
+  it('counts over a connection whose certificate holds the name', async () => {
+    const server = await start({ tls: right });
+    const counters = runMemcachedCounters([server.address], { tls: tlsOf(right.caFile) });
+    await counters.untilConnected();
+    const key = freshKey();
+    await counters.add(batch([increment(key, 3)]));
+    expect((await counters.add(batch([increment(key)]))).after).toEqual([4]);
+    await counters.untilAdded();
+    expect((await server.read(key))?.value).toBe('4');
+  });
+
+  it.each([
+    [false, 'unreachable'],
+    [true, 'connected'],
+  ])('with a certificate of another name, skipping verification is %s: %s', async (skip, kind) => {
+    const server = await start({ tls: other });
+    const counters = runMemcachedCounters([server.address], { tls: tlsOf(other.caFile, skip) });
+    await eventually(() => {
+      expect(counters.kinds()[0]).toBe(kind);
+    });
+  });
+
+  it('refuses an authority that it does not know', async () => {
+    const server = await start({ tls: right });
+    const counters = runMemcachedCounters([server.address], { tls: tlsOf(undefined) });
+    await eventually(() => {
+      expect(counters.events[0]).toMatchObject({
+        kind: 'unreachable',
+        reason: expect.stringMatching(/self-signed|unable to/) as string,
+      });
+    });
+  });
+
+  it('names a file that cannot be read', async () => {
+    const server = await start();
+    const counters = runMemcachedCounters([server.address], { tls: tlsOf('/none/ca.pem') });
+    await eventually(() => {
+      expect(counters.events[0]).toMatchObject({
+        reason: expect.stringMatching(/the tls file \/none\/ca\.pem cannot be read/) as string,
+      });
+    });
+  });
+});
+
+it.each(['month', 'year'])('a counter of a %s lives as long as it should', async (unit) => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address]);
+  await counters.untilConnected();
+  const ttlSeconds = (unit === 'month' ? 30 : 365) * 86_400 + 299;
+  const key = freshKey();
+  await counters.add(batch([increment(key, 1, { ttlSeconds })]));
+  await counters.untilAdded();
+  const entry = await server.read(key);
+  expect(Math.abs((entry?.ttlSeconds ?? 0) - ttlSeconds)).toBeLessThan(5);
+});
+
+it('shares counters with clients that place keys by CRC-32 over the list as it is given', async () => {
+  const nodes = [await start(), await start()];
+  const counters = runMemcachedCounters(nodes.map(({ address }) => address));
+  await counters.untilConnected(2);
+  // CRC-32 (IEEE) of 123456789 is 0xcbf43926, which is even.
+  await counters.add(batch([increment('123456789', 7)]));
+  await counters.untilAdded();
+  expect((await nodes[0]?.read('123456789'))?.value).toBe('7');
+  expect(await nodes[1]?.read('123456789')).toBeUndefined();
+});
+
+it('keeps as many connections to a node as it is told', async () => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address], { maxIdleConnections: 3 });
+  await counters.untilConnected(3);
+  const stats = await server.ask('stats', /END\r\n$/);
+  const connections = stats.find((line) => line.startsWith('STAT curr_connections '));
+  // One more asks, one listens.
+  expect(Number(connections?.split(' ')[2])).toBeGreaterThanOrEqual(4);
+});
+
+it('follows an SRV record: the nodes of now, sorted, and no connection to those of before', async () => {
+  const [old, first, second] = [await start(), await start(), await start()];
+  const of = (...nodes: readonly MemcachedServer[]) =>
+    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
+  let answer = of(old);
+  const counters = runMemcachedCounters(
+    [],
+    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
+    { resolveSrv: () => Promise.resolve(answer) },
+  );
+  await counters.untilConnected();
+  answer = of(second, first);
+  await eventually(() => {
+    expect(counters.events.filter(({ kind }) => kind === 'nodes')).toHaveLength(2);
+  });
+  await counters.untilConnected(3);
+  await counters.add(batch([increment('123456789', 7)]));
+  await counters.untilAdded();
+  const sorted = [first, second].sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
+  expect((await sorted[0]?.read('123456789'))?.value).toBe('7');
+  expect(await old.read('123456789')).toBeUndefined();
+});
+
+it('fails while no node is known, and says why', async () => {
+  const counters = runMemcachedCounters(
+    [],
+    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 0 } },
+    { resolveSrv: () => Promise.reject(new Error('querySrv ENOTFOUND')) },
+  );
+  await eventually(() => {
+    expect(counters.kinds()).toContain('unresolved');
+  });
+  await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(
+    /no memcached node is known: querySrv ENOTFOUND/,
+  );
+});
+
+it('counts what it does', async () => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address]);
+  await counters.untilConnected();
+  const key = freshKey();
+  await counters.add(batch([increment(key)]));
+  await counters.untilAdded();
+  await counters.add(batch([increment(key)]));
+  await counters.untilAdded();
+  const name = (stat: string) => `ratelimit.memcache.${stat}`;
+  expect(Object.fromEntries(counters.statistics)).toEqual({
+    [name('keys_requested')]: 2,
+    [name('keys_found')]: 1,
+    [name('multiget.__code=success')]: 2,
+    [name('increment.__code=miss')]: 1,
+    [name('increment.__code=success')]: 1,
+    [name('add.__code=success')]: 1,
+  });
+});
+
+it('ends its run when it is closed', async () => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address]);
+  await counters.untilConnected();
+  await counters.close();
+  expect(counters.hasEnded).toBe(true);
+});

@@ -1,0 +1,121 @@
+import type { Subscription } from 'rxjs';
+import { chooseCounters } from '../../src/app/choose-counters';
+import type { Unit } from '../../src/core/units';
+import { readSettings } from '../../src/settings/read-settings';
+import { createRegistry } from '../../src/stats/registry';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
+import { createRecordingLogger } from '../support/recording-logger';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+let others: RedisServer;
+let perSecond: RedisServer;
+const endings: (() => unknown)[] = [];
+beforeEach(async () => {
+  [others, perSecond] = await Promise.all([startRedisServer(), startRedisServer()]);
+});
+afterEach(async () => {
+  for (const end of endings.splice(0)) await end();
+  await Promise.all([others.stop(), perSecond.stop()]);
+});
+
+/** The store as the service makes it from the environment. */
+async function run(env: Readonly<Record<string, string>> = {}) {
+  const read = readSettings({
+    KVSTORE_URL: `127.0.0.1:${String(others.port)}`,
+    KVSTORE_TIMEOUT: '300ms',
+    KVSTORE_PERSECOND: 'true',
+    KVSTORE_PERSECOND_URL: `127.0.0.1:${String(perSecond.port)}`,
+    KVSTORE_PERSECOND_TIMEOUT: '100ms',
+    DISABLE_STATS: 'true',
+    ...env,
+  });
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const registry = createRegistry();
+  const { logger, lines } = createRecordingLogger();
+  const store = chooseCounters(read.settings, {
+    clock: () => Date.now() / 1_000,
+    monotonicMs: () => performance.now(),
+    random: Math.random,
+    statistics: registry,
+    logger,
+  });
+  const states: boolean[] = [];
+  const subscriptions: Subscription[] = [
+    store.connected$.subscribe((state) => states.push(state)),
+    store.run$.subscribe(),
+  ];
+  endings.push(async () => {
+    await store.counters.close();
+    for (const each of subscriptions) each.unsubscribe();
+  });
+  await eventually(() => {
+    expect(states.at(-1)).toBe(true);
+  });
+  return { ...store, states, registry, lines };
+}
+
+const per = (unit: Unit, key = freshKey(), hits = 1) => increment(key, hits, { unit });
+
+it('counts limits per second in their own store and all others in the first', async () => {
+  const { counters, registry } = await run();
+  const [second, minute, day] = [freshKey(), freshKey(), freshKey()];
+  const { after } = await counters.add(
+    batch([
+      per('SECOND', second),
+      per('MINUTE', minute, 2),
+      per('SECOND', second),
+      per('DAY', day),
+    ]),
+  );
+  expect(after).toEqual([1, 2, 2, 1]);
+  expect((await perSecond.client.keys('*')).sort()).toEqual([second]);
+  expect((await others.client.keys('*')).sort()).toEqual([minute, day].sort());
+  expect(registry.counter('ratelimit.redis_pool.cx_total').value).toBe(1);
+  expect(registry.counter('ratelimit.redis_per_second_pool.cx_total').value).toBe(1);
+});
+
+it('does not touch the other store when all counters of a batch lie in one', async () => {
+  const { counters } = await run();
+  others.pause();
+  const startMs = performance.now();
+  expect((await counters.add(batch([per('SECOND')]))).after).toEqual([1]);
+  expect(performance.now() - startMs).toBeLessThan(250);
+});
+
+it('fails only what belongs to the store that is away, each by its own time-out', async () => {
+  const { counters } = await run();
+  perSecond.pause();
+  const startMs = performance.now();
+  const { after, failures } = await counters.add(batch([per('HOUR'), per('SECOND'), per('HOUR')]));
+  expect(performance.now() - startMs).toBeLessThan(290);
+  expect([after[0], after[2]]).toEqual([1, 1]);
+  expect([...(failures ?? [])].map(([at, { code }]) => [at, code])).toEqual([[1, 'store_timeout']]);
+});
+
+it('is connected while both stores are', async () => {
+  const { states } = await run();
+  await perSecond.kill();
+  await eventually(() => {
+    expect(states.at(-1)).toBe(false);
+  });
+  perSecond = await startRedisServer({ port: perSecond.port });
+  await eventually(() => {
+    expect(states.at(-1)).toBe(true);
+  });
+});
+
+it('holds back across both stores, and says once that this is not atomic', async () => {
+  const { counters, lines } = await run();
+  const [full, free] = [freshKey(), freshKey()];
+  await counters.add(batch([per('SECOND', full, 10)]));
+  for (const after of [11, 12])
+    expect(await counters.add(batch([per('HOUR', free), per('SECOND', full)], [2]))).toEqual({
+      after: [0, after],
+      held: [true, false],
+      failures: undefined,
+    });
+  expect(await others.client.exists(free)).toBe(0);
+  const warnings = lines.filter((line) => JSON.stringify(line).includes('not atomic'));
+  expect(warnings).toHaveLength(1);
+});

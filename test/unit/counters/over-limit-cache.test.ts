@@ -1,0 +1,177 @@
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
+import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
+import { StoreError } from '../../../src/core/errors';
+import type { CounterBatch, Increment } from '../../../src/core/ports';
+
+const NOW = 1_795_240_200;
+const of = (key: string, more: Partial<Increment> = {}): Increment => ({
+  key,
+  hits: 1,
+  limit: 2,
+  unit: 'MINUTE',
+  ttlSeconds: 60,
+  windowEndSeconds: NOW + 60,
+  ...more,
+});
+
+function createCache(sizeBytes = 1_000_000) {
+  const gauges = new Map<string, () => number>();
+  const statistics = {
+    gauge: (name: string, read: () => number) => {
+      gauges.set(name.replace('ratelimit.localcache.', ''), read);
+      return () => gauges.delete(name.replace('ratelimit.localcache.', ''));
+    },
+  };
+  const cache = createOverLimitCache({ statistics }, { sizeBytes });
+  return { cache, gauges, read: (name: string) => gauges.get(name)?.() };
+}
+
+describe('the cache', () => {
+  it('knows a counter until its window ends', () => {
+    const { cache, read } = createCache();
+    expect(cache.isOver(of('a'), NOW)).toBe(false);
+    cache.remember(of('a'), NOW);
+    expect(cache.isOver(of('a'), NOW + 59.9)).toBe(true);
+    expect(cache.isOver(of('a'), NOW + 60)).toBe(false);
+    expect([read('entryCount'), read('expiredCount')]).toEqual([0, 1]);
+    expect([read('lookupCount'), read('hitCount'), read('missCount')]).toEqual([3, 1, 2]);
+  });
+
+  it.each([
+    [2, true],
+    [1, true],
+    [3, false],
+  ])('that is over 2 is over %d: %s', (limit, isOver) => {
+    const { cache } = createCache();
+    cache.remember(of('a'), NOW);
+    expect(cache.isOver(of('a', { limit }), NOW)).toBe(isOver);
+  });
+
+  it('keeps the highest limit that was passed', () => {
+    const { cache, read } = createCache();
+    for (const limit of [2, 9, 4]) cache.remember(of('a', { limit }), NOW);
+    expect(cache.isOver(of('a', { limit: 9 }), NOW)).toBe(true);
+    expect([read('entryCount'), read('overwriteCount')]).toEqual([1, 2]);
+  });
+
+  it('remembers nothing of a window that has ended', () => {
+    const { cache, read } = createCache();
+    cache.remember(of('a'), NOW + 61);
+    expect(read('entryCount')).toBe(0);
+  });
+
+  it('stays within its bytes: the oldest of the window that ends soonest goes first', () => {
+    const entry = 120 + 2;
+    const { cache, read } = createCache(3 * entry);
+    cache.remember(of('l', { windowEndSeconds: NOW + 3_600 }), NOW);
+    for (const key of ['a', 'b', 'c']) cache.remember(of(key), NOW);
+    const known = ['a', 'b', 'c'].map((key) => cache.isOver(of(key), NOW));
+    expect(known).toEqual([false, true, true]);
+    expect(cache.isOver(of('l', { windowEndSeconds: NOW + 3_600 }), NOW)).toBe(true);
+    expect([read('entryCount'), read('evacuateCount')]).toEqual([3, 1]);
+  });
+
+  it('takes nothing that is larger than all of it', () => {
+    const { cache, read } = createCache(200);
+    cache.remember(of('k'.repeat(100)), NOW);
+    expect([read('entryCount'), read('evacuateCount')]).toEqual([0, 1]);
+    expect(cache.isOver(of('a'), NOW + 61)).toBe(false);
+  });
+
+  it('tells the average time of access, and takes its gauges away', () => {
+    const { cache, gauges, read } = createCache();
+    expect(read('averageAccessTime')).toBe(0);
+    cache.remember(of('a'), NOW);
+    cache.remember(of('b'), NOW + 2);
+    cache.isOver(of('a'), NOW + 4);
+    expect(read('averageAccessTime')).toBe(NOW + 3);
+    cache.close();
+    expect(gauges.size).toBe(0);
+  });
+});
+
+describe('counters with the cache', () => {
+  function setUp(fail?: StoreError) {
+    const store = createMemoryCounters({ clock: () => NOW });
+    const batches: CounterBatch[] = [];
+    const counters = withOverLimitCache(
+      {
+        add: (batch) => {
+          batches.push(batch);
+          return fail !== undefined && batches.length > 1 ? Promise.reject(fail) : store.add(batch);
+        },
+        close: () => store.close(),
+      },
+      createCache().cache,
+    );
+    const add = (increments: readonly Increment[], runEnds?: readonly number[]) =>
+      counters.add({ increments, runEnds, nowSeconds: NOW });
+    return { store, batches, counters, add };
+  }
+
+  it('do not ask for what is known to be over', async () => {
+    const { add, batches, store, counters } = setUp();
+    expect((await add([of('a', { hits: 3 })])).known).toBeUndefined();
+    expect(await add([of('a'), of('a', { hits: 0 })])).toMatchObject({ known: [true, true] });
+    expect(batches).toHaveLength(1);
+    expect(await add([of('b'), of('a'), of('c', { hits: 2 })])).toEqual({
+      after: [1, 0, 2],
+      held: undefined,
+      failures: undefined,
+      known: [false, true, false],
+    });
+    expect(store.read('a', NOW)?.value).toBe(3);
+    await counters.close();
+  });
+
+  it('remember what goes over beside something known', async () => {
+    const { add, batches } = setUp();
+    await add([of('a', { hits: 3 })]);
+    await add([of('a'), of('b', { hits: 3 })]);
+    await add([of('b')]);
+    expect(batches).toHaveLength(2);
+  });
+
+  it('ask again under a higher limit, and once hits were given back', async () => {
+    const { add } = setUp();
+    await add([of('a', { hits: 3 })]);
+    expect(await add([of('a', { limit: 10 })])).toMatchObject({ after: [4] });
+    expect(await add([of('a', { hits: -3 })])).toMatchObject({ after: [1] });
+    expect(await add([of('a')])).toMatchObject({ after: [2] });
+  });
+
+  it('answer what is known while the store fails the rest', async () => {
+    const error = new StoreError('store_timeout', 'away');
+    const { add } = setUp(error);
+    await add([of('a', { hits: 3 })]);
+    const { known, failures } = await add([of('a'), of('b')]);
+    expect(known).toEqual([true, false]);
+    expect([...(failures ?? [])]).toEqual([[1, error]]);
+    await expect(add([of('b')])).rejects.toBe(error);
+  });
+
+  it('hand on what is no error of a store', async () => {
+    const { add } = setUp(new TypeError('ours') as unknown as StoreError);
+    await add([of('a', { hits: 3 })]);
+    await expect(add([of('a'), of('b')])).rejects.toThrow('ours');
+  });
+
+  it('hold back the rest of a run in which one is known to be over', async () => {
+    const { add, batches, store } = setUp();
+    await add([of('a', { hits: 3 }), of('b')], [1, 2]);
+    const reply = await add([of('b'), of('a'), of('c'), of('b')], [2, 3, 4]);
+    expect(reply.after).toEqual([1, 0, 1, 2]);
+    expect(reply.held).toEqual([true, false, false, false]);
+    expect(reply.known).toEqual([false, true, false, false]);
+    expect(batches[1]?.runEnds).toEqual([1, 2, 3]);
+    expect(store.read('a', NOW)?.value).toBe(3);
+  });
+
+  it('ask nobody for runs that are known as a whole', async () => {
+    const { add, batches } = setUp();
+    await add([of('a', { hits: 3 })], [1]);
+    expect(await add([of('a')], [1])).toMatchObject({ known: [true] });
+    expect(batches).toHaveLength(1);
+  });
+});
