@@ -142,23 +142,25 @@ async function paced(bench: Bench, perSecond: number): Promise<string> {
   return `${`paced ${String(perSecond)}/s`.padEnd(36)} ${cost.micros.toFixed(2).padStart(7)} µs  p50/p99/p999 ${latency}`;
 }
 
-/** LOADS names those to run: h2load, generator, paced. */
-const LOADS = process.env['LOADS'] ?? 'h2load,generator,paced';
+/** LOADS names those to run: h2load, alike, varied, paced; SHAPE the one of SHAPES. */
+const LOADS = process.env['LOADS'] ?? 'h2load,alike,varied,paced';
+const ONLY_SHAPE = process.env['SHAPE'];
 
 async function benchEngine(engine: Engine, bench: Bench): Promise<Map<string, number>> {
   const figures = new Map<string, number>();
   console.log(`\nGRPC_TRANSPORT=${engine}`);
   await runH2load(bench.service.port, { connections: 10, inFlight: 10 }, WARM_UP, bench.body);
-  for (const shape of LOADS.includes('h2load') ? SHAPES : []) {
+  const shapes = SHAPES.filter((shape) => [undefined, nameOf(shape)].includes(ONLY_SHAPE));
+  for (const shape of LOADS.includes('h2load') ? shapes : []) {
     const found = await h2load(bench, shape);
     figures.set(nameOf(shape), micros(found));
     console.log(toText(`${nameOf(shape)} h2load`, found));
   }
-  for (const shape of LOADS.includes('generator') ? SHAPES : []) {
-    console.log(
-      toText(`${nameOf(shape)} generator, all alike`, await generator(bench, shape, false)),
-    );
-    console.log(toText(`${nameOf(shape)} generator, varied`, await generator(bench, shape, true)));
+  for (const shape of shapes) {
+    for (const variety of ['alike', 'varied'].filter((each) => LOADS.includes(each))) {
+      const found = await generator(bench, shape, variety === 'varied');
+      console.log(toText(`${nameOf(shape)} generator, ${variety}`, found));
+    }
   }
   console.log(`${residentMegabytes(bench.service.pid).toFixed(0)} MB resident`);
   for (const rate of LOADS.includes('paced') ? RATES : []) console.log(await paced(bench, rate));

@@ -1,9 +1,10 @@
-import { Command, type Redis } from 'ioredis';
-import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
+import { type Redis } from 'ioredis';
+import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { createReplyDraft, fail } from '../reply-draft';
 import { isReplyError } from './handshake';
 import { type Link } from './link';
 import { type Script } from './lua';
+import { callScript, encodeArguments, type ScriptArguments } from './script-call';
 import { isKeysRefused } from './store-errors';
 
 /**
@@ -13,15 +14,8 @@ import { isKeysRefused } from './store-errors';
 export async function addByScript(link: Link, batch: CounterBatch): Promise<CounterReply> {
   const { increments, runEnds } = batch;
   const { add, holdBack, isDeclaringKeys } = link.scripts;
-  const args = toKeyArgs(increments, isDeclaringKeys);
-  if (runEnds === undefined) {
-    for (const { hits, ttlSeconds } of increments) args.push(String(hits), String(ttlSeconds));
-    return readCounts(link, await call(link.client, add, args));
-  }
-  for (const { hits, ttlSeconds, limit } of increments) {
-    args.push(String(hits), String(ttlSeconds), String(limit));
-  }
-  for (const end of runEnds) args.push(String(end));
+  const args = encodeArguments(increments, runEnds, isDeclaringKeys);
+  if (runEnds === undefined) return readCounts(link, await call(link.client, add, args));
   const [counts, places] = (await call(link.client, holdBack, args)) as [unknown, number[]];
   const reply = readCounts(link, counts);
   if (places.length === 0) return reply;
@@ -31,28 +25,13 @@ export async function addByScript(link: Link, batch: CounterBatch): Promise<Coun
 }
 
 /** EVALSHA; when the server has forgotten the script nothing was executed, so that EVAL may follow. */
-async function call(client: Redis, script: Script, args: string[]): Promise<unknown> {
+async function call(client: Redis, script: Script, args: ScriptArguments): Promise<unknown> {
   try {
-    return await send(client, 'evalsha', args, script.sha);
+    return await callScript(client, script, args, 'evalsha');
   } catch (error) {
     if (!isReplyError(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return await send(client, 'eval', args, script.source);
+    return await callScript(client, script, args, 'eval');
   }
-}
-
-function send(client: Redis, name: string, args: string[], script: string): Promise<unknown> {
-  args[0] = script;
-  const command = new Command(name, args);
-  client.sendCommand(command);
-  return command.promise as Promise<unknown>;
-}
-
-/** A place for the script, the number of keys, and the keys. */
-function toKeyArgs(increments: readonly Increment[], isDeclaringKeys: boolean): string[] {
-  const count = String(increments.length);
-  const args = isDeclaringKeys ? ['', count] : ['', '0', count];
-  for (const { key } of increments) args.push(key);
-  return args;
 }
 
 /** Counts come as integers, failures as texts. */

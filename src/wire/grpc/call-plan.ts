@@ -35,6 +35,13 @@ interface CallFields {
   encoding: string;
 }
 
+/** All regular fields that a call's plan depends on. */
+export const READ_NAMES: ReadonlySet<string> = new Set([
+  'content-type',
+  'grpc-timeout',
+  'grpc-encoding',
+]);
+
 /**
  * Reads header lists. A repeated block brings its plan with it; a list that differs from the one before only in fields
  * that mean nothing here (`traceparent`) gets the plan of that one.

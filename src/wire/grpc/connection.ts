@@ -1,9 +1,10 @@
+import type { Http2Events } from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
 import type { GrpcConnection, GrpcEvents } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
-import { createPlanner, type GrpcMethod } from './call-plan';
+import { createPlanner, READ_NAMES, type GrpcMethod } from './call-plan';
 import { createCalls, type Call } from './calls';
 import { framedCopy } from './framed';
 import type { Inflate } from './inflate';
@@ -73,7 +74,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
     if (timeoutMs > MAX_REQUEST_MS) call.deadlineMs += timeoutMs - MAX_REQUEST_MS;
   };
 
-  const http2 = createHttp2Connection<Call<M>>({
+  const http2Events: Http2Events<Call<M>> = {
     onRequest(stream, headers, endStream) {
       const plan = planCall(headers);
       if (plan.block !== undefined) {
@@ -104,7 +105,8 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       if (call === undefined) refusals.forget(stream);
       else if (call.phase !== 'over') cancel(call);
     },
-  });
+  };
+  const http2 = createHttp2Connection(http2Events, { readNames: READ_NAMES });
   const refusals = createRefusals<Call<M>>((stream, block) => {
     http2.sendHeaders(stream, block, true);
   });

@@ -72,6 +72,11 @@ export interface Http2Options {
   readonly headerTableBytes: number;
   /** False switches the header-block cache off (for tests). Default true. */
   readonly cacheHeaderBlocks: boolean;
+  /**
+   * The regular fields that the owner reads. Others are checked and counted, but are in no header list: what changes
+   * in every call (`x-request-id`) then costs little. Undefined (the default): all.
+   */
+  readonly readNames: ReadonlySet<string> | undefined;
 }
 
 export interface Http2Connection<S> {

@@ -150,7 +150,11 @@ export function createConnectionState<S>(
     tailLength: 0,
     tailSinceMs: 0,
     openBlock: undefined,
-    decoder: createHpackDecoder(options.maxHeaderListBytes, options.cacheHeaderBlocks),
+    decoder: createHpackDecoder(
+      options.maxHeaderListBytes,
+      options.cacheHeaderBlocks,
+      options.readNames,
+    ),
     streams: createStreamTable<StreamState<S>>(),
     closedStreams: createClosedStreams(),
     highestSeenId: 0,

@@ -25,6 +25,7 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   maxHeaderListBytes: 16_384,
   headerTableBytes: 4096,
   cacheHeaderBlocks: true,
+  readNames: undefined,
 };
 
 /** A connection that has just been accepted. Our SETTINGS wait in `takeOutput` at once. */

@@ -8,11 +8,23 @@ import {
   resizeTable,
   type DynamicTable,
 } from './dynamic-table';
-import { fieldKind, type HeaderField } from './header-field';
-import { addField, createHeaderList, type DecodedHeaders } from './header-list';
-import { createLiteralReader, readLiteral, type LiteralReader } from './literal';
+import {
+  FIELD_OVERHEAD,
+  FieldKind,
+  fieldKind,
+  kindForReader,
+  type HeaderField,
+} from './header-field';
+import { addField, countField, createHeaderList, type DecodedHeaders } from './header-list';
+import {
+  BAD_VALUE,
+  createLiteralReader,
+  readLiteral,
+  skimLiteral,
+  type LiteralReader,
+} from './literal';
 import { sampledHash } from './sampled-hash';
-import { STATIC_TABLE, STATIC_TABLE_LENGTH } from './static-table';
+import { STATIC_TABLE_LENGTH, staticTableFor } from './static-table';
 
 /** One direction of a connection's header compression (RFC 7541), the receiving one. */
 export interface HpackDecoder {
@@ -21,6 +33,9 @@ export interface HpackDecoder {
   readonly blocks: BlockCache | undefined;
   readonly reader: BlockReader;
   readonly maxListBytes: number;
+  /** Regular fields of other names are checked and counted, but not kept; undefined keeps all. */
+  readonly readNames: ReadonlySet<string> | undefined;
+  readonly staticTable: readonly HeaderField[];
   /** What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE. */
   tableLimit: number;
   /** Our smaller limit was acknowledged: the next block must begin with a size update (RFC 9113 §4.3.1). */
@@ -31,15 +46,21 @@ export interface HpackDecoder {
 export const INITIAL_TABLE_BYTES = 4096;
 const NO_OCTETS = new Uint8Array(0);
 /** What an index finds that leads nowhere; the reader then has a fault. */
-const NO_FIELD: HeaderField = { name: '', value: '', kind: 0, valueOk: true };
+const NO_FIELD: HeaderField = { name: '', value: '', kind: 0, valueOk: true, size: 0 };
 
-export function createHpackDecoder(maxListBytes: number, cacheBlocks: boolean): HpackDecoder {
+export function createHpackDecoder(
+  maxListBytes: number,
+  cacheBlocks: boolean,
+  readNames?: ReadonlySet<string>,
+): HpackDecoder {
   return {
     table: createDynamicTable(INITIAL_TABLE_BYTES),
     literals: createLiteralReader(),
     blocks: cacheBlocks ? createBlockCache() : undefined,
     reader: { bytes: NO_OCTETS, at: 0, end: 0, fault: undefined },
     maxListBytes,
+    readNames,
+    staticTable: staticTableFor(readNames),
     tableLimit: INITIAL_TABLE_BYTES,
     owesSizeUpdate: false,
   };
@@ -109,14 +130,13 @@ function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
 function readField(decoder: HpackDecoder, reader: BlockReader, list: DecodedHeaders): void {
   const first = octetAt(reader.bytes, reader.at);
   if (first >= 0x80) {
-    const field = fieldAt(decoder.table, reader, readInteger(reader, 7));
-    addField(list, decoder.maxListBytes, field.kind, field.name, field.value, field.valueOk);
+    takeField(decoder, list, fieldAt(decoder, reader, readInteger(reader, 7)));
   } else if (first >= 0x40) {
     readIndexedLiteral(decoder, reader, list);
   } else if (first >= 0x20) {
     refuse(reader, 'a table size update follows a field');
   } else {
-    readPlainLiteral(decoder, reader, list);
+    takeField(decoder, list, readLiteralField(decoder, reader, readInteger(reader, 4)));
   }
 }
 
@@ -126,33 +146,52 @@ function readIndexedLiteral(
   reader: BlockReader,
   list: DecodedHeaders,
 ): void {
-  const index = readInteger(reader, 6);
-  const named = index === 0 ? readName(decoder, reader) : fieldAt(decoder.table, reader, index);
-  const { name, kind } = named;
-  const { text, valueOk } = readLiteral(decoder.literals, reader);
+  const field = readLiteralField(decoder, reader, readInteger(reader, 6));
   if (reader.fault !== undefined) return;
-  insertField(decoder.table, { name, value: text, kind, valueOk });
-  addField(list, decoder.maxListBytes, kind, name, text, valueOk);
+  insertField(decoder.table, field);
+  takeField(decoder, list, field);
 }
 
-/** RFC 7541 §6.2.2 and §6.2.3: a literal that leaves the table as it is. */
-function readPlainLiteral(decoder: HpackDecoder, reader: BlockReader, list: DecodedHeaders): void {
-  const index = readInteger(reader, 4);
-  const named = index === 0 ? readName(decoder, reader) : fieldAt(decoder.table, reader, index);
+function takeField({ maxListBytes }: HpackDecoder, list: DecodedHeaders, field: HeaderField): void {
+  const { kind, size, valueOk } = field;
+  if (kind === FieldKind.unread) countField(list, maxListBytes, size, valueOk);
+  else addField(list, maxListBytes, field);
+}
+
+/** A literal field (RFC 7541 §6.2), whose name is at `index` of the tables or, for 0, a literal too. */
+function readLiteralField(decoder: HpackDecoder, reader: BlockReader, index: number): HeaderField {
+  const { name, kind } = index === 0 ? readName(decoder, reader) : fieldAt(decoder, reader, index);
+  const nameSize = name.length + FIELD_OVERHEAD;
+  if (kind === FieldKind.unread) {
+    const skimmed = skimLiteral(decoder.literals, reader);
+    const valueOk = skimmed < BAD_VALUE;
+    const size = nameSize + (valueOk ? skimmed : skimmed - BAD_VALUE);
+    return { name, value: '', kind, valueOk, size };
+  }
   const { text, valueOk } = readLiteral(decoder.literals, reader);
-  addField(list, decoder.maxListBytes, named.kind, named.name, text, valueOk);
+  return { name, value: text, kind, valueOk, size: nameSize + text.length };
 }
 
-function readName(decoder: HpackDecoder, reader: BlockReader): HeaderField {
-  const literal = readLiteral(decoder.literals, reader);
-  literal.kind ??= fieldKind(literal.text);
-  return { name: literal.text, value: '', kind: literal.kind, valueOk: true };
+interface FieldName {
+  readonly name: string;
+  readonly kind: number;
 }
 
-function fieldAt(table: DynamicTable, reader: BlockReader, index: number): HeaderField {
+function readName({ literals, readNames }: HpackDecoder, reader: BlockReader): FieldName {
+  const literal = readLiteral(literals, reader);
+  const name = literal.text;
+  literal.kind ??= kindForReader(fieldKind(name), name, readNames);
+  return { name, kind: literal.kind };
+}
+
+function fieldAt(
+  { table, staticTable }: HpackDecoder,
+  reader: BlockReader,
+  index: number,
+): HeaderField {
   const field =
     index <= STATIC_TABLE_LENGTH
-      ? STATIC_TABLE[index - 1]
+      ? staticTable[index - 1]
       : dynamicField(table, index - STATIC_TABLE_LENGTH - 1);
   if (field !== undefined) return field;
   refuse(reader, 'an index is not in the table');

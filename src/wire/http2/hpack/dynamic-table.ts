@@ -1,4 +1,4 @@
-import { FIELD_OVERHEAD, fieldSize, type HeaderField } from './header-field';
+import { FIELD_OVERHEAD, type HeaderField } from './header-field';
 
 /** The decoder's dynamic table (RFC 7541 §2.3.2, §4): a ring, the newest field last. */
 export interface DynamicTable {
@@ -39,7 +39,7 @@ export function dynamicField(table: DynamicTable, age: number): HeaderField | un
 
 /** RFC 7541 §4.4: a field larger than the table empties it, and that is no error. */
 export function insertField(table: DynamicTable, field: HeaderField): void {
-  const size = fieldSize(field);
+  const { size } = field;
   evict(table, table.maxBytes - size);
   table.version = field;
   if (size > table.maxBytes) return;
@@ -61,7 +61,7 @@ function evict(table: DynamicTable, room: number): void {
   while (table.bytes > room && table.count > 0) {
     const oldest = (table.next - table.count) & (table.ring.length - 1);
     const field = table.ring[oldest];
-    table.bytes -= field === undefined ? FIELD_OVERHEAD : fieldSize(field);
+    table.bytes -= field?.size ?? FIELD_OVERHEAD;
     table.ring[oldest] = undefined;
     table.count--;
   }

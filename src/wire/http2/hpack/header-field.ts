@@ -14,6 +14,8 @@ export const FieldKind = {
   contentLength: 8,
   /** Not a lower case token. */
   badName: 9,
+  /** A regular field whose value nobody reads: it is checked and counted, and not kept. */
+  unread: 10,
 } as const;
 
 /** A field as a table holds it. Octets are latin1, so that a string's length is its count of octets. */
@@ -24,14 +26,12 @@ export interface HeaderField {
   readonly kind: number;
   /** Whether the value may stand in a header (RFC 9113 §8.2.1). */
   readonly valueOk: boolean;
+  /** As RFC 7541 §4.1 and RFC 9113 §6.5.2 count it: the octets of both, and FIELD_OVERHEAD. */
+  readonly size: number;
 }
 
 /** RFC 7541 §4.1 and RFC 9113 §6.5.2 count so much per field on top of its octets. */
 export const FIELD_OVERHEAD = 32;
-
-export function fieldSize(field: HeaderField): number {
-  return field.name.length + field.value.length + FIELD_OVERHEAD;
-}
 
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   [':method', FieldKind.method],
@@ -55,6 +55,16 @@ export function fieldKind(name: string): number {
   if (special !== undefined) return special;
   if (name.startsWith(':')) return FieldKind.foreignPseudo;
   return LOWER_CASE_TOKEN.test(name) ? FieldKind.regular : FieldKind.badName;
+}
+
+/** The kind for a reader of these names only; undefined reads all. */
+export function kindForReader(
+  kind: number,
+  name: string,
+  readNames: ReadonlySet<string> | undefined,
+): number {
+  const isUnread = kind === FieldKind.regular && readNames?.has(name) === false;
+  return isUnread ? FieldKind.unread : kind;
 }
 
 const SPACE = 0x20;

@@ -1,5 +1,5 @@
 import type { HeaderList } from '../api';
-import { FIELD_OVERHEAD, FieldKind } from './header-field';
+import { FieldKind, type HeaderField } from './header-field';
 
 /** A header list with all that there is to judge about it; judged while it is decoded, once per list. */
 export interface DecodedHeaders extends HeaderList {
@@ -41,19 +41,31 @@ export function createHeaderList(): DecodedHeaders {
 export function addField(
   list: DecodedHeaders,
   maxListBytes: number,
-  kind: number,
-  name: string,
-  value: string,
-  valueOk: boolean,
+  { name, value, kind, size, valueOk }: HeaderField,
 ): void {
-  list.listBytes += name.length + value.length + FIELD_OVERHEAD;
+  list.listBytes += size;
   if (list.listBytes > maxListBytes) return;
   list.names.push(name);
   list.values.push(value);
   if (kind === FieldKind.regular) list.regular = true;
   else judgeField(list, kind, value);
-  if (!valueOk) list.fault = 'a field value holds a forbidden octet';
+  if (!valueOk) list.fault = BAD_VALUE;
 }
+
+/** The same for a regular field that nobody reads. */
+export function countField(
+  list: DecodedHeaders,
+  maxListBytes: number,
+  size: number,
+  valueOk: boolean,
+): void {
+  list.listBytes += size;
+  if (list.listBytes > maxListBytes) return;
+  list.regular = true;
+  if (!valueOk) list.fault = BAD_VALUE;
+}
+
+const BAD_VALUE = 'a field value holds a forbidden octet';
 
 function judgeField(list: DecodedHeaders, kind: number, value: string): void {
   if (kind <= FieldKind.foreignPseudo) judgePseudo(list, kind, value);

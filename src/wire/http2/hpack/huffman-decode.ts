@@ -5,8 +5,8 @@ import { EOS, HUFFMAN_CODES, LONGEST_CODE } from './huffman-codes';
 export const NOT_HUFFMAN = -1;
 /** The bits of its result that are the count of octets. */
 export const HUFFMAN_LENGTH = 0x0fffffff;
-/** Set when a code was longer than PEEK_BITS: then there may be control characters, whose codes are all long. */
-const HAS_LONG_CODES = 0x10000000;
+/** Set in the result when a code was longer than PEEK_BITS: then there may be control characters, whose codes are all long. */
+export const HAS_LONG_CODES = 0x10000000;
 
 /**
  * What the next PEEK_BITS bits begin with: two symbols if both are whole, or one, or nothing because the code is

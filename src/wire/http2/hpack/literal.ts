@@ -1,6 +1,6 @@
 import { copyOctets, octetAt, putOctets } from '../octets';
 import { FieldKind, hasNoBlankEnds, isFieldValue } from './header-field';
-import { decodeHuffman, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
+import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
 import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { sameOctets, sampledHash } from './sampled-hash';
@@ -45,26 +45,59 @@ export function createLiteralReader(): LiteralReader {
 
 /** A string literal (RFC 7541 §5.2). With a fault of the reader the result has no meaning. */
 export function readLiteral(literals: LiteralReader, reader: BlockReader): Literal {
-  if (reader.at >= reader.end) return refuseLiteral(reader, 'a string is missing');
-  const huffman = (octetAt(reader.bytes, reader.at) & 0x80) !== 0;
-  const length = readInteger(reader, 7);
-  const start = reader.at;
-  const end = start + length;
-  if (end > reader.end) return refuseLiteral(reader, 'a string ends outside its header block');
-  reader.at = end;
-  if (length > LONGEST_REMEMBERED) return decode(literals, reader, huffman, start, end);
+  const isHuffman = nextIsHuffman(reader);
+  const length = readLength(reader);
+  const end = reader.at;
+  const start = end - length;
+  if (reader.fault !== undefined) return NOTHING;
+  if (length > LONGEST_REMEMBERED) return decode(literals, reader, isHuffman, start, end);
   const hash = sampledHash(reader.bytes, start, end);
   const known = literals.remembered[hash & (SLOTS - 1)];
   if (
     known?.octets.length === length &&
-    known.huffman === huffman &&
+    known.huffman === isHuffman &&
     sameOctets(known.octets, reader.bytes, start)
   ) {
     return known.literal;
   }
-  const literal = decode(literals, reader, huffman, start, end);
-  remember(literals, hash, reader, start, end, huffman, literal);
+  const literal = decode(literals, reader, isHuffman, start, end);
+  remember(literals, hash, reader, start, end, isHuffman, literal);
   return literal;
+}
+
+/** Added by `skimLiteral` when the string may not stand as a field's value. */
+export const BAD_VALUE = 0x20000000;
+
+/** How many octets a string literal has that nobody reads. With a fault of the reader it has no meaning. */
+export function skimLiteral(literals: LiteralReader, reader: BlockReader): number {
+  const isHuffman = nextIsHuffman(reader);
+  const coded = readLength(reader);
+  const end = reader.at;
+  if (coded === 0 || reader.fault !== undefined) return 0;
+  const scratch = scratchFor(literals, coded);
+  const length = toScratch(reader, isHuffman, end - coded, end, scratch);
+  if (length === NOT_HUFFMAN) {
+    refuse(reader, 'a string is no valid huffman code');
+    return 0;
+  }
+  const octets = length & HUFFMAN_LENGTH;
+  return isValue(scratch, length) ? octets : octets + BAD_VALUE;
+}
+
+function nextIsHuffman({ bytes, at, end }: BlockReader): boolean {
+  return at < end && (octetAt(bytes, at) & 0x80) !== 0;
+}
+
+/** The length of a string, which then ends where the reader is. */
+function readLength(reader: BlockReader): number {
+  if (reader.at >= reader.end) return refuse(reader, 'a string is missing');
+  const length = readInteger(reader, 7);
+  if (reader.fault !== undefined) return 0;
+  if (reader.at + length > reader.end) {
+    return refuse(reader, 'a string ends outside its header block');
+  }
+  reader.at += length;
+  return length;
 }
 
 function remember(
@@ -92,36 +125,38 @@ function decode(
   end: number,
 ): Literal {
   if (start === end) return NOTHING;
-  const room = (end - start) * 2;
-  if (room > literals.scratch.length) literals.scratch = new Uint8Array(room);
-  const { scratch } = literals;
-  if (huffman) return decodeCoded(reader, start, end, scratch);
-  putOctets(scratch, 0, reader.bytes.subarray(start, end));
-  return toLiteral(scratch, end - start, isFieldValue(scratch, end - start));
+  const scratch = scratchFor(literals, end - start);
+  const length = toScratch(reader, huffman, start, end, scratch);
+  if (length === NOT_HUFFMAN) {
+    refuse(reader, 'a string is no valid huffman code');
+    return NOTHING;
+  }
+  const text = latin1Text(scratch, 0, length & HUFFMAN_LENGTH);
+  return { text, valueOk: isValue(scratch, length), kind: undefined };
 }
 
-function decodeCoded(
-  reader: BlockReader,
+/** Room for a string of so many octets, Huffman coded or not. */
+function scratchFor(literals: LiteralReader, coded: number): Uint8Array {
+  const room = coded * 2;
+  if (room > literals.scratch.length) literals.scratch = new Uint8Array(room);
+  return literals.scratch;
+}
+
+/** Decodes a string; its length, with another bit set when it may hold control characters, or NOT_HUFFMAN. */
+function toScratch(
+  { bytes }: BlockReader,
+  huffman: boolean,
   start: number,
   end: number,
   scratch: Uint8Array,
-): Literal {
-  const decoded = decodeHuffman(reader.bytes, start, end, scratch);
-  if (decoded === NOT_HUFFMAN) return refuseLiteral(reader, 'a string is no valid huffman code');
-  const length = decoded & HUFFMAN_LENGTH;
-  const plain = decoded === length;
-  return toLiteral(
-    scratch,
-    length,
-    plain ? hasNoBlankEnds(scratch, length) : isFieldValue(scratch, length),
-  );
+): number {
+  if (huffman) return decodeHuffman(bytes, start, end, scratch);
+  putOctets(scratch, 0, bytes.subarray(start, end));
+  return (end - start) | HAS_LONG_CODES;
 }
 
-function toLiteral(scratch: Uint8Array, length: number, valueOk: boolean): Literal {
-  return { text: latin1Text(scratch, 0, length), valueOk, kind: undefined };
-}
-
-function refuseLiteral(reader: BlockReader, fault: string): Literal {
-  refuse(reader, fault);
-  return NOTHING;
+/** Whether what `toScratch` decoded may stand as a field's value. */
+function isValue(scratch: Uint8Array, length: number): boolean {
+  const octets = length & HUFFMAN_LENGTH;
+  return length === octets ? hasNoBlankEnds(scratch, octets) : isFieldValue(scratch, octets);
 }

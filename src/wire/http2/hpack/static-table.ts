@@ -1,4 +1,4 @@
-import { fieldKind, type HeaderField } from './header-field';
+import { FIELD_OVERHEAD, fieldKind, kindForReader, type HeaderField } from './header-field';
 
 /** RFC 7541, Appendix A, from index 1 on; what follows the first blank is the value. */
 const FIELDS = `:authority
@@ -71,5 +71,20 @@ function toField(line: string): HeaderField {
   const blank = line.indexOf(' ');
   const name = blank < 0 ? line : line.slice(0, blank);
   const value = blank < 0 ? '' : line.slice(blank + 1);
-  return { name, value, kind: fieldKind(name), valueOk: true };
+  const size = name.length + value.length + FIELD_OVERHEAD;
+  return { name, value, kind: fieldKind(name), valueOk: true, size };
+}
+
+const TABLES = new WeakMap<ReadonlySet<string>, readonly HeaderField[]>();
+
+/** The static table for a reader of these names only; all connections of one reader share it. */
+export function staticTableFor(readNames: ReadonlySet<string> | undefined): readonly HeaderField[] {
+  if (readNames === undefined) return STATIC_TABLE;
+  const known = TABLES.get(readNames);
+  if (known !== undefined) return known;
+  const table = STATIC_TABLE.map((field) => {
+    return { ...field, kind: kindForReader(field.kind, field.name, readNames) };
+  });
+  TABLES.set(readNames, table);
+  return table;
 }

@@ -1,0 +1,83 @@
+import { Command, type Redis } from 'ioredis';
+import { type Increment } from '../../core/ports';
+import { type Script } from './lua';
+
+/** An EVALSHA or EVAL whose arguments are RESP text already: the client's own encoding costs three times as much. */
+class ScriptCall extends Command {
+  readonly #request: string;
+
+  constructor(name: 'evalsha' | 'eval', request: string) {
+    super(name, []);
+    this.#request = request;
+  }
+
+  override toWritable(): string {
+    return this.#request;
+  }
+}
+
+/** The arguments of a script: how many, and themselves, as RESP. */
+export interface ScriptArguments {
+  readonly count: number;
+  readonly text: string;
+}
+
+/**
+ * The number of keys, the keys, hits and time to live of each (and its limit where `runEnds` are given), and the
+ * ends of the runs.
+ */
+export function encodeArguments(
+  increments: readonly Increment[],
+  runEnds: readonly number[] | undefined,
+  isDeclaringKeys: boolean,
+): ScriptArguments {
+  const { length } = increments;
+  let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
+  text += encodeAscii(String(length));
+  for (const { key } of increments) text += `$${String(Buffer.byteLength(key))}\r\n${key}\r\n`;
+  let count = length + (isDeclaringKeys ? 1 : 2);
+  if (runEnds === undefined)
+    return { count: count + length * 2, text: text + encodeHits(increments) };
+  for (const { hits, ttlSeconds, limit } of increments) {
+    text +=
+      encodeAscii(String(hits)) + encodeAscii(String(ttlSeconds)) + encodeAscii(String(limit));
+  }
+  for (const end of runEnds) text += encodeAscii(String(end));
+  count += length * 3 + runEnds.length;
+  return { count, text };
+}
+
+/** Neighbours mostly add as much, for as long. */
+function encodeHits(increments: readonly Increment[]): string {
+  let text = '';
+  let pair = '';
+  let last: Increment | undefined;
+  for (const increment of increments) {
+    const { hits, ttlSeconds } = increment;
+    if (hits !== last?.hits || ttlSeconds !== last.ttlSeconds) {
+      pair = encodeAscii(String(hits)) + encodeAscii(String(ttlSeconds));
+      last = increment;
+    }
+    text += pair;
+  }
+  return text;
+}
+
+/** Answers what the script does; rejects with what the client or the server said. */
+export function callScript(
+  client: Redis,
+  script: Script,
+  { count, text }: ScriptArguments,
+  name: 'evalsha' | 'eval',
+): Promise<unknown> {
+  const body = name === 'evalsha' ? script.sha : script.source;
+  const head = `*${String(count + 2)}\r\n${encodeAscii(name)}${encodeAscii(body)}`;
+  const command = new ScriptCall(name, head + text);
+  client.sendCommand(command);
+  return command.promise as Promise<unknown>;
+}
+
+/** One bulk string (RESP) of characters that are an octet each. */
+function encodeAscii(text: string): string {
+  return `$${String(text.length)}\r\n${text}\r\n`;
+}
