@@ -1,6 +1,6 @@
-import { Observable } from 'rxjs';
-import { failure } from '../core/errors';
+import type { Observable } from 'rxjs';
 import type { Question } from '../core/ports';
+import { createQuestionBatches } from './question-batches';
 
 /** Turns single questions into batches: the calls that arrive in one turn leave in one emission. */
 export interface QuestionSource {
@@ -12,15 +12,8 @@ export interface QuestionSource {
   close(): void;
 }
 
-interface Taker {
-  next(batch: readonly Question[]): void;
-  complete(): void;
-}
-
-const DRAINING = failure('draining', 'the service is stopping and takes no more questions');
-
 export function createQuestionSource(): QuestionSource {
-  let subscriber: Taker | undefined;
+  const batches = createQuestionBatches();
   let waiting: Question[] = [];
   let closed = false;
 
@@ -28,33 +21,19 @@ export function createQuestionSource(): QuestionSource {
     const batch = waiting;
     if (batch.length === 0) return;
     waiting = [];
-    if (subscriber !== undefined) subscriber.next(batch);
-    else for (const { asker, ticket } of batch) asker.answer(ticket, DRAINING);
+    batches.ask(batch);
   };
 
   return {
-    questions$: new Observable((next) => {
-      if (subscriber !== undefined) {
-        next.error(new Error('questions$ has a subscriber already'));
-        return;
-      }
-      if (closed) {
-        next.complete();
-        return;
-      }
-      subscriber = next;
-      return () => {
-        subscriber = undefined;
-      };
-    }),
+    questions$: batches.questions$,
     ask(question) {
-      if (closed) question.asker.answer(question.ticket, DRAINING);
+      if (closed) batches.ask([question]);
       else if (waiting.push(question) === 1) setImmediate(flush);
     },
     close() {
       flush();
       closed = true;
-      subscriber?.complete();
+      batches.close();
     },
   };
 }

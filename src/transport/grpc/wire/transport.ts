@@ -9,7 +9,7 @@ import { createConnections } from './connections';
 import { createDecisions } from './decisions';
 import { createHealthMethods } from './health';
 import type { ServedMethod } from './method';
-import { createQuestionBatches } from './question-batches';
+import { createQuestionBatches } from '../../question-batches';
 import { createReflectionMethod } from './reflection';
 import { createSocketServer } from './server';
 

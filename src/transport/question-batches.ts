@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
-import { failure } from '../../../core/errors';
-import type { Question } from '../../../core/ports';
+import { failure } from '../core/errors';
+import type { Question } from '../core/ports';
 
 /** Hands on batches as they are: what one socket read brought is one emission. */
 export interface QuestionBatches {
