@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startRedisServer } from '../support/redis-server';
+import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator } from './e2e-load';
 import { moveToLoadCore, startMeasuredService } from './e2e-service';
@@ -9,7 +10,7 @@ const ROUND = 1_000_000;
 
 /**
  * Asks the built service for many decisions, all with headers of their own, over 10,000 keys, and shows that its
- * memory stays what it was: `--requests 50000000`, `--store memory` for counters without Redis.
+ * memory stays what it was, statistics on: `--requests 50000000`, `--store memory` for counters without Redis.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -25,9 +26,13 @@ async function main(): Promise<void> {
     redis === undefined
       ? { BACKEND_TYPE: 'memory' }
       : { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
+  const statsd = await startStatsdUdp();
   const service = await startMeasuredService({
     GRPC_TRANSPORT: 'wire',
-    DISABLE_STATS: 'true',
+    USE_STATSD: 'true',
+    STATSD_HOST: '127.0.0.1',
+    STATSD_PORT: String(statsd.port),
+    STATSD_PROTOCOL: 'udp',
     ...backend,
   });
   try {
@@ -48,6 +53,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await service.stop();
+    await statsd.stop();
     await redis?.stop();
   }
 }
