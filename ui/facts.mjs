@@ -1,5 +1,5 @@
 import { createLines } from './hot-keys.mjs';
-import { element, numberText, setState, setText, spanText } from './text.mjs';
+import { element, numberText, rateText, setState, setText, spanText } from './text.mjs';
 
 const GAUGES = [
   ['ratelimit.redis_pool.cx_active', 'Connections'],
@@ -34,7 +34,7 @@ function errorsOf(figures) {
   ];
   return errors
     .filter(([, rate]) => rate > 0)
-    .map(([name, rate]) => [name, `${numberText(rate)} /s`, 'bad']);
+    .map(([name, rate]) => [name, `${rateText(rate)} /s`, 'bad']);
 }
 
 function storeFacts({ storeName, storeConnected, breakerOpen, gauges }) {

@@ -1,4 +1,4 @@
-import { element, limitText, numberText, setState, setText, spanText } from './text.mjs';
+import { element, limitText, numberText, rateText, setState, setText, spanText } from './text.mjs';
 
 /** How full a counter is; nothing is known of one that only the local cache spoke of. */
 export function stateOf({ value, limit, isOver }) {
@@ -55,16 +55,19 @@ function createHotLine() {
       const pairs = key.entries?.map(([one, value]) => `${one}=${value}`);
       setText(domain, key.domain === '' ? '' : `${key.domain} `);
       setText(text, pairs?.join(' › ') ?? key.text);
-      setText(rate, `${numberText(key.perSecond)} /s`);
+      setText(rate, `${rateText(key.perSecond)} /s`);
       chip.hidden = !key.isOver;
       const counted = key.value === undefined ? 'of' : `${numberText(key.value)} of`;
-      setText(count, `${counted} ${limitText(key)}, resets in ${spanText(key.resetsIn)}`);
+      setText(
+        count,
+        `${counted} ${limitText({ requestsPerUnit: key.limit, unit: key.unit })}, resets in ${spanText(key.resetsIn)}`,
+      );
       show(key);
     },
   };
 }
 
-const SHOWN = 10;
+const SHOWN = 9;
 
 export function createHotKeys(list, note) {
   const show = createLines(list, createHotLine);
@@ -77,7 +80,7 @@ export function createHotKeys(list, note) {
       }
       return;
     }
-    const bound = hotError < 0.05 ? '' : ` Each may have up to ${numberText(hotError)} /s more.`;
+    const bound = hotError < 0.05 ? '' : ` Each may have up to ${rateText(hotError)} /s more.`;
     if (note.firstChild?.nodeName !== 'SPAN') note.replaceChildren(element('span', 'note'));
     setText(note.firstChild, `Hits of the last seconds.${bound}`);
   };

@@ -1,6 +1,6 @@
 import { createBar, createLines, valueText } from './hot-keys.mjs';
 import { Sparkline } from './sparkline.mjs';
-import { element, limitText, numberText, setText } from './text.mjs';
+import { element, limitText, numberText, rateText, setText } from './text.mjs';
 
 const FIGURES = [
   ['hits', 'hits/s'],
@@ -23,7 +23,7 @@ function createFigures() {
     elements: [line.element, ...figures.map(({ cell }) => cell)],
     show(rates) {
       figures.forEach(({ cell, value }, i) => {
-        setText(value, numberText(rates[i]));
+        setText(value, rateText(rates[i]));
         cell.toggleAttribute('data-zero', rates[i] === 0);
       });
       line.push(rates[0]);
@@ -43,7 +43,7 @@ function createValueLine() {
       setText(key, text);
       key.title = text;
       setText(count, valueText(hot));
-      setText(rate, `${numberText(hot.perSecond)} /s`);
+      setText(rate, `${rateText(hot.perSecond)} /s`);
       show(hot);
     },
   };

@@ -1,13 +1,21 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const oneTenth = new Intl.NumberFormat('en', {
+  minimumFractionDigits: 1,
+  maximumFractionDigits: 1,
+});
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 4 });
 
-/** A count or a rate: as many digits as one can read at a glance. */
+/** A count: as many digits as one can read at a glance. */
 export function numberText(value) {
-  if (value === 0) return '0';
-  if (value < 0.1) return '<0.1';
-  if (value < 10) return tenths.format(value);
   return value < 100_000 ? whole.format(value) : short.format(value);
+}
+
+/** A rate or a mean. */
+export function rateText(value) {
+  if (value === 0) return '0';
+  if (value < 0.05) return '<0.1';
+  return value < 9.95 ? oneTenth.format(value) : numberText(value);
 }
 
 /** A duration in milliseconds, with its unit apart. */

@@ -1,5 +1,5 @@
 import { Sparkline } from './sparkline.mjs';
-import { durationText, element, numberText, setText } from './text.mjs';
+import { durationText, element, numberText, rateText, setText } from './text.mjs';
 
 const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
 
@@ -10,9 +10,9 @@ const TILES = [
   {
     title: 'Decisions',
     read: ({ requests, hits: [hits] }) => [
-      numberText(requests),
+      rateText(requests),
       '/s',
-      `${numberText(hits)} hits of rules`,
+      `${rateText(hits)} hits/s on rules`,
       requests,
     ],
   },
@@ -20,9 +20,9 @@ const TILES = [
     title: 'Over the limit',
     warns: true,
     read: ({ hits: [hits, near, over] }) => [
-      numberText(over),
+      rateText(over),
       '/s',
-      `${percentText(over, hits)}, ${numberText(near)} near`,
+      `${percentText(over, hits)}, ${rateText(near)} near`,
       over,
     ],
   },
@@ -39,14 +39,14 @@ const TILES = [
     read: ({ batch }) =>
       batch === undefined
         ? ['–', '', 'no batches', 0]
-        : [numberText(batch.mean), '', `largest ${numberText(batch.largest)}`, batch.mean],
+        : [rateText(batch.mean), '', `largest ${numberText(batch.largest)}`, batch.mean],
   },
 ];
 
 function timeTile(quantiles, none) {
   if (quantiles === undefined) return ['–', '', none, 0];
   const [figure, unit] = durationText(quantiles.p50);
-  return [figure, unit, `p99 ${durationText(quantiles.p99).join(' ')}`, quantiles.p50];
+  return [figure, unit, `median; p99 ${durationText(quantiles.p99).join(' ')}`, quantiles.p50];
 }
 
 export function createTiles(list) {
