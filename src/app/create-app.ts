@@ -77,7 +77,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const rulesSignal = createStopSignal();
   const sink = chooseSink(settings.statistics, registry, logger, rules);
   const options = toDecisionOptions(settings);
-  const live = createLiveView({ rules, registry, clock, monotonicMs }, options);
+  const live = createLiveView({ rules, registry, clock, monotonicMs, random }, options);
   const connected = createSnapshot(false);
   const transports = createTransports(settings, {
     health,

@@ -121,6 +121,7 @@ export async function benchMemoryFlow(): Promise<MemoryFlow> {
       registry: createRegistry(),
       clock,
       monotonicMs: () => performance.now(),
+      random: Math.random,
     },
     { keyPrefix: '' },
   );

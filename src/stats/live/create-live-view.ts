@@ -1,5 +1,5 @@
 import type { Tally } from '../../core/decision/tally';
-import type { Clock, Counters, Question } from '../../core/ports';
+import type { Clock, Counters, Question, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, quantilesSince } from './batch-figures';
@@ -14,6 +14,7 @@ export interface LiveViewDeps {
   readonly registry: Pick<Registry, 'timers' | 'readGauges'>;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
+  readonly random: Random;
 }
 
 export interface LiveViewOptions {
@@ -46,10 +47,10 @@ const SHOWN_HOT_KEYS = 40;
 const STORE_GAUGE = /^ratelimit\.(?:redis_|memcache|memory|localcache|store)/;
 
 export function createLiveView(
-  { rules, registry, clock, monotonicMs }: LiveViewDeps,
+  { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
   { keyPrefix }: LiveViewOptions,
 ): LiveView {
-  const hotKeys = new HotKeys(keyPrefix);
+  const hotKeys = new HotKeys(keyPrefix, random);
   let isWatched = false;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;

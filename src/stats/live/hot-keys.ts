@@ -1,4 +1,4 @@
-import type { CounterBatch, CounterReply, Increment } from '../../core/ports';
+import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { UNIT_SECONDS, type Unit } from '../../core/units';
 import { FrequentItems } from './frequent-items';
 
@@ -6,7 +6,7 @@ import { FrequentItems } from './frequent-items';
 export interface HotKey {
   /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
   readonly name: string;
-  /** Hits per second of late, never too high. */
+  /** Hits per second of late; never too high while all batches are looked at. */
   readonly perSecond: number;
   /** The counter as the store last told it; undefined when only the local cache spoke of it. */
   readonly value: number | undefined;
@@ -34,18 +34,39 @@ const MEMORY_SECONDS = 2;
 /** A counter of the window before is shown for so long. */
 const STALE_SECONDS = 2;
 
+/** So many increments are looked at in a second; of more, a random share of the batches, weighed for all. */
+const BUDGET = 10_000;
+
 /** The counters with the most hits of the last seconds, from what batches added to them. */
 export class HotKeys {
   readonly #keyPrefix: string;
+  readonly #random: Random;
   readonly #items = new FrequentItems<Seen>(PLACES);
   /** Seconds that the weights are of, faded as they are. */
   #seconds = 0;
+  /** One batch of so many is looked at. */
+  #stride = 1;
+  /** Increments since figures were read: all, and those that were looked at with this stride. */
+  #passed = 0;
+  #looked = 0;
 
-  constructor(keyPrefix: string) {
+  constructor(keyPrefix: string, random: Random) {
     this.#keyPrefix = keyPrefix;
+    this.#random = random;
   }
 
-  record({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
+  record(batch: CounterBatch, reply: CounterReply): void {
+    const { length } = batch.increments;
+    this.#passed += length;
+    if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
+    this.#look(batch, reply);
+    this.#looked += length;
+    if (this.#looked < BUDGET) return;
+    this.#stride *= 2;
+    this.#looked = 0;
+  }
+
+  #look({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
@@ -65,7 +86,7 @@ export class HotKeys {
     if (!(hits > 0)) return this.#items.peek(key);
     const { limit, unit, windowEndSeconds } = increment;
     const create = () => ({ key, limit, unit, windowEndSeconds, value: undefined, isOver: false });
-    return this.#items.add(key, hits, create);
+    return this.#items.add(key, hits * this.#stride, create);
   }
 
   /** Tells that time went on, before the figures are read. */
@@ -78,11 +99,14 @@ export class HotKeys {
     const share = Math.exp(-seconds / MEMORY_SECONDS);
     this.#items.fade(share);
     this.#seconds *= share;
+    this.#stride = Math.max(1, Math.ceil(this.#passed / seconds / BUDGET));
+    this.#passed = this.#looked = 0;
   }
 
   clear(): void {
     this.#items.clear();
-    this.#seconds = 0;
+    this.#seconds = this.#passed = this.#looked = 0;
+    this.#stride = 1;
   }
 
   /** By how many hits per second a figure may be too low. */

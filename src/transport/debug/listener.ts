@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../http-listener';
 import type { Listener } from '../listener';
-import { createEventStream, type EventSource } from './event-stream';
+import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { INDEX_PAGE, PPROF_PAGE } from './pages';
 import { createProfileEndpoint } from './profile-endpoint';
 import { createUiPage } from './ui-page';
@@ -17,6 +17,8 @@ export interface DebugDeps {
   readonly readStats: () => unknown;
   /** What the dashboard is told. */
   readonly live: EventSource;
+  /** Default: EVENT_STREAM_OPTIONS. */
+  readonly events?: EventStreamOptions;
   readonly clock: Clock;
 }
 
@@ -25,7 +27,7 @@ type Page = (query: URLSearchParams, response: ServerResponse, request: Incoming
 /** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
 export function createDebugListener(deps: DebugDeps, options: HttpListenerOptions): Listener {
   const profiles = createProfileEndpoint(deps.clock);
-  const events = createEventStream(deps.live);
+  const events = createEventStream(deps.live, deps.events);
   const ui = createUiPage();
   const text =
     (dump: () => string): Page =>

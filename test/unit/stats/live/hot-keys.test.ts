@@ -28,7 +28,7 @@ function record(
 
 describe('the hottest keys', () => {
   it('says how often a counter is hit, where it stands and what it may reach', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     record(keys, [increment('shop_user_ann_', 30), increment('shop_user_bob_', 6)], {
       after: [130, 6],
     });
@@ -43,7 +43,7 @@ describe('the hottest keys', () => {
   });
 
   it('shows a steady rate as it is from the first second on, and forgets what ended', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     const rates = Array.from({ length: 8 }, () => {
       record(keys, [increment('a_', 50)]);
       keys.pass(1);
@@ -62,7 +62,7 @@ describe('the hottest keys', () => {
   });
 
   it('joins the windows of one counter, shows the later value, and drops windows that are over', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     const before = { windowEndSeconds: NOW - 1 };
     record(keys, [
       increment('a_', 99, before),
@@ -76,7 +76,7 @@ describe('the hottest keys', () => {
   });
 
   it('gives no weight to hits given back, to looks and to what failed, but follows the value', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     record(keys, [increment('a_', 5), increment('b_', 0), increment('c_', 9)], {
       failures: new Map([[2, new Error('away') as never]]),
     });
@@ -89,7 +89,7 @@ describe('the hottest keys', () => {
   });
 
   it('keeps the last value where the local cache knew that a counter is over', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     record(keys, [increment('a_', 1), increment('b_', 1)], {
       after: [101, 0],
       known: [false, true],
@@ -102,8 +102,33 @@ describe('the hottest keys', () => {
     ]);
   });
 
+  it('looks at a share of a flood, and weighs it so that rates stay right', () => {
+    let at = 0;
+    const keys = new HotKeys('p:', () => ((at += 1) * 0.618_033_988) % 1);
+    const rates: number[] = [];
+    for (let second = 0; second < 8; second++) {
+      for (let batch = 0; batch < 1_000; batch++) {
+        const rare = Array.from({ length: 98 }, (_, i) => `rare-${String(batch * 98 + i)}_`);
+        record(
+          keys,
+          [...rare, 'hot_', 'hot_'].map((name) => increment(name, 1)),
+        );
+      }
+      keys.pass(1);
+      rates.push(keys.top(1, NOW)[0]?.perSecond ?? 0);
+      const { errorPerSecond } = keys;
+      expect(errorPerSecond).toBeLessThan((2 * 120_000) / 512);
+      keys.fade(1);
+    }
+    // 2,000 hits a second of 100,000; the error of the sketch and of the share together.
+    for (const rate of rates.slice(1)) {
+      expect(rate).toBeGreaterThan(1_200);
+      expect(rate).toBeLessThan(2_500);
+    }
+  });
+
   it('leaves out keys that are longer than anybody reads', () => {
-    const keys = new HotKeys('p:');
+    const keys = new HotKeys('p:', () => 0);
     record(keys, [increment(`${'x'.repeat(3_000)}_`, 5)]);
     keys.pass(1);
     expect(keys.top(9, NOW)).toEqual([]);
