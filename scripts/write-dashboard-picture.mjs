@@ -1,5 +1,5 @@
 // Writes docs/dashboard.png: the built service with the rules of examples/, some traffic, and Chromium.
-// npm run build && node scripts/write-dashboard-picture.mjs [folder]
+// npm run build && node scripts/write-dashboard-picture.mjs [folder for all looks [seconds]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -11,15 +11,17 @@ import { Client, credentials } from '@grpc/grpc-js';
 import { chromium } from 'playwright-core';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const [folder = join(ROOT, 'docs'), seconds = '75'] = process.argv.slice(2);
+const [given, seconds = '75'] = process.argv.slice(2);
+const folder = given ?? join(ROOT, 'docs');
 const { loadProtos, RATE_LIMIT_PROTO } = createRequire(import.meta.url)(
   '../dist/src/platform/proto/proto-files.js',
 );
-const SHOTS = [
+const LOOKS = [
   { name: 'dashboard.png', width: 1240, height: 1010, colorScheme: 'light' },
   { name: 'dashboard-dark.png', width: 1240, height: 1010, colorScheme: 'dark' },
   { name: 'dashboard-narrow.png', width: 360, height: 1500, colorScheme: 'light' },
 ];
+const SHOTS = given === undefined ? LOOKS.slice(0, 1) : LOOKS;
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');

@@ -1,5 +1,5 @@
 import { findNode } from '../../core/rules/match';
-import type { KeyRules, RuleLevel, RuleLimit, Rules } from '../../core/rules/rules';
+import type { KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import type { Unit } from '../../core/units';
 
 /** What the name of a counter says about it. */
@@ -22,11 +22,7 @@ type Entries = readonly (readonly [string, string])[];
  * Reads `<domain>_<key>_<value>_…_`, the name of a counter, along the rules. Where two readings fit
  * the counters themselves are one, so the first is right enough.
  */
-export function findRule(
-  rules: Rules,
-  name: string,
-  wanted: { readonly limit: number; readonly unit: Unit },
-): CounterPath | undefined {
+export function findRule(rules: Rules, name: string, wanted: Wanted): CounterPath | undefined {
   let unread: CounterPath | undefined;
   for (const domainEnd of separators(name, 0)) {
     const domain = name.slice(0, domainEnd);
@@ -40,6 +36,23 @@ export function findRule(
   return unread;
 }
 
+/** What the counter was told of its limit. */
+interface Wanted {
+  readonly limit: number;
+  readonly unit: Unit;
+}
+
+interface Steps {
+  left: number;
+}
+
+interface Reading {
+  readonly entry: readonly [key: string, value: string];
+  readonly node: RuleNode;
+  /** What comes behind the entry. */
+  readonly rest: string;
+}
+
 interface Read {
   readonly entries: Entries;
   readonly limit: RuleLimit;
@@ -49,32 +62,47 @@ function readEntries(
   level: RuleLevel,
   text: string,
   before: Entries,
-  wanted: { readonly limit: number; readonly unit: Unit },
-  steps: { left: number },
+  wanted: Wanted,
+  steps: Steps,
 ): Read | undefined {
-  for (const keyEnd of separators(text, 0)) {
-    const key = text.slice(0, keyEnd);
-    if (!hasKey(level, key)) continue;
-    for (const valueEnd of separators(text, keyEnd + 1)) {
-      if ((steps.left -= 1) < 0) return undefined;
-      const value = text.slice(keyEnd + 1, valueEnd);
-      const node = findNode(level, key, value);
-      if (node === undefined) continue;
-      const entries = [...before, [key, value] as const];
-      const rest = text.slice(valueEnd + 1);
-      const { limit, children } = node;
-      if (rest === '') {
-        if (limit !== undefined && isWanted(limit, wanted)) return { entries, limit };
-      } else if (children !== undefined) {
-        const deeper = readEntries(children, rest, entries, wanted, steps);
-        if (deeper !== undefined) return deeper;
-      }
-    }
+  for (const { entry, node, rest } of readings(level, text, steps)) {
+    const entries = [...before, entry];
+    const read =
+      rest === '' ? lastOf(node, entries, wanted) : deeper(node, rest, entries, wanted, steps);
+    if (read !== undefined) return read;
   }
   return undefined;
 }
 
-function isWanted(limit: RuleLimit, wanted: { limit: number; unit: Unit }): boolean {
+/** Every way to read the first entry of a text that the level allows. */
+function* readings(level: RuleLevel, text: string, steps: Steps): Generator<Reading, void> {
+  for (const keyEnd of separators(text, 0)) {
+    const key = text.slice(0, keyEnd);
+    if (!hasKey(level, key)) continue;
+    for (const valueEnd of separators(text, keyEnd + 1)) {
+      if ((steps.left -= 1) < 0) return;
+      const value = text.slice(keyEnd + 1, valueEnd);
+      const node = findNode(level, key, value);
+      if (node !== undefined) yield { entry: [key, value], node, rest: text.slice(valueEnd + 1) };
+    }
+  }
+}
+
+function lastOf({ limit }: RuleNode, entries: Entries, wanted: Wanted): Read | undefined {
+  return limit !== undefined && isWanted(limit, wanted) ? { entries, limit } : undefined;
+}
+
+function deeper(
+  { children }: RuleNode,
+  rest: string,
+  entries: Entries,
+  wanted: Wanted,
+  steps: Steps,
+): Read | undefined {
+  return children && readEntries(children, rest, entries, wanted, steps);
+}
+
+function isWanted(limit: RuleLimit, wanted: Wanted): boolean {
   return limit.requestsPerUnit === wanted.limit && limit.unit === wanted.unit;
 }
 

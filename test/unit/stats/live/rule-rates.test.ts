@@ -52,7 +52,14 @@ describe('hits by rule', () => {
               {
                 key: 'path',
                 value: '/a',
-                limit: expect.objectContaining({ id: 1, unlimited: true, name: 'free' }),
+                limit: {
+                  ...off,
+                  id: 1,
+                  requestsPerUnit: 0,
+                  unit: 'SECOND',
+                  unlimited: true,
+                  name: 'free',
+                },
                 children: [],
               },
             ],
