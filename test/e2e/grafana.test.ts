@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shouldRateLimit } from '../../src/client/call';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { temporaryRules } from '../support/dashboard-rules';
 import { parseExposition } from '../support/parse-exposition';
 import { startRedisServer } from '../support/redis-server';
 import { startService, stopServices } from '../support/service';
@@ -49,9 +51,12 @@ afterEach(stopServices);
 
 it('queries only metrics and labels that the service exports', async () => {
   const redis = await startRedisServer();
+  const example = readFileSync(join(__dirname, '../../examples/config/example.yaml'), 'utf8');
+  const rules = await temporaryRules([example]);
   const port = await freePort();
   const service = await startService({
     env: {
+      ...rules.env,
       DISABLE_STATS: 'false',
       USE_PULLMETRICS: 'true',
       PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,
@@ -68,15 +73,20 @@ it('queries only metrics and labels that the service exports', async () => {
     json: false,
     tls: undefined,
   });
+  await rules.write('domain: [');
+  await redis.client.call('client', 'kill', 'type', 'normal');
   const exported = await eventually(async () => {
     const answer = await fetch(`http://127.0.0.1:${String(port)}/metrics`);
     const { samples } = parseExposition(await answer.text(), 'text');
     const keys = [...samples.keys()];
-    expect(keys.some((key) => key.startsWith('ratelimit_service_response_time'))).toBe(true);
+    for (const late of ['response_time_seconds_count', 'config_load_error'])
+      expect(keys.some((key) => key.startsWith(`ratelimit_service_${late}`))).toBe(true);
+    expect(keys).toContain('ratelimit_redis_pool_cx_local_close');
     return keys;
   });
   await service.stop();
   await redis.stop();
+  await rm(rules.folder, { recursive: true });
 
   const queries = [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
