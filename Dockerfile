@@ -17,6 +17,7 @@ COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY proto ./proto
+COPY ui ./ui
 RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \
   && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check

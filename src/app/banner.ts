@@ -8,6 +8,7 @@ export function banner({ grpc, http, debug }: Addresses, store: string): string 
     `  HTTP   http://${http}`,
     `  debug  http://${debug}`,
     `  counts in ${store}`,
+    `  live view at http://${local(debug)}/ui`,
     '',
     '  Try the example rules (the same line again is over the limit):',
     '',

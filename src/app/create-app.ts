@@ -15,6 +15,7 @@ import { createDecideBatch } from '../decisions/decide-batch';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { createRecordTally } from '../stats/record-tally';
+import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import { addressText } from '../transport/listener';
 import type { CounterStore } from './choose-counters';
@@ -23,6 +24,7 @@ import { createTransports } from './create-transports';
 import { toDecisionOptions } from './decision-options';
 import { followRules } from './follow-rules';
 import { healthSignals } from './health-signals';
+import { createLiveSource } from './live-source';
 
 /** What the app needs from outside: everything that a test replaces. */
 export interface AppDeps {
@@ -74,10 +76,14 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
   const rulesSignal = createStopSignal();
   const sink = chooseSink(settings.statistics, registry, logger, rules);
+  const options = toDecisionOptions(settings);
+  const live = createLiveView({ rules, registry, clock, monotonicMs, random }, options);
+  const connected = createSnapshot(false);
   const transports = createTransports(settings, {
     health,
     rules,
     registry,
+    live: createLiveSource({ live, health, store, connected, clock }),
     clock,
     monotonicMs,
     random,
@@ -89,21 +95,21 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const decideBatch = createDecideBatch(
     {
       rules,
-      counters: store.counters,
-      localCounters,
+      counters: live.watchCounters(store.counters, 'store'),
+      localCounters: live.watchCounters(localCounters, 'local'),
       clock,
       random,
       onFault: (error) => {
         logger.error('a batch of decisions failed', { error });
       },
     },
-    toDecisionOptions(settings),
+    options,
   );
   const decisions$ = transports.questions$.pipe(
     batchedQuestions({
       until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
       maxSize: MAX_BATCH,
-      answer: decideBatch,
+      answer: live.watchDecisions(decideBatch),
     }),
     map(createRecordTally(registry)),
   );
@@ -124,8 +130,15 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rulesSignal.until(),
   );
 
+  const connected$ = store.connected$.pipe(
+    map((isConnected) => {
+      connected.set(isConnected);
+    }),
+    rulesSignal.until(),
+  );
+
   const decided = toEnd(decisions$);
-  const rest = toEnd(merge(health$, rules$, store.run$, sink.run$, transports.run$));
+  const rest = toEnd(merge(health$, connected$, rules$, store.run$, sink.run$, transports.run$));
   const done = Promise.all([decided, rest]).then(() => undefined);
 
   const stop = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import { dumpJson, dumpText } from '../stats/dump';
 import type { Registry } from '../stats/registry';
+import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
@@ -19,6 +20,8 @@ export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
+  /** What the dashboard is told. */
+  readonly live: EventSource;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   readonly random: Random;
@@ -36,7 +39,7 @@ export interface Transports {
 
 export function createTransports(
   { servers }: Settings,
-  { health, rules, registry, clock, monotonicMs, random, logger }: TransportsDeps,
+  { health, rules, registry, live, clock, monotonicMs, random, logger }: TransportsDeps,
 ): Transports {
   const grpc = chooseGrpc(servers.grpc, {
     health,
@@ -53,6 +56,7 @@ export function createTransports(
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
       dumpStats: () => dumpText(registry),
       readStats: () => dumpJson(registry),
+      live,
       clock,
     },
     servers.debug,

@@ -1,8 +1,10 @@
 import { Subject, lastValueFrom, map } from 'rxjs';
 import { batchedQuestions, turnWindow } from '../../streams';
 import type { Asker, Counters, Question } from '../../src/core/ports';
+import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
+import { createLiveView } from '../../src/stats/live/create-live-view';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
 import { requestSource, someRules } from './load';
@@ -16,8 +18,10 @@ const IN_FLIGHT = 10;
 
 const asker: Asker = { answer: () => undefined };
 
-export function createDecider(counters: Counters): DecideBatch {
-  const rules = someRules(1_000);
+export function createDecider(
+  counters: Pick<Counters, 'add'>,
+  rules: Rules = someRules(1_000),
+): DecideBatch {
   return createDecideBatch(
     {
       rules: { current: rules },
@@ -95,12 +99,37 @@ async function throughStreams(
   await done;
 }
 
+export interface MemoryFlow {
+  readonly plain: number;
+  readonly streams: number;
+  /** Seen by the dashboard: while nobody looks, and while somebody does. */
+  readonly unwatched: number;
+  readonly watched: number;
+}
+
 /** The batch flow on memory: through the streams, and by calling the decider itself. */
-export async function benchMemoryFlow(): Promise<{ plain: number; streams: number }> {
-  const counters = createMemoryCounters({ clock: () => Date.now() / 1_000 });
+export async function benchMemoryFlow(): Promise<MemoryFlow> {
+  const clock = () => Date.now() / 1_000;
+  const counters = createMemoryCounters({ clock });
   const decide = createDecider(counters);
   const plain = await measureFlow(decide, { viaStreams: false });
   const streams = await measureFlow(decide);
+  const rules = someRules(1_000);
+  const live = createLiveView(
+    {
+      rules: { current: rules },
+      registry: createRegistry(),
+      clock,
+      monotonicMs: () => performance.now(),
+      random: Math.random,
+    },
+    { keyPrefix: '' },
+  );
+  const seen = live.watchDecisions(createDecider(live.watchCounters(counters, 'store'), rules));
+  const unwatched = await measureFlow(seen);
+  live.start();
+  const watched = await measureFlow(seen, {}, () => void live.take());
+  live.stop();
   await counters.close();
-  return { plain, streams };
+  return { plain, streams, unwatched, watched };
 }

@@ -23,6 +23,8 @@ async function main(): Promise<void> {
   const memory = await benchMemoryFlow();
   print('batch flow on memory, bursts of 100', memory.streams);
   print('  the same without streams', memory.plain);
+  print('  the same seen by the dashboard, nobody looks', memory.unwatched);
+  print('  the same while somebody looks', memory.watched);
   for (const descriptors of [1, 2] as const) {
     const { ours, redis } = await benchRedisFlow(descriptors);
     print(`batch flow on Redis, bursts of 100, ${String(descriptors)} descriptor(s)`, ours);

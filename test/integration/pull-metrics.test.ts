@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { parseExposition } from '../support/parse-exposition';
 import { createRecordingLogger } from '../support/recording-logger';
+import { SOME_LIMIT } from '../support/rules';
 import { someRules } from '../bench/load';
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -51,6 +52,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
 
 const figures = { overLimit: 5, nearLimit: 4, withinLimit: 3, shadowMode: 2 };
 const line = (metric: string) => ({
+  limit: SOME_LIMIT,
   metric,
   totalHits: 6,
   ...figures,

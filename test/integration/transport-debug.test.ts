@@ -9,6 +9,13 @@ import { createDebugListener, type DebugDeps } from '../../src/transport/debug/l
 
 const run = promisify(execFile);
 
+const quiet: DebugDeps['live'] = {
+  start: () => undefined,
+  stop: () => undefined,
+  base: { version: 1, read: () => ({}) },
+  next: () => ({}),
+};
+
 describe('the debug port', () => {
   const cleanups: (() => Promise<void>)[] = [];
   afterEach(async () => {
@@ -21,6 +28,7 @@ describe('the debug port', () => {
         dumpRules: () => 'shop.user: unit=HOUR requests_per_unit=2',
         dumpStats: () => 'ratelimit.service.config_load_success: 1\n',
         readStats: () => ({ counters: { a: 1 } }),
+        live: quiet,
         clock: () => 1_700_000_000,
         ...deps,
       },
@@ -36,7 +44,7 @@ describe('the debug port', () => {
     const { get } = await start();
     const index = await (await get('/')).text();
     const paths = index.split('\n').flatMap((line) => /^(\/\S*): /.exec(line)?.[1] ?? []);
-    expect(paths).toEqual(['/', '/rlconfig', '/stats', '/debug/pprof/']);
+    expect(paths).toEqual(['/', '/ui', '/rlconfig', '/stats', '/debug/pprof/']);
     for (const path of paths) expect((await get(path)).status).toBe(200);
   });
 

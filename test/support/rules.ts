@@ -1,6 +1,6 @@
 import { compileRules } from '../../src/core/rules/compile';
 import type { LimitDefinition, RuleDefinition } from '../../src/core/rules/definition';
-import type { Rules } from '../../src/core/rules/rules';
+import type { KeyRules, RuleLimit, Rules } from '../../src/core/rules/rules';
 import type { Unit } from '../../src/core/units';
 
 /** A rule as a test writes it: nested, with what does not matter left out. */
@@ -51,4 +51,12 @@ function isPair(limit: NonNullable<RuleSketch['limit']>): limit is readonly [num
 /** Compiled rules of one domain. */
 export function rulesOf(domain: string, sketches: readonly RuleSketch[]): Rules {
   return compileRules([{ domain, rules: definitionsOf(sketches) }]);
+}
+
+/** The limit of some rule, where it does not matter which. */
+export const SOME_LIMIT: RuleLimit = soleLimit(rulesOf('d', [{ key: 'a', limit: [1, 'HOUR'] }]));
+
+function soleLimit({ domains }: Rules): RuleLimit {
+  const { anyValue } = domains.get('d')?.top as KeyRules;
+  return anyValue?.limit as RuleLimit;
 }

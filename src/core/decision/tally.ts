@@ -25,6 +25,7 @@ export interface Tally {
 /** Hits of one descriptor, by what became of them. */
 export type RuleTally = Pick<
   Verdict,
+  | 'limit'
   | 'metric'
   | 'totalHits'
   | 'overLimit'
@@ -66,6 +67,7 @@ export class TallySheet implements Tally {
   lostDigits({ metric, limit, hits }: Ask, exact: bigint): void {
     const lost = Number(exact - BigInt(hits));
     this.rules.push({
+      limit,
       metric,
       totalHits: lost,
       overLimit: lost,
@@ -80,6 +82,7 @@ export class TallySheet implements Tally {
   hitsOnly(ask: Ask | undefined): void {
     if (ask === undefined) return;
     this.rules.push({
+      limit: ask.limit,
       metric: ask.metric,
       totalHits: Math.max(ask.hits, 0),
       overLimit: 0,

@@ -1,6 +1,7 @@
 import type { Ask } from '../counters/plan';
 import type { Windows } from '../counters/windows';
 import type { Code, CurrentLimit, DescriptorStatus, JsonObject } from '../model';
+import type { RuleLimit } from '../rules/rules';
 
 /** How a verdict bears on the overall code (choices §2.4); an unlimited rule does not. */
 type Bearing = 'hard' | 'quota' | 'none';
@@ -10,6 +11,8 @@ export interface Verdict {
   readonly status: DescriptorStatus;
   readonly bearing: Bearing;
   readonly metadata: JsonObject | undefined;
+  /** The limit that applied: the rule's own object, or one made for a limit in the request. */
+  readonly limit: RuleLimit;
   readonly metric: string;
   readonly totalHits: number;
   readonly overLimit: number;
@@ -155,6 +158,7 @@ function toVerdict(
     status,
     bearing,
     metadata: limit.metadata,
+    limit,
     metric,
     totalHits,
     overLimit: over,

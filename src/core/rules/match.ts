@@ -45,7 +45,8 @@ function metricOf(
   return dynamicMetric ? runtimeMetric(rules, entries, appendFlagged) : metric;
 }
 
-function findNode(level: RuleLevel, key: string, value: string): RuleNode | undefined {
+/** The entry of a level that applies to a key and a value: the value itself, a wildcard, any value. */
+export function findNode(level: RuleLevel, key: string, value: string): RuleNode | undefined {
   const rules = level instanceof Map ? level.get(key) : soleRules(level, key);
   if (rules === undefined) return undefined;
   const exact = rules.byValue?.get(value);

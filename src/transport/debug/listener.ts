@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../http-listener';
 import type { Listener } from '../listener';
+import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { INDEX_PAGE, PPROF_PAGE } from './pages';
 import { createProfileEndpoint } from './profile-endpoint';
+import { createUiPage } from './ui-page';
 
 /** What the pages show; each is asked when its page is. */
 export interface DebugDeps {
@@ -13,14 +15,20 @@ export interface DebugDeps {
   readonly dumpStats: () => string;
   /** The same as a value for JSON. */
   readonly readStats: () => unknown;
+  /** What the dashboard is told. */
+  readonly live: EventSource;
+  /** Default: EVENT_STREAM_OPTIONS. */
+  readonly events?: EventStreamOptions;
   readonly clock: Clock;
 }
 
-type Page = (query: URLSearchParams, response: ServerResponse) => void;
+type Page = (query: URLSearchParams, response: ServerResponse, request: IncomingMessage) => void;
 
-/** The debug port: `/`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
+/** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
 export function createDebugListener(deps: DebugDeps, options: HttpListenerOptions): Listener {
   const profiles = createProfileEndpoint(deps.clock);
+  const events = createEventStream(deps.live, deps.events);
+  const ui = createUiPage();
   const text =
     (dump: () => string): Page =>
     (_query, response) => {
@@ -28,6 +36,18 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
     };
   const pages: ReadonlyMap<string, Page> = new Map([
     ['/', text(() => INDEX_PAGE)],
+    ...['/ui', '/ui/'].map((path): [string, Page] => [
+      path,
+      (_query, response) => {
+        ui(response);
+      },
+    ]),
+    [
+      '/ui/events',
+      (_query, response, request) => {
+        events.serve(request, response);
+      },
+    ],
     ['/rlconfig', text(deps.dumpRules)],
     ['/stats', statsPage(deps, text(deps.dumpStats))],
     ['/debug/pprof/', text(() => PPROF_PAGE)],
@@ -46,6 +66,7 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
     ...listener,
     close(withinMs) {
       profiles.close();
+      events.close();
       return listener.close(withinMs);
     },
   };
@@ -53,9 +74,10 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
 
 function respond(
   pages: ReadonlyMap<string, Page>,
-  { method = '', url = '/' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
 ): void {
+  const { method = '', url = '/' } = request;
   const [path = '', query = ''] = url.split('?', 2);
   const page = pages.get(path);
   const plain = 'text/plain; charset=utf-8';
@@ -65,14 +87,19 @@ function respond(
     response.setHeader('Allow', 'GET, HEAD');
     send(response, 405, plain, `method ${method} is not allowed here, expected GET or HEAD\n`);
   } else {
-    show(page, new URLSearchParams(query), response);
+    show(page, new URLSearchParams(query), response, request);
   }
 }
 
 /** A page that cannot be made is an error of that page, never of the process. */
-function show(page: Page, query: URLSearchParams, response: ServerResponse): void {
+function show(
+  page: Page,
+  query: URLSearchParams,
+  response: ServerResponse,
+  request: IncomingMessage,
+): void {
   try {
-    page(query, response);
+    page(query, response, request);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     send(response, 500, 'text/plain; charset=utf-8', `this page failed: ${reason}\n`);
@@ -80,9 +107,9 @@ function show(page: Page, query: URLSearchParams, response: ServerResponse): voi
 }
 
 function statsPage({ readStats }: DebugDeps, asText: Page): Page {
-  return (query, response) => {
+  return (query, response, request) => {
     const format = query.get('format') ?? 'text';
-    if (format === 'text') asText(query, response);
+    if (format === 'text') asText(query, response, request);
     else if (format === 'json') {
       send(response, 200, 'application/json', withNewline(JSON.stringify(readStats())));
     } else {

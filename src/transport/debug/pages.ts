@@ -1,6 +1,7 @@
 /** Lines of the debug port's front page; `docs/endpoints.md` tells the same at more length. */
 export const INDEX_PAGE = [
   ['/', 'this list'],
+  ['/ui', 'a page to look at: rules, traffic, hot keys and the store, live'],
   ['/rlconfig', 'the rules that are in force, one line for each limit'],
   ['/stats', 'all statistics as text; ?format=json for JSON'],
   ['/debug/pprof/', 'profiles of this process, for `go tool pprof`'],

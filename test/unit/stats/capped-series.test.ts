@@ -3,8 +3,10 @@ import type { RuleTally } from '../../../src/core/decision/tally';
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
+import { SOME_LIMIT } from '../../support/rules';
 
 const hit = (metric: string): RuleTally => ({
+  limit: SOME_LIMIT,
   metric,
   totalHits: 1,
   overLimit: 0,

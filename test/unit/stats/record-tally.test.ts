@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { RuleTally, Tally } from '../../../src/core/decision/tally';
 import { createRecordTally } from '../../../src/stats/record-tally';
 import { createRegistry } from '../../../src/stats/registry';
+import { SOME_LIMIT } from '../../support/rules';
 
 const NOTHING: Tally = {
   rules: [],
@@ -16,6 +17,7 @@ const NOTHING: Tally = {
 
 function line(metric: string, counts: Partial<Omit<RuleTally, 'metric'>>): RuleTally {
   return {
+    limit: SOME_LIMIT,
     metric,
     totalHits: 0,
     overLimit: 0,

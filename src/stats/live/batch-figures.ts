@@ -1,0 +1,84 @@
+import type { Tally } from '../../core/decision/tally';
+import { Histogram, quantile, samplesSince } from '../histogram';
+
+/** How batches went since they were last taken. */
+export interface BatchTotals {
+  readonly requests: number;
+  readonly batches: number;
+  readonly largest: number;
+  readonly unknownDomains: number;
+  readonly serviceErrors: number;
+  readonly storeErrors: number;
+  readonly storeTimeouts: number;
+  readonly breakerOpen: number;
+  readonly answeredLocally: number;
+  /** Of asking the store for a batch, in milliseconds; undefined when it was not asked. */
+  readonly store: Quantiles | undefined;
+}
+
+export interface Quantiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+/** Sums over batches, a handful of additions for each. */
+export class BatchFigures {
+  #requests = 0;
+  #batches = 0;
+  #largest = 0;
+  #unknownDomains = 0;
+  #serviceErrors = 0;
+  #storeErrors = 0;
+  #storeTimeouts = 0;
+  #breakerOpen = 0;
+  #answeredLocally = 0;
+  readonly #storeTimes = new Histogram();
+  #storeBefore = this.#storeTimes.counts.slice();
+
+  decided(requests: number, tally: Tally): void {
+    this.#requests += requests;
+    this.#batches += 1;
+    if (requests > this.#largest) this.#largest = requests;
+    this.#unknownDomains += tally.unknownDomains.length;
+    this.#serviceErrors += tally.serviceErrors;
+    this.#storeErrors += tally.storeErrors;
+    this.#storeTimeouts += tally.storeTimeouts;
+    this.#breakerOpen += tally.breakerOpen;
+    this.#answeredLocally += tally.answeredLocally;
+  }
+
+  asked(milliseconds: number): void {
+    this.#storeTimes.record(milliseconds, 1);
+  }
+
+  take(): BatchTotals {
+    const { counts } = this.#storeTimes;
+    const totals: BatchTotals = {
+      requests: this.#requests,
+      batches: this.#batches,
+      largest: this.#largest,
+      unknownDomains: this.#unknownDomains,
+      serviceErrors: this.#serviceErrors,
+      storeErrors: this.#storeErrors,
+      storeTimeouts: this.#storeTimeouts,
+      breakerOpen: this.#breakerOpen,
+      answeredLocally: this.#answeredLocally,
+      store: quantilesSince(counts, this.#storeBefore),
+    };
+    this.#requests = this.#batches = this.#largest = this.#unknownDomains = 0;
+    this.#serviceErrors = this.#storeErrors = this.#storeTimeouts = 0;
+    this.#breakerOpen = this.#answeredLocally = 0;
+    this.#storeBefore = counts.slice();
+    return totals;
+  }
+}
+
+/** Of the durations in `counts` beyond those in `before`; undefined when there are none. */
+export function quantilesSince(
+  counts: Float64Array,
+  before: Float64Array | undefined,
+): Quantiles | undefined {
+  const samples = samplesSince(counts, before);
+  if (samples.length === 0) return undefined;
+  return { p50: quantile(samples, 0.5), p99: quantile(samples, 0.99) };
+}

@@ -1,0 +1,183 @@
+import type { Tally } from '../../core/decision/tally';
+import type { Clock, Counters, Question, Random } from '../../core/ports';
+import type { RuleLimit, Rules } from '../../core/rules/rules';
+import type { Registry } from '../registry';
+import { BatchFigures, quantilesSince } from './batch-figures';
+import { findRule } from './find-rule';
+import { HotKeys, type HotKey } from './hot-keys';
+import type { HotKeyView, LiveFigures } from './live-figures';
+import { RuleRates, type Hits } from './rule-rates';
+import { cutText, type RuleTree } from './rule-tree';
+
+export interface LiveViewDeps {
+  readonly rules: { readonly current: Rules | undefined };
+  readonly registry: Pick<Registry, 'timers' | 'readGauges'>;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+}
+
+export interface LiveViewOptions {
+  /** CACHE_KEY_PREFIX. */
+  readonly keyPrefix: string;
+}
+
+type Decide = (questions: readonly Question[]) => Promise<Tally>;
+
+/**
+ * Watches what the service does, for people who look at it. While nobody does, it costs one comparison
+ * for each batch and remembers nothing.
+ */
+export interface LiveView {
+  /** The same counters, seen by this view; those of the store are timed, whether they answer or fail. */
+  watchCounters(counters: Pick<Counters, 'add'>, kind: 'store' | 'local'): Pick<Counters, 'add'>;
+  /** The same decisions, seen by this view. */
+  watchDecisions(decide: Decide): Decide;
+  start(): void;
+  stop(): void;
+  /** The rules that the figures are of; another object after a reload. */
+  readonly tree: RuleTree | undefined;
+  /** What happened since the last time this was asked. */
+  take(): LiveFigures;
+}
+
+const RESPONSE_TIMER = 'ratelimit_server.ShouldRateLimit.response_time';
+const SHOWN_HOT_KEYS = 40;
+/** Gauges of stores and caches; others are no matter of this page. */
+const STORE_GAUGE = /^ratelimit\.(?:redis_|memcache|memory|localcache|store)/;
+
+export function createLiveView(
+  { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
+  { keyPrefix }: LiveViewOptions,
+): LiveView {
+  const hotKeys = new HotKeys(keyPrefix, random);
+  let isWatched = false;
+  let batches = new BatchFigures();
+  let rates: RuleRates | undefined;
+  let takenMs = 0;
+  let responseBefore: Float64Array | undefined;
+
+  const follow = (): RuleRates | undefined => {
+    const { current } = rules;
+    if (current !== rates?.rules)
+      rates = current === undefined ? undefined : new RuleRates(current);
+    return rates;
+  };
+  const responseCounts = () => registry.timers.get(RESPONSE_TIMER)?.counts.slice();
+
+  return {
+    watchCounters: (counters, kind) => ({
+      add(batch) {
+        if (!isWatched) return counters.add(batch);
+        const startedMs = monotonicMs();
+        const answered = () => {
+          if (kind === 'store') batches.asked(monotonicMs() - startedMs);
+        };
+        return counters
+          .add(batch)
+          .finally(answered)
+          .then((reply) => {
+            hotKeys.record(batch, reply);
+            return reply;
+          });
+      },
+    }),
+    watchDecisions: (decide) => (questions) => {
+      if (!isWatched) return decide(questions);
+      return decide(questions).then((tally) => {
+        batches.decided(questions.length, tally);
+        rates?.record(tally);
+        return tally;
+      });
+    },
+    start() {
+      isWatched = true;
+      batches = new BatchFigures();
+      takenMs = monotonicMs();
+      responseBefore = responseCounts();
+      follow();
+    },
+    stop() {
+      isWatched = false;
+      rates = undefined;
+      responseBefore = undefined;
+      hotKeys.clear();
+    },
+    get tree() {
+      return follow()?.tree;
+    },
+    take() {
+      const nowMs = monotonicMs();
+      // Two looks within one millisecond: no division by nothing.
+      const seconds = Math.max((nowMs - takenMs) / 1_000, 0.001);
+      takenMs = nowMs;
+      const counts = responseCounts();
+      const response = counts && quantilesSince(counts, responseBefore);
+      responseBefore = counts;
+      hotKeys.pass(seconds);
+      const figures = {
+        ...batchRates(batches, seconds),
+        ...ruleRates(follow(), seconds),
+        response,
+        hot: hotViews(hotKeys.top(SHOWN_HOT_KEYS, clock()), rates, clock()),
+        hotError: hotKeys.errorPerSecond,
+        gauges: Object.fromEntries(
+          [...registry.readGauges()].filter(([name]) => STORE_GAUGE.test(name)),
+        ),
+      };
+      hotKeys.fade(seconds);
+      return figures;
+    },
+  };
+}
+
+function batchRates(figures: BatchFigures, seconds: number) {
+  const { batches, largest, store, ...totals } = figures.take();
+  const rates = {
+    requests: totals.requests / seconds,
+    unknownDomains: totals.unknownDomains / seconds,
+    serviceErrors: totals.serviceErrors / seconds,
+    storeErrors: totals.storeErrors / seconds,
+    storeTimeouts: totals.storeTimeouts / seconds,
+    breakerOpen: totals.breakerOpen / seconds,
+    answeredLocally: totals.answeredLocally / seconds,
+  };
+  const batch = batches === 0 ? undefined : { mean: totals.requests / batches, largest };
+  return { ...rates, batch, store };
+}
+
+function ruleRates(rates: RuleRates | undefined, seconds: number) {
+  const per = ([hits, near, over, shadow]: Hits): Hits => [
+    hits / seconds,
+    near / seconds,
+    over / seconds,
+    shadow / seconds,
+  ];
+  const line = ([place, hits]: readonly [number, Hits]) => [place, ...per(hits)] as const;
+  const taken = rates?.take();
+  if (taken === undefined) return { rules: [], domains: [], hits: [0, 0, 0, 0] as const };
+  const { rules, domains, total } = taken;
+  return { rules: rules.map(line), domains: domains.map(line), hits: per(total) };
+}
+
+function hotViews(
+  keys: readonly HotKey[],
+  rates: RuleRates | undefined,
+  nowSeconds: number,
+): readonly HotKeyView[] {
+  if (rates === undefined) return [];
+  const ids = new Map<RuleLimit, number>();
+  rates.tree.limits.forEach(({ limit }, id) => ids.set(limit, id));
+  return keys.map((key) => {
+    const path = findRule(rates.rules, key.name, key);
+    const { perSecond, value, isOver, limit, unit } = key;
+    return {
+      domain: cutText(path?.domain ?? ''),
+      entries: path?.entries?.map(([name, text]) => [cutText(name), cutText(text)] as const),
+      text: cutText(path?.rest ?? key.name),
+      rule: path?.limit && ids.get(path.limit),
+      ...{ perSecond, value, isOver, limit, unit },
+      resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
+    };
+  });
+}

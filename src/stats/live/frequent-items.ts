@@ -1,0 +1,73 @@
+/**
+ * The heaviest items of an endless stream in a fixed number of places (Misra and Gries 1982, with
+ * weights and purges as in Anderson et al. 2017). Costs one look into a map for each addition; where a
+ * new item finds no place, the median of all weights is taken from each, and about half of them go.
+ *
+ * What is said of an item is never too high, and too low by at most `error`, which is itself at most
+ * 2/places of all weight that was added: an item that is heavier than that is there.
+ */
+export class FrequentItems<T> {
+  readonly #places: number;
+  readonly #byKey = new Map<string, Weighed<T>>();
+  readonly #weights: Float64Array;
+  #error = 0;
+
+  constructor(places: number) {
+    this.#places = places;
+    this.#weights = new Float64Array(places);
+  }
+
+  /** By how much a weight may be too low. */
+  get error(): number {
+    return this.#error;
+  }
+
+  /** The item with more weight; `create` makes it when it has none yet. `weight` is above 0. */
+  add(key: string, weight: number, create: (key: string) => T): T {
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      known.weight += weight;
+      return known.item;
+    }
+    if (this.#byKey.size >= this.#places) this.#purge();
+    const item = create(key);
+    this.#byKey.set(key, { item, weight });
+    return item;
+  }
+
+  /** The item of a key, if it has a place. */
+  peek(key: string): T | undefined {
+    return this.#byKey.get(key)?.item;
+  }
+
+  /** Lets all weights, and with them the error, fade to a share (0 to 1). */
+  fade(share: number): void {
+    this.#error *= share;
+    for (const weighed of this.#byKey.values()) weighed.weight *= share;
+  }
+
+  clear(): void {
+    this.#byKey.clear();
+    this.#error = 0;
+  }
+
+  [Symbol.iterator](): Iterator<Weighed<T>> {
+    return this.#byKey.values();
+  }
+
+  #purge(): void {
+    let place = 0;
+    for (const { weight } of this.#byKey.values()) this.#weights[place++] = weight;
+    const median = this.#weights.sort()[this.#places >> 1] as number;
+    this.#error += median;
+    for (const [key, weighed] of this.#byKey) {
+      weighed.weight -= median;
+      if (weighed.weight <= 0) this.#byKey.delete(key);
+    }
+  }
+}
+
+export interface Weighed<T> {
+  readonly item: T;
+  weight: number;
+}

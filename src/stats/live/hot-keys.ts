@@ -1,0 +1,139 @@
+import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
+import { UNIT_SECONDS, type Unit } from '../../core/units';
+import { FrequentItems } from './frequent-items';
+
+/** A counter that is hit often now. */
+export interface HotKey {
+  /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
+  readonly name: string;
+  /** Hits per second of late; never too high while all batches are looked at. */
+  readonly perSecond: number;
+  /** The counter as the store last told it; undefined when only the local cache spoke of it. */
+  readonly value: number | undefined;
+  /** Over its limit, when it was last asked. */
+  readonly isOver: boolean;
+  readonly limit: number;
+  readonly unit: Unit;
+  readonly windowEndSeconds: number;
+}
+
+interface Seen {
+  readonly key: string;
+  readonly limit: number;
+  readonly unit: Unit;
+  readonly windowEndSeconds: number;
+  value: number | undefined;
+  isOver: boolean;
+}
+
+const PLACES = 512;
+/** Longer keys are not watched: they would make the sketch as large as a caller likes. */
+const MAX_KEY_LENGTH = 2_048;
+/** What happened so long ago counts for 1/e of what happens now. */
+const MEMORY_SECONDS = 2;
+/** A counter of the window before is shown for so long. */
+const STALE_SECONDS = 2;
+
+/** So many increments are looked at in a second; of more, a random share of the batches, weighed for all. */
+const BUDGET = 10_000;
+
+/** The counters with the most hits of the last seconds, from what batches added to them. */
+export class HotKeys {
+  readonly #keyPrefix: string;
+  readonly #random: Random;
+  readonly #items = new FrequentItems<Seen>(PLACES);
+  /** Seconds that the weights are of, faded as they are. */
+  #seconds = 0;
+  /** One batch of so many is looked at. */
+  #stride = 1;
+  /** Increments since figures were read: all, and those that were looked at with this stride. */
+  #passed = 0;
+  #looked = 0;
+
+  constructor(keyPrefix: string, random: Random) {
+    this.#keyPrefix = keyPrefix;
+    this.#random = random;
+  }
+
+  record(batch: CounterBatch, reply: CounterReply): void {
+    const { length } = batch.increments;
+    this.#passed += length;
+    if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
+    this.#look(batch, reply);
+    this.#looked += length;
+    if (this.#looked < BUDGET) return;
+    this.#stride *= 2;
+    this.#looked = 0;
+  }
+
+  #look({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
+    for (let i = 0; i < increments.length; i++) {
+      if (failures?.has(i) === true) continue;
+      const increment = increments[i] as Increment;
+      const seen = this.#see(increment);
+      if (seen === undefined) continue;
+      const isKnownOver = known?.[i] === true;
+      if (!isKnownOver) seen.value = after[i];
+      seen.isOver = isKnownOver || (seen.value ?? 0) > increment.limit;
+    }
+  }
+
+  /** Hits of one increment; those given back have no weight. */
+  #see(increment: Increment): Seen | undefined {
+    const { key } = increment;
+    if (key.length > MAX_KEY_LENGTH) return undefined;
+    const hits = Number(increment.hits);
+    if (!(hits > 0)) return this.#items.peek(key);
+    const { limit, unit, windowEndSeconds } = increment;
+    const create = () => ({ key, limit, unit, windowEndSeconds, value: undefined, isOver: false });
+    return this.#items.add(key, hits * this.#stride, create);
+  }
+
+  /** Tells that time went on, before the figures are read. */
+  pass(seconds: number): void {
+    this.#seconds += seconds;
+  }
+
+  /** Lets what was counted fade; after the figures were read. */
+  fade(seconds: number): void {
+    const share = Math.exp(-seconds / MEMORY_SECONDS);
+    this.#items.fade(share);
+    this.#seconds *= share;
+    this.#stride = Math.max(1, Math.ceil(this.#passed / seconds / BUDGET));
+    this.#passed = this.#looked = 0;
+  }
+
+  clear(): void {
+    this.#items.clear();
+    this.#seconds = this.#passed = this.#looked = 0;
+    this.#stride = 1;
+  }
+
+  /** By how many hits per second a figure may be too low. */
+  get errorPerSecond(): number {
+    return this.#seconds === 0 ? 0 : this.#items.error / this.#seconds;
+  }
+
+  /** The hottest, most hits first; windows of one counter are one key, with the value of the latest. */
+  top(count: number, nowSeconds: number): readonly HotKey[] {
+    const byName = new Map<string, HotKey>();
+    for (const { item, weight } of this.#items) {
+      const name = this.#nameOf(item);
+      const known = byName.get(name);
+      const latest =
+        known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
+      const { value, isOver, limit, unit, windowEndSeconds } = latest;
+      const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
+      byName.set(name, { name, perSecond, value, isOver, limit, unit, windowEndSeconds });
+    }
+    return [...byName.values()]
+      .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
+      .sort((a, b) => b.perSecond - a.perSecond || (a.name < b.name ? -1 : 1))
+      .slice(0, count);
+  }
+
+  #nameOf({ key, unit, windowEndSeconds }: Seen): string {
+    const window = String(windowEndSeconds - UNIT_SECONDS[unit]);
+    return key.slice(this.#keyPrefix.length, -window.length);
+  }
+}

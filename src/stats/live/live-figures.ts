@@ -1,0 +1,44 @@
+import type { Unit } from '../../core/units';
+import type { Quantiles } from './batch-figures';
+import type { Hits } from './rule-rates';
+
+/** What happens now; all rates per second, all durations in milliseconds. */
+export interface LiveFigures {
+  readonly requests: number;
+  /** Hits of all rules. */
+  readonly hits: Hits;
+  /** Requests in one batch: on average and at most; undefined when there was none. */
+  readonly batch: { readonly mean: number; readonly largest: number } | undefined;
+  /** From a gRPC call to its answer; undefined when there was none. */
+  readonly response: Quantiles | undefined;
+  /** From asking the counters for a batch to their answer; undefined when they were not asked. */
+  readonly store: Quantiles | undefined;
+  readonly unknownDomains: number;
+  readonly serviceErrors: number;
+  readonly storeErrors: number;
+  readonly storeTimeouts: number;
+  readonly breakerOpen: number;
+  readonly answeredLocally: number;
+  readonly rules: readonly (readonly [id: number, ...Hits])[];
+  readonly domains: readonly (readonly [place: number, ...Hits])[];
+  readonly hot: readonly HotKeyView[];
+  /** By how much a rate of a hot key may be too low. */
+  readonly hotError: number;
+  /** Gauges of stores and caches, as the statistics name them. */
+  readonly gauges: Readonly<Record<string, number>>;
+}
+
+export interface HotKeyView {
+  readonly domain: string;
+  /** Keys and values of the descriptor; undefined when only `text` tells them. */
+  readonly entries: readonly (readonly [key: string, value: string])[] | undefined;
+  readonly text: string;
+  /** The id of the rule, where it is listed. */
+  readonly rule: number | undefined;
+  readonly perSecond: number;
+  readonly value: number | undefined;
+  readonly isOver: boolean;
+  readonly limit: number;
+  readonly unit: Unit;
+  readonly resetsIn: number;
+}

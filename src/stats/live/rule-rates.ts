@@ -1,0 +1,108 @@
+import type { RuleTally, Tally } from '../../core/decision/tally';
+import type { RuleLimit, Rules } from '../../core/rules/rules';
+import { toRuleTree, type RuleTree } from './rule-tree';
+
+/** Hits, and those near, over and in shadow over a limit. */
+export type Hits = readonly [hits: number, near: number, over: number, shadow: number];
+
+/** What was counted since it was last taken. */
+export interface RuleHits {
+  /** By the id of a limit; those that counted nothing are left out. */
+  readonly rules: readonly (readonly [id: number, hits: Hits])[];
+  /** By the place of the domain; all of its limits, those in requests too. */
+  readonly domains: readonly (readonly [place: number, hits: Hits])[];
+  readonly total: Hits;
+}
+
+/** Four sums that grow in place. */
+class Sums {
+  hits = 0;
+  near = 0;
+  over = 0;
+  shadow = 0;
+
+  add({ totalHits, nearLimit, overLimit, shadowMode }: RuleTally): void {
+    this.hits += totalHits;
+    this.near += nearLimit;
+    this.over += overLimit;
+    this.shadow += shadowMode;
+  }
+
+  merge({ hits, near, over, shadow }: Sums): void {
+    this.hits += hits;
+    this.near += near;
+    this.over += over;
+    this.shadow += shadow;
+  }
+
+  take(): Hits {
+    const { hits, near, over, shadow } = this;
+    this.hits = this.near = this.over = this.shadow = 0;
+    return [hits, near, over, shadow];
+  }
+
+  get isEmpty(): boolean {
+    return this.hits === 0 && this.near === 0 && this.over === 0 && this.shadow === 0;
+  }
+}
+
+/** Hits by rule, for the rules of one moment: a reload starts another one. */
+export class RuleRates {
+  readonly rules: Rules;
+  readonly tree: RuleTree;
+  readonly #byLimit = new Map<RuleLimit, Sums>();
+  /** Hits of limits that are not listed, and of those that came in requests. */
+  readonly #unlisted = new Map<string, Sums>();
+
+  constructor(rules: Rules) {
+    this.rules = rules;
+    this.tree = toRuleTree(rules);
+    for (const { limit } of this.tree.limits) this.#byLimit.set(limit, new Sums());
+    for (const domain of rules.domains.keys()) {
+      if (this.#unlisted.size === this.tree.domains.length) break;
+      this.#unlisted.set(domain, new Sums());
+    }
+  }
+
+  record({ rules }: Tally): void {
+    // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
+    for (let i = 0; i < rules.length; i++) {
+      const line = rules[i] as RuleTally;
+      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.metric)).add(line);
+    }
+  }
+
+  take(): RuleHits {
+    const byDomain = new Map([...this.#unlisted.keys()].map((domain) => [domain, new Sums()]));
+    const rules: (readonly [number, Hits])[] = [];
+    this.tree.limits.forEach(({ limit, domain }, id) => {
+      const sums = this.#byLimit.get(limit);
+      if (sums === undefined || sums.isEmpty) return;
+      byDomain.get(domain)?.merge(sums);
+      rules.push([id, sums.take()]);
+    });
+    const total = new Sums();
+    const domains: (readonly [number, Hits])[] = [];
+    for (const [place, [domain, sums]] of [...byDomain].entries()) {
+      const unlisted = this.#unlisted.get(domain);
+      if (unlisted !== undefined) sums.merge(unlisted);
+      unlisted?.take();
+      total.merge(sums);
+      if (!sums.isEmpty) domains.push([place, sums.take()]);
+    }
+    total.merge(this.#rest);
+    this.#rest.take();
+    return { rules, domains, total: total.take() };
+  }
+
+  readonly #rest = new Sums();
+
+  /** The domain that a metric key begins with: names of domains may hold dots. */
+  #ofDomain(metric: string): Sums {
+    for (let at = metric.indexOf('.'); at >= 0; at = metric.indexOf('.', at + 1)) {
+      const sums = this.#unlisted.get(metric.slice(0, at));
+      if (sums !== undefined) return sums;
+    }
+    return this.#rest;
+  }
+}

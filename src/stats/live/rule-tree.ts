@@ -1,0 +1,86 @@
+import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
+import type { Unit } from '../../core/units';
+
+/** A domain and its rules, for a page. */
+export interface DomainView {
+  readonly name: string;
+  readonly rules: readonly RuleView[];
+}
+
+/** One level of a rule. Texts are cut to a length that can be shown. */
+export interface RuleView {
+  readonly key: string;
+  /** Undefined: any value. */
+  readonly value: string | undefined;
+  /** Undefined: a level without a limit of its own. */
+  readonly limit: LimitView | undefined;
+  readonly children: readonly RuleView[];
+}
+
+export interface LimitView {
+  /** Place of its figures. */
+  readonly id: number;
+  readonly name: string;
+  readonly requestsPerUnit: number;
+  readonly unit: Unit;
+  readonly unlimited: boolean;
+  readonly shadow: boolean;
+  readonly quota: boolean;
+}
+
+export interface RuleTree {
+  readonly domains: readonly DomainView[];
+  /** Limits that are not listed, for want of room. */
+  readonly unlisted: number;
+  /** The limits that are, by id. */
+  readonly limits: readonly { readonly limit: RuleLimit; readonly domain: string }[];
+}
+
+/** More than anybody reads; `/rlconfig` has all. */
+const MAX_LEVELS = 2_000;
+const MAX_TEXT = 256;
+
+/** The rules in force as a tree, in the order of the files, up to a bound. */
+export function toRuleTree(rules: Rules): RuleTree {
+  const limits: { limit: RuleLimit; domain: string }[] = [];
+  let room = MAX_LEVELS;
+  const visit = (level: RuleLevel, domain: string): RuleView[] => {
+    const views: RuleView[] = [];
+    for (const [key, value, node] of nodesOf(level)) {
+      if ((room -= 1) < 0) break;
+      const limit = node.limit === undefined ? undefined : toLimit(node.limit, limits.length);
+      if (node.limit !== undefined) limits.push({ limit: node.limit, domain });
+      const children = node.children === undefined ? [] : visit(node.children, domain);
+      views.push({ key: cutText(key), value: value && cutText(value), limit, children });
+    }
+    return views;
+  };
+  const domains: DomainView[] = [];
+  for (const { domain, top } of rules.domains.values()) {
+    if ((room -= 1) < 0) break;
+    domains.push({ name: cutText(domain), rules: visit(top, domain) });
+  }
+  return { domains, unlisted: rules.limitCount - limits.length, limits };
+}
+
+/** A text of a rule or a request, short enough to be shown. */
+export function cutText(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+}
+
+function* nodesOf(
+  level: RuleLevel,
+): Generator<readonly [key: string, value: string | undefined, node: RuleNode], void> {
+  const keys = level instanceof Map ? level.values() : [level];
+  for (const { key, byValue, wildcards, anyValue } of keys) {
+    for (const [value, node] of byValue ?? []) yield [key, value, node];
+    for (const { pattern, node } of wildcards?.inOrder ?? []) yield [key, pattern, node];
+    if (anyValue !== undefined) yield [key, undefined, anyValue];
+  }
+}
+
+function toLimit(limit: RuleLimit, id: number): LimitView {
+  const { name, requestsPerUnit, unit, unlimited, shadowMode, quotaMode } = limit;
+  const cut = cutText(name);
+  return { id, name: cut, requestsPerUnit, unit, unlimited, shadow: shadowMode, quota: quotaMode };
+}

@@ -1,0 +1,147 @@
+import type { Tally } from '../../../../src/core/decision/tally';
+import type { Asker, CounterReply, Counters, Question } from '../../../../src/core/ports';
+import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
+import { createDecideBatch } from '../../../../src/decisions/decide-batch';
+import { createLiveView } from '../../../../src/stats/live/create-live-view';
+import { createRegistry } from '../../../../src/stats/registry';
+import { rulesOf } from '../../../support/rules';
+
+const NOW = 1_000_020;
+const asker: Asker = { answer: () => undefined };
+
+function setUp() {
+  const rules = { current: rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]) };
+  const registry = createRegistry();
+  let nowMs = 0;
+  const clock = () => NOW;
+  const live = createLiveView(
+    { rules, registry, clock, monotonicMs: () => nowMs, random: () => 0 },
+    { keyPrefix: '' },
+  );
+  const counters = createMemoryCounters({ clock });
+  const decide = live.watchDecisions(
+    createDecideBatch(
+      {
+        rules,
+        counters: live.watchCounters(counters, 'store'),
+        clock,
+        random: () => 0,
+        onFault: (error) => {
+          throw error;
+        },
+      },
+      {
+        keyPrefix: '',
+        ttlJitterSeconds: 1,
+        holdBack: false,
+        nearLimitRatio: 0.8,
+        quotaMode: false,
+        shadowMode: false,
+        headers: undefined,
+        dynamicMetadata: false,
+      },
+    ),
+  );
+  const ask = (...values: string[]): Promise<Tally> =>
+    decide(
+      values.map((value, ticket): Question => {
+        const entries = [{ key: 'user', value }];
+        const descriptor = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
+        return {
+          request: { domain: 'shop', descriptors: [descriptor], hitsAddend: 0 },
+          asker,
+          ticket,
+        };
+      }),
+    );
+  const pass = (ms: number) => (nowMs += ms);
+  return { live, ask, pass, rules, registry };
+}
+
+describe('the view of what happens now', () => {
+  it('shows what was decided since the last look, per second', async () => {
+    const { live, ask, pass, registry } = setUp();
+    live.start();
+    await ask('ann', 'ann', 'ann', 'bob');
+    await ask('ann', 'ann');
+    registry.time('ratelimit_server.ShouldRateLimit.response_time', 4, 10);
+    pass(2_000);
+    const figures = live.take();
+    expect(figures).toMatchObject({
+      requests: 3,
+      batch: { mean: 3, largest: 4 },
+      hits: [3, 0.5, 1.5, 0],
+      rules: [[0, 3, 0.5, 1.5, 0]],
+      domains: [[0, 3, 0.5, 1.5, 0]],
+      store: { p50: 0, p99: 0 },
+    });
+    expect(figures.response?.p99).toBeCloseTo(4, 1);
+    expect(figures.hot).toMatchObject([
+      {
+        domain: 'shop',
+        entries: [['user', 'ann']],
+        rule: 0,
+        perSecond: 2.5,
+        value: 5,
+        isOver: true,
+        limit: 2,
+        unit: 'MINUTE',
+        resetsIn: 60 - (NOW % 60),
+      },
+      { entries: [['user', 'bob']], value: 1, isOver: false },
+    ]);
+    pass(1_000);
+    expect(live.take()).toMatchObject({ requests: 0, batch: undefined, rules: [] });
+  });
+
+  it('remembers nothing while nobody looks, and hands the counters and decisions through', async () => {
+    const { live, ask, pass } = setUp();
+    await ask('ann');
+    live.start();
+    pass(1_000);
+    expect(live.take()).toMatchObject({ requests: 0, hot: [], rules: [], store: undefined });
+    await ask('ann');
+    live.stop();
+    await ask('ann');
+    live.start();
+    pass(1_000);
+    expect(live.take()).toMatchObject({ requests: 0, hot: [], rules: [] });
+  });
+
+  it('gives what it watches the very same promises while nobody looks', () => {
+    const { live } = setUp();
+    const reply = Promise.resolve({ after: [] } as unknown as CounterReply);
+    const add: Counters['add'] = () => reply;
+    const batch = { increments: [], runEnds: undefined, nowSeconds: NOW };
+    expect(live.watchCounters({ add }, 'store').add(batch)).toBe(reply);
+    const tally = Promise.resolve({} as Tally);
+    expect(live.watchDecisions(() => tally)([])).toBe(tally);
+  });
+
+  it('times a store that fails too, and passes its error on', async () => {
+    const { live, pass } = setUp();
+    live.start();
+    const away = new Error('away');
+    const counters = live.watchCounters(
+      {
+        add() {
+          pass(500);
+          return Promise.reject(away);
+        },
+      },
+      'store',
+    );
+    const batch = { increments: [], runEnds: undefined, nowSeconds: NOW };
+    await expect(counters.add(batch)).rejects.toBe(away);
+    expect(live.take().store?.p99).toBeCloseTo(500, -1);
+  });
+
+  it('follows a reload with another tree', () => {
+    const { live, rules } = setUp();
+    live.start();
+    const before = live.tree;
+    expect(live.tree).toBe(before);
+    rules.current = rulesOf('shop', [{ key: 'path', limit: [9, 'DAY'] }]);
+    expect(live.tree?.domains[0]?.rules[0]?.key).toBe('path');
+  });
+});

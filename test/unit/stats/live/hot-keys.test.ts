@@ -1,0 +1,136 @@
+import type { CounterReply, Increment } from '../../../../src/core/ports';
+import { HotKeys } from '../../../../src/stats/live/hot-keys';
+
+const NOW = 1_000_030;
+
+function increment(name: string, hits: number | bigint, rest: Partial<Increment> = {}): Increment {
+  const windowEndSeconds = rest.windowEndSeconds ?? 1_000_080;
+  return {
+    key: `p:${name}${String(windowEndSeconds - 60)}`,
+    hits,
+    limit: 100,
+    unit: 'MINUTE',
+    ttlSeconds: 60,
+    windowEndSeconds,
+    ...rest,
+  };
+}
+
+function record(
+  keys: HotKeys,
+  increments: readonly Increment[],
+  reply: Partial<CounterReply> = {},
+): void {
+  const after = increments.map(({ hits }) => Number(hits));
+  const batch = { increments, runEnds: undefined, nowSeconds: NOW };
+  keys.record(batch, { after, held: undefined, failures: undefined, ...reply });
+}
+
+describe('the hottest keys', () => {
+  it('says how often a counter is hit, where it stands and what it may reach', () => {
+    const keys = new HotKeys('p:', () => 0);
+    record(keys, [increment('shop_user_ann_', 30), increment('shop_user_bob_', 6)], {
+      after: [130, 6],
+    });
+    keys.pass(2);
+    const limit = { limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
+    expect(keys.top(5, NOW)).toEqual([
+      { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
+      { name: 'shop_user_bob_', perSecond: 3, value: 6, isOver: false, ...limit },
+    ]);
+    expect(keys.top(1, NOW)).toHaveLength(1);
+    expect(keys.errorPerSecond).toBe(0);
+  });
+
+  it('shows a steady rate as it is from the first second on, and forgets what ended', () => {
+    const keys = new HotKeys('p:', () => 0);
+    const rates = Array.from({ length: 8 }, () => {
+      record(keys, [increment('a_', 50)]);
+      keys.pass(1);
+      const [first] = keys.top(1, NOW);
+      keys.fade(1);
+      return first?.perSecond ?? 0;
+    });
+    for (const rate of rates) expect(rate).toBeCloseTo(50);
+    for (let i = 0; i < 10; i++) {
+      keys.pass(1);
+      keys.fade(1);
+    }
+    expect(keys.top(1, NOW)[0]?.perSecond).toBeLessThan(0.5);
+    keys.clear();
+    expect([keys.top(1, NOW), keys.errorPerSecond]).toEqual([[], 0]);
+  });
+
+  it('joins the windows of one counter, shows the later value, and drops windows that are over', () => {
+    const keys = new HotKeys('p:', () => 0);
+    const before = { windowEndSeconds: NOW - 1 };
+    record(keys, [
+      increment('a_', 99, before),
+      increment('old_', 5, { windowEndSeconds: NOW - 2 }),
+    ]);
+    record(keys, [increment('a_', 1)]);
+    keys.pass(1);
+    expect(keys.top(9, NOW)).toEqual([
+      expect.objectContaining({ name: 'a_', perSecond: 100, value: 1, isOver: false }),
+    ]);
+  });
+
+  it('gives no weight to hits given back, to looks and to what failed, but follows the value', () => {
+    const keys = new HotKeys('p:', () => 0);
+    record(keys, [increment('a_', 5), increment('b_', 0), increment('c_', 9)], {
+      failures: new Map([[2, new Error('away') as never]]),
+    });
+    record(keys, [increment('a_', -2), increment('big_', 5n)], { after: [3, 5] });
+    keys.pass(1);
+    expect(keys.top(9, NOW).map(({ name, perSecond, value }) => [name, perSecond, value])).toEqual([
+      ['a_', 5, 3],
+      ['big_', 5, 5],
+    ]);
+  });
+
+  it('keeps the last value where the local cache knew that a counter is over', () => {
+    const keys = new HotKeys('p:', () => 0);
+    record(keys, [increment('a_', 1), increment('b_', 1)], {
+      after: [101, 0],
+      known: [false, true],
+    });
+    record(keys, [increment('a_', 1)], { after: [0], known: [true] });
+    keys.pass(1);
+    expect(keys.top(9, NOW)).toEqual([
+      expect.objectContaining({ name: 'a_', value: 101, isOver: true }),
+      expect.objectContaining({ name: 'b_', value: undefined, isOver: true }),
+    ]);
+  });
+
+  it('looks at a share of a flood, and weighs it so that rates stay right', () => {
+    let at = 0;
+    const keys = new HotKeys('p:', () => ((at += 1) * 0.618_033_988) % 1);
+    const rates: number[] = [];
+    for (let second = 0; second < 8; second++) {
+      for (let batch = 0; batch < 1_000; batch++) {
+        const rare = Array.from({ length: 98 }, (_, i) => `rare-${String(batch * 98 + i)}_`);
+        record(
+          keys,
+          [...rare, 'hot_', 'hot_'].map((name) => increment(name, 1)),
+        );
+      }
+      keys.pass(1);
+      rates.push(keys.top(1, NOW)[0]?.perSecond ?? 0);
+      const { errorPerSecond } = keys;
+      expect(errorPerSecond).toBeLessThan((2 * 120_000) / 512);
+      keys.fade(1);
+    }
+    // 2,000 hits a second of 100,000; the error of the sketch and of the share together.
+    for (const rate of rates.slice(1)) {
+      expect(rate).toBeGreaterThan(1_200);
+      expect(rate).toBeLessThan(2_500);
+    }
+  });
+
+  it('leaves out keys that are longer than anybody reads', () => {
+    const keys = new HotKeys('p:', () => 0);
+    record(keys, [increment(`${'x'.repeat(3_000)}_`, 5)]);
+    keys.pass(1);
+    expect(keys.top(9, NOW)).toEqual([]);
+  });
+});

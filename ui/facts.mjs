@@ -1,0 +1,63 @@
+import { createLines } from './hot-keys.mjs';
+import { element, numberText, rateText, setState, setText, spanText } from './text.mjs';
+
+const GAUGES = [
+  ['ratelimit.redis_pool.cx_active', 'Connections'],
+  ['ratelimit.redis_per_second_pool.cx_active', 'Connections, per second'],
+  ['ratelimit.memory.live_keys', 'Counters in memory'],
+  ['ratelimit.memcache.pending_keys', 'Writes that wait'],
+  ['ratelimit.localcache.entryCount', 'Local cache'],
+];
+
+function createFact() {
+  const name = element('dt');
+  const value = element('dd');
+  return {
+    element: element('div', '', name, value),
+    show([nameText, text, state = '']) {
+      setText(name, nameText);
+      setText(value, text);
+      setState(value, state);
+    },
+  };
+}
+
+/** Errors per second, those that happen only. */
+function errorsOf(figures) {
+  const { storeErrors, storeTimeouts, answeredLocally, serviceErrors, unknownDomains } = figures;
+  const errors = [
+    ['Failed by the store', storeErrors],
+    ['of these too late', storeTimeouts],
+    ['of these answered here', answeredLocally],
+    ['Requests without sense', serviceErrors],
+    ['Domain without rules', unknownDomains],
+  ];
+  return errors
+    .filter(([, rate]) => rate > 0)
+    .map(([name, rate]) => [name, `${rateText(rate)} /s`, 'bad']);
+}
+
+function storeFacts({ storeName, storeConnected, breakerOpen, gauges }) {
+  const isMemory = storeName === 'memory';
+  const facts = [['Counters', isMemory ? 'in this process' : storeName]];
+  if (!isMemory) {
+    facts.push(['Connection', storeConnected ? 'up' : 'down', storeConnected ? '' : 'bad']);
+    if (breakerOpen > 0) facts.push(['Circuit breaker', 'open', 'bad']);
+  }
+  for (const [gauge, name] of GAUGES)
+    if (gauges[gauge] !== undefined) facts.push([name, numberText(gauges[gauge])]);
+  return facts;
+}
+
+export function createFacts(list) {
+  const show = createLines(list, createFact);
+  return (figures) => {
+    const { uptimeSeconds, memoryBytes } = figures;
+    show([
+      ...storeFacts(figures),
+      ...errorsOf(figures),
+      ['Memory', `${numberText(memoryBytes / 1_048_576)} MiB`],
+      ['Up for', spanText(uptimeSeconds)],
+    ]);
+  };
+}
