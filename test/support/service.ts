@@ -15,7 +15,7 @@ export interface Service {
   readonly debug: string;
   /** Everything that it printed so far. */
   output(): string;
-  /** Milliseconds from its start until `/healthcheck` answered, less those for which it waited for a core. */
+  /** Milliseconds from its start until `/healthcheck` answered and the rules were looked at, less those for which it waited for a core. */
   readonly startMs: number;
   /** Sends a signal and waits for the end; answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -78,7 +78,8 @@ export async function startService({
   await eventually(
     async () => {
       if (child.exitCode !== null) throw new Error(`the service ended at once:\n${output}`);
-      await fetch(`${service.http}/healthcheck`);
+      const health = await fetch(`${service.http}/healthcheck`);
+      if ((await health.text()).includes('start')) throw new Error('no rules were looked at yet');
     },
     { withinMs, everyMs: 5 },
   );
