@@ -1,4 +1,15 @@
-import { catchError, defer, EMPTY, exhaustMap, map, mergeMap, of, timer, type Observable, type ObservableInput } from 'rxjs';
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  map,
+  mergeMap,
+  of,
+  timer,
+  type Observable,
+  type ObservableInput,
+} from 'rxjs';
 import { type Loaded } from '../loaded';
 
 export interface RenewWhenGood<T> {

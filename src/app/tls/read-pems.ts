@@ -30,8 +30,7 @@ export function readPemsNow({ certFile, keyFile, clientCaFile }: GrpcTlsSettings
   return {
     certificate: read('GRPC_SERVER_TLS_CERT', certFile),
     key: read('GRPC_SERVER_TLS_KEY', keyFile),
-    clientCa:
-      clientCaFile === undefined ? undefined : read('GRPC_CLIENT_TLS_CACERT', clientCaFile),
+    clientCa: clientCaFile === undefined ? undefined : read('GRPC_CLIENT_TLS_CACERT', clientCaFile),
   };
 }
 

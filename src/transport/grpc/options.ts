@@ -14,8 +14,8 @@ export interface GrpcTransportDeps {
 }
 
 export interface ClientRefusal {
-  /** The caller's address. */
-  readonly peer: string;
+  /** The caller's address, as far as it is still known. */
+  readonly peer: string | undefined;
   readonly reason: string;
 }
 

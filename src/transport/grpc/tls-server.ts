@@ -30,10 +30,11 @@ export function createTlsServer(
     // A caller without ALPN is taken at its word; one that offers only others is refused.
     ALPNProtocols: ['h2'],
     handshakeTimeout: HANDSHAKE_MS,
+    // Refusing is left to OpenSSL: a check of ours alone would let a resumed session without a certificate pass.
     ...(wantsCertificate && { requestCert: true, rejectUnauthorized: true }),
   });
   const refuse = (socket: TLSSocket, reason: string) => {
-    onClientRefused({ peer: socket.remoteAddress ?? 'unknown', reason });
+    onClientRefused({ peer: socket.remoteAddress, reason });
     socket.destroy();
   };
   server.on('secureConnection', (socket) => {

@@ -28,7 +28,12 @@ describe('renewWhenGood', () => {
     ['says nothing of what is in use already', 'aaa', '-------', []],
     ['emits another value as soon as it is seen, once', 'abbb', '----b----', []],
     ['emits every other one', 'bcb', '--b-c-b', []],
-    ['keeps what is in use when a new one is bad, and tells of it at the second look', 'XX', '-----', ['X is bad']],
+    [
+      'keeps what is in use when a new one is bad, and tells of it at the second look',
+      'XX',
+      '-----',
+      ['X is bad'],
+    ],
     ['tells once of a bad one that stays', 'XXXXX', '-----------', ['X is bad']],
     ['does not tell of one that was half written', 'Xbb', '----b--', []],
     ['tells of each bad one', 'XXYY', '---------', ['X is bad', 'Y is bad']],
