@@ -58,7 +58,7 @@ const MAX_BATCH = 4_096;
  * Rules and a store that are there are in use before the first question. What is away delays the ports by
  * this and no longer: health answers from the first second.
  */
-const FIRST_WAIT_MS = 500;
+const FIRST_WAIT_MS = 300;
 
 /** Least and most time that listeners give to what is in flight when the service stops. */
 const MIN_DRAIN_MS = 5_000;
