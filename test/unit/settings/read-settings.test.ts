@@ -171,6 +171,19 @@ describe('TLS of the gRPC server', () => {
 });
 
 describe('the management server', () => {
+  it.each(['tok en:hush', 'x:hush\u00e9', 'x-bin:hush'])(
+    'gets no headers that gRPC does not take, and their values are not told: %j',
+    (headers) => {
+      const [problem, ...others] = problemsOf({
+        KVSTORE_URL: 'a:1',
+        CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: headers,
+      });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(/^CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS.*: expected /);
+      expect(problem).not.toContain('hush');
+    },
+  );
+
   it('gets headers, metadata, TLS files and a backoff', () => {
     const { xds } = settingsOf({
       CONFIG_GRPC_XDS_NODE_METADATA: 'zone=a',
