@@ -194,6 +194,7 @@ describe.each<[string, CreateGrpcTransport]>([
       renewals$: renewalsSubject,
     });
     const codes: number[] = [];
+    const ok: number = status.OK;
     let isOver = false;
     const comeAndGo = async () => {
       while (!isOver) codes.push(await askOverTls(address, mine));
@@ -213,7 +214,7 @@ describe.each<[string, CreateGrpcTransport]>([
     }
     isOver = true;
     await load;
-    expect(codes.filter((code) => code !== status.OK)).toEqual([]);
+    expect(codes.filter((code) => code !== ok)).toEqual([]);
     expect(refusals).toEqual([]);
   });
 });

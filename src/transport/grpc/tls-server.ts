@@ -5,6 +5,9 @@ import type { ClientRefusal, ServerTls, TlsPems } from './options';
 /** A caller that has not finished its handshake by then is cut. */
 const HANDSHAKE_MS = 10_000;
 
+/** OpenSSL's own words are in `reason`; the message holds its file and line too. */
+type OpenSslError = NodeJS.ErrnoException & { readonly reason?: string };
+
 interface TlsServerDeps {
   readonly accept: (socket: Socket) => void;
   readonly onClientRefused: (refusal: ClientRefusal) => void;
@@ -47,11 +50,12 @@ export function createTlsServer(
     }
     accept(socket);
   });
-  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
-    const { authorizationError } = socket as { readonly authorizationError?: unknown };
+  server.on('tlsClientError', (error: OpenSslError, socket) => {
+    // A text here, though its type says Error.
+    const authorizationError = socket.authorizationError as unknown as string | null | undefined;
     // Probes of the port connect and leave: no matter for anybody.
     if (authorizationError == null && error.code === 'ECONNRESET') return;
-    refuse(socket, String(authorizationError ?? error.message));
+    refuse(socket, authorizationError ?? error.reason ?? error.message);
   });
   return {
     server,

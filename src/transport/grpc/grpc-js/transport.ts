@@ -31,7 +31,12 @@ export function createGrpcJsTransport(
   const endReflections = serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = createSocketServer(
-    { accept: engine.injectConnection, onClientRefused },
+    {
+      accept: (socket) => {
+        engine.injectConnection(socket);
+      },
+      onClientRefused,
+    },
     { ...options, allowHalfOpen: false },
   );
   const end = createEnd();
@@ -59,7 +64,7 @@ export function createGrpcJsTransport(
         }),
       ),
     ),
-    listen: sockets.listen,
+    listen: () => sockets.listen(),
     close: (withinMs) => (closed ??= close(withinMs)),
   };
 }

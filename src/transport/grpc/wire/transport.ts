@@ -70,7 +70,7 @@ export function createWireTransport(
         }),
       ),
     ),
-    listen: server.listen,
+    listen: () => server.listen(),
     close: (withinMs) => (closed ??= close(withinMs)),
   };
 }
