@@ -15,6 +15,7 @@ export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-per
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
+export { renewWhenGood, type RenewWhenGood } from './pipelines/renew-when-good';
 export {
   fromDuplex,
   type DuplexEnd,

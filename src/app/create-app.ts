@@ -56,8 +56,11 @@ export interface App {
 /** Requests of one batch; more only make the answers of the first wait longer. */
 const MAX_BATCH = 4_096;
 
-/** A store that is there is connected before the first question; one that is away delays the ports by this. */
-const FIRST_CONNECTION_MS = 1_000;
+/**
+ * Rules and a store that are there are in use before the first question. What is away delays the ports by
+ * this and no longer: health answers from the first second.
+ */
+const FIRST_WAIT_MS = 300;
 
 /** Least and most time that listeners give to what is in flight when the service stops. */
 const MIN_DRAIN_MS = 5_000;
@@ -73,6 +76,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const { registry, store, clock, monotonicMs, random, logger } = deps;
   const rules = createSnapshot<Rules | undefined>(undefined);
   const staying = createSnapshot(true);
+  const started = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
   const rulesSignal = createStopSignal();
   const sink = chooseSink(settings.statistics, registry, logger, rules);
@@ -114,14 +118,19 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     map(createRecordTally(registry)),
   );
 
-  let announceFirstLoad: () => void = () => undefined;
-  const firstLoad = new Promise<void>((resolve) => (announceFirstLoad = resolve));
   const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger }).pipe(
-    map(announceFirstLoad),
+    map(() => {
+      if (!started.current) started.set(true);
+    }),
     rulesSignal.until(),
   );
   const health$ = healthSignals(
-    { storeConnected$: store.connected$, rules$: rules.changes$, staying$: staying.changes$ },
+    {
+      storeConnected$: store.connected$,
+      rules$: rules.changes$,
+      started$: started.changes$,
+      staying$: staying.changes$,
+    },
     settings.health,
   ).pipe(
     map((status) => {
@@ -156,8 +165,8 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   return {
     done,
     async listen() {
-      if (!settings.configuration.forceStartWithoutInitialConfig) await firstLoad;
-      await toEnd(trueWithin(store.connected$, FIRST_CONNECTION_MS));
+      const firsts = [started.changes$, store.connected$];
+      await Promise.all(firsts.map((is$) => toEnd(trueWithin(is$, FIRST_WAIT_MS))));
       const [grpc, http, debug] = await transports.listen();
       return { grpc: addressText(grpc), http: addressText(http), debug: addressText(debug) };
     },

@@ -11,10 +11,13 @@ import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
+import type { GrpcTransportOptions } from '../transport/grpc/options';
 import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
-import { toGrpcOptions } from './grpc-options';
 import type { ListenAddress, Transport } from '../transport/listener';
+import { toGrpcOptions } from './grpc-options';
+import { createCertificates } from './tls/create-certificates';
+import { createRefusalLog } from './tls/create-refusal-log';
 
 export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
@@ -41,11 +44,15 @@ export function createTransports(
   { servers }: Settings,
   { health, rules, registry, live, clock, monotonicMs, random, logger }: TransportsDeps,
 ): Transports {
-  const grpc = chooseGrpc(servers.grpc, {
+  const { tls } = servers.grpc;
+  const certificates =
+    tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
+  const grpc = chooseGrpc(toGrpcOptions(servers.grpc, certificates), servers.grpc.transport, {
     health,
     statistics: registry,
     nowMs: monotonicMs,
     random,
+    onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
     onConnectionFailure: ({ reason, cause }) => {
       logger.debug('a gRPC connection ended in an error', { reason, cause });
     },
@@ -66,6 +73,7 @@ export function createTransports(
     run$: merge(grpc.run$, http.run$, debug.run$),
     listen: () => Promise.all([grpc.listen(), http.listen(), debug.listen()]),
     async close(withinMs) {
+      certificates?.close();
       await Promise.all([grpc.close(withinMs), http.close(withinMs)]);
       await debug.close(withinMs);
     },
@@ -73,9 +81,12 @@ export function createTransports(
 }
 
 /** GRPC_TRANSPORT: our own engine, or the library's server as the conservative alternative. */
-function chooseGrpc(grpc: GrpcServerSettings, deps: WireTransportDeps): Transport {
-  const options = toGrpcOptions(grpc);
-  return grpc.transport === 'wire'
+function chooseGrpc(
+  options: GrpcTransportOptions,
+  engine: GrpcServerSettings['transport'],
+  deps: WireTransportDeps,
+): Transport {
+  return engine === 'wire'
     ? createWireTransport(deps, options)
     : loadGrpcJs().createGrpcJsTransport(deps, options);
 }

@@ -1,16 +1,24 @@
-import { readFileSync } from 'node:fs';
-import type { GrpcServerSettings, GrpcTlsSettings } from '../settings/servers';
-import type { GrpcTransportOptions, ServerTls } from '../transport/grpc/options';
+import type { GrpcServerSettings } from '../settings/servers';
+import type { GrpcTransportOptions } from '../transport/grpc/options';
+import type { Certificates } from './tls/create-certificates';
 
 /** The longest that a timer of Node can run. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The gRPC settings in the words of the transports. Throws when a certificate file cannot be read. */
-export function toGrpcOptions(grpc: GrpcServerSettings): GrpcTransportOptions {
-  const { host, port, unixSocket, tls } = grpc;
+/** The gRPC settings in the words of the transports. */
+export function toGrpcOptions(
+  grpc: GrpcServerSettings,
+  certificates: Certificates | undefined,
+): GrpcTransportOptions {
+  const { host, port, unixSocket, unixSocketMode, tls } = grpc;
   return {
     address: unixSocket === undefined ? { host, port } : { path: unixSocket },
-    tls: tls === undefined ? undefined : readTls(tls),
+    unixSocketMode,
+    tls: certificates && {
+      ...certificates.first,
+      renewals$: certificates.renewals$,
+      clientName: tls?.clientName,
+    },
     maxConnectionAgeMs: toAge(grpc.maxConnectionAgeMs),
     maxConnectionAgeGraceMs: toAge(grpc.maxConnectionAgeGraceMs),
   };
@@ -18,22 +26,4 @@ export function toGrpcOptions(grpc: GrpcServerSettings): GrpcTransportOptions {
 
 function toAge(ms: number): number | undefined {
   return ms === 0 ? undefined : Math.min(ms, MAX_TIMER_MS);
-}
-
-function readTls({ certFile, keyFile, clientCaFile }: GrpcTlsSettings): ServerTls {
-  return {
-    certificate: readPem('GRPC_SERVER_TLS_CERT', certFile),
-    key: readPem('GRPC_SERVER_TLS_KEY', keyFile),
-    clientCa:
-      clientCaFile === undefined ? undefined : readPem('GRPC_CLIENT_TLS_CACERT', clientCaFile),
-  };
-}
-
-function readPem(setting: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`${setting}: cannot read the file: ${reason}`, { cause: error });
-  }
 }

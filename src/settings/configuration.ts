@@ -9,7 +9,7 @@ export const configurationTable = {
   }),
   forceStartWithoutInitialConfig: setting('FORCE_START_WITHOUT_INITIAL_CONFIG', boolean, {
     default: 'false',
-    doc: 'true opens the gRPC and HTTP ports before the first rules are loaded',
+    doc: 'true is healthy before the first load of the rules; false is not, whatever the other settings say',
   }),
   runtimeRoot: setting('RUNTIME_ROOT', path, {
     default: '/srv/runtime_data/current',

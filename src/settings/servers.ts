@@ -1,6 +1,7 @@
 import { host, listenPort } from '../platform/env-table/addresses';
 import { boolean } from '../platform/env-table/booleans';
 import { duration } from '../platform/env-table/durations';
+import { fileMode } from '../platform/env-table/file-mode';
 import type { Findings, Reading } from '../platform/env-table/read-table';
 import { setting } from '../platform/env-table/setting';
 import { oneOf, path, word } from '../platform/env-table/texts';
@@ -12,6 +13,10 @@ export const serversTable = {
   grpcPort: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
   grpcUnixSocket: setting('GRPC_UDS', path, {
     doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
+  }),
+  grpcUnixSocketMode: setting('GRPC_UDS_MODE', fileMode, {
+    default: '0666',
+    doc: 'file mode of that socket, in octal',
   }),
   grpcTransport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
     default: 'wire',
@@ -39,8 +44,8 @@ export const serversTable = {
     doc: 'file with the authority of client certificates; set: clients must show one',
   }),
   clientName: setting('GRPC_CLIENT_TLS_SAN', word, {
-    notBuiltYet: 'stops',
     doc: 'DNS name that a client certificate must hold',
+    whenUnset: 'any',
   }),
   debugHost: setting('DEBUG_HOST', host, {
     default: '0.0.0.0',
@@ -70,6 +75,8 @@ export interface GrpcTlsSettings {
 export interface GrpcServerSettings extends Listen {
   /** Takes the place of host and port. */
   readonly unixSocket: string | undefined;
+  /** Permission bits, as chmod takes them. */
+  readonly unixSocketMode: number;
   readonly transport: 'wire' | 'grpc-js';
   /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
   readonly maxConnectionAgeMs: number;
@@ -124,6 +131,7 @@ export function toServers(
       host: values.grpcHost,
       port: values.grpcPort,
       unixSocket: values.grpcUnixSocket,
+      unixSocketMode: values.grpcUnixSocketMode,
       transport: values.grpcTransport,
       maxConnectionAgeMs: values.grpcMaxConnectionAgeMs,
       maxConnectionAgeGraceMs: values.grpcMaxConnectionAgeGraceMs,

@@ -90,9 +90,23 @@ export interface XdsSettings {
   readonly additionalHeaders: Readonly<Record<string, string>>;
 }
 
+/** What the gRPC library takes as metadata: it would name the value in its error. */
+const HEADER_NAME = /^(?!.*-bin$)[\w.-]+$/i;
+const HEADER_VALUE = /^[\x20-\x7e]*$/;
+
+function checkHeaders(reading: Reading<typeof xdsTable>, findings: Findings): void {
+  const headers = Object.entries(reading.values.additionalHeaders ?? {});
+  if (headers.every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value))) return;
+  const names = 'names of letters, digits, "-", "_" and "." that do not end in -bin';
+  findings.problems.push(
+    `${reading.shown('additionalHeaders')}: expected ${names}, and values of printable ASCII`,
+  );
+}
+
 export function toXds(reading: Reading<typeof xdsTable>, findings: Findings): XdsSettings {
   const { values } = reading;
   const { nodeId, serverTarget, connectRetryIntervalMs, serverName } = values;
+  checkHeaders(reading, findings);
   return {
     nodeId,
     nodeMetadata: values.nodeMetadata ?? {},

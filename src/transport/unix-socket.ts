@@ -1,14 +1,21 @@
 import { rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { cannotListen } from './listener';
 
 /**
- * Removes the socket file that a killed process left behind, so that a restart can listen again.
- * A file that is no socket, and a socket that somebody answers on, stay: listening then fails.
+ * Removes the socket file that a killed process left behind, so that a restart can listen again. Rejects
+ * when somebody answers there, and when the file is none of ours to remove.
  */
-export async function removeStaleSocket(path: string): Promise<void> {
+export async function removeStaleSocket(address: { readonly path: string }): Promise<void> {
+  const { path } = address;
   const found = await stat(path).catch(() => undefined);
-  if (found?.isSocket() !== true) return;
-  if (await isAnswered(path)) return;
+  if (found === undefined) return;
+  if (!found.isSocket()) {
+    throw cannotListen(address, new Error('there is a file that is no socket'));
+  }
+  if (await isAnswered(path)) {
+    throw cannotListen(address, new Error('another process listens there'));
+  }
   await rm(path, { force: true });
 }
 

@@ -1,6 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { failure, type FailureCode } from '../../src/core/errors';
 import type { Decision } from '../../src/core/model';
+import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { eventually } from '../support/eventually';
 import { SHOULD_RATE_LIMIT, createTestClient, encodeRequest } from './transport.client';
 import { OK, startTransport, type CreateGrpcTransport, type Script } from './transport.harness';
@@ -25,8 +26,8 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     });
 
-    const start = async (script?: Script) => {
-      const service = await startTransport(create, script);
+    const start = async (script?: Script, options: Partial<GrpcTransportOptions> = {}) => {
+      const service = await startTransport(create, script, options);
       const client = createTestClient(service.address);
       cleanups.push(
         () => service.transport.close(0),
@@ -394,6 +395,22 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         await transport.close(0);
         await transport.close(0);
       });
+    });
+
+    it('cuts a call that waits beyond the age of its connection and the grace, and answers the next', async () => {
+      const { client, waiting } = await start(
+        ({ domain }) => (domain === 'slow' ? undefined : OK),
+        { maxConnectionAgeMs: 200, maxConnectionAgeGraceMs: 200 },
+      );
+      const startedAtMs = performance.now();
+      const { code } = await client.ask({ ...REQUEST, domain: 'slow' }, 10_000);
+      const tookMs = performance.now() - startedAtMs;
+      expect([status.UNAVAILABLE, status.CANCELLED, status.INTERNAL]).toContain(code);
+      // An age is shorter by up to a tenth, a look at it later by up to a quarter of a second.
+      expect(tookMs).toBeGreaterThan(350);
+      expect(tookMs).toBeLessThan(5_000);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
+      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
     });
 
     it('names the address that it cannot listen on', async () => {

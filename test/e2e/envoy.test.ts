@@ -99,16 +99,29 @@ whereEnvoyIs('Envoy 1.40', () => {
       client,
     });
 
-    it('limits without a client certificate', async () => {
-      await expectLimits(await start(await serve(tlsEnv()), { tls: tls() }));
-    });
+    describe.each(['envoy_grpc', 'google_grpc'] as const)('by %s', (client) => {
+      it('limits without a client certificate', async () => {
+        await expectLimits(await start(await serve(tlsEnv()), { client, tls: tls() }));
+      });
 
-    it('limits with one, and only with one, where an authority for it is given', async () => {
-      const service = await serve({ ...tlsEnv(), GRPC_CLIENT_TLS_CACERT: authority.caFile });
-      const client = authority.issue('edge.test', ['edge.test']);
-      await expectLimits(await start(service, { tls: tls(client) }));
-      const nobody = await start(service, { tls: tls(), denyOnFailure: true });
-      expect((await nobody.get(MANY)).status).toBe(500);
+      it('limits with one, and only with one of the right name, where it is asked for', async () => {
+        const service = await serve({
+          ...tlsEnv(),
+          GRPC_CLIENT_TLS_CACERT: authority.caFile,
+          GRPC_CLIENT_TLS_SAN: 'edge.test',
+        });
+        const edge = authority.issue('edge.test', ['edge.test']);
+        const other = authority.issue('other.test', ['other.test']);
+        await expectLimits(await start(service, { client, tls: tls(edge) }));
+        for (const wrong of [undefined, other]) {
+          const refused = await start(service, { client, tls: tls(wrong), denyOnFailure: true });
+          expect((await refused.get(MANY)).status).toBe(500);
+          expect(await errorsOf(refused)).toBe(1);
+          if (client === 'envoy_grpc') {
+            expect(await refused.counter('cluster.ratelimit.upstream_rq_200')).toBe(0);
+          }
+        }
+      });
     });
   });
 

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
 import { startService, stopServices } from '../support/service';
 
@@ -88,6 +91,54 @@ it('says which port it cannot have, and ends with 1', async () => {
   taken.close();
   expect(code).toBe(1);
   expect(service.output()).toContain(`cannot listen on 127.0.0.1:${String(port)}`);
+});
+
+it('does not start on the socket of a process that lives, and ends with 1', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-uds-'));
+  const env = { GRPC_UDS: join(folder, 'rls.sock'), GRPC_UDS_MODE: '0660' };
+  const first = await startService({ env });
+  expect(statSync(env.GRPC_UDS).mode & 0o777).toBe(0o660);
+  const second = await startService({ waitUntilUp: false, env });
+  const [code] = (await once(second.child, 'close')) as [number];
+  expect(code).toBe(1);
+  expect(second.output()).toContain(
+    `cannot listen on unix:${env.GRPC_UDS}: another process listens there`,
+  );
+  // A killed one leaves its socket behind, and the next takes the place of that.
+  await first.stop('SIGKILL');
+  const third = await startService({ env });
+  const client = createTestClient(`unix:${env.GRPC_UDS}`);
+  expect((await client.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0)).result).code).toBe(0);
+  client.close();
+  expect(await third.stop()).toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
+it('answers on both stacks at ::', async () => {
+  const everywhere = { HOST: '::', GRPC_HOST: '::', DEBUG_HOST: '::' };
+  const hasIPv6 = Object.values(networkInterfaces())
+    .flat()
+    .some((one) => one?.family === 'IPv6');
+  if (!hasIPv6) {
+    const service = await startService({ env: everywhere, waitUntilUp: false });
+    const [code] = (await once(service.child, 'close')) as [number];
+    expect([code, service.output()]).toEqual([1, expect.stringContaining('cannot listen on [::]')]);
+    return;
+  }
+  const service = await startService({ env: everywhere });
+  for (const url of [service.http, service.debug]) {
+    const path = url === service.http ? '/healthcheck' : '/stats';
+    for (const host of ['127.0.0.1', '[::1]']) {
+      const { status } = await fetch(`${url.replace('127.0.0.1', host)}${path}`);
+      expect(status).toBe(200);
+    }
+  }
+  for (const host of ['127.0.0.1', '[::1]']) {
+    const client = createTestClient(service.grpc.replace('127.0.0.1', host));
+    const check = client.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0));
+    expect((await check.result).code).toBe(0);
+    client.close();
+  }
 });
 
 it('prints every setting with --help', async () => {

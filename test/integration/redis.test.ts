@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { copyFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
@@ -126,6 +129,26 @@ describe('TLS', () => {
     const counters = runRedisCounters({ address: server.address, tls });
     await eventually(() => expect(counters.add(one())).rejects.toThrow(/certificate/));
     await rm(stranger.directory, { recursive: true });
+  });
+
+  it('says which host it wants, for stores behind one address', async () => {
+    const { certFile, keyFile, caFile } = authority.issue('localhost', ['localhost']);
+    const asked: unknown[] = [];
+    const server = createServer(
+      { cert: readFileSync(certFile), key: readFileSync(keyFile) },
+      (socket) => {
+        asked.push(socket.servername);
+        socket.destroy();
+      },
+    ).listen(0, 'localhost');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const tls = { caFile, certFile, keyFile, skipHostnameVerification: false };
+    runRedisCounters({ address: { kind: 'tcp', host: 'localhost', port }, tls });
+    await eventually(() => {
+      expect(asked).toContain('localhost');
+    });
+    server.close();
   });
 
   it('reads its files again for each new connection', async () => {

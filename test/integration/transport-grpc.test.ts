@@ -4,25 +4,31 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { createGrpcJsTransport } from '../../src/transport/grpc/grpc-js/transport';
-import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
-import { startTransport } from '../contract/transport.harness';
-import { TEST_CA, TEST_CERTIFICATE, TEST_KEY } from './transport.certificates';
+import { createWireTransport } from '../../src/transport/grpc/wire/transport';
+import { createTestClient } from '../contract/transport.client';
+import { startTransport, type CreateGrpcTransport } from '../contract/transport.harness';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 
-describe('the gRPC port on a Unix socket', () => {
+describe.each<[string, CreateGrpcTransport]>([
+  ['wire', (deps, options) => createWireTransport({ ...deps, random: () => 0.5 }, options)],
+  ['grpc-js', createGrpcJsTransport],
+])('the gRPC port on a Unix socket by %s', (_name, create) => {
   let folder: string;
   let path: string;
+  let mode: number;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'weir-socket-'));
     path = join(folder, 'rls.sock');
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  async function answers(): Promise<number> {
-    const service = await startTransport(createGrpcJsTransport, undefined, { address: { path } });
+  async function answers(unixSocketMode?: number): Promise<number> {
+    const options = { address: { path }, unixSocketMode };
+    const service = await startTransport(create, undefined, options);
+    mode = (await stat(path)).mode & 0o777;
     expect(service.address).toBe(`unix:${path}`);
     const client = createTestClient(service.address);
     const { code } = await client.ask(REQUEST);
@@ -31,8 +37,18 @@ describe('the gRPC port on a Unix socket', () => {
     return code;
   }
 
-  it('answers there', async () => {
+  it('answers there, and leaves nothing behind', async () => {
     expect(await answers()).toBe(status.OK);
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+  });
+
+  it.each([
+    [undefined, 0o666],
+    [0o600, 0o600],
+    [0o777, 0o777],
+  ])('has the file mode that is asked for: %p', async (asked, expected) => {
+    expect(await answers(asked)).toBe(status.OK);
+    expect(mode).toBe(expected);
   });
 
   it('takes over a socket that a killed process left behind', async () => {
@@ -53,58 +69,21 @@ describe('the gRPC port on a Unix socket', () => {
     other.close();
     await once(other, 'close');
     expect(refused).toEqual(
-      new Error(`cannot listen on unix:${path}: listen EADDRINUSE: address already in use ${path}`),
+      new Error(`cannot listen on unix:${path}: another process listens there`),
     );
   });
 
   it('leaves a file alone that is no socket', async () => {
     execFileSync('touch', [path]);
     await chmod(path, 0o600);
-    await expect(answers()).rejects.toThrow(`cannot listen on unix:${path}: listen EADDRINUSE`);
-  });
-});
-
-describe('the gRPC port with TLS', () => {
-  const tls = { certificate: Buffer.from(TEST_CERTIFICATE), key: Buffer.from(TEST_KEY) };
-
-  function ask(address: string, withCertificate: boolean): Promise<number> {
-    const channel = credentials.createSsl(
-      Buffer.from(TEST_CA),
-      withCertificate ? tls.key : null,
-      withCertificate ? tls.certificate : null,
+    await expect(answers()).rejects.toThrow(
+      `cannot listen on unix:${path}: there is a file that is no socket`,
     );
-    const client = new Client(address, channel, { 'grpc.ssl_target_name_override': 'rls.test' });
-    return new Promise((resolve) => {
-      client.makeUnaryRequest<Buffer, Buffer>(
-        SHOULD_RATE_LIMIT,
-        (bytes) => bytes,
-        (bytes) => bytes,
-        encodeRequest(REQUEST),
-        (error: ServiceError | null) => {
-          client.close();
-          resolve(error?.code ?? status.OK);
-        },
-      );
-    });
-  }
-
-  it('answers over TLS and not over plain text', async () => {
-    const service = await startTransport(createGrpcJsTransport, undefined, {
-      tls: { ...tls, clientCa: undefined },
-    });
-    const plain = createTestClient(service.address);
-    expect(await ask(service.address, false)).toBe(status.OK);
-    expect((await plain.ask(REQUEST)).code).toBe(status.UNAVAILABLE);
-    plain.close();
-    await service.transport.close(1_000);
+    expect((await stat(path)).isFile()).toBe(true);
   });
 
-  it('wants a client certificate where an authority for it is given', async () => {
-    const service = await startTransport(createGrpcJsTransport, undefined, {
-      tls: { ...tls, clientCa: Buffer.from(TEST_CA) },
-    });
-    expect(await ask(service.address, true)).toBe(status.OK);
-    expect(await ask(service.address, false)).toBe(status.UNAVAILABLE);
-    await service.transport.close(1_000);
+  it('says why it cannot listen where there is no folder', async () => {
+    path = join(folder, 'none', 'rls.sock');
+    await expect(answers()).rejects.toThrow(`cannot listen on unix:${path}: `);
   });
 });

@@ -87,6 +87,7 @@ describe('rules from a management server, delta', () => {
     // The good resource beside the bad one was not lost.
     stream.send(deltaResponse('n4', 'v4', [userLimit('shop', 8)]));
     expect(await loaded(4)).toBe('mail=1 shop=8 web=7');
+    await stream.requested(5);
     expect(stream.requests).toHaveLength(5);
   });
 

@@ -73,6 +73,10 @@ export async function startReplay(
     logger: silentLogger,
   });
   const addresses = await app.listen();
+  await eventually(async () => {
+    const { ok } = await fetch(`http://${addresses.http}/healthcheck`);
+    if (!ok) throw new Error('the first load is not over');
+  });
   return createReplayer({ app, addresses, registry, directory, root }, (seconds) => {
     now = seconds;
   });

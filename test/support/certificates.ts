@@ -14,8 +14,12 @@ export interface CertificateFiles {
 export interface Authority {
   readonly directory: string;
   readonly caFile: string;
-  /** Issues a certificate for these names; IPv4 addresses become address entries. */
-  issue(commonName: string, names?: readonly string[]): CertificateFiles;
+  /** Issues a certificate for these names; IPv4 addresses become address entries. It ends in a day, or did so. */
+  issue(
+    commonName: string,
+    names?: readonly string[],
+    options?: { readonly isExpired?: boolean },
+  ): CertificateFiles;
 }
 
 /** Makes an authority with elliptic keys and certificates that are valid for a day. */
@@ -38,7 +42,7 @@ export function createAuthority(name = 'test authority'): Authority {
   return {
     directory,
     caFile,
-    issue(commonName, names = []) {
+    issue(commonName, names = [], { isExpired = false } = {}) {
       const own = generateKeyPairSync('ec', { namedCurve: 'P-256' });
       const extensions =
         names.length === 0 ? [] : [extension('2.5.29.17', sequence(...names.map(alternativeName)))];
@@ -48,6 +52,7 @@ export function createAuthority(name = 'test authority'): Authority {
         publicKey: own.publicKey,
         signer: keys.privateKey,
         extensions,
+        endsInDays: isExpired ? -1 : 1,
       });
       const key = own.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
       return {
@@ -65,10 +70,12 @@ interface CertificateParts {
   readonly publicKey: KeyObject;
   readonly signer: KeyObject;
   readonly extensions: readonly Buffer[];
+  readonly endsInDays?: number;
 }
 
 /** An X.509 version 3 certificate as PEM (RFC 5280). */
-function certificate({ subject, issuer, publicKey, signer, extensions }: CertificateParts): string {
+function certificate(parts: CertificateParts): string {
+  const { subject, issuer, publicKey, signer, extensions, endsInDays = 1 } = parts;
   const algorithm = sequence(oid('1.2.840.10045.4.3.2'));
   const dayMs = 86_400_000;
   const now = Date.now();
@@ -77,7 +84,7 @@ function certificate({ subject, issuer, publicKey, signer, extensions }: Certifi
     integer(Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     distinguishedName(issuer),
-    sequence(utcTime(now - dayMs), utcTime(now + dayMs)),
+    sequence(utcTime(now - 2 * dayMs), utcTime(now + endsInDays * dayMs)),
     distinguishedName(subject),
     publicKey.export({ type: 'spki', format: 'der' }),
     ...(extensions.length === 0 ? [] : [tagged(0xa3, sequence(...extensions))]),

@@ -46,11 +46,10 @@ function limitedRoute(): object {
   return { match: { prefix: '/a' }, route };
 }
 
-function rateLimitFilter({ service, client, timeoutMs = 1_000, denyOnFailure }: EnvoyOptions) {
+function rateLimitFilter(options: EnvoyOptions) {
+  const { client, timeoutMs = 1_000, denyOnFailure } = options;
   const target =
-    client === 'google_grpc'
-      ? { google_grpc: { target_uri: service, stat_prefix: 'rl' } }
-      : { envoy_grpc: { cluster_name: 'ratelimit' } };
+    client === 'google_grpc' ? googleGrpc(options) : { envoy_grpc: { cluster_name: 'ratelimit' } };
   return {
     name: 'rl',
     typed_config: {
@@ -60,6 +59,27 @@ function rateLimitFilter({ service, client, timeoutMs = 1_000, denyOnFailure }: 
       failure_mode_deny: denyOnFailure ?? false,
       enable_x_ratelimit_headers: 'DRAFT_VERSION_03',
       rate_limit_service: { transport_api_version: 'V3', grpc_service: target },
+    },
+  };
+}
+
+/** gRPC's own library in Envoy, which knows nothing of Envoy's clusters. */
+function googleGrpc({ service, tls }: EnvoyOptions): object {
+  const channel = { target_uri: service, stat_prefix: 'rl' };
+  if (tls === undefined) return { google_grpc: channel };
+  const ssl = {
+    root_certs: { filename: tls.caFile },
+    ...(tls.client && {
+      private_key: { filename: tls.client.keyFile },
+      cert_chain: { filename: tls.client.certFile },
+    }),
+  };
+  const name = { 'grpc.ssl_target_name_override': { string_value: tls.serverName } };
+  return {
+    google_grpc: {
+      ...channel,
+      channel_credentials: { ssl_credentials: ssl },
+      channel_args: { args: name },
     },
   };
 }

@@ -15,7 +15,7 @@ export interface Service {
   readonly debug: string;
   /** Everything that it printed so far. */
   output(): string;
-  /** Milliseconds from its start until `/healthcheck` answered, less those for which it waited for a core. */
+  /** Milliseconds from its start until `/healthcheck` answered and the rules were looked at, less those for which it waited for a core. */
   readonly startMs: number;
   /** Sends a signal and waits for the end; answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -23,8 +23,8 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** `false`: do not wait until it is up. */
-  readonly waitUntilUp?: boolean;
+  /** `false`: do not wait until it is up; `answering`: nor until the rules were looked at. */
+  readonly waitUntilUp?: boolean | 'answering';
   readonly withinMs?: number;
 }
 
@@ -74,11 +74,13 @@ export async function startService({
     startMs: 0,
     stop: (signal = 'SIGTERM') => stop(child, signal),
   };
-  if (!waitUntilUp) return service;
+  if (waitUntilUp === false) return service;
   await eventually(
     async () => {
       if (child.exitCode !== null) throw new Error(`the service ended at once:\n${output}`);
-      await fetch(`${service.http}/healthcheck`);
+      const health = await fetch(`${service.http}/healthcheck`);
+      const isStarting = (await health.text()).includes('start');
+      if (isStarting && waitUntilUp === true) throw new Error('no rules were looked at yet');
     },
     { withinMs, everyMs: 5 },
   );

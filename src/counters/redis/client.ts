@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { type ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import { type RedisAddress } from './address';
@@ -30,7 +31,7 @@ export async function createClient(
 ): Promise<Redis> {
   const place =
     address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
-  const secured = tls === undefined ? {} : { tls: await readTls(tls) };
+  const secured = tls === undefined ? {} : { tls: await readTls(tls, address) };
   const connectTimeout = connectTimeoutMs;
   return new Redis({ ...ONE_CONNECTION, ...place, ...secured, connectTimeout });
 }
@@ -44,13 +45,15 @@ export function destroyClient(client: Redis): void {
   stream?.destroy();
 }
 
-async function readTls(tls: RedisTls): Promise<ConnectionOptions> {
+async function readTls(tls: RedisTls, address: RedisAddress): Promise<ConnectionOptions> {
   const [ca, cert, key] = await Promise.all([
     readPem(tls.caFile),
     readPem(tls.certFile),
     readPem(tls.keyFile),
   ]);
   return {
+    // Node sends no server name by itself; stores behind one address are told apart by it.
+    ...(address.kind === 'tcp' && isIP(address.host) === 0 ? { servername: address.host } : {}),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

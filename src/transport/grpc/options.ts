@@ -1,3 +1,4 @@
+import type { Observable } from 'rxjs';
 import type { Statistics } from '../../core/ports';
 import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
@@ -8,17 +9,34 @@ export interface GrpcTransportDeps {
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
+  /** Told of every caller whose handshake failed, or who did not show the certificate it must show. */
+  readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
+}
+
+export interface ClientRefusal {
+  /** The caller's address, as far as it is still known. */
+  readonly peer: string | undefined;
+  readonly reason: string;
 }
 
 /** PEM texts. With `clientCa` a caller must show a certificate that it signed. */
-export interface ServerTls {
+export interface TlsPems {
   readonly certificate: Buffer;
   readonly key: Buffer;
   readonly clientCa: Buffer | undefined;
 }
 
+export interface ServerTls extends TlsPems {
+  /** A name that the caller's certificate must hold; for use with `clientCa`. */
+  readonly clientName?: string | undefined;
+  /** What new connections are served with from then on; must be good, and have a `clientCa` if this has one. */
+  readonly renewals$?: Observable<TlsPems> | undefined;
+}
+
 export interface GrpcTransportOptions {
   readonly address: ListenAddress;
+  /** File mode of a Unix socket; default 0666. */
+  readonly unixSocketMode?: number | undefined;
   readonly tls?: ServerTls | undefined;
   /** A connection is asked to leave after this long, +/- 10 %; undefined: never. */
   readonly maxConnectionAgeMs?: number | undefined;

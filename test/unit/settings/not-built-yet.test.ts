@@ -1,17 +1,8 @@
-import { problemsOf, warningsOf } from './results';
+import { warningsOf } from './results';
 
 const env = { BACKEND_TYPE: 'memory' };
 
 describe('a feature that is not built', () => {
-  it.each([['GRPC_CLIENT_TLS_SAN', 'edge.test']])(
-    'stops the start where running without it would be wrong: %s=%s',
-    (name, value) => {
-      expect(problemsOf({ ...env, [name]: value })).toContain(
-        `${name}="${value}": not built yet in this version`,
-      );
-    },
-  );
-
   it.each([['TRACING_ENABLED', 'true']])(
     'warns where the service is right without it: %s=%s',
     (name, value) => {

@@ -32,6 +32,7 @@ describe('settings', () => {
           host: '0.0.0.0',
           port: 8081,
           unixSocket: undefined,
+          unixSocketMode: 0o666,
           transport: 'wire',
           maxConnectionAgeMs: 86_400_000,
           maxConnectionAgeGraceMs: 3_600_000,
@@ -144,14 +145,13 @@ describe('settings', () => {
 describe('TLS of the gRPC server', () => {
   it('needs a certificate and a key', () => {
     expect(problemsOf({ GRPC_SERVER_USE_TLS: 'true', GRPC_CLIENT_TLS_SAN: 'edge.test' })).toEqual([
-      'GRPC_CLIENT_TLS_SAN="edge.test": not built yet in this version',
       'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_CERT to be set',
       'GRPC_SERVER_USE_TLS="true": expected GRPC_SERVER_TLS_KEY to be set',
       'GRPC_CLIENT_TLS_SAN="edge.test": expected GRPC_CLIENT_TLS_CACERT to be set too',
     ]);
   });
 
-  it('is the only thing wrong with a complete set of files', () => {
+  it('is right with a complete set of files', () => {
     expect(
       problemsOf({
         GRPC_SERVER_USE_TLS: 'true',
@@ -160,7 +160,7 @@ describe('TLS of the gRPC server', () => {
         GRPC_CLIENT_TLS_CACERT: '/a',
         GRPC_CLIENT_TLS_SAN: 'edge.test',
       }),
-    ).toEqual(['GRPC_CLIENT_TLS_SAN="edge.test": not built yet in this version']);
+    ).toEqual([]);
   });
 
   it('is missed by whoever wants clients to be checked', () => {
@@ -171,6 +171,19 @@ describe('TLS of the gRPC server', () => {
 });
 
 describe('the management server', () => {
+  it.each(['tok en:hush', 'x:hush\u00e9', 'x-bin:hush'])(
+    'gets no headers that gRPC does not take, and their values are not told: %j',
+    (headers) => {
+      const [problem, ...others] = problemsOf({
+        KVSTORE_URL: 'a:1',
+        CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: headers,
+      });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(/^CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS.*: expected /);
+      expect(problem).not.toContain('hush');
+    },
+  );
+
   it('gets headers, metadata, TLS files and a backoff', () => {
     const { xds } = settingsOf({
       CONFIG_GRPC_XDS_NODE_METADATA: 'zone=a',

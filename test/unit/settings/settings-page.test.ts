@@ -51,6 +51,5 @@ describe('the help', () => {
     expect(help).toContain('text before every counter key [empty]');
     expect(help).toContain('<PASSWORD> or <USERNAME>:<PASSWORD>; secret [none]');
     expect(help).toContain('deprecated: no effect [0]');
-    expect(help).toContain('not built yet (stops the start)');
   });
 });

@@ -6,12 +6,12 @@ import {
   type ServerOptions,
 } from '@grpc/grpc-js';
 import { map, merge } from 'rxjs';
-import { addressText, cannotListen, type ListenAddress, type Transport } from '../../listener';
+import type { Transport } from '../../listener';
 import { createEnd } from '../../end';
 import { createQuestionSource } from '../../question-source';
-import { removeStaleSocket } from '../../unix-socket';
 import { MAX_MESSAGE_BYTES } from '../methods';
-import type { GrpcTransportDeps, GrpcTransportOptions, ServerTls } from '../options';
+import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
+import { createSocketServer } from '../socket-server';
 import { serveDecisions } from './decisions';
 import { serveHealth } from './health';
 import { serveReflection } from './reflection';
@@ -21,7 +21,7 @@ export function createGrpcJsTransport(
   deps: GrpcTransportDeps,
   options: GrpcTransportOptions,
 ): Transport {
-  const { health, statistics, nowMs } = deps;
+  const { health, statistics, nowMs, onClientRefused } = deps;
   // The library would write lines of its own to standard error; what matters of them comes as an error.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(toServerOptions(options));
@@ -29,15 +29,27 @@ export function createGrpcJsTransport(
   serveDecisions(server, { ask: questions.ask, statistics, nowMs });
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = serveReflection(server);
+  const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const sockets = createSocketServer(
+    {
+      accept: (socket) => {
+        engine.injectConnection(socket);
+      },
+      onClientRefused,
+    },
+    { ...options, allowHalfOpen: false },
+  );
   const end = createEnd();
   let closed: Promise<void> | undefined;
 
   const close = async (withinMs: number): Promise<void> => {
+    sockets.stop();
     const stopped = stopWithin(server, withinMs);
     watchers.close();
     endReflections();
     questions.close();
     await stopped;
+    await sockets.end();
     end.reach();
   };
 
@@ -45,13 +57,14 @@ export function createGrpcJsTransport(
     questions$: questions.questions$,
     run$: merge(
       end.reached$,
+      sockets.run$,
       health.changes$.pipe(
         map((status) => {
           watchers.publish(status);
         }),
       ),
     ),
-    listen: () => listen(server, options),
+    listen: () => sockets.listen(),
     close: (withinMs) => (closed ??= close(withinMs)),
   };
 }
@@ -66,31 +79,6 @@ function toServerOptions(options: GrpcTransportOptions): ServerOptions {
       'grpc.max_connection_age_grace_ms': maxConnectionAgeGraceMs,
     }),
   };
-}
-
-async function listen(
-  server: Server,
-  { address, tls }: GrpcTransportOptions,
-): Promise<ListenAddress> {
-  if ('path' in address) await removeStaleSocket(address.path);
-  return new Promise((resolve, reject) => {
-    server.bindAsync(addressText(address), toCredentials(tls), (error, port) => {
-      if (error !== null) reject(cannotListen(address, plainError(error)));
-      else resolve('path' in address ? address : { host: address.host, port });
-    });
-  });
-}
-
-/** The library wraps the system's own error: "No address added … errors: [listen EADDRINUSE …]". */
-function plainError(error: Error): Error {
-  const [, inner] = /errors: \[(.*)\]$/s.exec(error.message) ?? [];
-  return inner === undefined ? error : new Error(inner, { cause: error });
-}
-
-function toCredentials(tls: ServerTls | undefined): ServerCredentials {
-  if (tls === undefined) return ServerCredentials.createInsecure();
-  const pair = { cert_chain: tls.certificate, private_key: tls.key };
-  return ServerCredentials.createSsl(tls.clientCa ?? null, [pair], tls.clientCa !== undefined);
 }
 
 /** Lets the calls in flight end; cuts them when they take longer. */

@@ -1,6 +1,3 @@
-/** Connections at once; one more is closed as soon as it is accepted. */
-export const MAX_CONNECTIONS = 10_000;
-
 /** A caller who has not sent the preface and SETTINGS by then is cut (slow preface; idle port scanners). */
 export const PREFACE_MS = 10_000;
 /** SETTINGS_TIMEOUT (RFC 9113 §6.5.3): a caller who has not acknowledged our SETTINGS by then. */

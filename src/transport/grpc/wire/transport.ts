@@ -5,13 +5,13 @@ import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
+import { createSocketServer } from '../socket-server';
 import { createConnections } from './connections';
 import { createDecisions } from './decisions';
 import { createHealthMethods } from './health';
 import type { ServedMethod } from './method';
 import { createQuestionBatches } from '../../question-batches';
 import { createReflectionMethod } from './reflection';
-import { createSocketServer } from './server';
 
 export interface WireTransportDeps extends GrpcTransportDeps {
   /** Spreads the ages of connections. */
@@ -22,9 +22,11 @@ export interface WireTransportDeps extends GrpcTransportDeps {
 
 /** The gRPC port by our own engine: ShouldRateLimit, health v1, reflection v1 and v1alpha. */
 export function createWireTransport(
-  { health, statistics, nowMs, random, onConnectionFailure = () => undefined }: WireTransportDeps,
+  deps: WireTransportDeps,
   options: GrpcTransportOptions,
 ): Transport {
+  const { health, statistics, nowMs, random, onClientRefused } = deps;
+  const { onConnectionFailure = () => undefined } = deps;
   const questions = createQuestionBatches();
   const decisions = createDecisions({ ask: questions.ask, statistics, nowMs });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
@@ -39,7 +41,10 @@ export function createWireTransport(
     { methods, decisions, nowMs, random, onFailure: onConnectionFailure },
     options,
   );
-  const server = createSocketServer(options.tls, connections.accept);
+  const server = createSocketServer(
+    { accept: connections.accept, onClientRefused },
+    { ...options, allowHalfOpen: true },
+  );
   const end = createEnd();
   let closed: Promise<void> | undefined;
 
@@ -58,13 +63,14 @@ export function createWireTransport(
     questions$: questions.questions$,
     run$: merge(
       end.reached$,
+      server.run$,
       health.changes$.pipe(
         map((status) => {
           healthMethods.publish(status);
         }),
       ),
     ),
-    listen: () => server.listen(options.address),
+    listen: () => server.listen(),
     close: (withinMs) => (closed ??= close(withinMs)),
   };
 }

@@ -1,0 +1,51 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { TlsPems } from '../../transport/grpc/options';
+
+/** What the log says of a certificate. */
+export interface CertificateFacts {
+  readonly names: string;
+  readonly validTo: string;
+}
+
+/**
+ * Throws, naming the setting, when a caller could not be served with these: no certificate, half of one, a
+ * key of another. The message never holds a key.
+ */
+export function checkPems({ certificate, key, clientCa }: TlsPems): CertificateFacts {
+  const [leaf] = readCertificates('GRPC_SERVER_TLS_CERT', certificate);
+  try {
+    createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
+  } catch (error) {
+    const expected = 'expected the private key of the certificate in GRPC_SERVER_TLS_CERT';
+    throw new Error(`GRPC_SERVER_TLS_KEY: ${expected}: ${reasonOf(error)}`, { cause: error });
+  }
+  if (clientCa !== undefined) readCertificates('GRPC_CLIENT_TLS_CACERT', clientCa);
+  return { names: leaf.subjectAltName ?? leaf.subject, validTo: leaf.validTo };
+}
+
+const BEGIN = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/g;
+const WHOLE = /-----BEGIN ((?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*-----END \1-----/g;
+
+function readCertificates(
+  setting: string,
+  pem: Buffer,
+): readonly [X509Certificate, ...X509Certificate[]] {
+  const text = pem.toString('latin1');
+  const blocks = text.match(WHOLE) ?? [];
+  const begun = text.match(BEGIN)?.length ?? 0;
+  if (begun > blocks.length) throw new Error(`${setting}: expected whole certificates: one is cut`);
+  try {
+    const [leaf, ...chain] = blocks.map((block) => new X509Certificate(block));
+    if (leaf !== undefined) return [leaf, ...chain];
+  } catch (error) {
+    throw new Error(`${setting}: expected a certificate as PEM: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  }
+  throw new Error(`${setting}: expected a certificate as PEM: there is none`);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

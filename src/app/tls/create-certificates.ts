@@ -1,0 +1,71 @@
+import { defer, map, type Observable } from 'rxjs';
+import { createStopSignal, renewWhenGood } from '../../../streams';
+import type { Statistics } from '../../core/ports';
+import type { Logger } from '../../platform/logger/logger';
+import type { GrpcTlsSettings } from '../../settings/servers';
+import type { TlsPems } from '../../transport/grpc/options';
+import { checkPems } from './check-pems';
+import { isSamePems, readPems, readPemsNow } from './read-pems';
+
+export interface CertificatesDeps {
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly logger: Logger;
+}
+
+/** The certificates of the gRPC port, read again whenever their files change. */
+export interface Certificates {
+  readonly first: TlsPems;
+  /** Each good change. One subscriber; completes with `close`. */
+  readonly renewals$: Observable<TlsPems>;
+  close(): void;
+}
+
+/** Three small files: cheap enough to read them all, so that no kind of swap is missed. */
+const LOOK_EVERY_MS = 1_000;
+
+const LOADED = 'ratelimit.service.certificate_load_success';
+const REFUSED = 'ratelimit.service.certificate_load_error';
+
+/** Throws when the files cannot be used at the start; later the last good ones stay in use. */
+export function createCertificates(
+  files: GrpcTlsSettings,
+  { statistics, logger }: CertificatesDeps,
+): Certificates {
+  const stopping = createStopSignal();
+  const first = readPemsNow(files);
+  const announce = (pems: TlsPems) => {
+    const { names, validTo } = checkPems(pems);
+    statistics.count(LOADED, 1);
+    logger.info('loaded the certificate of the gRPC port', { names, validTo });
+    if (Date.parse(validTo) < Date.now()) {
+      logger.warn('the certificate of the gRPC port has expired', { names, validTo });
+    }
+  };
+  announce(first);
+  return {
+    first,
+    renewals$: renewWhenGood({
+      first,
+      everyMs: LOOK_EVERY_MS,
+      look: () => defer(() => readPems(files)),
+      isSame: isSamePems,
+      check: checkPems,
+      onFault: (error) => {
+        statistics.count(REFUSED, 1);
+        const reason = error instanceof Error ? error.message : String(error);
+        logger.error('the new certificate of the gRPC port cannot be used, the old one stays', {
+          reason,
+        });
+      },
+    }).pipe(
+      map((pems) => {
+        announce(pems);
+        return pems;
+      }),
+      stopping.until(),
+    ),
+    close: () => {
+      stopping.stop();
+    },
+  };
+}

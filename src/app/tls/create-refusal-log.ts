@@ -1,0 +1,34 @@
+import type { Statistics } from '../../core/ports';
+import type { Logger } from '../../platform/logger/logger';
+import type { ClientRefusal } from '../../transport/grpc/options';
+
+export interface RefusalLogDeps {
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly logger: Logger;
+  readonly monotonicMs: () => number;
+}
+
+/** A caller with a wrong certificate tries again and again: one warning stands for many. */
+const WARN_EVERY_MS = 10_000;
+
+/** Counts every caller that TLS refused, and warns of them now and then. */
+export function createRefusalLog({
+  statistics,
+  logger,
+  monotonicMs,
+}: RefusalLogDeps): (refusal: ClientRefusal) => void {
+  let silentUntilMs = -Infinity;
+  let untold = 0;
+  return ({ peer, reason }) => {
+    statistics.count('ratelimit_server.tls_handshake_error', 1);
+    const now = monotonicMs();
+    if (now < silentUntilMs) {
+      untold += 1;
+      logger.debug('refused a gRPC client', { peer, reason });
+      return;
+    }
+    logger.warn('refused a gRPC client', { peer, reason, othersBefore: untold });
+    silentUntilMs = now + WARN_EVERY_MS;
+    untold = 0;
+  };
+}

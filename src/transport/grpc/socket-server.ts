@@ -1,0 +1,112 @@
+import { chmod } from 'node:fs/promises';
+import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { map, of, type Observable } from 'rxjs';
+import { cannotListen, type ListenAddress } from '../listener';
+import { removeStaleSocket } from '../unix-socket';
+import type { ClientRefusal, GrpcTransportOptions } from './options';
+import { createTlsServer } from './tls-server';
+
+/** Connections at once; one more is closed as soon as it is accepted. */
+const MAX_CONNECTIONS = 10_000;
+
+/** Who connects to a Unix socket is a matter of the folder that it lies in. */
+const SOCKET_MODE = 0o666;
+
+export interface SocketServerDeps {
+  /** Takes over a plain or decrypted socket. */
+  readonly accept: (socket: Socket) => void;
+  /** Told of callers that came no further than the handshake. */
+  readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
+}
+
+export interface SocketServerOptions extends Pick<
+  GrpcTransportOptions,
+  'address' | 'unixSocketMode' | 'tls'
+> {
+  /** A caller may close its side and still wait for answers. */
+  readonly allowHalfOpen: boolean;
+}
+
+export interface SocketServer {
+  /** Takes renewed certificates into use; emits nothing of meaning. */
+  readonly run$: Observable<void>;
+  /** Settles with the address that is bound; rejects with a message that names it. */
+  listen(): Promise<ListenAddress>;
+  /** Accepts no more. */
+  stop(): void;
+  /** Cuts the sockets that are left (in the middle of a handshake) and settles when the port is free. */
+  end(): Promise<void>;
+}
+
+/** The listening socket of a gRPC port, whichever engine speaks on what it accepts. */
+export function createSocketServer(
+  { accept, onClientRefused = () => undefined }: SocketServerDeps,
+  { address, unixSocketMode, tls, allowHalfOpen }: SocketServerOptions,
+): SocketServer {
+  const { server, renew$ } = openServer();
+  const sockets = new Set<Socket>();
+  let stopped: Promise<void> | undefined;
+
+  function openServer(): { readonly server: Server; readonly renew$: Observable<void> } {
+    const options = { noDelay: true, allowHalfOpen };
+    if (tls === undefined) {
+      return { server: createPlainServer(options, accept), renew$: of() };
+    }
+    const { server: secure, renew } = createTlsServer({ accept, onClientRefused }, tls, options);
+    return { server: secure, renew$: tls.renewals$?.pipe(map(renew)) ?? of() };
+  }
+
+  const stop = () =>
+    (stopped ??= new Promise((resolve) => {
+      // Told of an error when it never listened: it has stopped all the same.
+      server.close(() => {
+        resolve();
+      });
+    }));
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    // What went wrong with a socket is the caller's affair; 'close' follows.
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  return {
+    run$: renew$,
+    async listen() {
+      const bound = await listenOn(server, address);
+      if ('path' in bound) {
+        await chmod(bound.path, unixSocketMode ?? SOCKET_MODE).catch(async (error: unknown) => {
+          await stop();
+          throw cannotListen(address, error as Error);
+        });
+      }
+      return bound;
+    },
+    stop() {
+      void stop();
+    },
+    end() {
+      for (const socket of sockets) socket.destroy();
+      return stop();
+    },
+  };
+}
+
+async function listenOn(server: Server, address: ListenAddress): Promise<ListenAddress> {
+  if ('path' in address) await removeStaleSocket(address);
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: Error) => {
+      reject(cannotListen(address, error));
+    };
+    server.once('error', onError);
+    server.listen(address, () => {
+      server.off('error', onError);
+      // An accept that failed (no more file descriptors) is the caller's loss; the server goes on.
+      server.on('error', () => undefined);
+      resolve();
+    });
+  });
+  const bound = server.address();
+  if ('path' in address || bound === null || typeof bound === 'string') return address;
+  return { host: address.host, port: bound.port };
+}

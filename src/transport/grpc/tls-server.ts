@@ -1,0 +1,86 @@
+import { isIP, type Server, type Socket } from 'node:net';
+import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
+import type { ClientRefusal, ServerTls, TlsPems } from './options';
+
+/** A caller that has not finished its handshake by then is cut. */
+const HANDSHAKE_MS = 10_000;
+
+/** OpenSSL's own words are in `reason`; the message holds its file and line too. */
+type OpenSslError = NodeJS.ErrnoException & { readonly reason?: string };
+
+interface TlsServerDeps {
+  readonly accept: (socket: Socket) => void;
+  readonly onClientRefused: (refusal: ClientRefusal) => void;
+}
+
+interface TlsServer {
+  readonly server: Server;
+  /** Serves the handshakes that begin from now on with these; connections go on with those they began with. */
+  readonly renew: (pems: TlsPems) => void;
+}
+
+/** TLS 1.2 or later with ALPN h2; what it accepts has shown the certificate that it must show. */
+export function createTlsServer(
+  { accept, onClientRefused }: TlsServerDeps,
+  tls: ServerTls,
+  options: { readonly noDelay: boolean; readonly allowHalfOpen: boolean },
+): TlsServer {
+  const { clientName } = tls;
+  const wantsCertificate = tls.clientCa !== undefined;
+  const server = createServer({
+    ...options,
+    ...toContext(tls),
+    // A caller without ALPN is taken at its word; one that offers only others is refused.
+    ALPNProtocols: ['h2'],
+    handshakeTimeout: HANDSHAKE_MS,
+    // Refusing is left to OpenSSL: a check of ours alone would let a resumed session without a certificate pass.
+    ...(wantsCertificate && { requestCert: true, rejectUnauthorized: true }),
+  });
+  const refuse = (socket: TLSSocket, reason: string) => {
+    onClientRefused({ peer: socket.remoteAddress, reason });
+    socket.destroy();
+  };
+  server.on('secureConnection', (socket) => {
+    socket.on('error', () => undefined);
+    if (clientName !== undefined && !isNamed(socket, clientName)) {
+      const { subjectAltName } = socket.getPeerX509Certificate() ?? {};
+      const names = JSON.stringify(subjectAltName ?? '');
+      refuse(socket, `its certificate is for ${names}, expected ${JSON.stringify(clientName)}`);
+      return;
+    }
+    accept(socket);
+  });
+  server.on('tlsClientError', (error: OpenSslError, socket) => {
+    // A text here, though its type says Error.
+    const authorizationError = socket.authorizationError as unknown as string | null | undefined;
+    // Probes of the port connect and leave: no matter for anybody.
+    if (authorizationError == null && error.code === 'ECONNRESET') return;
+    refuse(socket, authorizationError ?? error.reason ?? error.message);
+  });
+  return {
+    server,
+    renew: (pems) => {
+      server.setSecureContext(toContext(pems));
+    },
+  };
+}
+
+function toContext({ certificate, key, clientCa }: TlsPems): SecureContextOptions {
+  return {
+    cert: certificate,
+    key,
+    minVersion: 'TLSv1.2',
+    ...(clientCa !== undefined && { ca: clientCa }),
+  };
+}
+
+/** As the reference does: by the certificate's alternative names only, `*` for one whole label. */
+function isNamed(socket: TLSSocket, name: string): boolean {
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return false;
+  const found =
+    isIP(name) === 0
+      ? certificate.checkHost(name, { subject: 'never', partialWildcards: false })
+      : certificate.checkIP(name);
+  return found !== undefined;
+}
