@@ -20,6 +20,7 @@ import { addressText } from '../transport/listener';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
 import { createTransports } from './create-transports';
+import { gatheringMs } from './gathering-window';
 import { toDecisionOptions } from './decision-options';
 import { followRules } from './follow-rules';
 import { healthSignals } from './health-signals';
@@ -101,7 +102,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   );
   const decisions$ = transports.questions$.pipe(
     batchedQuestions({
-      until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
+      until: turnWindow(gatheringMs(settings), monotonicMs),
       maxSize: MAX_BATCH,
       answer: decideBatch,
     }),
@@ -115,7 +116,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rulesSignal.until(),
   );
   const health$ = healthSignals(
-    { storeConnected$: store.connected$, rules$: rules.changes$, staying$: staying.changes$ },
+    { stores: store.connections, rules$: rules.changes$, staying$: staying.changes$ },
     settings.health,
   ).pipe(
     map((status) => {

@@ -3,11 +3,9 @@ import type { Rules } from '../core/rules/rules';
 import type { HealthSettings } from '../settings/health';
 import { healthStatus, type HealthStatus } from '../../streams';
 
-export type Component = 'store' | 'configuration' | 'termination';
-
 export interface HealthInputs {
-  /** Whether the store has an active connection. */
-  readonly storeConnected$: Observable<boolean>;
+  /** Whether each store has an active connection. */
+  readonly stores: Readonly<Record<string, Observable<boolean>>>;
   readonly rules$: Observable<Rules | undefined>;
   /** Turns false with the signal to stop. */
   readonly staying$: Observable<boolean>;
@@ -15,12 +13,16 @@ export interface HealthInputs {
 
 /** The health components of the document ("Health"): which are enabled, and how each starts. */
 export function healthSignals(
-  { storeConnected$, rules$, staying$ }: HealthInputs,
+  { stores, rules$, staying$ }: HealthInputs,
   { needsConfiguration, needsStoreConnection }: HealthSettings,
-): Observable<HealthStatus<Component>> {
+): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
-  return healthStatus<Component>({
-    store: needsStoreConnection ? merge(of(true), storeConnected$) : of(true),
+  const connections = Object.entries(stores).map(([name, connected$]) => [
+    name,
+    needsStoreConnection ? merge(of(true), connected$) : of(true),
+  ]);
+  return healthStatus<string>({
+    ...(Object.fromEntries(connections) as Record<string, Observable<boolean>>),
     configuration: needsConfiguration ? rules$.pipe(map(hasDomains)) : of(true),
     termination: staying$,
   });
