@@ -11,6 +11,8 @@ export interface RedisServerOptions {
   readonly unixSocket?: boolean;
   /** A port that is known to be free; any when undefined. */
   readonly port?: number;
+  /** Where it keeps its data, which outlives it; a directory of its own when undefined. */
+  readonly directory?: string;
   /** Lines of redis.conf: `['requirepass', 'secret']`. */
   readonly settings?: readonly (readonly string[])[];
   /** Certificates that `createCertificates` made; the TCP port then speaks TLS only. */
@@ -48,7 +50,7 @@ export async function startRedisServer(
   options: RedisServerOptions = {},
   clientOptions: Pick<RedisOptions, 'username' | 'password' | 'tls'> = {},
 ): Promise<RedisServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'weir-redis-'));
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'weir-redis-')));
   const port = options.port ?? (await freePort());
   const socketPath = options.unixSocket === true ? join(directory, 'redis.sock') : undefined;
   const child = spawn('redis-server', toArguments(options, { port, socketPath, directory }), {
@@ -72,7 +74,7 @@ export async function startRedisServer(
     child.kill('SIGCONT');
     child.kill(signal);
     await gone;
-    await rm(directory, { recursive: true, force: true });
+    if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
   };
   return {
     port,
