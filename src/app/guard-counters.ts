@@ -20,8 +20,7 @@ export interface GuardDeps {
 export function createBreaker(store: string, { monotonicMs, logger }: GuardDeps): CircuitBreaker {
   const onChange = (change: BreakerChange): void => {
     if (change.kind === 'closed') logger.info(`${store} is asked again`);
-    else
-      logger.warn(`${store} is away and not asked until it is back`, { reason: change.reason });
+    else logger.warn(`${store} is away and not asked until it is back`, { reason: change.reason });
   };
   return createCircuitBreaker({ monotonicMs, onChange });
 }

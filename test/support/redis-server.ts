@@ -88,7 +88,8 @@ export async function startRedisServer(
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),
-    stop: () => stop('SIGTERM'),
+    // It takes a tenth of a second to end by itself, and has nothing to keep.
+    stop: () => stop('SIGKILL'),
   };
 }
 

@@ -66,15 +66,13 @@ const CASES: readonly Case[] = [
     mount: () => (proxy.behaviour.answerDelayMs = 800),
     clear: () => (proxy.behaviour.answerDelayMs = 0),
   },
-  ...(['requests', 'answers'] as const).map(
-    (what): Case => ({
-      fault: `the network drops ${what}`,
-      sees: HUNG,
-      counts: 'behind',
-      mount: () => (proxy.behaviour.swallow = what),
-      clear: () => (proxy.behaviour.swallow = 'nothing'),
-    }),
-  ),
+  ...(['requests', 'answers'] as const).map((what): Case => ({
+    fault: `the network drops ${what}`,
+    sees: HUNG,
+    counts: 'behind',
+    mount: () => (proxy.behaviour.swallow = what),
+    clear: () => (proxy.behaviour.swallow = 'nothing'),
+  })),
   {
     fault: 'the network truncates an answer',
     sees: ['UNAVAILABLE'],

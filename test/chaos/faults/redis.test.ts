@@ -1,7 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { HUNG, itSees, keyOf, runDrill, startDrill, type Drill, type Fault } from '../../support/fault-drill';
+import {
+  HUNG,
+  itSees,
+  keyOf,
+  runDrill,
+  startDrill,
+  type Drill,
+  type Fault,
+} from '../../support/fault-drill';
 import { freePort } from '../../support/free-port';
 import { startRedisServer, type RedisServer } from '../../support/redis-server';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
@@ -81,15 +89,13 @@ const CASES: readonly Case[] = [
     mount: () => (proxy.behaviour.answerDelayMs = 600),
     clear: () => (proxy.behaviour.answerDelayMs = 0),
   },
-  ...(['requests', 'answers'] as const).map(
-    (what): Case => ({
-      fault: `the network drops ${what}`,
-      sees: HUNG,
-      counts: 'unsure',
-      mount: () => (proxy.behaviour.swallow = what),
-      clear: () => (proxy.behaviour.swallow = 'nothing'),
-    }),
-  ),
+  ...(['requests', 'answers'] as const).map((what): Case => ({
+    fault: `the network drops ${what}`,
+    sees: HUNG,
+    counts: 'unsure',
+    mount: () => (proxy.behaviour.swallow = what),
+    clear: () => (proxy.behaviour.swallow = 'nothing'),
+  })),
   {
     fault: 'the network truncates an answer',
     sees: ['UNAVAILABLE'],

@@ -58,7 +58,10 @@ it('gathers the batches of a window into one, and gives each its own reply', asy
 });
 
 it('keeps runs apart; what stands alone is a run of its own beside them', async () => {
-  const { counters, asked, windows } = setUp({ ...OK(0, 11, 1, 1), held: [true, false, false, false] });
+  const { counters, asked, windows } = setUp({
+    ...OK(0, 11, 1, 1),
+    held: [true, false, false, false],
+  });
   const held = counters.add(batch([increment('a'), increment('b')], [2]));
   const alone = counters.add(batch([increment('c'), increment('d')]));
   windows[0]?.complete();

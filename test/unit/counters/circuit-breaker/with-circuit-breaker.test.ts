@@ -1,6 +1,9 @@
 import { StoreError, type StoreErrorOptions } from '../../../../src/core/errors';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
-import { createCircuitBreaker, type BreakerChange } from '../../../../src/counters/circuit-breaker/circuit-breaker';
+import {
+  createCircuitBreaker,
+  type BreakerChange,
+} from '../../../../src/counters/circuit-breaker/circuit-breaker';
 import { withCircuitBreaker } from '../../../../src/counters/circuit-breaker/with-circuit-breaker';
 import { batch, increment } from '../../../contract/counters.contract';
 
@@ -20,10 +23,13 @@ function setUp() {
       return Promise.resolve();
     },
   };
-  const counters = withCircuitBreaker(store, createCircuitBreaker({
-    monotonicMs: () => nowMs,
-    onChange: (change) => changes.push(change),
-  }));
+  const counters = withCircuitBreaker(
+    store,
+    createCircuitBreaker({
+      monotonicMs: () => nowMs,
+      onChange: (change) => changes.push(change),
+    }),
+  );
   const add = () => counters.add(asked).catch((error: unknown) => error as StoreError);
   const failOne = async (
     code: StoreError['code'] = 'store_unavailable',
