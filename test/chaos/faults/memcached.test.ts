@@ -62,7 +62,7 @@ const CASES: readonly Case[] = [
   {
     fault: 'the network delays answers, by more than the time-out',
     sees: HUNG,
-    counts: 'unsure',
+    counts: 'behind',
     mount: () => (proxy.behaviour.answerDelayMs = 800),
     clear: () => (proxy.behaviour.answerDelayMs = 0),
   },
