@@ -15,7 +15,7 @@ export const HUNG = ['DEADLINE_EXCEEDED', 'UNAVAILABLE'] as const;
 export const COUNTS = {
   exact: 'every answered hit once, no failed hit',
   unsure: 'every answered hit once, a failed hit once or not at all',
-  replicated: 'as above, but what was not replicated is lost with the old master',
+  replicated: 'what was replicated, and from then on as ever; a failed hit once or not at all',
   behind: 'no failed hit; of the answered ones the last few may be lost',
   lost: 'lost by the store; no failed hit',
 } as const;
@@ -54,8 +54,8 @@ export function itSees(
   { fault, sees, counts, isBrief, also }: Fault,
   run: () => Promise<void>,
 ): void {
-  const [first = 'nothing', second] = sees.map((status) => `\`${status}\``);
-  const only = isBrief === true ? `nothing, or ${first} for a moment` : first;
+  const [first = 'nothing of it', second] = sees.map((status) => `\`${status}\``);
+  const only = isBrief === true ? `nothing of it, or ${first} for a moment` : first;
   const words = second === undefined ? only : `${first}, then ${second} at once`;
   it([fault, also === undefined ? words : `${words}, ${also}`, COUNTS[counts]].join(COLUMN), run);
 }

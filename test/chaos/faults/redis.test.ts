@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
     },
   },
   {
-    fault: 'the server is killed (SIGKILL) and started again',
+    fault: 'the server is killed (SIGKILL) and started again, with `appendfsync always`',
     sees: ['UNAVAILABLE'],
     counts: 'unsure',
     mount: () => server.kill(),
