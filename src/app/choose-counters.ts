@@ -31,7 +31,7 @@ export interface CounterStore {
   readonly description: string;
 }
 
-export type StoreConnections = Readonly<Record<string, Observable<boolean>>>;
+export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
 
 export interface CounterStoreDeps {
   readonly clock: Clock;
@@ -40,6 +40,10 @@ export interface CounterStoreDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }
+
+/** Their names in the health check. */
+const STORE = 'store';
+const PER_SECOND_STORE = 'per-second store';
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
@@ -67,9 +71,12 @@ function chooseStore(settings: Settings, deps: CounterStoreDeps): CounterStore {
   return split(others, perSecond, deps.logger);
 }
 
+/** Memory is always there. */
 function alwaysThere(): Pick<CounterStore, 'connected$' | 'connections'> {
-  return { connected$: of(true), connections: { store: of(true) } };
+  return { connected$: of(true), connections: new Map() };
 }
+
+const asOne = (connected$: Observable<boolean>): StoreConnections => new Map([[STORE, connected$]]);
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
@@ -102,7 +109,7 @@ function redisStore(
     ...(isCluster ? gathered : withBreaker(gathered, description, deps)),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  return { counters: guarded, connected$, connections: { store: connected$ }, run$, description };
+  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): CounterStore {
@@ -115,7 +122,7 @@ function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): Cou
   const { connected$, run$ } = counters;
   const description = `memcached at ${toNodesText(memstore.nodes)}`;
   const guarded = withBreaker(counters, description, deps);
-  return { counters: guarded, connected$, connections: { store: connected$ }, run$, description };
+  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
 }
 
 function toNodesText(nodes: NodeList): string {
@@ -124,8 +131,11 @@ function toNodesText(nodes: NodeList): string {
 
 /** Connected while both are: each has counters that the other has not. */
 function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger): CounterStore {
-  const connections = { store: others.connected$, 'per-second store': perSecond.connected$ };
-  const status$ = healthStatus(connections);
+  const connections: StoreConnections = new Map([
+    [STORE, others.connected$],
+    [PER_SECOND_STORE, perSecond.connected$],
+  ]);
+  const status$ = healthStatus(Object.fromEntries(connections));
   return {
     counters: createPerSecondSplit({
       perSecond: perSecond.counters,

@@ -5,7 +5,7 @@ import { healthStatus, type HealthStatus } from '../../streams';
 
 export interface HealthInputs {
   /** Whether each store has an active connection. */
-  readonly stores: Readonly<Record<string, Observable<boolean>>>;
+  readonly stores: ReadonlyMap<string, Observable<boolean>>;
   readonly rules$: Observable<Rules | undefined>;
   /** Turns false with the signal to stop. */
   readonly staying$: Observable<boolean>;
@@ -17,13 +17,11 @@ export function healthSignals(
   { needsConfiguration, needsStoreConnection }: HealthSettings,
 ): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
-  const connections = Object.entries(stores).map(([name, connected$]) => [
-    name,
-    needsStoreConnection ? merge(of(true), connected$) : of(true),
-  ]);
-  return healthStatus<string>({
-    ...(Object.fromEntries(connections) as Record<string, Observable<boolean>>),
-    configuration: needsConfiguration ? rules$.pipe(map(hasDomains)) : of(true),
-    termination: staying$,
-  });
+  const always$ = of(true);
+  const signals = new Map<string, Observable<boolean>>();
+  for (const [name, connected$] of stores)
+    signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
+  signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  signals.set('termination', staying$);
+  return healthStatus<string>(Object.fromEntries(signals));
 }

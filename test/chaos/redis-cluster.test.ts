@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreError } from '../../src/core/errors';
+import { type StoreError } from '../../src/core/errors';
 import { slotOf } from '../../src/counters/redis/cluster/slot';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
