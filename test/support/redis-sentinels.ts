@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
-import { startRedisServer, type RedisServer, type RedisServerOptions } from './redis-server';
+import {
+  REDIS_SERVER,
+  startRedisServer,
+  type RedisServer,
+  type RedisServerOptions,
+} from './redis-server';
 
 /** A sentinel process that a test has started. */
 export interface RedisSentinel {
@@ -173,7 +178,7 @@ async function startSentinel(
   ];
   const file = join(directory, 'sentinel.conf');
   await writeFile(file, lines.join('\n') + '\n');
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const child = spawn(REDIS_SERVER, [file, '--sentinel'], { stdio: 'ignore' });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();

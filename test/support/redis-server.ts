@@ -38,6 +38,9 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
+/** The server that tests start: `npm run test:valkey` puts another one. */
+export const REDIS_SERVER = process.env['WEIR_REDIS_SERVER'] ?? 'redis-server';
+
 const LOOKING_IN = {
   lazyConnect: true,
   enableReadyCheck: false,
@@ -53,7 +56,7 @@ export async function startRedisServer(
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'weir-redis-')));
   const port = options.port ?? (await freePort());
   const socketPath = options.unixSocket === true ? join(directory, 'redis.sock') : undefined;
-  const child = spawn('redis-server', toArguments(options, { port, socketPath, directory }), {
+  const child = spawn(REDIS_SERVER, toArguments(options, { port, socketPath, directory }), {
     stdio: 'ignore',
   });
   const gone = new Promise<void>((resolve) => {
@@ -96,7 +99,7 @@ export async function startRedisServer(
 async function untilItAnswers(client: Redis, child: ChildProcess): Promise<void> {
   await eventually(async () => {
     if (child.pid === undefined)
-      throw new Error('redis-server is not installed: apt-get install redis-server');
+      throw new Error(`${REDIS_SERVER} is not installed: apt-get install redis-server`);
     if (client.status !== 'ready') await client.connect().catch(() => undefined);
     const pong = await client.ping().catch((error: unknown) => String(error));
     if (pong !== 'PONG' && !/NOAUTH|NOPERM|OOM/.test(pong)) throw new Error(pong);
