@@ -4,7 +4,7 @@ import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';
 import type { CounterBatch } from '../../src/core/ports';
 import { createAuthority } from '../support/certificates';
-import { startRedisCluster } from '../support/redis-cluster';
+import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
 import { runRedisCounters } from '../support/redis-counters';
 import { startSentinels, type SentinelSetupOptions } from '../support/redis-sentinels';
 import {
@@ -78,9 +78,14 @@ async function readFrom({ client }: RedisServer, key: string) {
   return value === null ? undefined : { value, ttlSeconds: await client.ttl(key) };
 }
 
+/** One cluster for all that differ in their client only: starting one takes two seconds. */
+let shared: Promise<RedisCluster> | undefined;
+afterAll(async () => (await shared)?.stop());
+
 async function createOnCluster(options: More = {}): Promise<CountersUnderTest> {
-  const cluster = await startRedisCluster();
-  return over(cluster.address, options, cluster.ownerOf, cluster.stop);
+  shared ??= startRedisCluster();
+  const { address, ownerOf } = await shared;
+  return over(address, options, ownerOf, () => Promise.resolve());
 }
 
 function createSecured(): Promise<CountersUnderTest> {
