@@ -1,5 +1,5 @@
 import { map, merge, of, type Observable } from 'rxjs';
-import { healthStatus } from '../../streams';
+import { healthStatus, turnWindow } from '../../streams';
 import type { Clock, Counters, Random, Statistics } from '../core/ports';
 import { toAddressText } from '../counters/redis/address';
 import type * as MemcachedCounterStore from '../counters/memcached/create-memcached-counters';
@@ -13,7 +13,9 @@ import type { Logger } from '../platform/logger/logger';
 import type { MemstoreSettings } from '../settings/memstore';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
-import { withBreaker, withLocalCache } from './guard-counters';
+import { withPipelineWindow } from '../counters/with-pipeline-window';
+import { restOfWindowMs } from './gathering-window';
+import { createBreaker, withBreaker, withLocalCache } from './guard-counters';
 import { logMemcachedEvent } from './log-memcached-event';
 import { logRedisEvent } from './log-redis-event';
 
@@ -21,11 +23,15 @@ import { logRedisEvent } from './log-redis-event';
 export interface CounterStore {
   readonly counters: Counters;
   readonly connected$: Observable<boolean>;
+  /** The same of each store that there is, by its name in the health check. */
+  readonly connections: StoreConnections;
   /** Fails only when the store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME). */
   readonly run$: Observable<unknown>;
   /** One line for the start: where counters live. */
   readonly description: string;
 }
+
+export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
 
 export interface CounterStoreDeps {
   readonly clock: Clock;
@@ -34,6 +40,10 @@ export interface CounterStoreDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }
+
+/** Their names in the health check. */
+const STORE = 'store';
+const PER_SECOND_STORE = 'per-second store';
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
@@ -53,31 +63,53 @@ function chooseStore(settings: Settings, deps: CounterStoreDeps): CounterStore {
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
     const counters = createMemoryCounters(deps, { maxKeys: memory.maxKeys });
-    return { counters, connected$: of(true), run$: of(), description: 'memory' };
+    return { counters, ...alwaysThere(), run$: of(), description: 'memory' };
   }
-  const others = redisStore(store, STATISTICS_PREFIX, deps);
+  const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
-  return split(others, redisStore(perSecondStore, PER_SECOND_PREFIX, deps), deps.logger);
+  const perSecond = redisStore(perSecondStore, PER_SECOND_PREFIX, settings, deps);
+  return split(others, perSecond, deps.logger);
 }
+
+/** Memory is always there. */
+function alwaysThere(): Pick<CounterStore, 'connected$' | 'connections'> {
+  return { connected$: of(true), connections: new Map() };
+}
+
+const asOne = (connected$: Observable<boolean>): StoreConnections => new Map([[STORE, connected$]]);
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
 }
 
-function redisStore(store: StoreSettings, prefix: string, deps: CounterStoreDeps): ReadableStore {
+function redisStore(
+  store: StoreSettings,
+  prefix: string,
+  settings: Settings,
+  deps: CounterStoreDeps,
+): ReadableStore {
   const { createRedisCounters } = loadRedis();
   const onEvent = (event: RedisEvent): void => {
     logRedisEvent(deps.logger, event);
   };
   const options = toRedisOptions(store, prefix);
-  const counters = createRedisCounters({ ...deps, onEvent }, options);
+  // A cluster has a breaker for each node: one that hangs is no reason to leave the others alone.
+  const isCluster = store.address.kind === 'cluster';
+  const guardNode = (node: string) => createBreaker(`Redis at ${node}`, deps);
+  const counters = createRedisCounters(
+    { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
+    options,
+  );
   const { connected$, run$ } = counters;
   const description = `Redis at ${toAddressText(store.address)}`;
+  const windowMs = restOfWindowMs(store, settings);
+  const gathered =
+    windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
   const guarded = {
-    ...withBreaker(counters, description, deps),
+    ...(isCluster ? gathered : withBreaker(gathered, description, deps)),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  return { counters: guarded, connected$, run$, description };
+  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): CounterStore {
@@ -89,7 +121,8 @@ function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): Cou
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
   const { connected$, run$ } = counters;
   const description = `memcached at ${toNodesText(memstore.nodes)}`;
-  return { counters: withBreaker(counters, description, deps), connected$, run$, description };
+  const guarded = withBreaker(counters, description, deps);
+  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
 }
 
 function toNodesText(nodes: NodeList): string {
@@ -98,10 +131,11 @@ function toNodesText(nodes: NodeList): string {
 
 /** Connected while both are: each has counters that the other has not. */
 function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger): CounterStore {
-  const status$ = healthStatus({
-    others: others.connected$,
-    perSecond: perSecond.connected$,
-  });
+  const connections: StoreConnections = new Map([
+    [STORE, others.connected$],
+    [PER_SECOND_STORE, perSecond.connected$],
+  ]);
+  const status$ = healthStatus(Object.fromEntries(connections));
   return {
     counters: createPerSecondSplit({
       perSecond: perSecond.counters,
@@ -113,6 +147,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
       },
     }),
     connected$: status$.pipe(map(({ serving }) => serving)),
+    connections,
     run$: merge(others.run$, perSecond.run$),
     description: `${others.description}, limits per second in ${perSecond.description}`,
   };

@@ -21,6 +21,7 @@ import { addressText } from '../transport/listener';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
 import { createTransports } from './create-transports';
+import { gatheringMs } from './gathering-window';
 import { toDecisionOptions } from './decision-options';
 import { followRules } from './follow-rules';
 import { healthSignals } from './health-signals';
@@ -111,7 +112,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   );
   const decisions$ = transports.questions$.pipe(
     batchedQuestions({
-      until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
+      until: turnWindow(gatheringMs(settings), monotonicMs),
       maxSize: MAX_BATCH,
       answer: live.watchDecisions(decideBatch),
     }),
@@ -126,7 +127,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   );
   const health$ = healthSignals(
     {
-      storeConnected$: store.connected$,
+      stores: store.connections,
       rules$: rules.changes$,
       started$: started.changes$,
       staying$: staying.changes$,

@@ -1,8 +1,10 @@
 import type { Counters, Statistics } from '../core/ports';
 import {
-  withCircuitBreaker,
+  createCircuitBreaker,
   type BreakerChange,
-} from '../counters/circuit-breaker/with-circuit-breaker';
+  type CircuitBreaker,
+} from '../counters/circuit-breaker/circuit-breaker';
+import { withCircuitBreaker } from '../counters/circuit-breaker/with-circuit-breaker';
 import { createOverLimitCache } from '../counters/over-limit-cache';
 import { withOverLimitCache } from '../counters/with-over-limit-cache';
 import type { Logger } from '../platform/logger/logger';
@@ -14,16 +16,18 @@ export interface GuardDeps {
   readonly logger: Logger;
 }
 
+/** A circuit breaker that tells the log about what it guards. */
+export function createBreaker(store: string, { monotonicMs, logger }: GuardDeps): CircuitBreaker {
+  const onChange = (change: BreakerChange): void => {
+    if (change.kind === 'closed') logger.info(`${store} is asked again`);
+    else logger.warn(`${store} is away and not asked until it is back`, { reason: change.reason });
+  };
+  return createCircuitBreaker({ monotonicMs, onChange });
+}
+
 /** A remote store behind a circuit breaker; one breaker for each store. */
 export function withBreaker(counters: Counters, store: string, deps: GuardDeps): Counters {
-  const onChange = (change: BreakerChange): void => {
-    if (change.kind === 'closed') deps.logger.info(`${store} is asked again`);
-    else
-      deps.logger.warn(`${store} is away and not asked until it is back`, {
-        reason: change.reason,
-      });
-  };
-  return withCircuitBreaker(counters, { monotonicMs: deps.monotonicMs, onChange });
+  return withCircuitBreaker(counters, createBreaker(store, deps));
 }
 
 /** Before all stores the local cache of counters over their limit, where it has a size. */

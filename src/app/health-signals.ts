@@ -3,11 +3,9 @@ import type { Rules } from '../core/rules/rules';
 import type { HealthSettings } from '../settings/health';
 import { healthStatus, type HealthStatus } from '../../streams';
 
-export type Component = 'start' | 'store' | 'configuration' | 'termination';
-
 export interface HealthInputs {
-  /** Whether the store has an active connection. */
-  readonly storeConnected$: Observable<boolean>;
+  /** Whether each store has an active connection. */
+  readonly stores: ReadonlyMap<string, Observable<boolean>>;
   readonly rules$: Observable<Rules | undefined>;
   /** Turns true with the first load, good or bad; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
   readonly started$: Observable<boolean>;
@@ -20,14 +18,16 @@ export interface HealthInputs {
  * because the ports do not wait for the first load as the reference's do: nobody shall be sent here before it.
  */
 export function healthSignals(
-  { storeConnected$, rules$, started$, staying$ }: HealthInputs,
+  { stores, rules$, started$, staying$ }: HealthInputs,
   { needsConfiguration, needsStoreConnection }: HealthSettings,
-): Observable<HealthStatus<Component>> {
+): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
-  return healthStatus<Component>({
-    start: started$,
-    store: needsStoreConnection ? merge(of(true), storeConnected$) : of(true),
-    configuration: needsConfiguration ? rules$.pipe(map(hasDomains)) : of(true),
-    termination: staying$,
-  });
+  const always$ = of(true);
+  const signals = new Map<string, Observable<boolean>>();
+  for (const [name, connected$] of stores)
+    signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
+  signals.set('start', started$);
+  signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  signals.set('termination', staying$);
+  return healthStatus<string>(Object.fromEntries(signals));
 }

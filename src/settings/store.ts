@@ -68,7 +68,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       'CLUSTER_PIPELINE_PARALLELISM',
       wholeNumber(0, 10_000),
       {
-        default: '1',
+        default: '0',
         doc: 'nodes of a cluster that are asked at the same time; 0 means all',
       },
     ),

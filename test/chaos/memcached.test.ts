@@ -238,6 +238,7 @@ describe('a node that answers errors', () => {
 
   it.each([
     ['says what nobody asked', 'END\r\nEND\r\n'],
+    ['gives the answer to another question', '79\r\n'],
     ['sends a line without an end', 'x'.repeat(5_000)],
   ])('that %s is left', async (_, answer) => {
     const port = await startScripted((command) =>

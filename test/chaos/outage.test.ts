@@ -1,9 +1,10 @@
 import type { StoreError } from '../../src/core/errors';
 import type { Counters } from '../../src/core/ports';
 import {
-  withCircuitBreaker,
+  createCircuitBreaker,
   type BreakerChange,
-} from '../../src/counters/circuit-breaker/with-circuit-breaker';
+} from '../../src/counters/circuit-breaker/circuit-breaker';
+import { withCircuitBreaker } from '../../src/counters/circuit-breaker/with-circuit-breaker';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/eventually';
 import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
@@ -94,10 +95,13 @@ describe.each([
   it('calls are answered at once when the breaker has opened, and right again when it is back', async () => {
     const [counters, server] = await startStore();
     const changes: (BreakerChange & { readonly atMs: number })[] = [];
-    const guarded = withCircuitBreaker(counters, {
-      monotonicMs: () => performance.now(),
-      onChange: (change) => changes.push({ ...change, atMs: performance.now() }),
-    });
+    const guarded = withCircuitBreaker(
+      counters,
+      createCircuitBreaker({
+        monotonicMs: () => performance.now(),
+        onChange: (change) => changes.push({ ...change, atMs: performance.now() }),
+      }),
+    );
     const { calls, stop } = load(guarded, 5);
     await eventually(() => {
       expect(calls.length).toBeGreaterThan(100);
@@ -149,10 +153,13 @@ it('a store that takes connections and answers nothing but those is left alone t
   });
   await counters.untilConnected();
   const changes: BreakerChange[] = [];
-  const guarded = withCircuitBreaker(counters, {
-    monotonicMs: () => performance.now(),
-    onChange: (change) => changes.push(change),
-  });
+  const guarded = withCircuitBreaker(
+    counters,
+    createCircuitBreaker({
+      monotonicMs: () => performance.now(),
+      onChange: (change) => changes.push(change),
+    }),
+  );
   proxy.behaviour.swallow = 'answers';
   const { calls, stop } = load(guarded, 10);
   await eventually(() => {

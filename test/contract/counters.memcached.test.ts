@@ -1,13 +1,24 @@
+import { rm } from 'node:fs/promises';
 import { placeOf } from '../../src/counters/memcached/key';
+import { createAuthority, type CertificateFiles } from '../support/certificates';
 import { runMemcachedCounters } from '../support/memcached-counters';
 import { startMemcachedServer } from '../support/memcached-server';
 import { describeCounters, type CountersUnderTest } from './counters.contract';
 
-async function createUnderTest(nodes: number, connections: number): Promise<CountersUnderTest> {
-  const servers = await Promise.all(Array.from({ length: nodes }, () => startMemcachedServer()));
+async function createUnderTest(
+  nodes: number,
+  connections: number,
+  tls?: CertificateFiles,
+): Promise<CountersUnderTest> {
+  const servers = await Promise.all(
+    Array.from({ length: nodes }, () => startMemcachedServer(tls === undefined ? {} : { tls })),
+  );
   const counters = runMemcachedCounters(
     servers.map(({ address }) => address),
-    { maxIdleConnections: connections },
+    {
+      maxIdleConnections: connections,
+      ...(tls === undefined ? {} : { tls: { ...tls, skipHostnameVerification: false } }),
+    },
   );
   await counters.untilConnected(nodes * connections);
   return {
@@ -25,8 +36,17 @@ async function createUnderTest(nodes: number, connections: number): Promise<Coun
 
 const takesOddKeys = false;
 
+const authority = createAuthority();
+afterAll(() => rm(authority.directory, { recursive: true, force: true }));
+
 describeCounters('memcached', () => createUnderTest(1, 1), { takesOddKeys });
 
 describeCounters('memcached, three nodes with two connections each', () => createUnderTest(3, 2), {
   takesOddKeys,
 });
+
+describeCounters(
+  'memcached with TLS',
+  () => createUnderTest(1, 1, authority.issue('node', ['127.0.0.1'])),
+  { takesOddKeys },
+);

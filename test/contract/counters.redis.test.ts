@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';
 import type { CounterBatch } from '../../src/core/ports';
-import { startRedisCluster } from '../support/redis-cluster';
+import { createAuthority } from '../support/certificates';
+import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
 import { runRedisCounters } from '../support/redis-counters';
-import { startSentinels } from '../support/redis-sentinels';
+import { startSentinels, type SentinelSetupOptions } from '../support/redis-sentinels';
 import {
   startRedisServer,
   type RedisServer,
@@ -16,11 +19,39 @@ jest.setTimeout(60_000);
 
 type More = Partial<Omit<RedisCountersOptions, 'address'>>;
 
+const PASSWORD = 'correct-horse:battery';
+const SENTINEL_PASSWORD = 'staple';
+const auth = { username: undefined, password: PASSWORD };
+const PASSWORDS = [
+  ['requirepass', PASSWORD],
+  ['masterauth', PASSWORD],
+] as const;
+
+const authority = createAuthority();
+afterAll(() => rm(authority.directory, { recursive: true, force: true }));
+
+/** Servers that speak TLS only and want a certificate and a password, and a client that has both. */
+function secured() {
+  const server = authority.issue('server', ['127.0.0.1']);
+  const mine = authority.issue('client');
+  const client = {
+    password: PASSWORD,
+    tls: {
+      ca: readFileSync(mine.caFile),
+      cert: readFileSync(mine.certFile),
+      key: readFileSync(mine.keyFile),
+      checkServerIdentity: () => undefined,
+    },
+  };
+  return { server, client, options: { auth, tls: { ...mine, skipHostnameVerification: false } } };
+}
+
 async function createUnderTest(
   server: RedisServerOptions,
   options: More = {},
+  client?: Parameters<typeof startRedisServer>[1],
 ): Promise<CountersUnderTest> {
-  const started = await startRedisServer(server);
+  const started = await startRedisServer(server, client);
   return over(started.address, options, () => Promise.resolve(started), started.stop);
 }
 
@@ -47,18 +78,53 @@ async function readFrom({ client }: RedisServer, key: string) {
   return value === null ? undefined : { value, ttlSeconds: await client.ttl(key) };
 }
 
+/** One cluster for all that differ in their client only: starting one takes two seconds. */
+let shared: Promise<RedisCluster> | undefined;
+afterAll(async () => (await shared)?.stop());
+
 async function createOnCluster(options: More = {}): Promise<CountersUnderTest> {
-  const cluster = await startRedisCluster();
+  shared ??= startRedisCluster();
+  const { address, ownerOf } = await shared;
+  return over(address, options, ownerOf, () => Promise.resolve());
+}
+
+function createSecured(): Promise<CountersUnderTest> {
+  const { server, client, options } = secured();
+  return createUnderTest({ tls: server, settings: PASSWORDS }, options, client);
+}
+
+async function createOnSecuredCluster(): Promise<CountersUnderTest> {
+  const { server, client, options } = secured();
+  const cluster = await startRedisCluster({ tls: server, client, settings: PASSWORDS });
   return over(cluster.address, options, cluster.ownerOf, cluster.stop);
 }
 
-async function createOnSentinels(): Promise<CountersUnderTest> {
-  const setup = await startSentinels();
+/** TLS everywhere, and passwords apart. */
+function createOnSecuredSentinels(): Promise<CountersUnderTest> {
+  const { server, client, options } = secured();
+  const sentinelAuth = { username: undefined, password: SENTINEL_PASSWORD };
+  return createOnSentinels(
+    {
+      password: PASSWORD,
+      sentinelPassword: SENTINEL_PASSWORD,
+      tls: server,
+      tlsClient: client.tls,
+      areSentinelsTls: true,
+    },
+    { ...options, sentinelAuth, sentinelTls: options.tls },
+  );
+}
+
+async function createOnSentinels(
+  given: SentinelSetupOptions = {},
+  options: More = {},
+): Promise<CountersUnderTest> {
+  const setup = await startSentinels(given);
   const masterOf = async () => {
     const port = await setup.masterPort();
     return setup.servers.find((server) => server.port === port) as RedisServer;
   };
-  return over(setup.address, {}, masterOf, setup.stop);
+  return over(setup.address, options, masterOf, setup.stop);
 }
 
 /** Two servers; every other key counts per second. */
@@ -97,7 +163,11 @@ describeCounters('redis by script over a unix socket', () => createUnderTest({ u
 
 describeCounters('redis by plain commands', () => createUnderTest({}, { scripts: false }));
 
-describeCounters('redis behind sentinels', createOnSentinels);
+describeCounters('redis with TLS and a password', createSecured);
+
+describeCounters('redis behind sentinels', () => createOnSentinels());
+
+describeCounters('redis behind sentinels, with TLS and passwords', createOnSecuredSentinels);
 
 describeCounters('redis cluster by script', () => createOnCluster());
 
@@ -106,5 +176,7 @@ describeCounters('redis cluster by plain commands', () => createOnCluster({ scri
 describeCounters('redis cluster, one node after the other', () =>
   createOnCluster({ clusterParallelism: 1 }),
 );
+
+describeCounters('redis cluster with TLS and a password', createOnSecuredCluster);
 
 describeCounters('redis, limits per second apart', createSplit);

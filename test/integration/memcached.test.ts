@@ -1,8 +1,10 @@
+import * as dns from 'node:dns/promises';
 import { rm } from 'node:fs/promises';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
+import { startSrvServer } from '../support/srv-server';
 import { startMemcachedServer, type MemcachedServer } from '../support/memcached-server';
 
 const servers: MemcachedServer[] = [];
@@ -133,6 +135,33 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
   const sorted = [first, second].sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
   expect((await sorted[0]?.read('123456789'))?.value).toBe('7');
   expect(await old.read('123456789')).toBeUndefined();
+});
+
+it('asks a name server for the record again and again', async () => {
+  const [old, next] = [await start(), await start()];
+  let nodes = [old];
+  const names = await startSrvServer(() => nodes.map(({ port }) => ({ name: '127.0.0.1', port })));
+  const before = dns.getServers();
+  dns.setServers([names.address]);
+  try {
+    const record = '_memcached._tcp.example.test';
+    const counters = runMemcachedCounters([], { nodes: { kind: 'srv', record, refreshMs: 20 } });
+    await counters.untilConnected();
+    nodes = [next];
+    await eventually(() => {
+      expect(counters.events.filter(({ kind }) => kind === 'nodes').at(-1)).toMatchObject({
+        nodes: [`127.0.0.1:${String(next.port)}`],
+      });
+    });
+    const key = freshKey();
+    await eventually(() => counters.add(batch([increment(key, 7)])));
+    await counters.untilAdded();
+    expect((await next.read(key))?.value).toBe('7');
+    await counters.stop();
+  } finally {
+    dns.setServers(before);
+    await names.close();
+  }
 });
 
 it('fails while no node is known, and says why', async () => {

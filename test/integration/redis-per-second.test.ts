@@ -41,8 +41,12 @@ async function run(env: Readonly<Record<string, string>> = {}) {
     logger,
   });
   const states: boolean[] = [];
+  const connections = new Map<string, boolean>();
   const subscriptions: Subscription[] = [
     store.connected$.subscribe((state) => states.push(state)),
+    ...[...store.connections].map(([name, connected$]) =>
+      connected$.subscribe((state) => connections.set(name, state)),
+    ),
     store.run$.subscribe(),
   ];
   endings.push(async () => {
@@ -52,7 +56,7 @@ async function run(env: Readonly<Record<string, string>> = {}) {
   await eventually(() => {
     expect(states.at(-1)).toBe(true);
   });
-  return { ...store, states, registry, lines };
+  return { ...store, states, connectionOf: connections, registry, lines };
 }
 
 const per = (unit: Unit, key = freshKey(), hits = 1) => increment(key, hits, { unit });
@@ -93,12 +97,31 @@ it('fails only what belongs to the store that is away, each by its own time-out'
   expect([...(failures ?? [])].map(([at, { code }]) => [at, code])).toEqual([[1, 'store_timeout']]);
 });
 
+it('gathers what each store gets for its own pipeline window', async () => {
+  const { counters } = await run({ KVSTORE_PERSECOND_PIPELINE_WINDOW: '30ms' });
+  const key = freshKey();
+  const both = () => counters.add(batch([per('SECOND', key), per('HOUR')]));
+  const replies = await Promise.all([both(), both(), both()]);
+  expect(replies.map(({ after }) => after)).toEqual([
+    [1, 1],
+    [2, 1],
+    [3, 1],
+  ]);
+  const callsOf = async ({ client }: RedisServer) =>
+    /cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'))?.[1];
+  expect([await callsOf(perSecond), await callsOf(others)]).toEqual(['1', '3']);
+});
+
 it('is connected while both stores are', async () => {
-  const { states } = await run();
+  const { states, connectionOf } = await run();
   await perSecond.kill();
   await eventually(() => {
     expect(states.at(-1)).toBe(false);
   });
+  expect([...connectionOf]).toEqual([
+    ['store', true],
+    ['per-second store', false],
+  ]);
   perSecond = await startRedisServer({ port: perSecond.port });
   await eventually(() => {
     expect(states.at(-1)).toBe(true);

@@ -111,7 +111,14 @@ describe('with counters in memcached', () => {
         );
         pendingKeys = () => counters.pendingKeys;
         const { connected$, run$ } = counters;
-        return Promise.resolve({ counters, connected$, run$, description: 'memcached' });
+        const connections = new Map([['store', connected$]]);
+        return Promise.resolve({
+          counters,
+          connected$,
+          connections,
+          run$,
+          description: 'memcached',
+        });
       },
       {
         MEMCACHE_HOST_PORT: `127.0.0.1:${String(server.port)}`,
@@ -206,7 +213,13 @@ function expectTtl(counts: Counts, key: string, least: number, most: number): vo
 }
 
 function memoryStore(counters: CounterStore['counters']): CounterStore {
-  return { counters, connected$: of(true), run$: of(), description: 'memory' };
+  return {
+    counters,
+    connected$: of(true),
+    connections: new Map(),
+    run$: of(),
+    description: 'memory',
+  };
 }
 
 function redisStore({ address }: RedisServer, registry: Registry, statisticsPrefix: string) {
@@ -215,7 +228,7 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
     { address, timeoutMs: 5_000, statisticsPrefix },
   );
   const { connected$, run$ } = counters;
-  return { counters, connected$, run$, description: 'redis' };
+  return { counters, connected$, connections: new Map(), run$, description: 'redis' };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
@@ -228,6 +241,7 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       onNotAtomic: () => undefined,
     }),
     connected$: others.connected$,
+    connections: new Map(),
     run$: merge(others.run$, perSecond.run$),
     description: 'two of redis',
   };

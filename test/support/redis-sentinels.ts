@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
-import { startRedisServer, type RedisServer, type RedisServerOptions } from './redis-server';
+import {
+  REDIS_SERVER,
+  startRedisServer,
+  type RedisServer,
+  type RedisServerOptions,
+} from './redis-server';
 
 /** A sentinel process that a test has started. */
 export interface RedisSentinel {
@@ -73,8 +78,9 @@ export async function startSentinels(options: SentinelSetupOptions = {}): Promis
     const info = await replica.client.info('replication');
     if (!info.includes('master_link_status:up')) throw new Error(info);
   });
+  const ports = await Promise.all(Array.from({ length: SENTINELS }, freePort));
   const sentinels = await Promise.all(
-    Array.from({ length: SENTINELS }, () => startSentinel(master.port, options)),
+    ports.map((port) => startSentinel({ port, ports, servers }, options)),
   );
   await eventually(
     async () => {
@@ -136,13 +142,19 @@ export async function startSentinels(options: SentinelSetupOptions = {}): Promis
   };
 }
 
+/** One sentinel of several, which know each other and the servers from the beginning. */
+interface Place {
+  readonly port: number;
+  readonly ports: readonly number[];
+  readonly servers: readonly RedisServer[];
+}
+
 async function startSentinel(
-  masterPort: number,
+  { port, ports, servers: [master, ...replicas] }: Place,
   options: SentinelSetupOptions,
 ): Promise<RedisSentinel> {
   const { sentinelPassword, tls, tlsClient, areSentinelsTls = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'weir-sentinel-'));
-  const port = await freePort();
   const isTls = areSentinelsTls && tls !== undefined;
   const lines = [
     'bind 127.0.0.1',
@@ -150,14 +162,23 @@ async function startSentinel(
     ...portLines(port, isTls),
     ...tlsLines(options),
     // Sentinels find each other through servers and speak to each other as they do to those.
-    `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${String(masterPort)} 2`,
+    `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${String(master?.port)} 2`,
     `sentinel down-after-milliseconds ${MASTER_NAME} ${String(DOWN_AFTER_MS)}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
     ...passwordLines(options),
+    `sentinel myid ${idOf(port)}`,
+    ...replicas.map(
+      (each) => `sentinel known-replica ${MASTER_NAME} 127.0.0.1 ${String(each.port)}`,
+    ),
+    ...ports
+      .filter((each) => each !== port)
+      .map(
+        (each) => `sentinel known-sentinel ${MASTER_NAME} 127.0.0.1 ${String(each)} ${idOf(each)}`,
+      ),
   ];
   const file = join(directory, 'sentinel.conf');
   await writeFile(file, lines.join('\n') + '\n');
-  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
+  const child = spawn(REDIS_SERVER, [file, '--sentinel'], { stdio: 'ignore' });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();
@@ -188,6 +209,10 @@ async function startSentinel(
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+function idOf(port: number): string {
+  return String(port).padStart(40, '0');
 }
 
 function portLines(port: number, isTls: boolean): readonly string[] {

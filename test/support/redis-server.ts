@@ -11,6 +11,8 @@ export interface RedisServerOptions {
   readonly unixSocket?: boolean;
   /** A port that is known to be free; any when undefined. */
   readonly port?: number;
+  /** Where it keeps its data, which outlives it; a directory of its own when undefined. */
+  readonly directory?: string;
   /** Lines of redis.conf: `['requirepass', 'secret']`. */
   readonly settings?: readonly (readonly string[])[];
   /** Certificates that `createCertificates` made; the TCP port then speaks TLS only. */
@@ -36,6 +38,9 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
+/** The server that tests start: `npm run test:valkey` puts another one. */
+export const REDIS_SERVER = process.env['WEIR_REDIS_SERVER'] ?? 'redis-server';
+
 const LOOKING_IN = {
   lazyConnect: true,
   enableReadyCheck: false,
@@ -48,10 +53,10 @@ export async function startRedisServer(
   options: RedisServerOptions = {},
   clientOptions: Pick<RedisOptions, 'username' | 'password' | 'tls'> = {},
 ): Promise<RedisServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'weir-redis-'));
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'weir-redis-')));
   const port = options.port ?? (await freePort());
   const socketPath = options.unixSocket === true ? join(directory, 'redis.sock') : undefined;
-  const child = spawn('redis-server', toArguments(options, { port, socketPath, directory }), {
+  const child = spawn(REDIS_SERVER, toArguments(options, { port, socketPath, directory }), {
     stdio: 'ignore',
   });
   const gone = new Promise<void>((resolve) => {
@@ -72,7 +77,7 @@ export async function startRedisServer(
     child.kill('SIGCONT');
     child.kill(signal);
     await gone;
-    await rm(directory, { recursive: true, force: true });
+    if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
   };
   return {
     port,
@@ -86,14 +91,15 @@ export async function startRedisServer(
     pause: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),
-    stop: () => stop('SIGTERM'),
+    // It takes a tenth of a second to end by itself, and has nothing to keep.
+    stop: () => stop('SIGKILL'),
   };
 }
 
 async function untilItAnswers(client: Redis, child: ChildProcess): Promise<void> {
   await eventually(async () => {
     if (child.pid === undefined)
-      throw new Error('redis-server is not installed: apt-get install redis-server');
+      throw new Error(`${REDIS_SERVER} is not installed: apt-get install redis-server`);
     if (client.status !== 'ready') await client.connect().catch(() => undefined);
     const pong = await client.ping().catch((error: unknown) => String(error));
     if (pong !== 'PONG' && !/NOAUTH|NOPERM|OOM/.test(pong)) throw new Error(pong);

@@ -42,6 +42,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     accepted += 1;
     const far = connect(targetPort, '127.0.0.1');
     const pair = [near, far] as const;
+    const passOn = createPassage(near);
     pairs.add(pair);
     const drop = (): void => {
       pairs.delete(pair);
@@ -58,7 +59,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       else if (behaviour.cutNextAnswer) {
         behaviour.cutNextAnswer = false;
         near.end(chunk.subarray(0, chunk.length / 2));
-      } else if (behaviour.swallow !== 'answers') passOn(near, chunk, behaviour.answerDelayMs);
+      } else if (behaviour.swallow !== 'answers') passOn(chunk, behaviour.answerDelayMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -89,7 +90,14 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
 }
 
-function passOn(socket: Socket, chunk: Buffer, delayMs: number): void {
-  if (delayMs === 0) socket.write(chunk);
-  else setTimeout(() => socket.writable && socket.write(chunk), delayMs);
+/** Writes to a socket after a delay; as on every connection nothing overtakes what came before. */
+function createPassage(socket: Socket): (chunk: Buffer, delayMs: number) => void {
+  let lastMs = 0;
+  return (chunk, delayMs) => {
+    const nowMs = performance.now();
+    const isLate = lastMs > nowMs;
+    lastMs = Math.max(lastMs, nowMs + delayMs);
+    if (delayMs === 0 && !isLate) socket.write(chunk);
+    else setTimeout(() => socket.writable && socket.write(chunk), lastMs - nowMs);
+  };
 }

@@ -10,6 +10,7 @@ import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
 import { createQuestionSource } from '../../transport/question-source';
 import { chooseCounters } from '../choose-counters';
+import { gatheringMs } from '../gathering-window';
 import { toDecisionOptions } from '../decision-options';
 import { followRules } from '../follow-rules';
 import { ruleLoads } from '../rule-source';
@@ -52,7 +53,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const decided = lastValueFrom(
     questions.questions$.pipe(
       batchedQuestions({
-        until: turnWindow(settings.store?.pipelineWindowMs ?? 0, monotonicMs),
+        until: turnWindow(gatheringMs(settings), monotonicMs),
         maxSize: MAX_BATCH,
         answer: decideBatch,
       }),

@@ -66,8 +66,17 @@ export function planLocal(
     const increment = increments[index] as Increment;
     return { ...increment, limit: shareOfLimit(increment.limit, options) };
   });
-  const ends = runEnds?.map((end) => indexes.filter((index) => index < end).length);
+  const ends = runEnds && endsAmong(indexes, runEnds);
   return { batch: { increments: shared, runEnds: ends, nowSeconds }, indexes };
+}
+
+/** How many of the indexes, which ascend, lie before each end; ends ascend too. */
+function endsAmong(indexes: readonly number[], ends: readonly number[]): readonly number[] {
+  let before = 0;
+  return ends.map((end) => {
+    while (before < indexes.length && (indexes[before] as number) < end) before += 1;
+    return before;
+  });
 }
 
 /** The counts of this process by their number in the plan. */

@@ -4,6 +4,7 @@ import { addCommand, changeCommand, toExpiry } from './commands';
 import { addHits, sumHits, type Count } from './count';
 import { type Exchange } from './exchanges';
 import { type Lane } from './lane';
+import { checkIsError } from './store-errors';
 
 /** Hits that were answered and are on their way to a node. */
 export interface Adds {
@@ -61,6 +62,11 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
     next(key, queue);
   };
 
+  const refuse = (key: string, queue: Queue, kind: string, line: string): void => {
+    giveUp(key, queue, kind, lane.errors.answered(line));
+    if (line !== 'NOT_FOUND') checkIsError(line, kind);
+  };
+
   const change = (key: string, queue: Queue, isLast: boolean): void => {
     send(changeCommand(key, queue.sent.hits), {
       onLine(line) {
@@ -70,7 +76,7 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
         } else if (line === 'NOT_FOUND' && !isLast) {
           count('increment.__code=miss');
           create(key, queue);
-        } else giveUp(key, queue, 'increment', lane.errors.answered(line));
+        } else refuse(key, queue, 'increment', line);
       },
       onLost(error) {
         giveUp(key, queue, 'increment', error);
@@ -88,7 +94,7 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
         } else if (line === 'NOT_STORED') {
           count('add.__code=not_stored');
           change(key, queue, true);
-        } else giveUp(key, queue, 'add', lane.errors.answered(line));
+        } else refuse(key, queue, 'add', line);
       },
       onLost(error) {
         giveUp(key, queue, 'add', error);

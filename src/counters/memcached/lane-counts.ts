@@ -5,6 +5,7 @@ import { parseCount, type Count } from './count';
 import { type Exchange } from './exchanges';
 import { type Lane } from './lane';
 import { type Link } from './link';
+import { checkIsError } from './store-errors';
 
 /** The counters that one connection takes. */
 export interface LaneCounts {
@@ -93,7 +94,9 @@ function readAll(
   const exchange: Exchange = {
     onValue: (key, data) => found.set(key, parseCount(data)),
     onLine: (line) => {
-      settleOne(line === 'END' ? undefined : lane.errors.answered(line));
+      const isEnd = line === 'END';
+      settleOne(isEnd ? undefined : lane.errors.answered(line));
+      if (!isEnd) checkIsError(line, 'get');
     },
     onLost: settleOne,
   };

@@ -38,6 +38,12 @@ function faultOf(answer: string): StoreFault {
   return answer.startsWith('CLIENT_ERROR') ? 'key' : 'answer';
 }
 
+/** Throws on a line that is no answer to the command: replies no longer belong to their commands. */
+export function checkIsError(line: string, command: string): void {
+  if (/^(?:ERROR|CLIENT_ERROR|SERVER_ERROR)\b/.test(line)) return;
+  throw new Error(`it answered to ${command}: ${shorten(line)}`);
+}
+
 export function toKeyError(message: string): StoreError {
   return new StoreError('store_unavailable', message, { fault: 'key' });
 }

@@ -92,4 +92,9 @@ export interface RedisCountersDeps {
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
+  /** Stands between batches and one node of a cluster (a circuit breaker), so that it alone is left alone. */
+  readonly guardNode?: (store: string) => NodeGuard;
 }
+
+/** Lets a call through to a node, or fails it at once. */
+export type NodeGuard = <T>(ask: () => Promise<T>) => Promise<T>;

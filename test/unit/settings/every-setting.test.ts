@@ -28,7 +28,7 @@ const storeCases = (prefix: string): readonly Case[] => [
   [`${prefix}_POOL_ON_EMPTY_WAIT_DURATION`, 1_000, '0', 0, '1'],
   [`${prefix}_PIPELINE_WINDOW`, 0, '150us', 0.15, '-150us'],
   [`${prefix}_PIPELINE_LIMIT`, 0, '8', 8, '-1'],
-  [`${prefix}_CLUSTER_PIPELINE_PARALLELISM`, 1, '0', 0, '1.5'],
+  [`${prefix}_CLUSTER_PIPELINE_PARALLELISM`, 0, '1', 1, '1.5'],
   flag(`${prefix}_TLS`, false),
   [`${prefix}_AUTH`, undefined, 'u:p', { username: 'u', password: 'p' }, 'u:'],
   [`${prefix}_SENTINEL_AUTH`, undefined, 'p', { username: undefined, password: 'p' }, ':'],

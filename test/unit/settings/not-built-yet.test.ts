@@ -55,7 +55,7 @@ describe('a feature that is not built', () => {
     ['REDIS_POOL_SIZE', '20'],
     ['REDIS_POOL_ON_EMPTY_BEHAVIOR', 'WAIT'],
     ['REDIS_POOL_ON_EMPTY_WAIT_DURATION', '1ms'],
-    ['KVSTORE_CLUSTER_PIPELINE_PARALLELISM', '0'],
+    ['KVSTORE_CLUSTER_PIPELINE_PARALLELISM', '1'],
     ['KVSTORE_PERSECOND_URL', 'b:2'],
     ['KVSTORE_PERSECOND_TIMEOUT', '2s'],
     ['KVSTORE_FAILURE_MODE', 'allow'],

@@ -150,7 +150,7 @@ describe('the store', () => {
       scripts: false,
       startup: { initialIntervalMs: 100, maxIntervalMs: 2_000, maxElapsedMs: 60_000 },
       pool: { size: 3, onEmpty: 'create', onEmptyWaitMs: 1_000 },
-      clusterPipelineParallelism: 1,
+      clusterPipelineParallelism: 0,
     });
   });
 

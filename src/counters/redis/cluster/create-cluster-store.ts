@@ -47,7 +47,7 @@ export function createClusterStore(
     { ...deps, store, reason, onChange },
     { ...options, isClusterNode: true },
   );
-  const members = createMembers(fleet, monotonicMs);
+  const members = createMembers(fleet, deps);
   const watch = createWatch(
     { monotonicMs, onEvent, fleet, members, onPlaced: publish },
     { store, seeds: address.nodes, answerMs: timeoutMs },

@@ -112,12 +112,12 @@ async function runErrand(
 }
 
 async function addSettled(
-  { node }: Member,
+  member: Member,
   batch: CounterBatch,
   how?: NodeCall,
 ): Promise<CounterReply> {
   try {
-    return await node.add(batch, how);
+    return await member.add(batch, how);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     return failedReply(batch.increments, error);

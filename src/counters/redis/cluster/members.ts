@@ -1,6 +1,7 @@
 import { type HostAndPort } from '../address';
 import { type Fleet } from '../fleet';
 import { type Node } from '../node';
+import { type NodeGuard, type RedisCountersDeps } from '../options';
 import { type SlotRange } from './slot-map';
 import { SLOTS } from './slot';
 
@@ -8,6 +9,9 @@ import { SLOTS } from './slot';
 export interface Member {
   readonly host: string;
   readonly node: Node;
+  /** As those of the node, behind its guard. */
+  readonly add: Node['add'];
+  readonly read: Node['read'];
 }
 
 /** Who owns which slot, and those that have been heard of besides. */
@@ -23,12 +27,14 @@ export interface Members {
   isComplete(): boolean;
 }
 
+const UNGUARDED: NodeGuard = (ask) => ask();
+
 /** A node without slots is kept for this long after an answer has named it. */
 const GUEST_MS = 10_000;
 
 export function createMembers(
   fleet: Pick<Fleet, 'node' | 'keepOnly'>,
-  monotonicMs: () => number,
+  { monotonicMs, guardNode }: Pick<RedisCountersDeps, 'monotonicMs' | 'guardNode'>,
 ): Members {
   const owners = new Array<Member | undefined>(SLOTS).fill(undefined);
   const guests = new Map<Node, number>();
@@ -38,9 +44,18 @@ export function createMembers(
 
   const member = ({ host, port }: HostAndPort): Member => {
     const node = fleet.node({ kind: 'tcp', host, port });
-    const found = known.get(node) ?? { host, node };
+    const found = known.get(node) ?? guarded(host, node);
     known.set(node, found);
     return found;
+  };
+  const guarded = (host: string, node: Node): Member => {
+    const guard = guardNode?.(node.store) ?? UNGUARDED;
+    return {
+      host,
+      node,
+      add: (batch, how) => guard(() => node.add(batch, how)),
+      read: (keys, how) => guard(() => node.read(keys, how)),
+    };
   };
   const dropOthers = (): void => {
     const oldest = monotonicMs() - GUEST_MS;

@@ -10,7 +10,7 @@ export async function readFollowing(
   keys: readonly string[],
   deadlineMs: number,
 ): Promise<ReadonlyMap<string, number>> {
-  const { counts, failures } = await member.node.read(keys, { deadlineMs });
+  const { counts, failures } = await member.read(keys, { deadlineMs });
   if (failures.size === 0) return counts;
   const found = new Map(counts);
   await Promise.all(
@@ -18,7 +18,7 @@ export async function readFollowing(
       const redirect = toRedirect(error, member.host);
       if (redirect === undefined || redirect.kind === 'plainly') return;
       const how = { deadlineMs, asking: redirect.kind === 'ask' };
-      const there: ReadCounts = await memberAt(redirect.to).node.read([key], how);
+      const there: ReadCounts = await memberAt(redirect.to).read([key], how);
       for (const [name, count] of there.counts) found.set(name, count);
     }),
   );

@@ -1,9 +1,10 @@
 import { StoreError, type StoreErrorOptions } from '../../../../src/core/errors';
 import type { CounterReply, Counters } from '../../../../src/core/ports';
 import {
-  withCircuitBreaker,
+  createCircuitBreaker,
   type BreakerChange,
-} from '../../../../src/counters/circuit-breaker/with-circuit-breaker';
+} from '../../../../src/counters/circuit-breaker/circuit-breaker';
+import { withCircuitBreaker } from '../../../../src/counters/circuit-breaker/with-circuit-breaker';
 import { batch, increment } from '../../../contract/counters.contract';
 
 const REPLY: CounterReply = { after: [1], held: undefined, failures: undefined };
@@ -22,10 +23,13 @@ function setUp() {
       return Promise.resolve();
     },
   };
-  const counters = withCircuitBreaker(store, {
-    monotonicMs: () => nowMs,
-    onChange: (change) => changes.push(change),
-  });
+  const counters = withCircuitBreaker(
+    store,
+    createCircuitBreaker({
+      monotonicMs: () => nowMs,
+      onChange: (change) => changes.push(change),
+    }),
+  );
   const add = () => counters.add(asked).catch((error: unknown) => error as StoreError);
   const failOne = async (
     code: StoreError['code'] = 'store_unavailable',

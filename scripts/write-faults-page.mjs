@@ -1,0 +1,41 @@
+// Writes docs/faults.md from the names of the tests that mount the faults; with --print to standard output.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { format } from 'prettier';
+
+const root = new URL('../', import.meta.url);
+const { collectTestNames } = createRequire(import.meta.url)(
+  '../test/support/collect-test-names.cjs',
+);
+
+const FILES = ['redis', 'redis-sentinel', 'redis-cluster', 'memcached', 'outage-policies'];
+
+const INTRODUCTION = `# Faults
+
+What callers see of every fault of a store, and what becomes of the counters. This page is written by \`npm run docs\` from the names of
+the tests in \`test/chaos/faults\`. Each of them mounts its fault on a real store while four callers ask the built service over gRPC
+without a pause, takes it away, and sees that
+
+- callers got answers and these statuses, and no others, and no call took longer than a second (\`KVSTORE_TIMEOUT=300ms\`);
+- calls were right again within 2.5 seconds, and \`/healthcheck\` said so, with nobody's help;
+- the counters held what the last column says.
+
+\`UNAVAILABLE\` and \`DEADLINE_EXCEEDED\` are what callers see under \`on_store_error: error\`, the default; for the others see the end of the
+page and [outages.md](outages.md). Over HTTP both are a 503.
+`;
+
+const tableOf = ([store, names]) => {
+  const rows = names.map((name) => `| ${name.split(' → ').join(' | ')} |`);
+  return `## ${store}\n\n| fault | the caller sees | the counters hold |\n|-|-|-|\n${rows.join('\n')}\n`;
+};
+
+const files = FILES.map((name) =>
+  fileURLToPath(new URL(`test/chaos/faults/${name}.test.ts`, root)),
+);
+const text = [INTRODUCTION, ...[...collectTestNames(files)].map(tableOf)].join('\n');
+const { prettier } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+const page = await format(text, { ...prettier, parser: 'markdown' });
+
+if (process.argv.includes('--print')) process.stdout.write(page);
+else writeFileSync(new URL('docs/faults.md', root), page);

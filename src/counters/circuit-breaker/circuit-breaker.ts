@@ -1,0 +1,92 @@
+import { StoreError } from '../../core/errors';
+import {
+  CLOSED,
+  DEFAULT_BREAKER,
+  stepBreaker,
+  type BreakerEvent,
+  type BreakerOptions,
+  type BreakerState,
+} from './breaker-state';
+
+/** For a log: it opened, with the error that opened it, or it closed again. */
+export type BreakerChange =
+  { readonly kind: 'opened'; readonly reason: string } | { readonly kind: 'closed' };
+
+export interface CircuitBreakerDeps {
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly onChange?: (change: BreakerChange) => void;
+}
+
+/**
+ * Lets calls through, or fails them at once with an error whose fault is `breaker`, while what they ask
+ * is away. From time to time one call, the probe, is let through to see whether it is back. Errors of a
+ * store that answers, and those of one node among several, open nothing.
+ */
+export type CircuitBreaker = <T>(ask: () => Promise<T>) => Promise<T>;
+
+interface Call {
+  readonly startedMs: number;
+  readonly isProbe: boolean;
+}
+
+const NO_ANSWER = 'the store gives no answer';
+
+export function createCircuitBreaker(
+  { monotonicMs, onChange }: CircuitBreakerDeps,
+  options: BreakerOptions = DEFAULT_BREAKER,
+): CircuitBreaker {
+  const calls = new Set<Call>();
+  let state: BreakerState = CLOSED;
+  let reason = NO_ANSWER;
+
+  const step = (event: BreakerEvent): void => {
+    const before: string = state.kind;
+    state = stepBreaker(state, event, options);
+    if (before === 'closed' && state.kind === 'open') onChange?.({ kind: 'opened', reason });
+    if (before === 'half-open' && state.kind === 'closed') {
+      reason = NO_ANSWER;
+      onChange?.({ kind: 'closed' });
+    }
+  };
+
+  const oldestMs = (): number | undefined => {
+    for (const { startedMs } of calls) return startedMs;
+    return undefined;
+  };
+
+  const pass = async <T>(ask: () => Promise<T>, call: Call): Promise<T> => {
+    calls.add(call);
+    const end = (kind: 'succeeded' | 'failed' | 'timed-out'): void => {
+      calls.delete(call);
+      step({ kind, atMs: monotonicMs(), isProbe: call.isProbe });
+    };
+    try {
+      const reply = await ask();
+      end('succeeded');
+      return reply;
+    } catch (error) {
+      const outcome = outcomeOf(error);
+      if (outcome !== 'succeeded') reason = (error as Error).message;
+      end(outcome);
+      throw error;
+    }
+  };
+
+  return (ask) => {
+    const startedMs = monotonicMs();
+    const before: string = state.kind;
+    step({ kind: 'asked', atMs: startedMs, oldestMs: oldestMs() });
+    const isProbe = before === 'open' && state.kind === 'half-open';
+    if (state.kind === 'closed' || isProbe) return pass(ask, { startedMs, isProbe });
+    const message = `the counter store is away and not asked: ${reason}`;
+    return Promise.reject(new StoreError('store_unavailable', message, { fault: 'breaker' }));
+  };
+}
+
+/** A store that answers is there, whatever it says. */
+function outcomeOf(error: unknown): 'succeeded' | 'failed' | 'timed-out' {
+  if (!(error instanceof StoreError)) return 'failed';
+  if (error.fault !== 'store') return 'succeeded';
+  return error.code === 'store_timeout' ? 'timed-out' : 'failed';
+}

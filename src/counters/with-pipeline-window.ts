@@ -1,0 +1,81 @@
+import { lastValueFrom, type Observable } from 'rxjs';
+import { StoreError } from '../core/errors';
+import type { CounterBatch, CounterReply, Counters } from '../core/ports';
+import { createReplyDraft, fail, toReply } from './reply-draft';
+
+interface Waiting {
+  readonly batch: CounterBatch;
+  readonly resolve: (reply: CounterReply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Counters whose batches are gathered for a window and sent as one; each still gets its own reply.
+ * `openWindow` starts a window, which ends when the stream does.
+ */
+export function withPipelineWindow(
+  counters: Counters,
+  openWindow: () => Observable<unknown>,
+): Counters {
+  let waiting: Waiting[] = [];
+
+  const flush = async (): Promise<void> => {
+    const gathered = waiting;
+    waiting = [];
+    if (gathered.length === 0) return;
+    try {
+      const reply = await counters.add(joinBatches(gathered.map(({ batch }) => batch)));
+      shareOut(reply, gathered);
+    } catch (error) {
+      for (const { reject } of gathered) reject(error);
+    }
+  };
+
+  return {
+    add: (batch) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ batch, resolve, reject });
+        if (waiting.length > 1) return;
+        void lastValueFrom(openWindow(), { defaultValue: undefined }).then(flush);
+      }),
+    async close() {
+      await flush();
+      await counters.close();
+    },
+  };
+}
+
+/** An increment that stands alone is a run of its own beside those that do not. */
+function joinBatches(batches: readonly CounterBatch[]): CounterBatch {
+  const increments = batches.flatMap((batch) => batch.increments);
+  const nowSeconds = Math.max(...batches.map((batch) => batch.nowSeconds));
+  if (batches.every(({ runEnds }) => runEnds === undefined))
+    return { increments, runEnds: undefined, nowSeconds };
+  const joined: number[] = [];
+  let start = 0;
+  for (const { increments: own, runEnds = own.map((_, at) => at + 1) } of batches) {
+    for (const end of runEnds) joined.push(start + end);
+    start += own.length;
+  }
+  return { increments, runEnds: joined, nowSeconds };
+}
+
+function shareOut({ after, held, failures }: CounterReply, gathered: readonly Waiting[]): void {
+  let start = 0;
+  for (const { batch, resolve, reject } of gathered) {
+    const end = start + batch.increments.length;
+    const draft = createReplyDraft(end - start, after.slice(start, end));
+    for (let at = start; at < end; at += 1) {
+      const failure = failures?.get(at);
+      if (failure !== undefined) fail(draft, at - start, failure);
+    }
+    try {
+      const reply = toReply(draft);
+      resolve(held === undefined ? reply : { ...reply, held: held.slice(start, end) });
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      reject(error);
+    }
+    start = end;
+  }
+}

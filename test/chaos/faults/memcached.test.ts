@@ -1,0 +1,139 @@
+import {
+  HUNG,
+  itSees,
+  keyOf,
+  runDrill,
+  startDrill,
+  type Drill,
+  type Fault,
+} from '../../support/fault-drill';
+import { startMemcachedServer, type MemcachedServer } from '../../support/memcached-server';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
+
+/** One service and one node for all of them: it is healthy again after each, without help. */
+let drill: Drill;
+let server: MemcachedServer;
+let proxy: TcpProxy;
+
+beforeAll(async () => {
+  server = await startMemcachedServer();
+  proxy = await startTcpProxy(server.port);
+  drill = await startDrill({ MEMSTORE_HOST_PORT: `127.0.0.1:${String(proxy.port)}` });
+});
+afterAll(async () => {
+  await drill.stop();
+  await proxy.close();
+  await server.stop();
+});
+
+interface Case extends Fault {
+  readonly mount: () => unknown;
+  readonly clear: () => unknown;
+}
+
+const CASES: readonly Case[] = [
+  {
+    fault: 'the node is stopped (SIGSTOP)',
+    sees: HUNG,
+    counts: 'behind',
+    mount: () => {
+      server.pause();
+    },
+    clear: () => {
+      server.resume();
+    },
+  },
+  {
+    fault: 'the node is killed (SIGKILL) and started again',
+    sees: ['UNAVAILABLE'],
+    counts: 'lost',
+    mount: () => server.kill(),
+    clear: async () => {
+      server = await startMemcachedServer({ port: server.port });
+    },
+  },
+  {
+    fault: 'the network delays answers, by less than the time-out',
+    sees: [],
+    counts: 'exact',
+    mount: () => (proxy.behaviour.answerDelayMs = 100),
+    clear: () => (proxy.behaviour.answerDelayMs = 0),
+  },
+  {
+    fault: 'the network delays answers, by more than the time-out',
+    sees: HUNG,
+    counts: 'behind',
+    mount: () => (proxy.behaviour.answerDelayMs = 800),
+    clear: () => (proxy.behaviour.answerDelayMs = 0),
+  },
+  ...(['requests', 'answers'] as const).map((what): Case => ({
+    fault: `the network drops ${what}`,
+    sees: HUNG,
+    counts: 'behind',
+    mount: () => (proxy.behaviour.swallow = what),
+    clear: () => (proxy.behaviour.swallow = 'nothing'),
+  })),
+  {
+    fault: 'the network truncates an answer',
+    sees: ['UNAVAILABLE'],
+    counts: 'behind',
+    mount: () => (proxy.behaviour.cutNextAnswer = true),
+    clear: () => undefined,
+  },
+  {
+    fault: 'the network resets connections',
+    sees: ['UNAVAILABLE'],
+    counts: 'behind',
+    mount: () => {
+      proxy.resetInsteadOfAnswer();
+    },
+    clear: () => undefined,
+  },
+];
+
+describe('memcached', () => {
+  CASES.forEach((each, index) => {
+    const value = `caller${String(index)}`;
+    itSees(each, () =>
+      runDrill(each, {
+        ...each,
+        drill,
+        value,
+        count: async () => Number((await server.read(keyOf(value)))?.value ?? 0),
+      }),
+    );
+  });
+
+  const wrong = {
+    fault: 'a counter is no number',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    also: 'for this counter alone, under every `on_store_error`',
+  } as const;
+  itSees(wrong, async () => {
+    for (const key of ['user', 'allow', 'deny', 'local']) {
+      await server.ask(`set ${keyOf('wrong', key)} 0 60 5\r\nhello`);
+      expect(await drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
+    }
+    expect(await drill.ask('user', 'right')).toMatchObject({ code: 0 });
+  });
+
+  const tooLong = {
+    fault: 'a key is longer than 250 bytes, or holds whitespace or control characters',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    also: 'for this counter alone, under every `on_store_error`',
+  } as const;
+  itSees(tooLong, async () => {
+    for (const key of ['user', 'allow', 'deny', 'local']) {
+      expect(await drill.ask(key, 'x'.repeat(300))).toMatchObject({
+        code: 14,
+        details: expect.stringMatching(/at most 250 bytes: this one has 3\d\d/) as string,
+      });
+      expect(await drill.ask(key, 'a b')).toMatchObject({
+        code: 14,
+        details: expect.stringMatching(/this one has U\+0020 at \d+/) as string,
+      });
+    }
+  });
+});

@@ -1,0 +1,180 @@
+import { eventually } from '../../support/eventually';
+import {
+  BACK,
+  HUNG,
+  itSees,
+  keyOf,
+  startDrill,
+  startLoad,
+  untilHealthy,
+  type Drill,
+  type Fault,
+} from '../../support/fault-drill';
+import { startRedisCluster, type RedisCluster } from '../../support/redis-cluster';
+import type { RedisServer } from '../../support/redis-server';
+
+jest.setTimeout(60_000);
+
+/** One service and one cluster for all, which has a node less after each of the later ones. */
+let cluster: RedisCluster;
+let drill: Drill;
+beforeAll(async () => {
+  cluster = await startRedisCluster({
+    hasReplicas: true,
+    settings: [['cluster-require-full-coverage', 'no']],
+  });
+  const places = cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`);
+  drill = await startDrill({
+    KVSTORE_TYPE: 'cluster',
+    KVSTORE_URL: places.join(','),
+    KVSTORE_PIPELINE_WINDOW: '150us',
+  });
+});
+afterAll(async () => {
+  await drill.stop();
+  await cluster.stop();
+});
+
+let serial = 0;
+/** A caller whose counter lies on this node. */
+async function callerOn(server: RedisServer): Promise<string> {
+  for (;;) {
+    serial += 1;
+    const value = `caller${String(serial)}`;
+    if ((await cluster.ownerOf(keyOf(value))) === server) return value;
+  }
+}
+
+const countOf = async ({ client }: RedisServer, value: string) =>
+  Number(await client.get(keyOf(value)));
+
+/** Calls on this node and on another one, which shall notice nothing. */
+async function startLoads(server: RedisServer, other: RedisServer) {
+  const [value, safeValue] = [await callerOn(server), await callerOn(other)];
+  const [load, safe] = [startLoad(drill, value), startLoad(drill, safeValue)];
+  await Promise.all([load.untilAnswered(20), safe.untilAnswered(20)]);
+  return { load, safe, value, safeValue };
+}
+
+async function untilItIs(role: 'master' | 'slave', { client }: RedisServer): Promise<number> {
+  await eventually(
+    async () => {
+      expect(((await client.call('ROLE')) as string[])[0]).toBe(role);
+    },
+    { withinMs: 20_000 },
+  );
+  return performance.now();
+}
+
+interface Takeover extends Fault {
+  readonly at: number;
+  readonly mount: (master: RedisServer) => unknown;
+  readonly unmount?: (master: RedisServer) => Promise<unknown>;
+}
+
+const TAKEOVERS: readonly Takeover[] = [
+  {
+    at: 0,
+    fault: 'a node is stopped (SIGSTOP), its replica takes over',
+    sees: HUNG,
+    counts: 'replicated',
+    also: 'for its counters alone',
+    mount: (master) => {
+      master.pause();
+    },
+    unmount: (master) => {
+      master.resume();
+      return untilItIs('slave', master);
+    },
+  },
+  {
+    at: 1,
+    fault: 'a node is killed (SIGKILL), its replica takes over',
+    sees: ['UNAVAILABLE'],
+    counts: 'replicated',
+    also: 'for its counters alone',
+    mount: (master) => master.kill(),
+  },
+];
+
+describe('Redis, cluster', () => {
+  const moving = { fault: 'a slot moves to another node', sees: [], counts: 'exact' } as const;
+  itSees(moving, async () => {
+    const [from, to] = cluster.masters as [RedisServer, RedisServer];
+    const { load, value } = await startLoads(from, to).then(async (all) => {
+      await all.safe.stop();
+      return all;
+    });
+    const move = await cluster.beginMoving(keyOf(value), to);
+    await load.untilAnswered(20);
+    await move.moveKeys();
+    await load.untilAnswered(20);
+    await move.finish();
+    await load.untilAnswered(20);
+    await load.stop();
+    load.expectSeen(moving.sees);
+    load.expectCounted(await countOf(to, value), moving.counts);
+  });
+
+  const down = {
+    fault: 'a node sees the cluster down (CLUSTERDOWN)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    also: 'for its counters alone',
+  } as const;
+  itSees(down, async () => {
+    const [node, other] = cluster.masters as [RedisServer, RedisServer];
+    const { load, safe, value } = await startLoads(node, other);
+    await node.client.config('SET', 'cluster-require-full-coverage', 'yes');
+    await node.client.call('CLUSTER', 'DELSLOTS', '0');
+    await load.untilSeen(down.sees, /CLUSTERDOWN/);
+    await node.client.call('CLUSTER', 'ADDSLOTS', '0');
+    await node.client.config('SET', 'cluster-require-full-coverage', 'no');
+    await load.untilAnswered(20, BACK);
+    await Promise.all([load.stop(), safe.stop()]);
+    load.expectSeen(down.sees);
+    safe.expectSeen([]);
+    load.expectCounted(await countOf(node, value), down.counts);
+  });
+
+  TAKEOVERS.forEach((each) => {
+    itSees(each, async () => {
+      const master = cluster.masters[each.at] as RedisServer;
+      const replica = cluster.replicas[each.at] as RedisServer;
+      const other = cluster.masters[2] as RedisServer;
+      const { load, safe, value, safeValue } = await startLoads(master, other);
+      await each.mount(master);
+      const promotedMs = await untilItIs('master', replica);
+      await eventually(() => {
+        expect(load.lastAnswerMs).toBeGreaterThan(promotedMs);
+      }, BACK);
+      await Promise.all([load.stop(), safe.stop()]);
+      await load.untilSeen(each.sees);
+      load.expectSeen(each.sees);
+      safe.expectSeen([]);
+      await untilHealthy(drill);
+      load.expectCounted(await countOf(replica, value), each.counts);
+      safe.expectCounted(await countOf(other, safeValue), 'exact');
+      await each.unmount?.(master);
+    });
+  });
+
+  const lost = {
+    fault: 'a node is lost, with nobody to take over',
+    sees: ['UNAVAILABLE'],
+    counts: 'lost',
+    also: 'for its counters alone',
+  } as const;
+  itSees(lost, async () => {
+    const [gone, other] = [cluster.replicas[1], cluster.masters[2]] as [RedisServer, RedisServer];
+    const { load, safe, safeValue } = await startLoads(gone, other);
+    await gone.kill();
+    await load.untilSeen(lost.sees);
+    await safe.untilAnswered(200);
+    await Promise.all([load.stop(), safe.stop()]);
+    load.expectSeen(lost.sees);
+    safe.expectSeen([]);
+    await untilHealthy(drill);
+    safe.expectCounted(await countOf(other, safeValue), 'exact');
+  });
+});

@@ -1,0 +1,227 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  HUNG,
+  itSees,
+  keyOf,
+  runDrill,
+  startDrill,
+  type Drill,
+  type Fault,
+} from '../../support/fault-drill';
+import { freePort } from '../../support/free-port';
+import { startRedisServer, type RedisServer } from '../../support/redis-server';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
+
+/** One service and one server for all of them: it is healthy again after each, without help. */
+let drill: Drill;
+let server: RedisServer;
+let proxy: TcpProxy;
+let directory: string;
+
+const start = (port?: number) =>
+  startRedisServer({
+    ...(port === undefined ? {} : { port }),
+    directory,
+    settings: [
+      ['appendonly', 'yes'],
+      ['appendfsync', 'always'],
+      ['enable-debug-command', 'local'],
+      ['loading-process-events-interval-bytes', '1024'],
+      ['busy-reply-threshold', '100'],
+    ],
+  });
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'weir-drill-'));
+  server = await start();
+  proxy = await startTcpProxy(server.port);
+  drill = await startDrill({ KVSTORE_URL: `127.0.0.1:${String(proxy.port)}` });
+});
+afterAll(async () => {
+  await drill.stop();
+  await proxy.close();
+  await server.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const config = (name: string, value: string) => server.client.config('SET', name, value);
+
+interface Case extends Fault {
+  readonly says?: RegExp;
+  readonly mount: (key: string) => unknown;
+  readonly clear: (key: string) => unknown;
+}
+
+const CASES: readonly Case[] = [
+  {
+    fault: 'the server is stopped (SIGSTOP)',
+    sees: HUNG,
+    counts: 'unsure',
+    mount: () => {
+      server.pause();
+    },
+    clear: () => {
+      server.resume();
+    },
+  },
+  {
+    fault: 'the server is killed (SIGKILL) and started again, with `appendfsync always`',
+    sees: ['UNAVAILABLE'],
+    counts: 'unsure',
+    mount: () => server.kill(),
+    clear: async () => {
+      server = await start(server.port);
+    },
+  },
+  {
+    fault: 'the network delays answers, by less than the time-out',
+    sees: [],
+    counts: 'exact',
+    mount: () => (proxy.behaviour.answerDelayMs = 100),
+    clear: () => (proxy.behaviour.answerDelayMs = 0),
+  },
+  {
+    fault: 'the network delays answers, by more than the time-out',
+    sees: HUNG,
+    counts: 'unsure',
+    mount: () => (proxy.behaviour.answerDelayMs = 600),
+    clear: () => (proxy.behaviour.answerDelayMs = 0),
+  },
+  ...(['requests', 'answers'] as const).map((what): Case => ({
+    fault: `the network drops ${what}`,
+    sees: HUNG,
+    counts: 'unsure',
+    mount: () => (proxy.behaviour.swallow = what),
+    clear: () => (proxy.behaviour.swallow = 'nothing'),
+  })),
+  {
+    fault: 'the network truncates an answer',
+    sees: ['UNAVAILABLE'],
+    counts: 'unsure',
+    mount: () => (proxy.behaviour.cutNextAnswer = true),
+    clear: () => undefined,
+  },
+  {
+    fault: 'the network resets connections',
+    sees: ['UNAVAILABLE'],
+    counts: 'unsure',
+    mount: () => {
+      proxy.resetInsteadOfAnswer();
+    },
+    clear: () => undefined,
+  },
+  {
+    fault: 'the server has forgotten the script (SCRIPT FLUSH)',
+    sees: [],
+    counts: 'exact',
+    mount: () => server.client.script('FLUSH'),
+    clear: () => undefined,
+  },
+  {
+    fault: 'the server is out of memory (OOM)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    says: /OOM/,
+    mount: () => config('maxmemory', '100kb'),
+    clear: () => config('maxmemory', '0'),
+  },
+  {
+    fault: 'the server has become a replica (READONLY)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    says: /READONLY/,
+    mount: async () => server.client.replicaof('127.0.0.1', await freePort()),
+    clear: () => server.client.replicaof('NO', 'ONE'),
+  },
+  {
+    fault: 'the server waits for its master (MASTERDOWN)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    says: /MASTERDOWN/,
+    mount: async () => {
+      await config('replica-serve-stale-data', 'no');
+      await server.client.replicaof('127.0.0.1', await freePort());
+    },
+    clear: async () => {
+      await server.client.replicaof('NO', 'ONE');
+      await config('replica-serve-stale-data', 'yes');
+    },
+  },
+  {
+    fault: 'the server loads its data (LOADING)',
+    sees: ['UNAVAILABLE'],
+    counts: 'unsure',
+    says: /LOADING/,
+    async mount() {
+      await server.client.call('DEBUG', 'POPULATE', '10000', 'load', '64');
+      await config('key-load-delay', '50');
+      // Answered when all is loaded; meanwhile everybody else hears LOADING.
+      void server.client.call('DEBUG', 'RELOAD').catch(() => undefined);
+    },
+    clear: () => config('key-load-delay', '0'),
+  },
+  {
+    fault: 'the server wants a password (NOAUTH)',
+    sees: ['UNAVAILABLE'],
+    counts: 'unsure',
+    says: /NOAUTH/,
+    async mount() {
+      await config('requirepass', 'new');
+      await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    },
+    clear: () => config('requirepass', ''),
+  },
+  {
+    fault: 'a script of somebody else holds the server up (BUSY)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    says: /BUSY/,
+    async mount() {
+      void server.client.eval('while true do end', 0).catch(() => undefined);
+      await Promise.resolve();
+    },
+    async clear() {
+      const rescuer = server.client.duplicate();
+      await rescuer.script('KILL');
+      rescuer.disconnect();
+    },
+  },
+];
+
+describe('Redis, one server', () => {
+  CASES.forEach((each, index) => {
+    const value = `caller${String(index)}`;
+    const key = () => keyOf(value);
+    itSees(each, () =>
+      runDrill(each, {
+        drill,
+        value,
+        says: each.says,
+        count: async () => Number(await server.client.get(key())),
+        mount: () => each.mount(key()),
+        clear: () => each.clear(key()),
+      }),
+    );
+  });
+
+  const wrongType = {
+    fault: 'a counter is no number (a key of the wrong type)',
+    sees: ['UNAVAILABLE'],
+    counts: 'exact',
+    also: 'for this counter alone, under every `on_store_error`',
+  } as const;
+  itSees(wrongType, async () => {
+    const [wrong, right] = [keyOf('wrong'), keyOf('right')];
+    for (const key of ['user', 'allow', 'deny', 'local']) {
+      await server.client.lpush(keyOf('wrong', key), 'x');
+      expect(await drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
+    }
+    expect(await drill.ask('user', 'right')).toMatchObject({ code: 0 });
+    expect(await server.client.get(right)).toBe('1');
+    await server.client.del(wrong);
+    expect(await drill.ask('user', 'wrong')).toMatchObject({ code: 0 });
+    expect(await server.client.get(wrong)).toBe('1');
+  });
+});
