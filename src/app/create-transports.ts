@@ -1,6 +1,6 @@
 import { merge, type Observable } from 'rxjs';
 import type { HealthStatus, Snapshot } from '../../streams';
-import type { Clock, Question, Random } from '../core/ports';
+import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
@@ -23,6 +23,8 @@ export interface TransportsDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracer: CallTracer | undefined;
 }
 
 /** All that listens, as one. */
@@ -36,18 +38,19 @@ export interface Transports {
 
 export function createTransports(
   { servers }: Settings,
-  { health, rules, registry, clock, monotonicMs, random, logger }: TransportsDeps,
+  { health, rules, registry, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
 ): Transports {
   const grpc = chooseGrpc(servers.grpc, {
     health,
     statistics: registry,
     nowMs: monotonicMs,
     random,
+    tracer,
     onConnectionFailure: ({ reason, cause }) => {
       logger.debug('a gRPC connection ended in an error', { reason, cause });
     },
   });
-  const http = createHttpTransport({ health, statistics: registry }, servers.http);
+  const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),

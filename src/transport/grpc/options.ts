@@ -1,4 +1,4 @@
-import type { Statistics } from '../../core/ports';
+import type { CallTracer, Statistics } from '../../core/ports';
 import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
 
@@ -8,6 +8,8 @@ export interface GrpcTransportDeps {
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: CallTracer | undefined;
 }
 
 /** PEM texts. With `clientCa` a caller must show a certificate that it signed. */

@@ -1,6 +1,6 @@
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
-import type { GrpcConnection, GrpcEvents } from './api';
+import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
 import { createPlanner, type GrpcMethod } from './call-plan';
@@ -18,6 +18,8 @@ export interface GrpcDeps<M extends GrpcMethod> {
   /** `createRefusalBlocks()`, one for all connections. */
   readonly refusalBlock: (status: GrpcStatus) => Uint8Array;
   readonly events: GrpcEvents<M>;
+  /** Undefined: nobody wants the headers. */
+  readonly noteOf?: NoteOf<M> | undefined;
 }
 
 /** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
@@ -32,7 +34,7 @@ const EXPIRED = grpcStatus(
 
 /** gRPC over a connection of our own engine. */
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
-  const { methods, inflate, refusalBlock, events } = deps;
+  const { methods, inflate, refusalBlock, events, noteOf } = deps;
   const calls = createCalls<M>();
   const planCall = createPlanner(methods);
   const budget = { leftBytes: MAX_HELD_BYTES };
@@ -83,6 +85,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       }
       const call = calls.add(stream, plan, nowMs + Math.min(plan.timeoutMs, MAX_REQUEST_MS));
       stream.user = call;
+      if (noteOf !== undefined) call.note = noteOf(plan.method, headers);
       if (plan.timeoutMs === 0) fail(call, EXPIRED);
       else if (endStream) reader.complete(call);
     },
@@ -122,6 +125,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       nowMs = atMs;
       http2.receive(bytes, atMs);
     },
+    note: (ticket) => calls.get(ticket)?.note,
     answer(ticket, message, maxBytes, write) {
       const call = end(ticket);
       if (call === undefined) return;

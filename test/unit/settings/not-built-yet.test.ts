@@ -12,15 +12,6 @@ describe('a feature that is not built', () => {
     },
   );
 
-  it.each([['TRACING_ENABLED', 'true']])(
-    'warns where the service is right without it: %s=%s',
-    (name, value) => {
-      expect(warningsOf({ ...env, [name]: value })).toContain(
-        `${name}="${value}" has no effect: not built yet in this version`,
-      );
-    },
-  );
-
   it('is not mentioned while its settings hold their defaults', () => {
     expect(
       warningsOf({
@@ -84,6 +75,8 @@ describe('a feature that is not built', () => {
     ['STATS_MAX_SERIES', '5'],
     ['USE_TAGGED_STATSD', 'true'],
     ['USE_PULLMETRICS', 'true'],
+    ['TRACING_ENABLED', 'true'],
+    ['TRACING_SAMPLING_RATE', '0.5'],
     ['LOG_FORMAT', 'json'],
     ['IDENTITY_PORT', '9000'],
     ['IDENTITY_STORE', 'kvstore'],

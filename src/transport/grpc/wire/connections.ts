@@ -62,7 +62,8 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
 
   const host: ConnectionHost = {
     nowMs,
-    speak: (events) => createGrpcConnection({ methods, inflate, refusalBlock, events }),
+    speak: (events) =>
+      createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf: decisions.noteOf }),
     beforeRead: decisions.begin,
     afterRead(connection) {
       decisions.handOn();

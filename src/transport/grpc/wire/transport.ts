@@ -22,11 +22,18 @@ export interface WireTransportDeps extends GrpcTransportDeps {
 
 /** The gRPC port by our own engine: ShouldRateLimit, health v1, reflection v1 and v1alpha. */
 export function createWireTransport(
-  { health, statistics, nowMs, random, onConnectionFailure = () => undefined }: WireTransportDeps,
+  {
+    health,
+    statistics,
+    nowMs,
+    random,
+    tracer,
+    onConnectionFailure = () => undefined,
+  }: WireTransportDeps,
   options: GrpcTransportOptions,
 ): Transport {
   const questions = createQuestionBatches();
-  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs });
+  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
   const methods = new Map<string, ServedMethod>([
