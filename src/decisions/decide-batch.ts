@@ -128,6 +128,7 @@ function answerAll(
   counted: Counted,
   windows: Windows,
   options: AnswerOptions,
+  trace: BatchTrace | undefined,
 ): Tally {
   const tally = new TallySheet(plan.unknownDomains);
   const answers: Answer[] = [];

@@ -9,7 +9,8 @@ import { serversTable, toServers } from './servers';
 import type { Settings } from './settings';
 import { statisticsTable } from './statistics';
 import { toStatistics } from './to-statistics';
-import { type Read, readStores } from './read-stores';
+import type { Read } from './read';
+import { readStores } from './read-stores';
 import { readTracing } from './to-tracing';
 import { toXds, xdsTable } from './xds';
 

@@ -1,6 +1,6 @@
 import type { Findings, Reading } from '../platform/env-table/read-table';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
-import type { Read } from './read-stores';
+import type { Read } from './read';
 import { tracingTable } from './tracing';
 
 export interface TracingSettings {

@@ -38,18 +38,18 @@ export function chooseExporter(options: ExporterOptions): SpanExporter {
 function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
   const { OTLPTraceExporter } = loadHttp();
   const { url, headers, timeoutMs } = options;
-  return new OTLPTraceExporter({
+  const config = {
     url,
     headers: { ...headers },
     timeoutMillis: timeoutMs,
-    compression: toCompression(options),
     httpAgentOptions: {
       keepAlive: true,
       ...(ca !== undefined && { ca }),
       ...(key !== undefined && { key }),
       ...(certificate !== undefined && { cert: certificate }),
     },
-  });
+  };
+  return new OTLPTraceExporter(withCompression(config, options));
 }
 
 function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
@@ -58,21 +58,20 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
   const { url, headers, timeoutMs } = options;
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-  return new OTLPTraceExporter({
+  const config = {
     url,
     metadata,
     timeoutMillis: timeoutMs,
-    compression: toCompression(options),
     credentials: url.toLowerCase().startsWith('https:')
       ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
       : credentials.createInsecure(),
-  });
+  };
+  return new OTLPTraceExporter(withCompression(config, options));
 }
 
-/** The library's own type is an enum of another package. */
-function toCompression({ compression }: ExporterOptions) {
-  type Config = NonNullable<ConstructorParameters<typeof OtlpHttp.OTLPTraceExporter>[0]>;
-  return compression as NonNullable<Config['compression']>;
+/** The library's type of it is an enum of a package that is not ours to import. */
+function withCompression<C extends object>(config: C, { compression }: ExporterOptions): C {
+  return Object.assign(config, { compression });
 }
 
 function readPem(name: string, file: string | undefined): Buffer | undefined {
