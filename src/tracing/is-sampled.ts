@@ -42,19 +42,19 @@ function ofTraceparent(text: string): boolean | undefined {
 /** The state alone, or behind trace and span: `80f198…-e457b5…-1`, then perhaps the parent of the span. */
 const B3 = /^(?:(?:[\da-f]{16}){1,2}-[\da-f]{16}-)?([01d])(?:-[\da-f]{16})?$/;
 
-const DECISIONS: Readonly<Record<string, boolean>> = {
-  d: true,
-  1: true,
-  true: true,
-  0: false,
-  false: false,
-};
+const DECISIONS: ReadonlyMap<string | undefined, boolean> = new Map([
+  ['d', true],
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+]);
 
 /** https://github.com/openzipkin/b3-propagation: one header, or one for each part. */
 function ofB3({ names, values }: CallHeaders): boolean | undefined {
   const valueOf = (wanted: string) => values[names.indexOf(wanted)];
   const state = B3.exec(valueOf('b3') ?? '')?.[1];
-  if (state !== undefined) return DECISIONS[state];
+  if (state !== undefined) return DECISIONS.get(state);
   if (valueOf('x-b3-flags') === '1') return true;
-  return DECISIONS[valueOf('x-b3-sampled')?.toLowerCase() ?? ''];
+  return DECISIONS.get(valueOf('x-b3-sampled')?.toLowerCase());
 }
