@@ -23,9 +23,21 @@ export function createTracer(
   { sink, random }: { readonly sink: SpanSink; readonly random: Random },
   { samplingRate, store }: TracerOptions,
 ): CallTracer & BatchTracer {
+  // A connection that repeats its headers gives the same list again.
+  let lastHeaders: CallHeaders | undefined;
+  let lastDecision: boolean | undefined;
+
+  const decide = (headers: CallHeaders): boolean | undefined => {
+    if (headers !== lastHeaders) {
+      lastDecision = isSampledByCaller(headers);
+      lastHeaders = headers;
+    }
+    return lastDecision;
+  };
+
   return {
     start(kind, headers) {
-      const isTraced = isSampledByCaller(headers) ?? random() < samplingRate;
+      const isTraced = decide(headers) ?? random() < samplingRate;
       return isTraced ? toCall(sink, kind, headers) : undefined;
     },
     begin(questions) {

@@ -1,23 +1,26 @@
 import { ROOT_CONTEXT, trace, type SpanContext, type TextMapGetter } from '@opentelemetry/api';
-import { CompositePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { B3Propagator } from '@opentelemetry/propagator-b3';
 import type { CallHeaders } from '../core/ports';
 
-/** The last one that finds something wins. */
-const propagator = new CompositePropagator({
-  propagators: [new B3Propagator(), new W3CTraceContextPropagator()],
-});
+const w3c = new W3CTraceContextPropagator();
+const b3 = new B3Propagator();
 
 const getter: TextMapGetter<CallHeaders> = {
   keys: ({ names }) => [...names],
   get({ names, values }, wanted) {
-    const found = values.filter((_, i) => names[i] === wanted);
-    if (wanted === 'tracestate') return found.length === 0 ? undefined : found.join(',');
-    return found.length > 1 && wanted === 'traceparent' ? undefined : found[0];
+    const first = names.indexOf(wanted);
+    if (first < 0 || names.indexOf(wanted, first + 1) < 0) return values[first];
+    // Lists may come in several fields; of two `traceparent` none counts (W3C Trace Context §3.2).
+    const all = values.filter((_, i) => names[i] === wanted);
+    return wanted === 'traceparent' ? undefined : all.join(',');
   },
 };
 
-/** The caller's span, from W3C `traceparent` or B3 (one header or several); undefined when there is none. */
+/** The caller's span, from W3C `traceparent` or else B3 (one header or several); undefined when there is none. */
 export function parentOf(headers: CallHeaders): SpanContext | undefined {
-  return trace.getSpanContext(propagator.extract(ROOT_CONTEXT, headers, getter));
+  return (
+    trace.getSpanContext(w3c.extract(ROOT_CONTEXT, headers, getter)) ??
+    trace.getSpanContext(b3.extract(ROOT_CONTEXT, headers, getter))
+  );
 }
