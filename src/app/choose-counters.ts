@@ -37,6 +37,7 @@ export interface CounterStoreDeps {
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
+const MEMCACHED_PREFIX = 'ratelimit.memcache';
 
 /** The reference's client waits so long; the document has no setting for it. */
 const MEMCACHED_TIMEOUT_MS = 500;
@@ -74,7 +75,7 @@ function redisStore(store: StoreSettings, prefix: string, deps: CounterStoreDeps
   const { connected$, run$ } = counters;
   const description = `Redis at ${toAddressText(store.address)}`;
   const guarded = {
-    ...withBreaker(counters, description, deps),
+    ...withBreaker(counters, description, prefix, deps),
     read: (keys: readonly string[]) => counters.read(keys),
   };
   return { counters: guarded, connected$, run$, description };
@@ -89,7 +90,12 @@ function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): Cou
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
   const { connected$, run$ } = counters;
   const description = `memcached at ${toNodesText(memstore.nodes)}`;
-  return { counters: withBreaker(counters, description, deps), connected$, run$, description };
+  return {
+    counters: withBreaker(counters, description, MEMCACHED_PREFIX, deps),
+    connected$,
+    run$,
+    description,
+  };
 }
 
 function toNodesText(nodes: NodeList): string {

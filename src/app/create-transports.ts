@@ -6,7 +6,7 @@ import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
-import { dumpJson, dumpText } from '../stats/dump';
+import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
 import type { Registry } from '../stats/registry';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
@@ -54,8 +54,8 @@ export function createTransports(
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
-      dumpStats: () => dumpText(registry),
-      readStats: () => dumpJson(registry),
+      dumpStats: () => dumpTextInSlices(registry),
+      dumpStatsJson: () => dumpJsonInSlices(registry),
       clock,
     },
     servers.debug,

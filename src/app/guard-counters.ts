@@ -14,8 +14,13 @@ export interface GuardDeps {
   readonly logger: Logger;
 }
 
-/** A remote store behind a circuit breaker; one breaker for each store. */
-export function withBreaker(counters: Counters, store: string, deps: GuardDeps): Counters {
+/** A remote store behind a circuit breaker; one breaker for each store, its gauge below `prefix`. */
+export function withBreaker(
+  counters: Counters,
+  store: string,
+  prefix: string,
+  deps: GuardDeps,
+): Counters {
   const onChange = (change: BreakerChange): void => {
     if (change.kind === 'closed') deps.logger.info(`${store} is asked again`);
     else
@@ -23,7 +28,8 @@ export function withBreaker(counters: Counters, store: string, deps: GuardDeps):
         reason: change.reason,
       });
   };
-  return withCircuitBreaker(counters, { monotonicMs: deps.monotonicMs, onChange });
+  const shown = { statistics: deps.statistics, name: `${prefix}.breaker_state` };
+  return withCircuitBreaker(counters, { monotonicMs: deps.monotonicMs, onChange, shown });
 }
 
 /** Before all stores the local cache of counters over their limit, where it has a size. */

@@ -1,5 +1,5 @@
 import { StoreError } from '../../core/errors';
-import { type CounterBatch, type CounterReply, type Counters } from '../../core/ports';
+import type { CounterBatch, CounterReply, Counters, Statistics } from '../../core/ports';
 import {
   CLOSED,
   DEFAULT_BREAKER,
@@ -17,12 +17,16 @@ export interface CircuitBreakerDeps {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   readonly onChange?: (change: BreakerChange) => void;
+  /** Where its state is shown, as a gauge of this name: 0 closed, 1 half-open, 2 open. */
+  readonly shown?: { readonly statistics: Pick<Statistics, 'gauge'>; readonly name: string };
 }
 
 interface Call {
   readonly startedMs: number;
   readonly isProbe: boolean;
 }
+
+const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
 const NO_ANSWER = 'the store gives no answer';
 
@@ -33,12 +37,13 @@ const NO_ANSWER = 'the store gives no answer';
  */
 export function withCircuitBreaker(
   counters: Counters,
-  { monotonicMs, onChange }: CircuitBreakerDeps,
+  { monotonicMs, onChange, shown }: CircuitBreakerDeps,
   options: BreakerOptions = DEFAULT_BREAKER,
 ): Counters {
   const calls = new Set<Call>();
   let state: BreakerState = CLOSED;
   let reason = NO_ANSWER;
+  const forget = shown?.statistics.gauge(shown.name, () => LEVELS[state.kind]);
 
   const step = (event: BreakerEvent): void => {
     const before: string = state.kind;
@@ -84,7 +89,10 @@ export function withCircuitBreaker(
       const message = `the counter store is away and not asked: ${reason}`;
       return Promise.reject(new StoreError('store_unavailable', message, { fault: 'breaker' }));
     },
-    close: () => counters.close(),
+    close() {
+      forget?.();
+      return counters.close();
+    },
   };
 }
 
