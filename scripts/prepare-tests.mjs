@@ -7,6 +7,7 @@ const needed = [
   { command: 'curl', package: 'curl' },
   { command: 'openssl', package: 'openssl' },
   { command: 'h2load', package: 'nghttp2-client' },
+  { command: 'prometheus', package: 'prometheus' },
 ];
 
 const missing = needed.filter(
