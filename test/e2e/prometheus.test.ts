@@ -26,9 +26,13 @@ it('Prometheus scrapes it, and a PromQL query gives the right rate and total', a
   const prometheus = await startPrometheus(port);
   ends.push(() => prometheus.stop());
   await ask(service, 'example', 'remote_address=a');
-  await eventually(async () => {
-    expect(await prometheus.query(HITS)).toBe(1);
-  });
+  // It takes up its targets some seconds after its start.
+  await eventually(
+    async () => {
+      expect(await prometheus.query(HITS)).toBe(1);
+    },
+    { withinMs: 20_000, everyMs: 100 },
+  );
   // A steady load: one request is due every 50 ms.
   const sentAt: number[] = [];
   const startedAt = performance.now();
@@ -49,6 +53,4 @@ it('Prometheus scrapes it, and a PromQL query gives the right rate and total', a
     expect(await prometheus.query(HITS)).toBe(sentAt.length + 1);
   });
   expect(await prometheus.query('up')).toBe(1);
-  const bucket = 'ratelimit_service_response_time_seconds_bucket';
-  expect(await prometheus.query(`count(${bucket}) or vector(0)`)).toBeGreaterThanOrEqual(0);
 });
