@@ -8,6 +8,7 @@ const needed = [
   { command: 'openssl', package: 'openssl' },
   { command: 'h2load', package: 'nghttp2-client' },
   { command: 'chromium', package: 'chromium' },
+  { command: 'prometheus', package: 'prometheus' },
 ];
 
 const missing = needed.filter(

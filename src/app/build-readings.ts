@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { Snapshot } from '../../streams';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { Reading } from '../stats/prometheus/families';
+import { packageVersion } from './package-version';
 
 /** Which build runs, with which rules: two instances that agree show the same figures. */
 export function createBuildReadings(
@@ -36,16 +35,4 @@ function hashOf(rules: Rules): number {
   const sha = createHash('sha256');
   for (const line of [...dumpRules(rules)].sort()) sha.update(`${line}\n`);
   return sha.digest().readUIntBE(0, 6);
-}
-
-/** The version of the package that this file is part of, in the source tree and in the built one. */
-function packageVersion(): string {
-  for (let folder = __dirname; ; folder = dirname(folder)) {
-    const file = join(folder, 'package.json');
-    if (existsSync(file)) {
-      const { version } = JSON.parse(readFileSync(file, 'utf8')) as { version?: string };
-      return version ?? 'unknown';
-    }
-    if (folder === dirname(folder)) return 'unknown';
-  }
 }

@@ -13,9 +13,10 @@ import type { Logger } from '../platform/logger/logger';
 import type { MemstoreSettings } from '../settings/memstore';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
+import { withCircuitBreaker } from '../counters/circuit-breaker/with-circuit-breaker';
 import { withPipelineWindow } from '../counters/with-pipeline-window';
 import { restOfWindowMs } from './gathering-window';
-import { createBreaker, withBreaker, withLocalCache } from './guard-counters';
+import { closeWith, createBreakers, withLocalCache } from './guard-counters';
 import { logMemcachedEvent } from './log-memcached-event';
 import { logRedisEvent } from './log-redis-event';
 
@@ -47,6 +48,7 @@ const PER_SECOND_STORE = 'per-second store';
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
+const MEMCACHED_PREFIX = 'ratelimit.memcache';
 
 /** The reference's client waits so long; the document has no setting for it. */
 const MEMCACHED_TIMEOUT_MS = 500;
@@ -95,7 +97,8 @@ function redisStore(
   const options = toRedisOptions(store, prefix);
   // A cluster has a breaker for each node: one that hangs is no reason to leave the others alone.
   const isCluster = store.address.kind === 'cluster';
-  const guardNode = (node: string) => createBreaker(`Redis at ${node}`, deps);
+  const breakers = createBreakers(prefix, deps);
+  const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
   const counters = createRedisCounters(
     { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
     options,
@@ -106,7 +109,10 @@ function redisStore(
   const gathered =
     windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
   const guarded = {
-    ...(isCluster ? gathered : withBreaker(gathered, description, deps)),
+    ...closeWith(
+      isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
+      breakers,
+    ),
     read: (keys: readonly string[]) => counters.read(keys),
   };
   return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
@@ -121,7 +127,11 @@ function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): Cou
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
   const { connected$, run$ } = counters;
   const description = `memcached at ${toNodesText(memstore.nodes)}`;
-  const guarded = withBreaker(counters, description, deps);
+  const breakers = createBreakers(MEMCACHED_PREFIX, deps);
+  const guarded = closeWith(
+    withCircuitBreaker(counters, breakers.breakerOf(description)),
+    breakers,
+  );
   return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
 }
 

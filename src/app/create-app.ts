@@ -17,6 +17,7 @@ import type { Settings } from '../settings/settings';
 import { createRecordTally } from '../stats/record-tally';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
+import type { Tracing } from '../tracing/create-tracing';
 import { addressText } from '../transport/listener';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
@@ -36,6 +37,8 @@ export interface AppDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Where the service listens, as `host:port` or `unix:path`. */
@@ -67,6 +70,9 @@ const FIRST_WAIT_MS = 300;
 const MIN_DRAIN_MS = 5_000;
 const MAX_DRAIN_MS = 20_000;
 
+/** How long the last traces may take when the service stops. */
+const LAST_TRACES_MS = 1_000;
+
 /** A store that hangs answers by its time-out: the callers that wait for it shall still hear of it. */
 function drainMs({ store }: Settings): number {
   return Math.min(Math.max((store?.timeoutMs ?? 0) + 1_000, MIN_DRAIN_MS), MAX_DRAIN_MS);
@@ -74,7 +80,7 @@ function drainMs({ store }: Settings): number {
 
 /** THE composition root: every part of the service, put together and running, its ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  const { registry, store, clock, monotonicMs, random, logger } = deps;
+  const { registry, store, clock, monotonicMs, random, logger, tracing } = deps;
   const rules = createSnapshot<Rules | undefined>(undefined);
   const staying = createSnapshot(true);
   const started = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
@@ -93,6 +99,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     monotonicMs,
     random,
     logger,
+    tracer: tracing?.tracer,
   });
 
   // Takes the place of a store that is away; its statistics are none of those of BACKEND_TYPE=memory.
@@ -104,6 +111,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
       localCounters: live.watchCounters(localCounters, 'local'),
       clock,
       random,
+      tracer: tracing?.tracer,
       onFault: (error) => {
         logger.error('a batch of decisions failed', { error });
       },
@@ -159,6 +167,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rulesSignal.stop();
     health.close();
     sink.close();
+    await tracing?.close(LAST_TRACES_MS);
     await done;
   };
 

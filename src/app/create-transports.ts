@@ -1,12 +1,12 @@
 import { merge, type Observable } from 'rxjs';
 import type { HealthStatus, Snapshot } from '../../streams';
-import type { Clock, Question, Random } from '../core/ports';
+import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
-import { dumpJson, dumpText } from '../stats/dump';
+import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
@@ -29,6 +29,8 @@ export interface TransportsDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracer: CallTracer | undefined;
 }
 
 /** All that listens, as one. */
@@ -42,7 +44,7 @@ export interface Transports {
 
 export function createTransports(
   { servers }: Settings,
-  { health, rules, registry, live, clock, monotonicMs, random, logger }: TransportsDeps,
+  { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
 ): Transports {
   const { tls } = servers.grpc;
   const certificates =
@@ -53,16 +55,17 @@ export function createTransports(
     nowMs: monotonicMs,
     random,
     onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
+    tracer,
     onConnectionFailure: ({ reason, cause }) => {
       logger.debug('a gRPC connection ended in an error', { reason, cause });
     },
   });
-  const http = createHttpTransport({ health, statistics: registry }, servers.http);
+  const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
-      dumpStats: () => dumpText(registry),
-      readStats: () => dumpJson(registry),
+      dumpStats: () => dumpTextInSlices(registry),
+      dumpStatsJson: () => dumpJsonInSlices(registry),
       live,
       clock,
     },

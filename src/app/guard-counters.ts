@@ -4,7 +4,6 @@ import {
   type BreakerChange,
   type CircuitBreaker,
 } from '../counters/circuit-breaker/circuit-breaker';
-import { withCircuitBreaker } from '../counters/circuit-breaker/with-circuit-breaker';
 import { createOverLimitCache } from '../counters/over-limit-cache';
 import { withOverLimitCache } from '../counters/with-over-limit-cache';
 import type { Logger } from '../platform/logger/logger';
@@ -16,18 +15,49 @@ export interface GuardDeps {
   readonly logger: Logger;
 }
 
-/** A circuit breaker that tells the log about what it guards. */
-export function createBreaker(store: string, { monotonicMs, logger }: GuardDeps): CircuitBreaker {
-  const onChange = (change: BreakerChange): void => {
-    if (change.kind === 'closed') logger.info(`${store} is asked again`);
-    else logger.warn(`${store} is away and not asked until it is back`, { reason: change.reason });
-  };
-  return createCircuitBreaker({ monotonicMs, onChange });
+/** The breakers of one store: one, or one for each node of a cluster. */
+export interface Breakers {
+  /** The breaker of a store or node of this name; the log tells what becomes of it. */
+  readonly breakerOf: (name: string) => CircuitBreaker;
+  /** Takes the gauge away. */
+  readonly close: () => void;
 }
 
-/** A remote store behind a circuit breaker; one breaker for each store. */
-export function withBreaker(counters: Counters, store: string, deps: GuardDeps): Counters {
-  return withCircuitBreaker(counters, createBreaker(store, deps));
+const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
+
+/** Shows the worst of them as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
+export function createBreakers(
+  prefix: string,
+  { monotonicMs, statistics, logger }: GuardDeps,
+): Breakers {
+  const breakers = new Map<string, CircuitBreaker>();
+  const close = statistics.gauge(`${prefix}.breaker_state`, () =>
+    Math.max(0, ...[...breakers.values()].map(({ state }) => LEVELS[state])),
+  );
+  return {
+    breakerOf(name) {
+      const onChange = (change: BreakerChange): void => {
+        if (change.kind === 'closed') logger.info(`${name} is asked again`);
+        else
+          logger.warn(`${name} is away and not asked until it is back`, { reason: change.reason });
+      };
+      const breaker = createCircuitBreaker({ monotonicMs, onChange });
+      breakers.set(name, breaker);
+      return breaker;
+    },
+    close,
+  };
+}
+
+/** Counters that take the gauge of their breakers along when they close. */
+export function closeWith<C extends Counters>(counters: C, breakers: Breakers): C {
+  return {
+    ...counters,
+    close: () => {
+      breakers.close();
+      return counters.close();
+    },
+  };
 }
 
 /** Before all stores the local cache of counters over their limit, where it has a size. */

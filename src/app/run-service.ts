@@ -7,6 +7,7 @@ import { banner } from './banner';
 import { chooseCounters } from './choose-counters';
 import { createApp, type App } from './create-app';
 import { ruleLoads } from './rule-source';
+import { startTracing } from './start-tracing';
 
 /** How long a stop may take in all before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
@@ -39,7 +40,8 @@ export async function runService(process: NodeJS.Process): Promise<void> {
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const loads$ = ruleLoads(settings, deps);
-  const app = createApp(settings, { ...deps, registry, store, loads$ });
+  const tracing = startTracing(settings, { ...deps, statistics: registry });
+  const app = createApp(settings, { ...deps, registry, store, loads$, tracing });
   stopOnSignals(process, app, end);
   app.done.catch(crash);
 

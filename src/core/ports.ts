@@ -18,6 +18,8 @@ export interface Question {
   readonly request: DecisionRequest;
   readonly asker: Asker;
   readonly ticket: number;
+  /** Of a call that is traced; nearly no call is. */
+  readonly trace?: CallTrace | undefined;
 }
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
@@ -88,3 +90,48 @@ export interface Statistics {
 export type Clock = () => number;
 /** A number in [0, 1). */
 export type Random = () => number;
+
+/** The header fields of a call, names in lower case; the lists run parallel. */
+export interface CallHeaders {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+}
+
+/** What a transport says of its calls to who traces them; one object for all of them. */
+export interface CallKind {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The attribute that holds the status of an answer. */
+  readonly statusAttribute: string;
+  readonly statusOf: (answer: Answer) => number;
+}
+
+/** A call that is traced. Whoever decides its question ends it. */
+export interface CallTrace {
+  /** Ends a call that never became a question. */
+  refused(failure: Failure): void;
+}
+
+/** Says which calls are traced. */
+export interface CallTracer {
+  /** The header fields that `start` reads: a transport need not keep others. */
+  readonly headerNames: readonly string[];
+  /** A call came; undefined: it is not traced. */
+  start(kind: CallKind, headers: CallHeaders): CallTrace | undefined;
+}
+
+/** Follows the batches in which a traced call is. */
+export interface BatchTracer {
+  /** A batch is taken up; undefined when none of its questions is traced. */
+  begin(questions: readonly Question[]): BatchTrace | undefined;
+}
+
+/** What becomes of a batch, told in this order. */
+export interface BatchTrace {
+  /** Rules are matched; so many increments go to the store. */
+  matched(increments: number): void;
+  /** The store has answered or failed; not told when there was nothing to ask. */
+  counted(reply: CounterReply | StoreError): void;
+  /** Every question has its answer; the list runs parallel to them. */
+  answered(answers: readonly Answer[]): void;
+}

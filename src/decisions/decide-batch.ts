@@ -3,7 +3,16 @@ import { createWindowTable, type Windows } from '../core/counters/windows';
 import { planLocal, toLocalCounts } from '../core/decision/outage';
 import { TallySheet, type Tally } from '../core/decision/tally';
 import { failure, StoreError, type FailureCode } from '../core/errors';
-import type { Answer, Clock, CounterReply, Counters, Question, Random } from '../core/ports';
+import type {
+  Answer,
+  BatchTrace,
+  BatchTracer,
+  Clock,
+  CounterReply,
+  Counters,
+  Question,
+  Random,
+} from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { answerFor, type AnswerOptions, type Counted } from './answer';
 
@@ -15,6 +24,8 @@ export interface DecisionDeps {
   readonly localCounters?: Pick<Counters, 'add'>;
   readonly clock: Clock;
   readonly random: Random;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: BatchTracer | undefined;
   /** Told of a fault of ours; the questions it hit are answered `internal`. */
   readonly onFault: (error: unknown) => void;
 }
@@ -31,21 +42,26 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
   const windowsAt = createWindowTable();
 
   return async (questions) => {
+    const trace = deps.tracer?.begin(questions);
     const rules = deps.rules.current;
-    if (rules === undefined) return refuseAll(questions, 'no_rules', 'no rules are loaded yet');
+    if (rules === undefined) {
+      return refuseAll(questions, 'no_rules', 'no rules are loaded yet', trace);
+    }
     const nowSeconds = deps.clock();
     const windows = windowsAt(nowSeconds);
     try {
       const requests = questions.map((question) => question.request);
       const plan = planBatch(rules, requests, windows, options, deps.random);
+      trace?.matched(plan.increments.length);
       const reply = await count(deps.counters, plan, nowSeconds);
+      if (plan.increments.length > 0) trace?.counted(reply);
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
         : await makeUpFor(reply, plan, nowSeconds, deps.localCounters, options);
-      return answerAll(questions, plan, counted, windows, options);
+      return answerAll(questions, plan, counted, windows, options, trace);
     } catch (error) {
       deps.onFault(error);
-      return refuseAll(questions, 'internal', 'the decision failed, see the log');
+      return refuseAll(questions, 'internal', 'the decision failed, see the log', trace);
     }
   };
 }
@@ -89,13 +105,19 @@ async function makeUpFor(
   return { reply: counts, outage: { errorOf, local: toLocalCounts(planned.indexes, counted) } };
 }
 
-function refuseAll(questions: readonly Question[], code: FailureCode, message: string): Tally {
+function refuseAll(
+  questions: readonly Question[],
+  code: FailureCode,
+  message: string,
+  trace: BatchTrace | undefined,
+): Tally {
   const tally = new TallySheet([]);
   const refusal = failure(code, message);
   for (const { asker, ticket } of questions) {
     tally.failed();
     asker.answer(ticket, refusal);
   }
+  trace?.answered(questions.map(() => refusal));
   return tally;
 }
 
@@ -106,6 +128,7 @@ function answerAll(
   counted: Counted,
   windows: Windows,
   options: AnswerOptions,
+  trace: BatchTrace | undefined,
 ): Tally {
   const tally = new TallySheet(plan.unknownDomains);
   const answers: Answer[] = [];
@@ -126,5 +149,6 @@ function answerAll(
     const { asker, ticket } = questions[i] as Question;
     asker.answer(ticket, answers[i] as Answer);
   }
+  trace?.answered(answers);
   return tally;
 }

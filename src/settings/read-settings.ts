@@ -9,8 +9,9 @@ import { serversTable, toServers } from './servers';
 import type { Settings } from './settings';
 import { statisticsTable } from './statistics';
 import { toStatistics } from './to-statistics';
-import { type Read, readStores } from './read-stores';
-import { tracingTable } from './tracing';
+import type { Read } from './read';
+import { readStores } from './read-stores';
+import { readTracing } from './to-tracing';
 import { toXds, xdsTable } from './xds';
 
 export type SettingsResult =
@@ -34,7 +35,7 @@ export function readSettings(env: Environment): SettingsResult {
     responseHeaders: read(responseHeadersTable).values,
     ...readStores(read, findings),
     statistics: toStatistics(read(statisticsTable), env, findings),
-    tracing: read(tracingTable).values,
+    tracing: readTracing(read, findings),
     identity: read(identityTable).values,
   };
   const { problems, warnings } = findings;

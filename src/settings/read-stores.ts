@@ -1,14 +1,12 @@
-import type { Findings, Reading } from '../platform/env-table/read-table';
-import type { Table } from '../platform/env-table/setting';
+import type { Findings } from '../platform/env-table/read-table';
 import { type Backend, backendTable, chooseBackend } from './backend';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
 import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
+import type { Read } from './read';
 import type { Settings } from './settings';
 import { sharedStoreTable } from './store-shared';
 import { kvstoreTable } from './tables';
 import { checkCluster, toStore } from './to-store';
-
-export type Read = <T extends Table>(table: T) => Reading<T>;
 
 type StoreSection = Pick<
   Settings,

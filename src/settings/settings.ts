@@ -9,7 +9,7 @@ import type { ResponseHeaderSettings } from './response-headers';
 import type { ServerSettings } from './servers';
 import type { StoreSettings } from './store';
 import type { StatisticsSettings } from './to-statistics';
-import type { TracingSettings } from './tracing';
+import type { TracingSettings } from './to-tracing';
 import type { XdsSettings } from './xds';
 
 /** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
@@ -37,6 +37,7 @@ export interface Settings {
     readonly maxKeys: number;
   };
   readonly statistics: StatisticsSettings;
-  readonly tracing: TracingSettings;
+  /** Undefined: nothing is traced. */
+  readonly tracing: TracingSettings | undefined;
   readonly identity: IdentitySettings;
 }

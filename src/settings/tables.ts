@@ -7,6 +7,7 @@ import { identityTable } from './identity';
 import { loggingTable } from './logging';
 import { memstoreTable } from './memstore';
 import { mogrifierTable } from './mogrifiers';
+import { otelTable, otlpForAll, otlpForTraces } from './otel';
 import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
 import { responseHeadersTable } from './response-headers';
 import { serversTable } from './servers';
@@ -41,5 +42,8 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Memory-cache store', table: memstoreTable },
   { title: 'Statistics', table: { ...statisticsTable, ...mogrifierTable('<NAME>') } },
   { title: 'Tracing', table: tracingTable },
+  { title: 'Tracing: standard settings of OpenTelemetry', table: otelTable },
+  { title: 'Tracing: the collector', table: otlpForAll },
+  { title: 'Tracing: the collector, for traces alone', table: otlpForTraces },
   { title: 'Identity service', table: identityTable },
 ];

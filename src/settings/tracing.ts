@@ -1,9 +1,9 @@
 import { trueOrFalse } from '../platform/env-table/booleans';
 import { decimalNumber } from '../platform/env-table/numbers';
-import { markNotBuiltYet, setting, type Values } from '../platform/env-table/setting';
+import { setting } from '../platform/env-table/setting';
 import { oneOf, text } from '../platform/env-table/texts';
 
-const table = {
+export const tracingTable = {
   enabled: setting('TRACING_ENABLED', trueOrFalse, {
     default: 'false',
     doc: 'true exports spans by OTLP; the standard OTEL_EXPORTER_OTLP_* settings say where to',
@@ -26,10 +26,6 @@ const table = {
   }),
   samplingRate: setting('TRACING_SAMPLING_RATE', decimalNumber(0, 1), {
     default: '1',
-    doc: 'share of requests that are traced',
+    doc: 'share of the requests without a trace of their caller that are traced; otherwise the caller decides',
   }),
 };
-
-export const tracingTable = markNotBuiltYet(table, 'warns');
-
-export type TracingSettings = Values<typeof tracingTable>;

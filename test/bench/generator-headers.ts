@@ -29,11 +29,16 @@ interface IndexedField {
   insertedAt: number;
 }
 
-/** Header blocks as nghttp2 in Envoy makes them; `varied`: traceparent and x-request-id differ in every call. */
-export function createHeaderWriter(varied: boolean): WriteHeaders {
+/**
+ * Header blocks as nghttp2 in Envoy makes them; `varied`: traceparent and x-request-id differ in every call, and one
+ * call of `sampledEvery` is said to be traced.
+ */
+export function createHeaderWriter(varied: boolean, sampledEvery = 1): WriteHeaders {
   const path = Uint8Array.from([0x04, ...text(PATH)]);
   const fixed = FIXED.map(([name, value]) => indexed(name, value));
-  const traces = varied ? Array.from({ length: TRACES }, aTrace) : [];
+  const traces = varied
+    ? Array.from({ length: TRACES }, (_, i) => aTrace(i % sampledEvery === 0))
+    : [];
   const requestIds = varied ? Array.from({ length: REQUEST_IDS }, aRequestId) : [];
   const names = [indexed('traceparent', ''), indexed('x-request-id', '')] as const;
   const sizes: number[] = [];
@@ -118,8 +123,8 @@ function hex(digits: number): string {
   return Array.from({ length: digits }, () => HEX[Math.floor(Math.random() * 16)]).join('');
 }
 
-function aTrace(): Uint8Array {
-  return Uint8Array.from(text(`00-${hex(32)}-${hex(16)}-01`));
+function aTrace(isSampled: boolean): Uint8Array {
+  return Uint8Array.from(text(`00-${hex(32)}-${hex(16)}-${isSampled ? '01' : '00'}`));
 }
 
 function aRequestId(): Uint8Array {

@@ -26,8 +26,12 @@ export const RESPONSE: WireResponse = {
 };
 
 /** The octets of one socket read after the other: `calls` calls each, ids and header table going on. */
-export function createSession(varied: boolean, keys: number): (calls: number) => Uint8Array {
-  const writeHeaders = createHeaderWriter(varied);
+export function createSession(
+  varied: boolean,
+  keys: number,
+  sampledEvery = 1,
+): (calls: number) => Uint8Array {
+  const writeHeaders = createHeaderWriter(varied, sampledEvery);
   const messages = Array.from({ length: keys }, (_, i) =>
     rateLimitMessage('user', `user-${String(i)}`),
   );

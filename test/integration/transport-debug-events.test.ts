@@ -28,8 +28,8 @@ async function start(
   const listener = createDebugListener(
     {
       dumpRules: () => '',
-      dumpStats: () => '',
-      readStats: () => ({}),
+      dumpStats: nothing,
+      dumpStatsJson: nothing,
       live,
       clock: () => 0,
       events: { maxListeners: 2, intervalMs: 10, patience: 3, ...events },
@@ -40,6 +40,10 @@ async function start(
   cleanups.push(() => listener.close(0));
   const port = 'port' in address ? address.port : 0;
   return { calls, base, listener, port };
+}
+
+async function* nothing(): AsyncGenerator<string, void> {
+  yield await Promise.resolve('');
 }
 
 /** A stream, its text so far, and a way to leave. */

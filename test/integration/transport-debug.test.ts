@@ -15,6 +15,9 @@ const quiet: DebugDeps['live'] = {
   base: { version: 1, read: () => ({}) },
   next: () => ({}),
 };
+async function* pieces(...texts: readonly string[]): AsyncGenerator<string, void> {
+  for (const text of texts) yield await Promise.resolve(text);
+}
 
 describe('the debug port', () => {
   const cleanups: (() => Promise<void>)[] = [];
@@ -26,8 +29,8 @@ describe('the debug port', () => {
     const listener = createDebugListener(
       {
         dumpRules: () => 'shop.user: unit=HOUR requests_per_unit=2',
-        dumpStats: () => 'ratelimit.service.config_load_success: 1\n',
-        readStats: () => ({ counters: { a: 1 } }),
+        dumpStats: () => pieces('ratelimit.service.', 'config_load_success: 1\n'),
+        dumpStatsJson: () => pieces('{"counters":', '{"a":1}}'),
         live: quiet,
         clock: () => 1_700_000_000,
         ...deps,
@@ -58,6 +61,18 @@ describe('the debug port', () => {
     expect(json.headers.get('content-type')).toBe('application/json');
     expect(await json.json()).toEqual({ counters: { a: 1 } });
     expect((await get('/stats?format=xml')).status).toBe(400);
+  });
+
+  it('cuts the statistics that it cannot show to their end', async () => {
+    const { get } = await start({
+      async *dumpStats() {
+        yield await Promise.resolve('a: 1\n');
+        throw new Error('no more to show');
+      },
+    });
+    const answer = await get('/stats');
+    await expect(answer.text()).rejects.toThrow();
+    expect((await get('/stats?format=json')).status).toBe(200);
   });
 
   it('shows nothing where no rules are loaded', async () => {

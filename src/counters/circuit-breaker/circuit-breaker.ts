@@ -23,7 +23,13 @@ export interface CircuitBreakerDeps {
  * is away. From time to time one call, the probe, is let through to see whether it is back. Errors of a
  * store that answers, and those of one node among several, open nothing.
  */
-export type CircuitBreaker = <T>(ask: () => Promise<T>) => Promise<T>;
+export interface CircuitBreaker {
+  readonly call: <T>(ask: () => Promise<T>) => Promise<T>;
+  /** An open one that nobody has asked for a minute counts as closed: what it guarded is of no use any more. */
+  readonly state: BreakerState['kind'];
+}
+
+const FORGOTTEN_MS = 60_000;
 
 interface Call {
   readonly startedMs: number;
@@ -73,7 +79,7 @@ export function createCircuitBreaker(
     }
   };
 
-  return (ask) => {
+  const call: CircuitBreaker['call'] = (ask) => {
     const startedMs = monotonicMs();
     const before: string = state.kind;
     step({ kind: 'asked', atMs: startedMs, oldestMs: oldestMs() });
@@ -81,6 +87,14 @@ export function createCircuitBreaker(
     if (state.kind === 'closed' || isProbe) return pass(ask, { startedMs, isProbe });
     const message = `the counter store is away and not asked: ${reason}`;
     return Promise.reject(new StoreError('store_unavailable', message, { fault: 'breaker' }));
+  };
+
+  return {
+    call,
+    get state() {
+      const isForgotten = state.kind === 'open' && monotonicMs() - state.untilMs > FORGOTTEN_MS;
+      return isForgotten ? 'closed' : state.kind;
+    },
   };
 }
 

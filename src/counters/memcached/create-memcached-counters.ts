@@ -62,7 +62,15 @@ export function createMemcachedCounters(
     for (const node of byAddress.values()) for (const { adds } of node) sum += adds.size;
     return sum;
   };
-  const removeGauge = statistics?.gauge('ratelimit.memcache.pending_keys', pendingKeys);
+  const openConnections = (): number => {
+    let sum = 0;
+    for (const node of nodes) for (const { lane } of node) if (lane.link !== undefined) sum += 1;
+    return sum;
+  };
+  const removeGauges = [
+    statistics?.gauge('ratelimit.memcache.pending_keys', pendingKeys),
+    statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
+  ];
 
   const tellConnected = (): void => {
     const isAny = nodes.some((node) => node.some(({ lane }) => lane.link !== undefined));
@@ -134,7 +142,7 @@ export function createMemcachedCounters(
     const lanes = [...byAddress.values()].flat();
     await Promise.all(lanes.map(({ lane }) => lane.close()));
     await Promise.all(running);
-    removeGauge?.();
+    for (const remove of removeGauges) remove?.();
     connected.close();
     ended.stop();
   };

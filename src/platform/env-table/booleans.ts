@@ -19,3 +19,9 @@ export const trueOrFalse: Parser<boolean> = {
   expected: 'true or false',
   parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
 };
+
+/** `true` or `false` in any letter case, as OpenTelemetry's settings are written. */
+export const booleanInAnyCase: Parser<boolean> = {
+  expected: 'true or false',
+  parse: (text) => trueOrFalse.parse(text.trim().toLowerCase()),
+};

@@ -27,3 +27,18 @@ export function pairs(separator: ':' | '='): Parser<Readonly<Record<string, stri
     },
   };
 }
+
+/** `<k1>=<v1>,<k2>=<v2>` with URL-encoded values, as OpenTelemetry's settings are written. */
+export const headerPairs: Parser<Readonly<Record<string, string>>> = {
+  expected: '<k1>=<v1>,<k2>=<v2> with URL-encoded values',
+  parse: (text) => {
+    const encoded = pairs('=').parse(text.trim().replace(/,$/, ''));
+    if (encoded === undefined) return undefined;
+    try {
+      const entries = Object.entries(encoded);
+      return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value)]));
+    } catch {
+      return undefined;
+    }
+  },
+};

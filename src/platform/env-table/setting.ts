@@ -54,9 +54,3 @@ export function setting<T>(
 export function setting<T>(name: string, parser: Parser<T>, description: Description): Setting<T> {
   return { ...description, name, parser };
 }
-
-/** The same table with every setting marked as not built yet. */
-export function markNotBuiltYet<T extends Table>(table: T, notBuiltYet: NotBuiltYet): T {
-  const entries = Object.entries(table);
-  return Object.fromEntries(entries.map(([key, entry]) => [key, { ...entry, notBuiltYet }])) as T;
-}

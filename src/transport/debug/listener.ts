@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
 import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../http-listener';
 import type { Listener } from '../listener';
@@ -11,10 +12,10 @@ import { createUiPage } from './ui-page';
 export interface DebugDeps {
   /** The rules in force, a line for each limit. */
   readonly dumpRules: () => string;
-  /** All statistics as lines of text. */
-  readonly dumpStats: () => string;
-  /** The same as a value for JSON. */
-  readonly readStats: () => unknown;
+  /** All statistics as lines of text, in pieces: there may be a million. */
+  readonly dumpStats: () => AsyncIterable<string>;
+  /** The same as JSON. */
+  readonly dumpStatsJson: () => AsyncIterable<string>;
   /** What the dashboard is told. */
   readonly live: EventSource;
   /** Default: EVENT_STREAM_OPTIONS. */
@@ -49,7 +50,7 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
       },
     ],
     ['/rlconfig', text(deps.dumpRules)],
-    ['/stats', statsPage(deps, text(deps.dumpStats))],
+    ['/stats', statsPage(deps)],
     ['/debug/pprof/', text(() => PPROF_PAGE)],
     ['/debug/pprof', text(() => PPROF_PAGE)],
     ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
@@ -106,17 +107,28 @@ function show(
   }
 }
 
-function statsPage({ readStats }: DebugDeps, asText: Page): Page {
-  return (query, response, request) => {
+function statsPage({ dumpStats, dumpStatsJson }: DebugDeps): Page {
+  return (query, response) => {
     const format = query.get('format') ?? 'text';
-    if (format === 'text') asText(query, response, request);
-    else if (format === 'json') {
-      send(response, 200, 'application/json', withNewline(JSON.stringify(readStats())));
-    } else {
+    if (format === 'text') sendPieces(response, 'text/plain; charset=utf-8', dumpStats());
+    else if (format === 'json') sendPieces(response, 'application/json', dumpStatsJson());
+    else {
       const error = `format is ${JSON.stringify(format)}, expected text or json\n`;
       send(response, 400, 'text/plain; charset=utf-8', error);
     }
   };
+}
+
+/** As fast as they are read. A fault cuts the answer, so that nobody takes a part of it for the whole. */
+function sendPieces(
+  response: ServerResponse,
+  contentType: string,
+  pieces: AsyncIterable<string>,
+): void {
+  response.writeHead(200, { 'Content-Type': contentType });
+  pipeline(Readable.from(pieces), response, (error) => {
+    if (error) response.destroy();
+  });
 }
 
 function send(response: ServerResponse, status: number, contentType: string, body: string): void {

@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { Statistics } from '../../core/ports';
+import type { CallTracer, Statistics } from '../../core/ports';
 import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
 
@@ -11,6 +11,8 @@ export interface GrpcTransportDeps {
   readonly nowMs: () => number;
   /** Told of every caller whose handshake failed, or who did not show the certificate it must show. */
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: CallTracer | undefined;
 }
 
 export interface ClientRefusal {

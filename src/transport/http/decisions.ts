@@ -1,23 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Asker, Question, Statistics } from '../../core/ports';
+import { failure } from '../../core/errors';
+import type { Asker, CallTracer, Question, Statistics } from '../../core/ports';
+import { JSON_CALL } from './call-kind';
 import type { MalformedBody } from './json/malformed';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
 import { readBody } from './read-body';
 import type { Refusal } from './refusal';
 import { refuse, respondJson } from './respond';
-import { toRefusal } from './status';
+import { toHttpStatus, toRefusal } from './status';
 
 interface DecisionDeps {
   readonly ask: (question: Question) => void;
   readonly statistics: Statistics;
+  readonly tracer?: CallTracer | undefined;
 }
 
 /** Bodies that were no request; of our own, the reference counts nothing here. */
 const REFUSED = 'ratelimit_http.json.refused';
 
 /** `POST /json`: one asker for all calls, the ticket is the number of the call. */
-export function createJsonEndpoint({ ask, statistics }: DecisionDeps) {
+export function createJsonEndpoint({ ask, statistics, tracer }: DecisionDeps) {
   const calls = new Map<number, ServerResponse>();
   let lastTicket = 0;
 
@@ -30,7 +33,7 @@ export function createJsonEndpoint({ ask, statistics }: DecisionDeps) {
         refuse(response, toRefusal(answer));
         return;
       }
-      respondJson(response, answer.overallCode === 'OVER_LIMIT' ? 429 : 200, printDecision(answer));
+      respondJson(response, toHttpStatus(answer), printDecision(answer));
     },
   };
 
@@ -40,6 +43,7 @@ export function createJsonEndpoint({ ask, statistics }: DecisionDeps) {
   };
 
   return (request: IncomingMessage, response: ServerResponse): void => {
+    const trace = tracer?.start(JSON_CALL, headersOf(request));
     readBody(request, (body) => {
       if (typeof body !== 'string') {
         decline(response, body);
@@ -47,17 +51,29 @@ export function createJsonEndpoint({ ask, statistics }: DecisionDeps) {
       }
       const parsed = parseRequest(body);
       if ('kind' in parsed) {
+        trace?.refused(failure('invalid_request', parsed.message));
         decline(response, malformed(parsed));
         return;
       }
       const ticket = ++lastTicket;
       calls.set(ticket, response);
       response.once('close', () => calls.delete(ticket));
-      ask({ request: parsed, asker, ticket });
+      ask({ request: parsed, asker, ticket, trace });
     });
   };
 }
 
 function malformed({ message, where, line, column }: MalformedBody): Refusal {
   return { status: 400, body: { error: message, code: 'malformed', where, line, column } };
+}
+
+/** Node gives names and values in turns. */
+function headersOf({ rawHeaders }: IncomingMessage) {
+  const names: string[] = [];
+  const values: string[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    names.push((rawHeaders[i] as string).toLowerCase());
+    values.push(rawHeaders[i + 1] as string);
+  }
+  return { names, values };
 }

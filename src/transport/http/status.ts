@@ -1,4 +1,5 @@
 import type { Failure, FailureCode } from '../../core/errors';
+import type { Answer } from '../../core/ports';
 import { refusal, type Refusal } from './refusal';
 
 /** The one place where failures become HTTP statuses. A hung store is a store that is down: 503 (choices §4.4). */
@@ -13,4 +14,9 @@ const STATUS_OF_FAILURE: Readonly<Record<FailureCode, number>> = {
 
 export function toRefusal({ code, message }: Failure): Refusal {
   return refusal(STATUS_OF_FAILURE[code], code, message);
+}
+
+export function toHttpStatus(answer: Answer): number {
+  if (answer.kind === 'failure') return STATUS_OF_FAILURE[answer.code];
+  return answer.overallCode === 'OVER_LIMIT' ? 429 : 200;
 }

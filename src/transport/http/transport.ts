@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { HealthStatus, Snapshot } from '../../../streams';
-import type { Statistics } from '../../core/ports';
+import type { CallTracer, Statistics } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../http-listener';
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
@@ -12,11 +12,13 @@ import { refuse, respond } from './respond';
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   readonly statistics: Statistics;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: CallTracer | undefined;
 }
 
 /** The HTTP port by Express: `POST /json` and `GET /healthcheck`. */
 export function createHttpTransport(
-  { health, statistics }: HttpTransportDeps,
+  { health, statistics, tracer }: HttpTransportDeps,
   options: HttpListenerOptions,
 ): Transport {
   const questions = createQuestionSource();
@@ -26,7 +28,7 @@ export function createHttpTransport(
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
-  app.post('/json', createJsonEndpoint({ ask: questions.ask, statistics }));
+  app.post('/json', createJsonEndpoint({ ask: questions.ask, statistics, tracer }));
   app.all('/json', allowOnly('POST'));
   // Express answers HEAD by the handler of GET.
   app.get('/healthcheck', (_request, response) => {

@@ -1,4 +1,4 @@
-import type { Http2Connection, MessageWriter } from '../http2/api';
+import type { HeaderList, Http2Connection, MessageWriter } from '../http2/api';
 import type { GrpcStatus } from './status';
 
 /**
@@ -17,6 +17,9 @@ export interface GrpcEvents<M> {
   onCancel(ticket: number, method: M): void;
 }
 
+/** Makes of the headers of a call what its owner will ask for by `note`. */
+export type NoteOf<M> = (method: M, headers: HeaderList) => unknown;
+
 /** gRPC on the server side of one HTTP/2 connection (gRPC over HTTP2), without socket, clock or timer. */
 export interface GrpcConnection {
   /** For its owner's care: output, drain, keepalive, end. The streams are not to be touched. */
@@ -24,6 +27,8 @@ export interface GrpcConnection {
   /** Takes what the socket read. Never throws, whatever comes. */
   receive(bytes: Uint8Array, nowMs: number): void;
 
+  /** What `NoteOf` made of the call's headers. */
+  note(ticket: number): unknown;
   /** Ends a unary call with its message. `maxBytes` is what `write` uses at most, prefix included. */
   answer<R>(ticket: number, message: R, maxBytes: number, write: MessageWriter<R>): void;
   /** Sends one of several messages. */

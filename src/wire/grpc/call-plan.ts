@@ -42,6 +42,11 @@ export const READ_NAMES: ReadonlySet<string> = new Set([
   'grpc-encoding',
 ]);
 
+/** The same and more; to be made once, for all connections. */
+export function readNamesWith(more: readonly string[]): ReadonlySet<string> {
+  return new Set([...READ_NAMES, ...more]);
+}
+
 /**
  * Reads header lists. A repeated block brings its plan with it; a list that differs from the one before only in fields
  * that mean nothing here (`traceparent`) gets the plan of that one.

@@ -15,6 +15,8 @@ export interface Call<M> {
    */
   phase: 'reading' | 'asked' | 'answering' | 'over';
   body: Body | undefined;
+  /** What the owner made of the headers; undefined where it wants nothing of them. */
+  note: unknown;
 }
 
 /**
@@ -50,6 +52,7 @@ export function createCalls<M>(): Calls<M> {
         deadlineMs,
         phase: 'reading',
         body: undefined,
+        note: undefined,
       };
       slots[ticket] = call;
       if (deadlineMs < nextDeadlineMs) nextDeadlineMs = deadlineMs;

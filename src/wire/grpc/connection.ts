@@ -1,7 +1,7 @@
 import type { Http2Events } from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
-import type { GrpcConnection, GrpcEvents } from './api';
+import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
 import { createPlanner, READ_NAMES, type GrpcMethod } from './call-plan';
@@ -19,6 +19,10 @@ export interface GrpcDeps<M extends GrpcMethod> {
   /** `createRefusalBlocks()`, one for all connections. */
   readonly refusalBlock: (status: GrpcStatus) => Uint8Array;
   readonly events: GrpcEvents<M>;
+  /** Undefined: nobody wants the headers. */
+  readonly noteOf?: NoteOf<M> | undefined;
+  /** The regular header fields that are kept, from `readNamesWith`; by default those that gRPC itself reads. */
+  readonly readNames?: ReadonlySet<string> | undefined;
 }
 
 /** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
@@ -33,7 +37,7 @@ const EXPIRED = grpcStatus(
 
 /** gRPC over a connection of our own engine. */
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
-  const { methods, inflate, refusalBlock, events } = deps;
+  const { methods, inflate, refusalBlock, events, noteOf, readNames = READ_NAMES } = deps;
   const calls = createCalls<M>();
   const planCall = createPlanner(methods);
   const budget = { leftBytes: MAX_HELD_BYTES };
@@ -84,6 +88,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       }
       const call = calls.add(stream, plan, nowMs + Math.min(plan.timeoutMs, MAX_REQUEST_MS));
       stream.user = call;
+      if (noteOf !== undefined) call.note = noteOf(plan.method, headers);
       if (plan.timeoutMs === 0) fail(call, EXPIRED);
       else if (endStream) reader.complete(call);
     },
@@ -106,7 +111,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       else if (call.phase !== 'over') cancel(call);
     },
   };
-  const http2 = createHttp2Connection(http2Events, { readNames: READ_NAMES });
+  const http2 = createHttp2Connection(http2Events, { readNames });
   const refusals = createRefusals<Call<M>>((stream, block) => {
     http2.sendHeaders(stream, block, true);
   });
@@ -124,6 +129,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       nowMs = atMs;
       http2.receive(bytes, atMs);
     },
+    note: (ticket) => calls.get(ticket)?.note,
     answer(ticket, message, maxBytes, write) {
       const call = end(ticket);
       if (call === undefined) return;

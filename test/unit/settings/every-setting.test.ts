@@ -34,6 +34,17 @@ const storeCases = (prefix: string): readonly Case[] => [
   [`${prefix}_SENTINEL_AUTH`, undefined, 'p', { username: undefined, password: 'p' }, ':'],
 ];
 
+const collectorCases = (prefix: string): readonly Case[] => [
+  [`${prefix}_ENDPOINT`, undefined, 'http://c:4318', 'http://c:4318', 'a b'],
+  [`${prefix}_INSECURE`, undefined, 'True', true, 'yes'],
+  [`${prefix}_HEADERS`, undefined, 'api-key=a%3Db', { 'api-key': 'a=b' }, 'a=%'],
+  [`${prefix}_TIMEOUT`, undefined, '500', 500, '0'],
+  [`${prefix}_COMPRESSION`, undefined, 'gzip', 'gzip', 'br'],
+  file(`${prefix}_CERTIFICATE`),
+  file(`${prefix}_CLIENT_KEY`),
+  file(`${prefix}_CLIENT_CERTIFICATE`),
+];
+
 const CASES: readonly Case[] = [
   ['CONFIG_TYPE', 'FILE', 'GRPC_XDS_DELTA', 'GRPC_XDS_DELTA', 'file'],
   flag('FORCE_START_WITHOUT_INITIAL_CONFIG', false),
@@ -149,6 +160,15 @@ const CASES: readonly Case[] = [
   ['TRACING_SERVICE_NAMESPACE', '', 'edge', 'edge', undefined],
   ['TRACING_SERVICE_INSTANCE_ID', undefined, 'a', 'a', undefined],
   ['TRACING_SAMPLING_RATE', 1, '0.01', 0.01, '1.01'],
+  ['OTEL_SDK_DISABLED', false, 'TRUE', true, '1'],
+  ['OTEL_SERVICE_NAME', undefined, 'limits', 'limits', undefined],
+  ['OTEL_RESOURCE_ATTRIBUTES', undefined, 'a=b%20c,d=e', { a: 'b c', d: 'e' }, 'a'],
+  ['OTEL_BSP_MAX_QUEUE_SIZE', 2_048, '10', 10, '0'],
+  ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 512, '10', 10, '-1'],
+  ['OTEL_BSP_SCHEDULE_DELAY', 5_000, '100', 100, '5s'],
+  ['OTEL_BSP_EXPORT_TIMEOUT', 30_000, '100', 100, '30s'],
+  ...collectorCases('OTEL_EXPORTER_OTLP'),
+  ...collectorCases('OTEL_EXPORTER_OTLP_TRACES'),
 
   ['IDENTITY_HOST', '0.0.0.0', '::1', '::1', 'a b'],
   ['IDENTITY_PORT', 8082, '80', 80, 'http'],

@@ -79,14 +79,7 @@ describe('settings', () => {
           responseTimeAsMilliseconds: false,
         },
       },
-      tracing: {
-        enabled: false,
-        exporterProtocol: 'http',
-        serviceName: 'RateLimit',
-        serviceNamespace: '',
-        serviceInstanceId: undefined,
-        samplingRate: 1,
-      },
+      tracing: undefined,
       identity: {
         host: '0.0.0.0',
         port: 8082,

@@ -1,10 +1,11 @@
-import type { Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { failure } from '../../../core/errors';
 import type { Decision, DecisionRequest } from '../../../core/model';
-import type { Asker, Question, Statistics } from '../../../core/ports';
+import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/ratelimit/messages';
+import { GRPC_CALL } from '../call-kind';
 import { SHOULD_RATE_LIMIT } from '../methods';
 import { toGrpcError } from '../status';
 
@@ -13,6 +14,7 @@ interface DecisionDeps {
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
+  readonly tracer?: CallTracer | undefined;
 }
 
 type DecisionCall = ServerUnaryCall<DecisionRequest | Malformed, Decision>;
@@ -26,7 +28,10 @@ const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
 const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 
 /** Registers ShouldRateLimit: one asker for the whole server, the ticket is the number of the call. */
-export function serveDecisions(server: Server, { ask, statistics, nowMs }: DecisionDeps): void {
+export function serveDecisions(
+  server: Server,
+  { ask, statistics, nowMs, tracer }: DecisionDeps,
+): void {
   const calls = new Map<number, Call>();
   let lastTicket = 0;
 
@@ -56,11 +61,14 @@ export function serveDecisions(server: Server, { ask, statistics, nowMs }: Decis
       calls.set(ticket, { startedMs: nowMs(), reply });
       // A deadline that has passed and a caller that hangs up both come as this event.
       call.once('cancelled', () => finish(ticket));
+      const trace = tracer?.start(GRPC_CALL, headersOf(call.metadata));
       if (isMalformed(request)) {
         const message = `the message is no RateLimitRequest: ${request.reason}`;
-        asker.answer(ticket, failure('invalid_request', message));
+        const refusal = failure('invalid_request', message);
+        trace?.refused(refusal);
+        asker.answer(ticket, refusal);
       } else {
-        ask({ request, asker, ticket });
+        ask({ request, asker, ticket, trace });
       }
     },
     encode,
@@ -77,4 +85,9 @@ function createDecode(): (bytes: Buffer) => DecisionRequest | Malformed {
 function encode(decision: Decision): Buffer {
   const bytes = Buffer.allocUnsafe(roomForResponse(decision));
   return bytes.subarray(0, writeResponse(decision, bytes, 0));
+}
+
+function headersOf(metadata: Metadata) {
+  const fields = Object.entries(metadata.getMap());
+  return { names: fields.map(([name]) => name), values: fields.map(([, value]) => String(value)) };
 }

@@ -21,12 +21,12 @@ export function createGrpcJsTransport(
   deps: GrpcTransportDeps,
   options: GrpcTransportOptions,
 ): Transport {
-  const { health, statistics, nowMs, onClientRefused } = deps;
+  const { health, statistics, nowMs, onClientRefused, tracer } = deps;
   // The library would write lines of its own to standard error; what matters of them comes as an error.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(toServerOptions(options));
   const questions = createQuestionSource();
-  serveDecisions(server, { ask: questions.ask, statistics, nowMs });
+  serveDecisions(server, { ask: questions.ask, statistics, nowMs, tracer });
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());

@@ -32,6 +32,7 @@ const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
   const { methods, decisions, nowMs, random, onFailure } = deps;
+  const { noteOf, readNames } = decisions;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
   let upkeepTimer: NodeJS.Timeout | undefined;
@@ -62,7 +63,8 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
 
   const host: ConnectionHost = {
     nowMs,
-    speak: (events) => createGrpcConnection({ methods, inflate, refusalBlock, events }),
+    speak: (events) =>
+      createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf, readNames }),
     beforeRead: decisions.begin,
     afterRead(connection) {
       decisions.handOn();

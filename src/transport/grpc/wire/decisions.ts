@@ -1,9 +1,13 @@
+import { failure } from '../../../core/errors';
 import type { Decision } from '../../../core/model';
-import type { Answer, Question, Statistics } from '../../../core/ports';
+import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../../core/ports';
+import type { NoteOf } from '../../../wire/grpc/api';
+import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { PREFIX_BYTES } from '../../../wire/grpc/body';
 import { framed } from '../../../wire/grpc/framed';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
+import { GRPC_CALL } from '../call-kind';
 import { GRPC_STATUS, grpcError, toGrpcError, type GrpcError } from '../status';
 import { ignore, type Caller, type ServedMethod } from './method';
 
@@ -12,11 +16,16 @@ interface DecisionDeps {
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
+  readonly tracer?: CallTracer | undefined;
 }
 
 /** ShouldRateLimit for all connections. */
 export interface Decisions {
   readonly method: ServedMethod;
+  /** Which calls are traced, asked as their headers come; undefined: none. */
+  readonly noteOf: NoteOf<ServedMethod> | undefined;
+  /** The header fields that are kept for it. */
+  readonly readNames: ReadonlySet<string>;
   /** Before a socket read is taken: its octets came at `atMs`. */
   readonly begin: (atMs: number) => void;
   /** After it: hands on the questions that it brought. */
@@ -33,7 +42,7 @@ const COUNTED = -1;
 
 const writeDecision = framed<Decision>(writeResponse);
 
-export function createDecisions({ ask, statistics, nowMs }: DecisionDeps): Decisions {
+export function createDecisions({ ask, statistics, nowMs, tracer }: DecisionDeps): Decisions {
   const decode = createRequestDecoder();
   const times = createTimes(statistics, nowMs);
   let batch: Question[] = [];
@@ -47,26 +56,37 @@ export function createDecisions({ ask, statistics, nowMs }: DecisionDeps): Decis
     times.add(askedAt);
   };
 
-  return {
-    method: {
-      requests: 'one',
-      onMessage(caller, ticket, bytes, start, end) {
-        received += 1;
-        caller.askedAtMs[ticket] = readAtMs;
-        const request = decode(bytes, start, end);
-        if (isMalformed(request)) {
-          settleTime(caller, ticket);
-          const message = `the message is no RateLimitRequest: ${request.reason}`;
-          fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, message));
-        } else batch.push({ request, asker: caller.asker, ticket });
-      },
-      onHalfClose: ignore,
-      onCancel(caller, ticket) {
-        // Its answer comes all the same and ends the ticket.
+  const method: ServedMethod = {
+    requests: 'one',
+    onMessage(caller, ticket, bytes, start, end) {
+      received += 1;
+      caller.askedAtMs[ticket] = readAtMs;
+      const request = decode(bytes, start, end);
+      // Nobody but `noteOf` makes the notes of these calls.
+      const trace =
+        tracer === undefined ? undefined : (caller.grpc.note(ticket) as CallTrace | undefined);
+      if (isMalformed(request)) {
         settleTime(caller, ticket);
-        caller.touch();
-      },
+        const message = `the message is no RateLimitRequest: ${request.reason}`;
+        trace?.refused(failure('invalid_request', message));
+        fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, message));
+      } else batch.push({ request, asker: caller.asker, ticket, trace });
     },
+    onHalfClose: ignore,
+    onCancel(caller, ticket) {
+      // Its answer comes all the same and ends the ticket.
+      settleTime(caller, ticket);
+      caller.touch();
+    },
+  };
+
+  return {
+    method,
+    readNames: readNamesWith(tracer?.headerNames ?? []),
+    noteOf:
+      tracer === undefined
+        ? undefined
+        : (called, headers) => (called === method ? tracer.start(GRPC_CALL, headers) : undefined),
     begin(atMs) {
       readAtMs = atMs;
     },

@@ -25,10 +25,10 @@ export function createWireTransport(
   deps: WireTransportDeps,
   options: GrpcTransportOptions,
 ): Transport {
-  const { health, statistics, nowMs, random, onClientRefused } = deps;
+  const { health, statistics, nowMs, random, tracer, onClientRefused } = deps;
   const { onConnectionFailure = () => undefined } = deps;
   const questions = createQuestionBatches();
-  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs });
+  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
   const methods = new Map<string, ServedMethod>([

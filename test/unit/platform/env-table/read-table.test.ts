@@ -7,7 +7,7 @@ import {
   type Findings,
   readTable,
 } from '../../../../src/platform/env-table/read-table';
-import { markNotBuiltYet, setting } from '../../../../src/platform/env-table/setting';
+import { setting } from '../../../../src/platform/env-table/setting';
 import { oneOf, text } from '../../../../src/platform/env-table/texts';
 
 const table = {
@@ -128,13 +128,6 @@ describe('a setting whose feature is not built', () => {
     expect(read({ AGE: 'old' }).problems).toEqual([
       'AGE="old": expected a whole number of at least 0',
     ]);
-  });
-
-  it('may be marked for a whole table', () => {
-    const marked = markNotBuiltYet(table, 'warns');
-    expect(Object.values(marked).map(notBuiltText)).toEqual(
-      Object.keys(table).map(() => 'not built yet'),
-    );
   });
 
   it('says so in the help', () => {

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { cpus } from 'node:os';
+import { createRegistry } from '../../src/stats/registry';
+import { createTracing, type Tracing } from '../../src/tracing/create-tracing';
+import { freePort } from '../support/free-port';
+import { silentLogger } from '../support/silent-logger';
+import { median } from './measure';
+import { createWireFlow } from './wire-flow';
+
+const ROUNDS = Number(process.env['ROUNDS'] ?? 40);
+const WARM_UP = 10;
+
+/** A collector that takes all and does nothing, in a process of its own. */
+const SINK = `require('http').createServer((q, s) => { q.resume(); q.on('end', () => s.end()); }).listen(+process.argv[1], '127.0.0.1')`;
+
+function startTracing(port: number, samplingRate: number): Tracing {
+  return createTracing(
+    {
+      clock: () => Date.now() / 1_000,
+      monotonicMs: () => performance.now(),
+      random: Math.random,
+      statistics: createRegistry(),
+      logger: silentLogger,
+    },
+    {
+      samplingRate,
+      store: {},
+      resourceAttributes: { 'service.name': 'bench' },
+      exporter: {
+        ...{ protocol: 'http', url: `http://127.0.0.1:${String(port)}/v1/traces`, headers: {} },
+        ...{ timeoutMs: 10_000, compression: 'none' },
+        ...{ caFile: undefined, keyFile: undefined, certificateFile: undefined },
+      },
+      batches: { queueSize: 2_048, batchSize: 512, delayMs: 5_000, exportTimeoutMs: 30_000 },
+    },
+  );
+}
+
+/** A service that ran for a while has its code compiled, that of the one traced call in a hundred too. */
+async function warmUp(traced: Tracing): Promise<void> {
+  const flow = createWireFlow({ varied: true, sampledEvery: 4, tracer: traced.tracer });
+  for (let round = 0; round < WARM_UP; round++) await flow.round();
+}
+
+/** Rounds of all in turn, so that what disturbs one disturbs all. */
+async function compare(name: string, varied: boolean, traced: Tracing): Promise<void> {
+  const tracings = { off: undefined, 'off again': undefined, 'on, 1 %': traced.tracer };
+  const only = process.env['WAYS']?.split(';');
+  const flows = Object.entries(tracings)
+    .filter(([label]) => only?.includes(label) !== false)
+    .map(([label, tracer]) => ({
+      label,
+      flow: createWireFlow({ varied, sampledEvery: 100, tracer }),
+      rounds: [] as number[],
+    }));
+  for (let round = 0; round < ROUNDS + WARM_UP; round++) {
+    for (const { flow, rounds } of flows) {
+      const micros = await flow.round();
+      if (round >= WARM_UP) rounds.push(micros);
+    }
+  }
+  const base = flows[0]?.rounds ?? [];
+  for (const { label, rounds } of flows) {
+    const ratios = rounds.map((micros, i) => micros / (base[i] ?? NaN));
+    console.log(
+      `${name.padEnd(32)} ${label.padEnd(10)} ${median(rounds).toFixed(3)} µs  ` +
+        `${(100 * (median(ratios) - 1)).toFixed(1).padStart(5)} %  least ${Math.min(...rounds).toFixed(3)}`,
+    );
+  }
+}
+
+async function main(): Promise<void> {
+  console.log(`${cpus()[0]?.model ?? 'unknown CPU'}, node ${process.version}; CPU per decision`);
+  const port = await freePort();
+  const sink = spawn(process.execPath, ['-e', SINK, String(port)], { stdio: 'inherit' });
+  const traced = startTracing(port, 0.01);
+  await warmUp(traced);
+  if (process.env['ONLY'] !== 'varied')
+    await compare('headers alike, no traceparent', false, traced);
+  await compare('headers varied, with traceparent', true, traced);
+  await traced.close(1_000);
+  sink.kill();
+}
+
+void main();

@@ -1,0 +1,173 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { callWithHeaders } from '../support/call-with-headers';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { parseExposition } from '../support/parse-exposition';
+import { startRedisServer } from '../support/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/service';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopServices();
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const RULES = `domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 20 }
+  - key: trial
+    shadow_mode: true
+    rate_limit: { unit: day, requests_per_unit: 1 }
+  - key: path
+    value: /cart
+    descriptors:
+      - key: verb
+        rate_limit: { unit: day, requests_per_unit: 1000 }
+  - key: open
+    on_store_error: allow
+    rate_limit: { unit: day, requests_per_unit: 100000 }
+`;
+
+/** A directory of rules, and a way to write them again. */
+async function ruleFolder() {
+  const root = await mkdtemp(join(tmpdir(), 'weir-statistics-'));
+  ends.push(() => rm(root, { recursive: true }));
+  await mkdir(join(root, 'config'));
+  const write = (text: string) => writeFile(join(root, 'config', 'shop.yaml'), text);
+  await write(RULES);
+  return { root, write };
+}
+
+async function counters({ debug }: Service): Promise<Readonly<Record<string, number>>> {
+  const response = await fetch(`${debug}/stats?format=json`);
+  return ((await response.json()) as { counters: Record<string, number> }).counters;
+}
+
+async function loads(service: Service, stat: 'success' | 'error', least: number): Promise<void> {
+  await eventually(async () => {
+    const all = await counters(service);
+    expect(all[`ratelimit.service.config_load_${stat}`]).toBeGreaterThanOrEqual(least);
+  });
+}
+
+function twoLevels(service: Service) {
+  const entries = [
+    { key: 'path', value: '/cart' },
+    { key: 'verb', value: 'GET' },
+  ];
+  return callWithHeaders(service.grpc, { domain: 'shop', descriptors: [{ entries }] });
+}
+
+describe('the statistics of the built service', () => {
+  it('hold every metric and label of the document after a load', async () => {
+    const { root, write } = await ruleFolder();
+    const port = await freePort();
+    const service = await startService({
+      env: {
+        RUNTIME_ROOT: root,
+        BACKEND_TYPE: 'memory',
+        DISABLE_STATS: 'false',
+        USE_PULLMETRICS: 'true',
+        PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,
+      },
+    });
+    for (let i = 0; i < 25; i++) await ask(service, 'shop', 'user=ann');
+    for (let i = 0; i < 3; i++) await ask(service, 'shop', 'trial=ann');
+    expect(await twoLevels(service)).toBe(0);
+    expect(await callWithHeaders(service.grpc, { domain: '' })).toBe(3);
+    await write('domain: [');
+    await loads(service, 'error', 1);
+
+    const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
+    const { samples, types } = parseExposition(text, 'text');
+    const rule = (stat: string) => `ratelimit_service_rate_limit_${stat}`;
+    const user = '{domain="shop",key1="user"}';
+    const values: [name: string, labels: string, value: number][] = [
+      [rule('total_hits'), user, 25],
+      [rule('over_limit'), user, 5],
+      [rule('near_limit'), user, 4],
+      [rule('within_limit'), user, 20],
+      [rule('shadow_mode'), '{domain="shop",key1="trial"}', 2],
+      [rule('total_hits'), '{domain="shop",key1="path_/cart",key2="verb"}', 1],
+      ['ratelimit_service_should_rate_limit_error', '{err_type="service_error"}', 1],
+      ['ratelimit_service_total_requests', '{grpc_method="ShouldRateLimit"}', 2],
+      ['ratelimit_service_config_load_success', '', 1],
+      ['ratelimit_service_config_load_error', '', 1],
+    ];
+    expect(values.map(([name, labels]) => [name, labels, samples.get(name + labels)])).toEqual(
+      values,
+    );
+    expect(values.map(([name]) => types.get(name))).toEqual(values.map(() => 'counter'));
+    const time = 'ratelimit_service_response_time_seconds';
+    expect(types.get(time)).toBe('histogram');
+    expect(samples.get(`${time}_count{grpc_method="ShouldRateLimit"}`)).toBe(2);
+    const bounds = [...samples.keys()].filter((key) => key.startsWith(`${time}_bucket`));
+    expect(bounds.some((key) => key.includes('le="0.0001"'))).toBe(true);
+    expect(bounds.some((key) => key.includes('le="10"'))).toBe(true);
+  });
+
+  it('are exact through reloads and an outage of the store, by rule and by kind', async () => {
+    const { root, write } = await ruleFolder();
+    let redis = await startRedisServer();
+    ends.push(() => redis.stop());
+    const { port } = redis;
+    const service = await startService({
+      env: {
+        RUNTIME_ROOT: root,
+        BACKEND_TYPE: 'redis',
+        REDIS_URL: `127.0.0.1:${String(port)}`,
+        REDIS_TIMEOUT: '300ms',
+      },
+    });
+    const statuses = { user: [] as number[], trial: [] as number[], open: [] as number[] };
+    const load = async (times: number) => {
+      for (let i = 0; i < times; i++) {
+        const keys = ['user', 'trial', 'open'] as const;
+        const answers = keys.map(async (key) => {
+          const { status } = await ask(service, 'shop', `${key}=ann`);
+          statuses[key].push(status);
+        });
+        await Promise.all(answers);
+      }
+    };
+    await load(15);
+    for (let version = 2; version <= 4; version++) {
+      const loading = load(10);
+      await write(`${RULES}# ${String(version)}\n`);
+      await loads(service, 'success', version);
+      await loading;
+    }
+    await redis.kill();
+    await load(20);
+    redis = await startRedisServer({ port });
+    await eventually(async () => {
+      expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
+      await load(1);
+      expect(statuses.user.at(-1)).toBe(200);
+    });
+    await load(25);
+
+    const all = await counters(service);
+    const asked = statuses.user.length;
+    const of = (key: keyof typeof statuses, status: number) =>
+      statuses[key].filter((one) => one === status).length;
+    const stat = (key: string, name: string) =>
+      all[`ratelimit.service.rate_limit.shop.${key}.${name}`] ?? 0;
+    expect(of('user', 503)).toBeGreaterThan(0);
+    expect(of('user', 429)).toBeGreaterThan(0);
+    for (const key of ['user', 'trial', 'open'] as const) {
+      expect([key, stat(key, 'total_hits')]).toEqual([key, asked]);
+    }
+    expect(stat('user', 'over_limit')).toBe(of('user', 429));
+    expect(stat('user', 'within_limit')).toBe(of('user', 200));
+    expect(stat('trial', 'over_limit')).toBe(stat('trial', 'shadow_mode'));
+    expect(of('open', 200)).toBe(asked);
+    const failed = of('user', 503) + of('trial', 503);
+    const call = (name: string) => all[`ratelimit.service.call.should_rate_limit.${name}`] ?? 0;
+    expect(call('redis_error') - call('answered_locally')).toBe(failed);
+    expect(call('answered_locally')).toBe(of('user', 503));
+  });
+});

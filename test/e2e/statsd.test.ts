@@ -1,0 +1,41 @@
+import { eventually } from '../support/eventually';
+import { ask, startService, stopServices } from '../support/service';
+import { startStatsdProcess } from '../support/statsd-process';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopServices();
+  for (const end of ends.splice(0)) await end();
+});
+
+it.each(['tcp', 'udp'] as const)(
+  'the StatsD server of npm gets exact totals over %s',
+  async (protocol) => {
+    const statsd = await startStatsdProcess(protocol);
+    ends.push(() => statsd.stop());
+    const service = await startService({
+      env: {
+        BACKEND_TYPE: 'memory',
+        DISABLE_STATS: 'false',
+        STATSD_HOST: '127.0.0.1',
+        STATSD_PORT: String(statsd.port),
+        STATSD_PROTOCOL: protocol,
+        STATS_FLUSH_INTERVAL: '50ms',
+      },
+    });
+    const asked = 120;
+    const statuses: number[] = [];
+    for (let i = 0; i < asked; i++)
+      statuses.push((await ask(service, 'example', 'remote_address=a')).status);
+    const refused = statuses.filter((status) => status === 429).length;
+    expect(refused).toBeGreaterThan(0);
+    const rule = 'ratelimit.service.rate_limit.example.remote_address';
+    await eventually(async () => {
+      const counters = await statsd.counters();
+      expect(counters.get(`${rule}.total_hits`)).toBe(asked);
+      expect(counters.get(`${rule}.over_limit`)).toBe(refused);
+      expect(counters.get(`${rule}.within_limit`)).toBe(asked - refused);
+      expect(counters.get('statsd.bad_lines_seen')).toBe(0);
+    });
+  },
+);
