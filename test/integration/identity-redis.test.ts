@@ -17,8 +17,14 @@ afterEach(async () => {
 async function openStore(port: number, auth?: { username: undefined; password: string }) {
   const { logger, lines } = createRecordingLogger();
   const store = createRedisStore(
-    { monotonicMs: () => performance.now(), logger },
-    { address: { kind: 'tcp', host: '127.0.0.1', port }, auth, tls: undefined, timeoutMs: 300 },
+    { monotonicMs: () => performance.now(), nowMs: Date.now, logger },
+    {
+      address: { kind: 'tcp', host: '127.0.0.1', port },
+      auth,
+      sentinelAuth: undefined,
+      tls: undefined,
+      timeoutMs: 300,
+    },
   );
   stores.push(store);
   await store.open();

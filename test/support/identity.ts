@@ -7,6 +7,7 @@ import {
   formatCredential,
   hashSecret,
 } from '../../src/identity/credential/credential';
+import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
 import type { Decisions, Descriptor, Verdict } from '../../src/identity/limits/decisions';
 import { createLimits, type LimitsOptions } from '../../src/identity/limits/limits';
 import {
@@ -126,6 +127,7 @@ export async function startIdentity(
   options: Partial<IdentityServiceOptions> = {},
   limitsOptions: Partial<LimitsOptions> = {},
   otherStore?: IdentityStore,
+  jwt?: JwtVerifier,
 ) {
   const place = await createStoreFile();
   const clock = { nowMs: 1_800_000_000_000 };
@@ -146,7 +148,7 @@ export async function startIdentity(
   );
   const monotonicMs = () => performance.now();
   const service = createIdentityService(
-    { store, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
+    { store, jwt, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
     { ...DEFAULTS, ...options },
   );
   const port = await service.listen();

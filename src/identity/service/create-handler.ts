@@ -28,6 +28,8 @@ export interface HandlerOptions {
 }
 
 const PATH = '/v1/userinfo';
+/** While a store is away every request fails: the log says so once in this time. */
+const WARN_EVERY_MS = 1_000;
 
 /** On every answer, whatever its status (choices §7.2). */
 const ALWAYS = {
@@ -50,6 +52,8 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   const answer = createAnswers(options.profile);
   const cors = createCors(options.corsOrigins, ALLOWED_METHODS);
 
+  let warnedMs = -Infinity;
+
   const begin = (request: IncomingMessage, response: ServerResponse): Exchange => {
     const requestId = requestIdOf(request, createRequestId);
     return { request, response, requestId, startedMs: monotonicMs() };
@@ -63,8 +67,10 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
     const milliseconds = monotonicMs() - startedMs;
     metrics.request(status, reason, milliseconds / 1_000);
     const fields = { requestId, status, reason, milliseconds };
-    if (status >= 500) logger.warn('a request was not answered as it should', fields);
-    else logger.debug('answered a request', fields);
+    if (status >= 500 && startedMs - warnedMs >= WARN_EVERY_MS) {
+      warnedMs = startedMs;
+      logger.warn('a request was not answered as it should', fields);
+    } else logger.debug('answered a request', fields);
     if (response.headersSent || response.destroyed) return;
     const length = status === 204 ? {} : { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, {
