@@ -62,9 +62,10 @@ export function createKeySet(
     try {
       return await current()(header, token);
     } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey) throw error;
-      if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
-      if (error instanceof KeysUnavailable) throw error;
+      const isOfToken =
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys;
+      if (isOfToken || error instanceof KeysUnavailable) throw error;
       // The key is there and is no key: a fault of the set, not of the token.
       throw new KeysUnavailable(`the key set ${name} has a key that cannot be used`, {
         cause: error,
@@ -78,9 +79,9 @@ export function createKeySet(
     try {
       return await search(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
     }
-    // A key that is new since.
+    // A key that is new since, or one that was repaired.
     await askAgain();
     if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
     return search(header, token);
