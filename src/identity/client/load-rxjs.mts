@@ -4,6 +4,7 @@ import type * as Rxjs from 'rxjs';
 const rxjs: typeof Rxjs | undefined = await import('rxjs').catch(() => undefined);
 
 export function loadRxjs(): typeof Rxjs {
-  if (rxjs === undefined) throw new Error('getUserInfo$ needs the package rxjs, which is not installed');
+  if (rxjs === undefined)
+    throw new Error('getUserInfo$ needs the package rxjs, which is not installed');
   return rxjs;
 }
