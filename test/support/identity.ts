@@ -20,6 +20,7 @@ import { parseUser } from '../../src/identity/store/parse-records';
 import type { UserRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
 import { createRecordingLogger } from './recording-logger';
+import { contentOf, expectNoSecretIn, rememberSecrets } from './secrets';
 
 /** A store file in a new folder. */
 export async function createStoreFile() {
@@ -103,7 +104,9 @@ export async function grant(
   const { id, secret } = credential;
   const record = { id, secretHash: hashSecret(secret), sessionId, userId: user.id, createdAt };
   await store.createToken(record, tokenMs);
-  return { token: formatCredential('token', credential), tokenId: id, sessionId };
+  const token = formatCredential('token', credential);
+  rememberSecrets(token);
+  return { token, tokenId: id, sessionId };
 }
 
 export async function grantApiKey(store: IdentityStore, name: string) {
@@ -111,7 +114,9 @@ export async function grantApiKey(store: IdentityStore, name: string) {
   const { id, secret } = credential;
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.putApiKey({ id, secretHash: hashSecret(secret), name, createdAt });
-  return { apiKey: formatCredential('apiKey', credential), id };
+  const apiKey = formatCredential('apiKey', credential);
+  rememberSecrets(apiKey);
+  return { apiKey, id };
 }
 
 const DEFAULTS: IdentityServiceOptions = {
@@ -162,9 +167,16 @@ export async function startIdentity(
     port,
     file: place.file,
     url: `http://127.0.0.1:${String(port)}/v1/userinfo`,
+    /** Every test ends with a look for secrets in all that the service leaves behind. */
     async stop() {
       await service.close(100);
+      const places = {
+        'the log': JSON.stringify(lines),
+        'the metrics': metrics.print(),
+        'the store': contentOf(place.file),
+      };
       await place.remove();
+      expectNoSecretIn(places);
     },
   };
 }
