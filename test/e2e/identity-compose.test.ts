@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { IdentityClient } from '../../src/identity/client';
 import { readSettings } from '../../src/settings/read-settings';
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { identityCli, startIdentityProcess, stopIdentities } from '../support/identity-service';
 import { startRedisServer } from '../support/redis-server';
 import { startService, stopServices } from '../support/service';
@@ -66,12 +67,12 @@ it('works as it is written: proxy, identity, decisions, Redis', async () => {
   const decisions = await startService({
     env: { ...environmentOf('decisions'), ...here, RUNTIME_ROOT: FOLDER },
   });
-  const { IDENTITY_METRICS_ADDR: _, ...settings } = environmentOf('identity');
   const identity = await startIdentityProcess({
-    ...settings,
+    ...environmentOf('identity'),
     ...here,
     IDENTITY_RATELIMIT_ADDRESS: decisions.grpc,
     IDENTITY_TRUSTED_PROXIES: '127.0.0.1',
+    IDENTITY_METRICS_ADDR: `127.0.0.1:${String(await freePort())}`,
   });
   const demo = await identityCli(identity.env, ['demo', '--json']);
   const { token = '' } = JSON.parse(demo.stdout) as { readonly token?: string };

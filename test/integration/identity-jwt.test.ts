@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { generateSecret, SignJWT } from 'jose';
+import { generateSecret, SignJWT, type JWTPayload } from 'jose';
 import { createJwtVerifier } from '../../src/identity/jwt/create-jwt-verifier';
 import { createKeySet } from '../../src/identity/jwt/key-set';
 import { loadKeysByUrl, loadKeysFromFile } from '../../src/identity/jwt/load-keys';
@@ -133,7 +133,7 @@ describe('a JWT access token', () => {
     [
       'signed by a secret',
       async () =>
-        new SignJWT({ ...claims(), iss: ISSUER, aud: AUDIENCE })
+        new SignJWT({ ...claims(), iss: ISSUER, aud: AUDIENCE } as JWTPayload)
           .setProtectedHeader({ alg: 'HS256', kid: 'k1', typ: 'at+jwt' })
           .sign(await secret()),
     ],

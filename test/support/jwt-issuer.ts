@@ -1,6 +1,13 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose';
+import {
+  exportJWK,
+  generateKeyPair,
+  SignJWT,
+  type CryptoKey,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 
 export const ISSUER = 'https://login.test';
 export const AUDIENCE = 'https://api.test';
@@ -30,7 +37,8 @@ export interface Claims {
 
 /** An access token as an issuer makes it; `undefined` leaves a claim out. */
 export function signToken(key: SigningKey, claims: Claims, header: object = {}): Promise<string> {
-  return new SignJWT({ iss: ISSUER, aud: AUDIENCE, ...claims })
+  // Tests sign also what no issuer should.
+  return new SignJWT({ iss: ISSUER, aud: AUDIENCE, ...claims } as JWTPayload)
     .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header })
     .sign(key.privateKey);
 }

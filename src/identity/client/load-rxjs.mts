@@ -1,9 +1,9 @@
-import type * as Rxjs from 'rxjs';
+import type { Rxjs } from './load-rxjs.js';
 
 /** A module without it is a client without streams, in browsers too. */
-const rxjs: typeof Rxjs | undefined = await import('rxjs').catch(() => undefined);
+const rxjs: Rxjs | undefined = await import('rxjs').catch(() => undefined);
 
-export function loadRxjs(): typeof Rxjs {
+export function loadRxjs(): Rxjs {
   if (rxjs === undefined)
     throw new Error('getUserInfo$ needs the package rxjs, which is not installed');
   return rxjs;
