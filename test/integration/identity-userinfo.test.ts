@@ -341,6 +341,18 @@ describe('a limit', () => {
     expect((await send(identity.url, [bearer(token)])).status).toBe(200);
   });
 
+  it('that is hit is answered before the store is touched', async () => {
+    const away = () => Promise.reject(new StoreUnavailable('the store is away'));
+    const broken = { ...identity.store, findToken: away, findOwner: away, apiKeys: away };
+    const other = await startIdentity({}, {}, broken);
+    other.over.set(ADDRESS, over);
+    const statuses: number[] = [];
+    for (let at = 0; at < 3; at++) statuses.push((await send(other.url, [bearer(token)])).status);
+    await other.stop();
+    expect(statuses).toEqual([429, 429, 429]);
+    expect(other.asked).toEqual([ADDRESS]);
+  });
+
   it('is asked for before a good token and charged to its user after it', async () => {
     await send(identity.url, [bearer(token)]);
     expect(identity.asked).toEqual([ADDRESS, 'authenticated=true,user_id=ann']);
