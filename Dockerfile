@@ -20,9 +20,10 @@ COPY proto ./proto
 COPY ui ./ui
 RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \
-  && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check
+  && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check \
+  && ln -s /app/dist/src/bin/identity.js /bin/identity
 USER node
-EXPOSE 8080 8081 6070
+EXPOSE 8080 8081 6070 8082
 HEALTHCHECK --interval=5s --timeout=2s --start-period=5s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.PORT||8080)+'/healthcheck').then(a=>process.exit(a.ok?0:1),()=>process.exit(1))"]
 CMD ["/bin/ratelimit"]

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
 import { listOf } from '../platform/env-table/lists';
 import type { Parser } from '../platform/env-table/parser';
+import type { Findings, Reading } from '../platform/env-table/read-table';
 import { setting, type Values } from '../platform/env-table/setting';
 import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/texts';
 import { duration } from '../platform/env-table/durations';
@@ -15,6 +16,15 @@ const network: Parser<{ readonly address: string; readonly prefix: number | unde
     const prefix = bits === undefined ? undefined : Number(bits);
     if (family === 0 || (prefix ?? 0) > (family === 4 ? 32 : 128)) return undefined;
     return { address: ip, prefix };
+  },
+};
+
+const httpUrl: Parser<string> = {
+  expected: 'an http or https address without credentials',
+  parse: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+    return isHttp && url.username === '' && url.password === '' ? text : undefined;
   },
 };
 
@@ -56,6 +66,19 @@ export const identityTable = {
     default: 'identity-store.json',
     doc: 'embedded: the file',
   }),
+  jwtIssuer: setting('IDENTITY_JWT_ISSUER', word, {
+    doc: 'takes JWT access tokens of this issuer (iss) too; needs an audience and a key set',
+    whenUnset: 'no JWT is taken',
+  }),
+  jwtAudience: setting('IDENTITY_JWT_AUDIENCE', word, {
+    doc: 'JWT: what their aud must name',
+  }),
+  jwksUrl: setting('IDENTITY_JWT_JWKS_URL', httpUrl, {
+    doc: 'JWT: where the key set of the issuer is',
+  }),
+  jwksFile: setting('IDENTITY_JWT_JWKS_FILE', path, {
+    doc: 'JWT: the key set as a file, instead of an address',
+  }),
   rateLimit: setting('IDENTITY_RATELIMIT', oneOf('process', 'grpc', 'json', 'off'), {
     default: 'process',
     doc: 'who decides limits: process (the rules of RUNTIME_*, in the identity service), a decision service by grpc or json, or nobody (off)',
@@ -67,7 +90,7 @@ export const identityTable = {
   rateLimitTimeoutMs: setting(
     'IDENTITY_RATELIMIT_TIMEOUT',
     duration({ least: '1ms', most: '10s' }),
-    { default: '250ms', doc: 'grpc and json: longest time for one decision' },
+    { default: '250ms', doc: 'longest time for one decision' },
   ),
   rateLimitFailure: setting('IDENTITY_RATELIMIT_FAILURE', oneOf('allow', 'deny'), {
     default: 'allow',
@@ -75,4 +98,39 @@ export const identityTable = {
   }),
 };
 
-export type IdentitySettings = Values<typeof identityTable>;
+/** How JWT access tokens are checked. */
+export interface JwtSettings {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly keys:
+    | { readonly kind: 'url'; readonly url: string }
+    | { readonly kind: 'file'; readonly file: string };
+}
+
+export interface IdentitySettings extends Values<typeof identityTable> {
+  /** Undefined: JWTs are not taken. */
+  readonly jwt: JwtSettings | undefined;
+}
+
+export function toIdentity(
+  { values }: Reading<typeof identityTable>,
+  { problems }: Findings,
+): IdentitySettings {
+  const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
+  const given = [issuer, audience, jwksUrl ?? jwksFile];
+  const keys = toKeys(jwksUrl, jwksFile);
+  const isWhole = issuer !== undefined && audience !== undefined && keys !== undefined;
+  if (!isWhole && given.some((value) => value !== undefined))
+    problems.push(
+      'IDENTITY_JWT_ISSUER, IDENTITY_JWT_AUDIENCE and one of IDENTITY_JWT_JWKS_URL and IDENTITY_JWT_JWKS_FILE: expected all of them or none',
+    );
+  return { ...values, jwt: isWhole ? { issuer, audience, keys } : undefined };
+}
+
+function toKeys(
+  url: string | undefined,
+  file: string | undefined,
+): JwtSettings['keys'] | undefined {
+  if (url !== undefined) return file === undefined ? { kind: 'url', url } : undefined;
+  return file === undefined ? undefined : { kind: 'file', file };
+}

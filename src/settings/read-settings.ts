@@ -2,7 +2,7 @@ import { type Environment, type Findings, readTable } from '../platform/env-tabl
 import { configurationTable } from './configuration';
 import { decisionsTable } from './decisions';
 import { healthTable } from './health';
-import { identityTable } from './identity';
+import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
 import { responseHeadersTable } from './response-headers';
 import { serversTable, toServers } from './servers';
@@ -36,7 +36,7 @@ export function readSettings(env: Environment): SettingsResult {
     ...readStores(read, findings),
     statistics: toStatistics(read(statisticsTable), env, findings),
     tracing: readTracing(read, findings),
-    identity: read(identityTable).values,
+    identity: toIdentity(read(identityTable), findings),
   };
   const { problems, warnings } = findings;
   return problems.length > 0

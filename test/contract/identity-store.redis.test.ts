@@ -16,9 +16,15 @@ identityStoreContract('in Redis', async () => {
   await server.client.flushall();
   const running: { store: IdentityStore; ended: Promise<unknown> }[] = [];
   const open = async (): Promise<IdentityStore> => {
-    const deps = { monotonicMs: () => performance.now(), logger: silentLogger };
+    const deps = { monotonicMs: () => performance.now(), nowMs: Date.now, logger: silentLogger };
     const { address } = server;
-    const options = { address, auth: undefined, tls: undefined, timeoutMs: 800 };
+    const options = {
+      address,
+      auth: undefined,
+      sentinelAuth: undefined,
+      tls: undefined,
+      timeoutMs: 800,
+    };
     const store = createRedisStore(deps, options);
     await store.open();
     running.push({ store, ended: lastValueFrom(store.run$, { defaultValue: undefined }) });

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
 import {
   identityCli,
@@ -11,6 +12,7 @@ import {
   stopIdentities,
   type IdentityProcess,
 } from '../support/identity-service';
+import { AUDIENCE, createSigningKey, ISSUER, signToken } from '../support/jwt-issuer';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startService, stopServices } from '../support/service';
 
@@ -208,22 +210,67 @@ it.each(['grpc', 'json'])(
   30_000,
 );
 
-it('answers 503 within a second while Redis is away, and 200 when it is back', async () => {
-  redis = await startRedisServer();
-  const { port } = redis;
+it.each(['off', 'process'])(
+  'answers 503 within a second while Redis hangs, and 200 when it is back, limits: %s',
+  async (limits) => {
+    redis = await startRedisServer();
+    const { port } = redis;
+    const kvstore = { IDENTITY_STORE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(port)}` };
+    const limiting = { IDENTITY_RATELIMIT: limits, RUNTIME_ROOT: RULES };
+    const identity = await startIdentityProcess({ ...kvstore, ...limiting });
+    const token = await issue(identity.env);
+    expect(await statusOf(identity, token)).toBe(200);
+    redis.pause();
+    const startedAt = performance.now();
+    expect(await statusOf(identity, token)).toBe(503);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    await expect(clientOf(identity).getUserInfo(token)).rejects.toBeInstanceOf(APIError);
+    redis.resume();
+    await eventually(async () => {
+      expect(await statusOf(identity, token)).toBe(200);
+    });
+  },
+);
+
+it('starts while Redis is away, answers 503 at once, and 200 as soon as it is there', async () => {
+  const port = await freePort();
   const kvstore = { IDENTITY_STORE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(port)}` };
   const identity = await startIdentityProcess({ ...kvstore, IDENTITY_RATELIMIT: 'off' });
-  const token = await issue(identity.env);
-  expect(await statusOf(identity, token)).toBe(200);
-  redis.pause();
   const startedAt = performance.now();
-  expect(await statusOf(identity, token)).toBe(503);
+  expect(await statusOf(identity, 'idt_x')).toBe(503);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
-  await expect(clientOf(identity).getUserInfo(token)).rejects.toBeInstanceOf(APIError);
-  redis.resume();
+  expect((await fetch(`${identity.metricsUrl}/healthcheck`)).status).toBe(503);
+  redis = await startRedisServer({ port });
+  const token = await issue(identity.env);
   await eventually(async () => {
     expect(await statusOf(identity, token)).toBe(200);
   });
+});
+
+it('takes JWTs of the issuer that the settings name, until their session is revoked', async () => {
+  const key = await createSigningKey('k1');
+  const keys = join(place.folder, 'jwks.json');
+  await writeFile(keys, JSON.stringify({ keys: [key.jwk] }));
+  const identity = await startIdentityProcess({
+    ...embedded(),
+    IDENTITY_JWT_ISSUER: ISSUER,
+    IDENTITY_JWT_AUDIENCE: AUDIENCE,
+    IDENTITY_JWT_JWKS_FILE: keys,
+  });
+  await identityCli(identity.env, ['user', 'add', '--id', 'ann']);
+  const added = await identityCli(identity.env, ['session', 'add', 'ann', '--id', 'sso-1']);
+  expect(added).toMatchObject({ code: 0, stdout: 'sso-1\n' });
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const times = { iat: nowSeconds, exp: nowSeconds + 600 };
+  const token = await signToken(key, { sub: 'ann', sid: 'sso-1', ...times });
+  await eventually(async () => {
+    expect(await statusOf(identity, token)).toBe(200);
+  }, REVOKED_WITHIN);
+  expect((await identityCli(identity.env, ['session', 'revoke', 'sso-1'])).code).toBe(0);
+  await eventually(async () => {
+    expect(await statusOf(identity, token)).toBe(401);
+  }, REVOKED_WITHIN);
+  expect(identity.output()).not.toContain(token);
 });
 
 it('ends with 0 on SIGTERM', async () => {
@@ -236,6 +283,9 @@ it.each<[number, readonly string[], string, RegExp]>([
   [2, ['user', 'show'], '', /0 values were given, expected <user>/],
   [2, ['user', 'add', '--colour', 'red'], '', /--colour/],
   [2, ['token', 'issue', 'ann', '--ttl', 'soon'], '', /--ttl "soon": expected a duration/],
+  [2, ['session', 'add', 'ann', '--id', 'a b'], '', /--id: expected 1 to 128/],
+  [2, ['session', 'add', 'ann', '--ttl', '0'], '', /--ttl "0": expected a duration/],
+  [3, ['session', 'add', 'nobody'], '', /there is no user "nobody"/],
   [2, ['token', 'revoke'], 'abc', /standard input holds no token/],
   [2, ['user', 'import'], '{"id":"a"}\n{"id":7}\nx', /line 2\.id is a number[^]*line 3 is no JSON/],
   [3, ['user', 'show', 'nobody'], '', /there is no user "nobody"/],

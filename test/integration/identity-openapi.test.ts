@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { STATUS_OF_ERROR } from '../../src/identity/contract/errors';
 import { StoreUnavailable } from '../../src/identity/store/store';
 import { ANN, grant, grantApiKey, startIdentity } from '../support/identity';
@@ -89,4 +90,75 @@ it('would notice a field that is missing, of another type, or not documented', (
     'Cache-Control is undefined',
   ])
     expect(problems).toContain(problem);
+});
+
+describe('whatever is asked', () => {
+  const text = fc.string({
+    unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
+    maxLength: 90,
+  });
+  const good = fc.constant('good');
+  const credential = fc.oneof(
+    good,
+    text,
+    text.map((rest) => `idt_${rest}`),
+    fc.constant('a.b.c'),
+  );
+  const scheme = fc.constantFrom('Bearer ', 'bearer  ', 'Basic ', 'Bearer', '');
+  const query = fc.oneof(
+    fc.constantFrom('', '?', '?a=1', '?access_token=', '?access_token=x&access_token=y', '?%'),
+    text.map((rest) => `?${encodeURIComponent(rest)}`),
+  );
+  const question = fc.record({
+    method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'LINK'),
+    path: fc.oneof({ weight: 5, arbitrary: fc.constant('/v1/userinfo') }, fc.webPath()),
+    query,
+    credentials: fc.array(fc.tuple(scheme, credential), { maxLength: 2 }),
+    requestId: fc.option(text, { nil: undefined }),
+    isLimited: fc.boolean(),
+    isRare: fc.boolean(),
+  });
+
+  it('is answered as the document says, and the same by HEAD', async () => {
+    const identity = await startIdentity({}, { maxBlocked: 0 });
+    const { token } = await grant(identity.store, ANN, 3_600_000);
+    const base = `http://127.0.0.1:${String(identity.port)}`;
+    const seen = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(
+        question,
+        async ({ method, path, query: search, credentials, requestId, isLimited, isRare }) => {
+          identity.over.clear();
+          identity.clock.nowMs += 1_000;
+          if (isLimited && isRare)
+            identity.over.set('remote_address=127.0.0.1', {
+              isOver: true,
+              limit: 1,
+              resetSeconds: 1,
+            });
+          const headers = credentials.map(
+            ([kind, value]) =>
+              ['Authorization', kind + (value === 'good' ? token : value)] as const,
+          );
+          const ids = requestId === undefined ? [] : [['X-Request-Id', requestId] as const];
+          const asHead = method === 'HEAD';
+          const answer = await send(
+            `${base}${path}${search}`,
+            [...headers, ...ids],
+            asHead ? 'GET' : method,
+          );
+          seen.add(answer.status);
+          expect(problemsOfAnswer(answer)).toEqual([]);
+          if (!asHead || requestId === undefined) return;
+          identity.clock.nowMs += 1_000;
+          const head = await send(`${base}${path}${search}`, [...headers, ...ids], 'HEAD');
+          const lengths = [answer, head].map(({ headers: all }) => all['content-length']);
+          expect([head.status, head.body, lengths[1]]).toEqual([answer.status, '', lengths[0]]);
+        },
+      ),
+      { numRuns: 300 },
+    );
+    await identity.stop();
+    expect([...seen].toSorted((a, b) => a - b)).toEqual([200, 400, 401, 404, 405, 429]);
+  });
 });

@@ -1,9 +1,12 @@
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
+import type { RedisStoreOptions } from '../../src/identity/store/redis/open-redis';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
-import { ANN, grant } from '../support/identity';
+import { ANN, grant, startIdentity } from '../support/identity';
+import { send } from '../support/raw-http';
 import { createRecordingLogger } from '../support/recording-logger';
+import { startSentinels } from '../support/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 
 const servers: RedisServer[] = [];
@@ -14,11 +17,24 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();
 });
 
-async function openStore(port: number, auth?: { username: undefined; password: string }) {
+type Address = RedisStoreOptions['address'];
+
+async function openStore(
+  place: number | Address,
+  auth?: { username: undefined; password: string },
+) {
   const { logger, lines } = createRecordingLogger();
+  const address: Address =
+    typeof place === 'number' ? { kind: 'tcp', host: '127.0.0.1', port: place } : place;
   const store = createRedisStore(
-    { monotonicMs: () => performance.now(), logger },
-    { address: { kind: 'tcp', host: '127.0.0.1', port }, auth, tls: undefined, timeoutMs: 300 },
+    { monotonicMs: () => performance.now(), nowMs: Date.now, logger },
+    {
+      address,
+      auth,
+      sentinelAuth: undefined,
+      tls: undefined,
+      timeoutMs: 300,
+    },
   );
   stores.push(store);
   await store.open();
@@ -114,4 +130,75 @@ it('is away, not wrong, when a record is damaged', async () => {
   const error: unknown = await store.findUser('t').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(StoreUnavailable);
   expect(String(error)).not.toContain('secret');
+});
+
+it('serves two instances from one Redis: what one revokes, the other refuses at once', async () => {
+  const server = await startServer();
+  const { store: first } = await openStore(server.port);
+  const { store: second } = await openStore(server.port);
+  const instances = [
+    await startIdentity({}, {}, first),
+    await startIdentity({}, {}, second),
+  ] as const;
+  const { token, sessionId } = await grant(first, ANN, 60_000);
+  const ask = async () => {
+    const headers = [['Authorization', `Bearer ${token}`]] as const;
+    const answers = await Promise.all(instances.map(({ url }) => send(url, headers)));
+    return answers.map(({ status }) => status);
+  };
+  expect(await ask()).toEqual([200, 200]);
+  await second.deleteSession(sessionId);
+  expect(await ask()).toEqual([401, 401]);
+  for (const instance of instances) await instance.stop();
+});
+
+it('follows the master that sentinels name', async () => {
+  const setup = await startSentinels();
+  const { store } = await openStore(setup.address);
+  const { tokenId } = await grant(store, ANN, 60_000);
+  await setup.failOver();
+  await eventually(
+    async () => {
+      expect((await store.findToken(tokenId))?.userId).toBe('ann');
+      await store.putUsers([{ ...ANN, id: 'bob' }]);
+    },
+    { withinMs: 15_000 },
+  );
+  await store.close();
+  await setup.stop();
+}, 60_000);
+
+it('opens soon while no sentinel is there, and is away', async () => {
+  const sentinels = [{ host: '127.0.0.1', port: await freePort() }];
+  const startedAt = performance.now();
+  const { store } = await openStore({ kind: 'sentinel', masterName: 'm', sentinels });
+  await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+it('opens soon while no node of the cluster is there, and is away', async () => {
+  const nodes = [{ host: '127.0.0.1', port: await freePort() }];
+  const startedAt = performance.now();
+  const { store } = await openStore({ kind: 'cluster', nodes });
+  await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});
+
+it('keeps the index of sessions as short as there are sessions, and lets it go in the end', async () => {
+  const server = await startServer();
+  const { logger } = createRecordingLogger();
+  const clock = { nowMs: 1_000_000_000_000 };
+  const none = { auth: undefined, sentinelAuth: undefined, tls: undefined };
+  const store = createRedisStore(
+    { monotonicMs: () => performance.now(), nowMs: () => clock.nowMs, logger },
+    { address: server.address, ...none, timeoutMs: 300 },
+  );
+  stores.push(store);
+  await store.open();
+  for (let day = 0; day < 5; day++) {
+    await grant(store, ANN, 60_000);
+    clock.nowMs += 86_400_000;
+  }
+  expect(await server.client.zcard('identity:sessions-of:ann')).toBe(2);
+  expect(await server.client.pttl('identity:sessions-of:ann')).toBeGreaterThan(366 * 86_400_000);
 });

@@ -254,6 +254,15 @@ describe('two credentials', () => {
       '',
       () => [bearer(token), ['authorization', 'Basic x']],
     ],
+    ['two headers of which one is empty', '', () => [bearer(token), ['Authorization', '']]],
+    [
+      'two empty headers',
+      '',
+      () => [
+        ['Authorization', ''],
+        ['authorization', ''],
+      ],
+    ],
     ['a header and a query', '?access_token=abc', () => [bearer(token)]],
     ['a header and an empty query', '?a=b&access_token=', () => [bearer(token)]],
     ['a header and an escaped query', '?access%5Ftoken=abc', () => [bearer(token)]],
@@ -330,6 +339,18 @@ describe('a limit', () => {
     expect(identity.asked).toEqual([]);
     identity.clock.nowMs += 1_500;
     expect((await send(identity.url, [bearer(token)])).status).toBe(200);
+  });
+
+  it('that is hit is answered before the store is touched', async () => {
+    const away = () => Promise.reject(new StoreUnavailable('the store is away'));
+    const broken = { ...identity.store, findToken: away, findOwner: away, apiKeys: away };
+    const other = await startIdentity({}, {}, broken);
+    other.over.set(ADDRESS, over);
+    const statuses: number[] = [];
+    for (let at = 0; at < 3; at++) statuses.push((await send(other.url, [bearer(token)])).status);
+    await other.stop();
+    expect(statuses).toEqual([429, 429, 429]);
+    expect(other.asked).toEqual([ADDRESS]);
   });
 
   it('is asked for before a good token and charged to its user after it', async () => {
@@ -430,12 +451,72 @@ describe('paths and methods', () => {
     ['headers of 17 kB', `X: ${'a'.repeat(17_000)}`, 431],
     ['a NUL in the token', 'Authorization: Bearer a\0b', 400],
     ['a folded header', 'Authorization: Bearer a\r\n b', 400],
+    ['a lone carriage return in the token', 'Authorization: Bearer a\rb', 400],
   ])('%s is refused before it is a request', async (_, header, status) => {
     const head = `GET /v1/userinfo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${header}\r\n\r\n`;
     const answer = await sendBytes(identity.port, head);
     expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${String(status)}`);
     const body = JSON.parse(answer.split('\r\n\r\n')[1] ?? '') as { meta: { code: number } };
     expect(body.meta.code).toBe(status);
+  });
+});
+
+describe('bytes', () => {
+  const raw = (lines: readonly string[]) =>
+    sendBytes(identity.port, [...lines, 'Connection: close', '', ''].join('\r\n'));
+
+  it('without a Host are 400 in the envelope', async () => {
+    const answer = await raw(['GET /v1/userinfo HTTP/1.1', `Authorization: Bearer ${token}`]);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"error":"invalid_request"/);
+    expect(answer).toMatch(/X-Request-Id: /);
+  });
+
+  it('of HTTP/1.0 need none', async () => {
+    const answer = await raw(['GET /v1/userinfo HTTP/1.0', `Authorization: Bearer ${token}`]);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('with an absolute address are the same request', async () => {
+    const line = 'GET http://id.test/v1/userinfo HTTP/1.1';
+    expect(await raw([line, 'Host: id.test', `Authorization: Bearer ${token}`])).toMatch(/ 200 OK/);
+  });
+
+  it.each(['100-continue', 'a-miracle'])(
+    'that expect %s are answered as any other',
+    async (text) => {
+      const head = ['GET /v1/userinfo HTTP/1.1', 'Host: a', `Expect: ${text}`];
+      expect(await raw([...head, `Authorization: Bearer ${token}`])).toMatch(/^HTTP\/1\.1 200 /);
+    },
+  );
+
+  it('cannot hide a second Authorization behind thousands of headers', async () => {
+    const many = Array.from({ length: 3_000 }, () => 'a:');
+    const head = ['GET /v1/userinfo HTTP/1.1', 'Host: a', `Authorization: Bearer ${token}`];
+    const answer = await raw([...head, ...many, 'Authorization: Bearer x']);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"error":"invalid_request"/);
+  });
+
+  it('of a body are not waited for', async () => {
+    const head = ['GET /v1/userinfo HTTP/1.1', 'Host: a', `Authorization: Bearer ${token}`];
+    const answer = await raw([...head, 'Content-Length: 3', '', 'abc']);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a clock that steps', () => {
+  const status = async () => (await send(identity.url, [bearer(token)])).status;
+
+  it('forward ends what is over by it, and back again gives it back', async () => {
+    identity.clock.nowMs += 2 * HOUR_MS;
+    expect(await status()).toBe(401);
+    identity.clock.nowMs -= 2 * HOUR_MS;
+    expect(await status()).toBe(200);
+  });
+
+  it('back never brings back what was revoked', async () => {
+    await identity.store.deleteSession(sessionId);
+    identity.clock.nowMs -= 2 * HOUR_MS;
+    expect(await status()).toBe(401);
   });
 });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
+import { expectNoSecretIn, rememberSecrets } from './secrets';
 
 const ROOT = join(__dirname, '../..');
 const BINARY = join(ROOT, 'dist/src/bin/identity.js');
@@ -21,9 +22,13 @@ export interface IdentityProcess {
 
 const running = new Set<ChildProcess>();
 
-/** Ends what a failed test left behind; call it in `afterEach`. */
+/** What the services of this test wrote. */
+const outputs: (() => string)[] = [];
+
+/** Ends what a failed test left behind, and looks for secrets in what was written; call it in `afterEach`. */
 export async function stopIdentities(): Promise<void> {
   await Promise.all([...running].map((child) => stop(child, 'SIGKILL')));
+  for (const output of outputs.splice(0)) expectNoSecretIn({ 'the log': output() });
 }
 
 /** Starts `dist/src/bin/identity.js` and waits until it answers. */
@@ -46,6 +51,7 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
   child.once('exit', () => running.delete(child));
   let output = '';
   const collect = (chunk: Buffer) => (output += chunk.toString());
+  outputs.push(() => output);
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const baseUrl = `http://127.0.0.1:${String(port)}`;
@@ -79,7 +85,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs one `identity` command; never rejects. */
+/** Runs one `identity` command. */
 export function identityCli(env: Env, words: readonly string[], input = ''): Promise<CliResult> {
   return new Promise((resolve) => {
     const all = { PATH: process.env['PATH'] ?? '', ...env };
@@ -89,6 +95,9 @@ export function identityCli(env: Env, words: readonly string[], input = ''): Pro
       { env: all },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : Number(error.code ?? -1);
+        // Only standard output may hold them, and only once.
+        rememberSecrets(stdout);
+        expectNoSecretIn({ 'the errors': stderr });
         resolve({ code, stdout, stderr });
       },
     );

@@ -7,6 +7,7 @@ import {
   formatCredential,
   hashSecret,
 } from '../../src/identity/credential/credential';
+import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
 import type { Decisions, Descriptor, Verdict } from '../../src/identity/limits/decisions';
 import { createLimits, type LimitsOptions } from '../../src/identity/limits/limits';
 import {
@@ -19,6 +20,7 @@ import { parseUser } from '../../src/identity/store/parse-records';
 import type { UserRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
 import { createRecordingLogger } from './recording-logger';
+import { contentOf, expectNoSecretIn, rememberSecrets } from './secrets';
 
 /** A store file in a new folder. */
 export async function createStoreFile() {
@@ -102,7 +104,9 @@ export async function grant(
   const { id, secret } = credential;
   const record = { id, secretHash: hashSecret(secret), sessionId, userId: user.id, createdAt };
   await store.createToken(record, tokenMs);
-  return { token: formatCredential('token', credential), tokenId: id, sessionId };
+  const token = formatCredential('token', credential);
+  rememberSecrets(token);
+  return { token, tokenId: id, sessionId };
 }
 
 export async function grantApiKey(store: IdentityStore, name: string) {
@@ -110,7 +114,9 @@ export async function grantApiKey(store: IdentityStore, name: string) {
   const { id, secret } = credential;
   const createdAt = '2026-01-01T00:00:00.000Z';
   await store.putApiKey({ id, secretHash: hashSecret(secret), name, createdAt });
-  return { apiKey: formatCredential('apiKey', credential), id };
+  const apiKey = formatCredential('apiKey', credential);
+  rememberSecrets(apiKey);
+  return { apiKey, id };
 }
 
 const DEFAULTS: IdentityServiceOptions = {
@@ -126,6 +132,7 @@ export async function startIdentity(
   options: Partial<IdentityServiceOptions> = {},
   limitsOptions: Partial<LimitsOptions> = {},
   otherStore?: IdentityStore,
+  jwt?: JwtVerifier,
 ) {
   const place = await createStoreFile();
   const clock = { nowMs: 1_800_000_000_000 };
@@ -146,7 +153,7 @@ export async function startIdentity(
   );
   const monotonicMs = () => performance.now();
   const service = createIdentityService(
-    { store, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
+    { store, jwt, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
     { ...DEFAULTS, ...options },
   );
   const port = await service.listen();
@@ -160,9 +167,16 @@ export async function startIdentity(
     port,
     file: place.file,
     url: `http://127.0.0.1:${String(port)}/v1/userinfo`,
+    /** Every test ends with a look for secrets in all that the service leaves behind. */
     async stop() {
       await service.close(100);
+      const places = {
+        'the log': JSON.stringify(lines),
+        'the metrics': metrics.print(),
+        'the store': contentOf(place.file),
+      };
       await place.remove();
+      expectNoSecretIn(places);
     },
   };
 }

@@ -3,7 +3,7 @@ import { batchedQuestions, createSnapshot, createStopSignal, turnWindow } from '
 import type { Answer, Asker } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { createDecideBatch } from '../../decisions/decide-batch';
-import { DOMAIN, toVerdict, type Decisions, type Verdict } from '../../identity/limits/decisions';
+import { DOMAIN, toVerdict, type Decisions } from '../../identity/limits/decisions';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
@@ -14,6 +14,7 @@ import { gatheringMs } from '../gathering-window';
 import { toDecisionOptions } from '../decision-options';
 import { followRules } from '../follow-rules';
 import { ruleLoads } from '../rule-source';
+import { createWaitingQuestions } from './waiting-questions';
 
 /** Questions of one batch; the identity service never has more in one turn. */
 const MAX_BATCH = 4_096;
@@ -33,11 +34,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const rules = createSnapshot<Rules | undefined>(undefined);
   const stopSignal = createStopSignal();
   const questions = createQuestionSource();
-  const waiting = new Map<
-    number,
-    { resolve(verdict: Verdict): void; reject(error: Error): void }
-  >();
-  let lastTicket = 0;
+  const waiting = createWaitingQuestions(settings.identity.rateLimitTimeoutMs);
 
   const decideBatch = createDecideBatch(
     {
@@ -71,8 +68,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
 
   const asker: Asker = {
     answer(ticket, answer) {
-      const question = waiting.get(ticket);
-      waiting.delete(ticket);
+      const question = waiting.take(ticket);
       if (answer.kind === 'failure') question?.reject(new Error(answer.message));
       else question?.resolve(verdictOf(answer));
     },
@@ -83,8 +79,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
     ready,
     ask: (entries) =>
       new Promise((resolve, reject) => {
-        const ticket = ++lastTicket;
-        waiting.set(ticket, { resolve, reject });
+        const ticket = waiting.put({ resolve, reject });
         const descriptor = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
         const request = { domain: DOMAIN, descriptors: [descriptor], hitsAddend: 0 };
         questions.ask({ request, asker, ticket });
@@ -99,7 +94,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   };
 }
 
-function verdictOf({ overallCode, statuses }: Exclude<Answer, { kind: 'failure' }>): Verdict {
+function verdictOf({ overallCode, statuses }: Exclude<Answer, { kind: 'failure' }>) {
   const read = statuses.map(({ code, currentLimit, secondsUntilReset }) => ({
     isOver: code === 'OVER_LIMIT',
     limit: currentLimit?.requestsPerUnit,

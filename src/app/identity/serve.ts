@@ -13,6 +13,7 @@ import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { chooseDecisions } from './choose-decisions';
+import { chooseJwtVerifier } from './choose-jwt';
 import { chooseIdentityStore, localName } from './choose-store';
 
 const MAX_BLOCKED_ADDRESSES = 10_000;
@@ -64,6 +65,7 @@ function createService(
     settings.identity;
   const metrics = createMetrics();
   const store = chooseIdentityStore(settings, logger);
+  const jwt = chooseJwtVerifier(identity.jwt, logger);
   const tell = createSeldomWarning(logger);
   const onFailure = (error: unknown) => {
     metrics.limiterFailure();
@@ -77,7 +79,7 @@ function createService(
           { failure: identity.rateLimitFailure, maxBlocked: MAX_BLOCKED_ADDRESSES },
         );
   return createIdentityService(
-    { store, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
+    { store, jwt, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
     {
       address: { host, port },
       metricsAddress,

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { UserInfoResponse } from '../contract/user-info';
 import { callUserinfo, type Fetch } from './call-userinfo';
+import { loadRxjs } from './load-rxjs';
 
 export interface IdentityClientOptions {
   /** Where the service is: `https://identity.example.com`; a path before `/v1` is kept. */
@@ -73,10 +74,4 @@ export class IdentityClient {
       };
     });
   }
-}
-
-/** An optional companion: the client works without it as long as nobody asks for a stream. */
-function loadRxjs(): { readonly Observable: typeof Observable } {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- optional, so not at the top
-  return require('rxjs') as { readonly Observable: typeof Observable };
 }

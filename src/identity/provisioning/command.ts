@@ -1,3 +1,4 @@
+import { parseDuration } from '../../platform/env-table/durations';
 import type { RandomBytes } from '../credential/base62';
 import type { IdentityStore } from '../store/store';
 
@@ -57,6 +58,22 @@ export function wrong(...problems: readonly string[]): CommandResult {
 export function flagText({ flags }: CommandCall, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A year is the longest session; Redis and timers take more, nobody should want it. */
+const LONGEST_MS = 366 * 24 * 3_600_000;
+
+/** The milliseconds of a flag that holds a duration; a text is what is wrong. */
+export function readTtl(
+  call: CommandCall,
+  name: string,
+  otherwise: string | undefined,
+): number | string | undefined {
+  const text = flagText(call, name) ?? otherwise;
+  if (text === undefined) return undefined;
+  const milliseconds = Math.floor(parseDuration(text) ?? 0);
+  if (milliseconds >= 1 && milliseconds <= LONGEST_MS) return milliseconds;
+  return `--${name} ${JSON.stringify(text)}: expected a duration from 1ms to 8784h, such as 1h30m`;
 }
 
 export function toIso(milliseconds: number): string {

@@ -1,4 +1,28 @@
-import { done, notFound, type Command } from './command';
+import { createId } from '../credential/credential';
+import { ID_EXPECTED, isId } from '../store/parse-records';
+import { done, flagText, notFound, readTtl, toIso, wrong, type Command } from './command';
+
+/** How long a session lasts when nobody says. */
+export const DEFAULT_SESSION = '1h';
+
+const add: Command = {
+  usage: `<user> [--id <session>] [--ttl <duration, ${DEFAULT_SESSION}>]`,
+  doc: 'starts a session without a token, such as the one that the sid of a JWT names',
+  values: ['user'],
+  flags: { id: 'one', ttl: 'one' },
+  async run(call, { store, nowMs, randomBytes }) {
+    const [userId = ''] = call.values;
+    const id = flagText(call, 'id') ?? createId(randomBytes);
+    const ttlMs = readTtl(call, 'ttl', DEFAULT_SESSION);
+    if (typeof ttlMs === 'string') return wrong(ttlMs);
+    if (!isId(id)) return wrong(`--id: expected ${ID_EXPECTED}`);
+    if ((await store.findSession(id)) !== undefined)
+      return wrong(`--id: there is a session ${id} already`);
+    const session = { id, userId, createdAt: toIso(nowMs()) };
+    const isCreated = await store.createSession(session, ttlMs ?? 0);
+    return isCreated ? done([session], [id]) : notFound('user', userId);
+  },
+};
 
 const list: Command = {
   usage: '<user>',
@@ -47,6 +71,7 @@ const revokeAll: Command = {
 };
 
 export const sessionCommands: Readonly<Record<string, Command>> = {
+  add,
   list,
   revoke,
   'revoke-all': revokeAll,

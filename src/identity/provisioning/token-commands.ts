@@ -1,22 +1,16 @@
-import { parseDuration } from '../../platform/env-table/durations';
 import { matchesHash, parseCredential } from '../credential/credential';
 import {
   done,
   flagText,
   notFound,
+  readTtl,
   wrong,
   type Command,
-  type CommandCall,
   type CommandDeps,
   type CommandResult,
 } from './command';
 import { issueToken } from './issue-token';
-
-/** How long a session lasts when nobody says. */
-export const DEFAULT_SESSION = '1h';
-
-/** A year is the longest session; Redis and timers take more, nobody should want it. */
-const LONGEST_MS = 366 * 24 * 3_600_000;
+import { DEFAULT_SESSION } from './session-commands';
 
 const issue: Command = {
   usage: `<user> [--ttl <duration, ${DEFAULT_SESSION}>] [--session <session>] [--token-ttl <duration>]`,
@@ -41,19 +35,6 @@ const issue: Command = {
     return done([issued], [issued.token]);
   },
 };
-
-/** Milliseconds; a text is what is wrong. */
-function readTtl(
-  call: CommandCall,
-  name: string,
-  otherwise: string | undefined,
-): number | string | undefined {
-  const text = flagText(call, name) ?? otherwise;
-  if (text === undefined) return undefined;
-  const milliseconds = Math.floor(parseDuration(text) ?? 0);
-  if (milliseconds >= 1 && milliseconds <= LONGEST_MS) return milliseconds;
-  return `--${name} ${JSON.stringify(text)}: expected a duration from 1ms to 8784h, such as 1h30m`;
-}
 
 /** A token never stands on the command line, where other users of the machine can read it. */
 async function readToken({ readInput }: CommandDeps) {

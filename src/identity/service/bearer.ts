@@ -14,16 +14,15 @@ const SCHEME = /^bearer(?: +|$)/i;
 
 /** Reads `Authorization: Bearer <token>`; the token may be any text, also none of ours. */
 export function readBearer(request: IncomingMessage): Bearer {
-  const values = headerValues(request, 'authorization').filter((value) => value !== '');
-  const [value, second] = values;
+  const [value = '', second] = headerValues(request, 'authorization');
   if (second !== undefined) return AMBIGUOUS;
-  if (value === undefined) return NONE;
+  if (value === '') return NONE;
   if (hasAccessToken(request.url ?? '')) return AMBIGUOUS;
   const token = SCHEME.test(value) ? value.replace(SCHEME, '') : '';
   return token === '' ? NONE : { kind: 'token', token };
 }
 
-/** All values of a header: Node keeps the first of some and drops the rest. */
+/** All values of a header, as `headersDistinct` has them, without reading the others. */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   const values: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

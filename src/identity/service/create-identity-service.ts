@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Logger } from '../../platform/logger/logger';
+import type { JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits } from '../limits/limits';
 import type { IdentityStore } from '../store/store';
 import type { UserinfoProfile } from './answers';
@@ -12,6 +13,8 @@ import { createUserinfo } from './userinfo';
 
 export interface IdentityServiceDeps {
   readonly store: IdentityStore;
+  /** Undefined: JWT access tokens are not taken. */
+  readonly jwt: JwtVerifier | undefined;
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -43,9 +46,9 @@ export function createIdentityService(
   deps: IdentityServiceDeps,
   options: IdentityServiceOptions,
 ): IdentityService {
-  const { store, limits, metrics, createRequestId } = deps;
+  const { store, jwt, limits, metrics, createRequestId } = deps;
   const clientAddress = createClientAddress(options.trustedProxies);
-  const userinfo = createUserinfo({ store, limits, clientAddress });
+  const userinfo = createUserinfo({ store, jwt, limits, clientAddress });
   const handler = createHandler({ ...deps, userinfo }, options);
   const listener = createListener(handler, options.address, createRequestId);
   const operators =

@@ -36,13 +36,23 @@ export function createListener(
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // Node's own answer to a request without Host is not in the envelope.
+    requireHostHeader: false,
   });
-  server.on('request', (request, response) => {
+  // Their size is the limit: a second Authorization must not hide behind two thousand others.
+  server.maxHeadersCount = 0;
+  const onRequest: RequestListener = (request, response) => {
     answering.add(response);
     response.once('close', () => answering.delete(response));
     if (closed !== undefined) response.setHeader('Connection', 'close');
-    handle(request, response);
-  });
+    const isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+    if (isOld || request.headers.host !== undefined) handle(request, response);
+    else request.socket.end(rawAnswer('400 Bad Request', 'invalid_request', createRequestId()));
+  };
+  server.on('request', onRequest);
+  // Node would answer an expectation it does not know with a bare 417; no body is ever waited for here.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
     else socket.end(rawAnswer(lineOf(error), 'invalid_request', createRequestId()));

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { matchesHash, parseCredential } from '../credential/credential';
+import { KeysUnavailable, looksLikeJwt, type JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits, Obstacle } from '../limits/limits';
-import type { TokenRecord } from '../store/records';
-import { StoreUnavailable, type IdentityReader } from '../store/store';
+import { StoreUnavailable, type Credentials, type IdentityReader } from '../store/store';
 import { headerValues, readBearer } from './bearer';
 import { refused, type Outcome, type Reason } from './outcome';
 
 export interface UserinfoDeps {
   readonly store: IdentityReader;
+  /** Undefined: JWTs are not taken. */
+  readonly jwt: JwtVerifier | undefined;
   readonly limits: Limits;
   readonly clientAddress: (request: IncomingMessage) => string;
 }
@@ -16,11 +18,11 @@ export interface UserinfoDeps {
 export const MAX_TOKEN_LENGTH = 4_096;
 
 type Verified =
-  | { readonly kind: 'good'; readonly token: TokenRecord }
+  | { readonly kind: 'good'; readonly token: Credentials }
   | { readonly kind: 'bad'; readonly reason: Reason };
 
 /** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a caller sends. */
-export function createUserinfo({ store, limits, clientAddress }: UserinfoDeps) {
+export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDeps) {
   /** A refused credential costs; who has presented too many of them has to wait. */
   const fail = async (
     address: string,
@@ -31,7 +33,7 @@ export function createUserinfo({ store, limits, clientAddress }: UserinfoDeps) {
     return obstacle === undefined ? refused(error, reason) : toOutcome(obstacle);
   };
 
-  const load = async (token: TokenRecord): Promise<Outcome | Reason> => {
+  const load = async (token: Credentials): Promise<Outcome | Reason> => {
     const { user, remainingMs } = await store.findOwner(token);
     if (remainingMs === undefined || remainingMs <= 0) return 'session_over';
     if (user === undefined) return 'user_gone';
@@ -49,7 +51,7 @@ export function createUserinfo({ store, limits, clientAddress }: UserinfoDeps) {
     if (bearer.kind === 'none') return refused('unauthorized', 'no_credentials');
     if (bearer.kind === 'ambiguous') return refused('invalid_request', 'ambiguous_credentials');
     if (!(await hasApiKey(store, request))) return fail(address, 'invalid_api_key', 'api_key');
-    const verified = await verify(store, bearer.token);
+    const verified = await verify(store, jwt, bearer.token);
     if (verified.kind === 'bad') return fail(address, 'invalid_token', verified.reason);
     const loaded = await load(verified.token);
     return typeof loaded === 'string' ? fail(address, 'invalid_token', loaded) : loaded;
@@ -60,18 +62,30 @@ export function createUserinfo({ store, limits, clientAddress }: UserinfoDeps) {
       return await check(request);
     } catch (error) {
       if (error instanceof StoreUnavailable) return refused('unavailable', 'store_unavailable');
+      if (error instanceof KeysUnavailable) return refused('unavailable', 'keys_unavailable');
       throw error;
     }
   };
 }
 
-async function verify(store: IdentityReader, text: string): Promise<Verified> {
-  const credential = text.length > MAX_TOKEN_LENGTH ? undefined : parseCredential('token', text);
+async function verify(
+  store: IdentityReader,
+  jwt: JwtVerifier | undefined,
+  text: string,
+): Promise<Verified> {
+  if (text.length > MAX_TOKEN_LENGTH) return { kind: 'bad', reason: 'malformed_token' };
+  if (jwt !== undefined && looksLikeJwt(text)) return verifyJwt(jwt, text);
+  const credential = parseCredential('token', text);
   if (credential === undefined) return { kind: 'bad', reason: 'malformed_token' };
   const token = await store.findToken(credential.id);
   const isRight = matchesHash(credential.secret, token?.secretHash);
   if (token === undefined) return { kind: 'bad', reason: 'unknown_token' };
   return isRight ? { kind: 'good', token } : { kind: 'bad', reason: 'wrong_secret' };
+}
+
+async function verifyJwt(jwt: JwtVerifier, text: string): Promise<Verified> {
+  const token = await jwt.verify(text);
+  return token === undefined ? { kind: 'bad', reason: 'invalid_jwt' } : { kind: 'good', token };
 }
 
 /** True also where no API keys are configured. */

@@ -1,6 +1,9 @@
 import type { Observable } from 'rxjs';
 import type { ApiKeyRecord, LiveSession, SessionRecord, TokenRecord, UserRecord } from './records';
 
+/** What a token that was found right leads to. */
+export type Credentials = Pick<TokenRecord, 'sessionId' | 'userId'>;
+
 /** Whom a token stands for; undefined where the session is over or the user is gone. */
 export interface Owner {
   readonly user: UserRecord | undefined;
@@ -11,7 +14,7 @@ export interface Owner {
 export interface IdentityReader {
   /** Undefined: unknown, expired or revoked. */
   findToken(id: string): Promise<TokenRecord | undefined>;
-  findOwner(token: TokenRecord): Promise<Owner>;
+  findOwner(token: Credentials): Promise<Owner>;
   /** None: API keys are not asked for. */
   apiKeys(): Promise<readonly ApiKeyRecord[]>;
 }

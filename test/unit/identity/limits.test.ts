@@ -100,8 +100,21 @@ describe('a verdict', () => {
     });
   });
 
-  it('is OK when an answer says little', () => {
-    expect(readDecision({})).toMatchObject({ isOver: false });
+  it.each([{}, { overallCode: 'UNKNOWN' }, { error: 'no' }])('is none in %j', (answer) => {
+    expect(() => readDecision(answer)).toThrow('the answer holds no decision');
+  });
+
+  it('takes a limit that is left out for 0, and no time that is none', () => {
+    const statuses = [{ code: 'OVER_LIMIT', currentLimit: {}, durationUntilReset: 'soon' }];
+    expect(readDecision({ overallCode: 'OVER_LIMIT', statuses })).toEqual({
+      isOver: true,
+      limit: 0,
+      resetSeconds: undefined,
+    });
+  });
+
+  it('is made of what there is when an answer says little', () => {
+    expect(readDecision({ overallCode: 'OK' })).toMatchObject({ isOver: false });
     const bare = { overallCode: 'OVER_LIMIT', statuses: [{ code: 'OVER_LIMIT' }] };
     expect(readDecision(bare)).toEqual({ isOver: true, limit: undefined, resetSeconds: undefined });
   });

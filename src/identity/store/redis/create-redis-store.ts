@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import type { Logger } from '../../../platform/logger/logger';
 import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
@@ -9,15 +10,22 @@ import { openRedis, type RedisStoreOptions } from './open-redis';
 export interface RedisStoreDeps {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
+  /** Unix milliseconds; times to live do not depend on it. */
+  readonly nowMs: () => number;
   readonly logger: Logger;
 }
+
+/** Sessions are taken off the index of their user so long after their end, whatever clock wrote it. */
+const CLOCKS_DIFFER_MS = 86_400_000;
+/** Longer than any session, so that the index of a user who does not come back goes. */
+const INDEX_FOR_MS = 400 * 86_400_000;
 
 /** A revoked API key is refused within this time (issue: 2 s for every revocation). */
 const API_KEYS_FOR_MS = 1_000;
 
 /** The store in Redis, for any number of instances. Times to live are Redis' own. */
 export function createRedisStore(
-  { monotonicMs, logger }: RedisStoreDeps,
+  { monotonicMs, nowMs, logger }: RedisStoreDeps,
   options: RedisStoreOptions,
 ): IdentityStore {
   const redis = openRedis(options, logger);
@@ -48,10 +56,10 @@ export function createRedisStore(
     return users.filter((user) => user !== undefined);
   };
   const readSessionsOf = async (userId: string) => {
-    const ids = await redis.smembers(sessionsOfKey(userId));
+    const ids = await redis.zrange(sessionsOfKey(userId), '0', '-1');
     const sessions = await Promise.all(ids.map(readSession));
     const over = ids.filter((_, index) => sessions[index] === undefined);
-    if (over.length > 0) await redis.srem(sessionsOfKey(userId), ...over);
+    if (over.length > 0) await redis.zrem(sessionsOfKey(userId), ...over);
     return sessions.filter((session) => session !== undefined);
   };
   const readApiKeys = async () => {
@@ -59,7 +67,7 @@ export function createRedisStore(
     return texts.map((text) => parseApiKey(parseJson(text)));
   };
   const endSessionsOf = async (userId: string): Promise<void> => {
-    const ids = await redis.smembers(sessionsOfKey(userId));
+    const ids = await redis.zrange(sessionsOfKey(userId), '0', '-1');
     await Promise.all(ids.map((id) => redis.del(sessionKey(id))));
     await redis.del(sessionsOfKey(userId));
   };
@@ -72,10 +80,12 @@ export function createRedisStore(
       if (redis.status === 'end') complete();
     }),
     async open() {
-      await redis.connect().catch(() => undefined);
+      // Where sentinels are away, connecting goes on for ever.
+      const connected = redis.connect().catch(() => undefined);
+      await Promise.race([connected, delay(options.timeoutMs, undefined, { ref: false })]);
     },
     async close() {
-      await redis.quit().catch(() => undefined);
+      if (redis.status === 'ready') await redis.quit().catch(() => undefined);
       redis.disconnect();
       complete();
     },
@@ -125,7 +135,10 @@ export function createRedisStore(
         const { id, userId } = session;
         if ((await redis.exists(userKey(userId))) === 0) return false;
         // The index first, so that no session is ever missed by a revocation of all.
-        await redis.sadd(sessionsOfKey(userId), id);
+        const index = sessionsOfKey(userId);
+        await redis.zadd(index, nowMs() + ttlMs, id);
+        await redis.zremrangebyscore(index, '-inf', nowMs() - CLOCKS_DIFFER_MS);
+        await redis.pexpire(index, INDEX_FOR_MS);
         await redis.set(sessionKey(id), JSON.stringify(session), 'PX', ttlMs);
         return true;
       }),
@@ -150,8 +163,9 @@ export function createRedisStore(
       }),
     deleteApiKey: (id) =>
       ask(async () => {
+        const wasThere = (await redis.hdel(API_KEYS_KEY, id)) > 0;
         keptApiKeys = undefined;
-        return (await redis.hdel(API_KEYS_KEY, id)) > 0;
+        return wasThere;
       }),
   };
 }

@@ -10,7 +10,7 @@ export const tokenKey = (id: string): string => `${PREFIX}token:${id}`;
 
 /** A set of the ids of all users. */
 export const USERS_KEY = `${PREFIX}users`;
-/** A set of the ids of a user's sessions; may name some that are over. */
+/** A sorted set of the ids of a user's sessions by their end; may name some that are over. */
 export const sessionsOfKey = (userId: string): string => `${PREFIX}sessions-of:${userId}`;
 /** A hash from id to record. */
 export const API_KEYS_KEY = `${PREFIX}api-keys`;

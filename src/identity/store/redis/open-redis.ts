@@ -1,13 +1,31 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../../../platform/logger/logger';
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Auth {
+  readonly username: string | undefined;
+  readonly password: string;
+}
 
 export interface RedisStoreOptions {
   readonly address:
-    | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
-    | { readonly kind: 'unix'; readonly path: string };
-  readonly auth: { readonly username: string | undefined; readonly password: string } | undefined;
+    | ({ readonly kind: 'tcp' } & Place)
+    | { readonly kind: 'unix'; readonly path: string }
+    | {
+        readonly kind: 'sentinel';
+        readonly masterName: string;
+        readonly sentinels: readonly Place[];
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly Place[] };
+  readonly auth: Auth | undefined;
+  readonly sentinelAuth: Auth | undefined;
+  /** For the servers and for the sentinels. */
   readonly tls:
     | {
         readonly caFile: string | undefined;
@@ -22,17 +40,70 @@ export interface RedisStoreOptions {
 
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
+/** A cluster may send a command elsewhere so often before it has to fail within its time. */
+const MOST_REDIRECTIONS = 4;
+const REFRESH_SLOTS_MS = 5_000;
+
+/** The commands that the store needs, each of one key. A cluster has them all. */
+export type StoreClient = Redis;
 
 /**
  * A connection that comes back by itself. A command is sent once: without a connection, or when it
  * breaks, the command fails at once.
  */
-export function openRedis(options: RedisStoreOptions, logger: Logger): Redis {
-  const { address, auth, tls, timeoutMs } = options;
-  const place =
-    address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
-  const redis = new Redis({
-    ...place,
+export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClient {
+  const { address } = options;
+  const redis = connectTo(options);
+  logConnection(redis, nameOf(address), logger);
+  return redis;
+}
+
+function connectTo(options: RedisStoreOptions): StoreClient {
+  const { address, sentinelAuth, tls, timeoutMs } = options;
+  const common = toCommon(options);
+  switch (address.kind) {
+    case 'tcp':
+      return new Redis({ ...common, host: address.host, port: address.port });
+    case 'unix':
+      return new Redis({ ...common, path: address.path });
+    case 'sentinel':
+      return new Redis({
+        ...common,
+        name: address.masterName,
+        sentinels: address.sentinels.map(({ host, port }) => ({ host, port })),
+        sentinelRetryStrategy: retryAfterMs,
+        sentinelCommandTimeout: timeoutMs,
+        ...(sentinelAuth === undefined ? {} : { sentinelPassword: sentinelAuth.password }),
+        ...(sentinelAuth?.username === undefined
+          ? {}
+          : { sentinelUsername: sentinelAuth.username }),
+        ...(tls === undefined ? {} : { sentinelTLS: readTls(tls), enableTLSForSentinelMode: true }),
+      });
+    case 'cluster':
+      // It has the commands of a single server; only the type is another one.
+      return new Cluster(
+        address.nodes.map(({ host, port }) => ({ host, port })),
+        {
+          redisOptions: common,
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          clusterRetryStrategy: retryAfterMs,
+          slotsRefreshTimeout: timeoutMs,
+          slotsRefreshInterval: REFRESH_SLOTS_MS,
+          maxRedirections: MOST_REDIRECTIONS,
+          retryDelayOnFailover: FIRST_RETRY_MS,
+          retryDelayOnClusterDown: FIRST_RETRY_MS,
+        },
+      ) as unknown as StoreClient;
+  }
+}
+
+function retryAfterMs(attempt: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS);
+}
+
+function toCommon({ auth, tls, timeoutMs }: RedisStoreOptions) {
+  return {
     ...(auth === undefined ? {} : { password: auth.password }),
     ...(auth?.username === undefined ? {} : { username: auth.username }),
     ...(tls === undefined ? {} : { tls: readTls(tls) }),
@@ -44,15 +115,28 @@ export function openRedis(options: RedisStoreOptions, logger: Logger): Redis {
     protocol: 2,
     connectTimeout: timeoutMs,
     commandTimeout: timeoutMs,
-    retryStrategy: (attempt) => Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), LONGEST_RETRY_MS),
-  });
-  const store = address.kind === 'tcp' ? `${address.host}:${String(address.port)}` : address.path;
-  logConnection(redis, store, logger);
-  return redis;
+    retryStrategy: retryAfterMs,
+    // A master that is one no more, after a failover: ask who is.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+  } satisfies RedisOptions;
+}
+
+function nameOf(address: RedisStoreOptions['address']): string {
+  const toText = ({ host, port }: Place): string => `${host}:${String(port)}`;
+  switch (address.kind) {
+    case 'tcp':
+      return toText(address);
+    case 'unix':
+      return address.path;
+    case 'sentinel':
+      return `${address.masterName},${address.sentinels.map(toText).join(',')}`;
+    case 'cluster':
+      return address.nodes.map(toText).join(',');
+  }
 }
 
 /** One line when it goes and one when it is back, however often connecting fails meanwhile. */
-function logConnection(redis: Redis, store: string, logger: Logger): void {
+function logConnection(redis: StoreClient, store: string, logger: Logger): void {
   let lastReason = '';
   let isAway = false;
   redis.on('error', (error: Error) => {

@@ -1,0 +1,45 @@
+import type * as CreateJwtVerifier from '../../identity/jwt/create-jwt-verifier';
+import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
+import type * as KeySet from '../../identity/jwt/key-set';
+import { loadKeysByUrl, loadKeysFromFile } from '../../identity/jwt/load-keys';
+import { monotonicMs } from '../../platform/clock';
+import type { Logger } from '../../platform/logger/logger';
+import type { JwtSettings } from '../../settings/identity';
+
+/** A caller hears 503 within a second, also when the limits have taken their time before. */
+const LOAD_WITHIN_MS = 600;
+const REFRESH_URL_MS = 300_000;
+/** A file is cheap to read again. */
+const REFRESH_FILE_MS = 5_000;
+
+/** Who checks JWT access tokens; undefined: nobody, they are not taken. */
+export function chooseJwtVerifier(
+  settings: JwtSettings | undefined,
+  logger: Logger,
+): JwtVerifier | undefined {
+  if (settings === undefined) return undefined;
+  const { keys: source } = settings;
+  const { load, options } =
+    source.kind === 'url'
+      ? {
+          load: loadKeysByUrl(source.url, LOAD_WITHIN_MS),
+          options: { name: source.url, refreshMs: REFRESH_URL_MS },
+        }
+      : {
+          load: loadKeysFromFile(source.file),
+          options: { name: source.file, refreshMs: REFRESH_FILE_MS },
+        };
+  const { createKeySet, createJwtVerifier } = loadJwt();
+  const keys = createKeySet({ load, monotonicMs, logger }, options);
+  return createJwtVerifier({ keys, nowMs: Date.now }, settings);
+}
+
+/** Loaded only when they are used: start-up time. */
+function loadJwt(): typeof KeySet & typeof CreateJwtVerifier {
+  /* eslint-disable @typescript-eslint/no-require-imports -- late on purpose */
+  return {
+    ...(require('../../identity/jwt/key-set') as typeof KeySet),
+    ...(require('../../identity/jwt/create-jwt-verifier') as typeof CreateJwtVerifier),
+  };
+  /* eslint-enable @typescript-eslint/no-require-imports */
+}

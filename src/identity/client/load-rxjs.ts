@@ -1,0 +1,15 @@
+import type { Observable } from 'rxjs';
+
+/** The part of rxjs that the client uses. */
+export interface Rxjs {
+  readonly Observable: typeof Observable;
+}
+
+/**
+ * The optional companion: the client works without it as long as nobody asks for a stream. This is the one
+ * for CommonJS; `load-rxjs.mts` is the one for ES modules.
+ */
+export function loadRxjs(): Rxjs {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- optional, so not at the top
+  return require('rxjs') as Rxjs;
+}

@@ -1,0 +1,89 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import type { Logger } from '../../platform/logger/logger';
+import { KeysUnavailable } from './jwt-verifier';
+
+export interface KeySetDeps {
+  /** Reads the whole set; rejects within its own time-out. */
+  readonly load: () => Promise<unknown>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+export interface KeySetOptions {
+  /** Where it comes from, for the log. */
+  readonly name: string;
+  /** A good set is read again after this time, while the old one serves. */
+  readonly refreshMs: number;
+}
+
+/** However many tokens name unknown keys, and however the source fails, it is asked once in this time. */
+const ASK_EVERY_MS = 5_000;
+
+/** Keys by which tokens are checked; the last good set keeps serving while its source is away. */
+export function createKeySet(
+  deps: KeySetDeps,
+  { name, refreshMs }: KeySetOptions,
+): JWTVerifyGetKey {
+  const { load, monotonicMs, logger } = deps;
+  let find: JWTVerifyGetKey | undefined;
+  let lastGoodMs = -Infinity;
+  let lastAskedMs = -Infinity;
+  let failure: string | undefined = 'it was not read yet';
+  let asking: Promise<void> | undefined;
+
+  const ask = async (): Promise<void> => {
+    try {
+      find = createLocalJWKSet((await load()) as JSONWebKeySet);
+      lastGoodMs = monotonicMs();
+      if (failure !== undefined) logger.info('read the key set', { keys: name });
+      failure = undefined;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const kept = find === undefined ? 'no JWT can be checked' : 'its last content stays';
+      if (failure !== reason)
+        logger.error(`the key set cannot be read, ${kept}`, { keys: name, reason });
+      failure = reason;
+    }
+  };
+  /** Asks unless it was done a moment ago; whoever comes meanwhile waits for the same answer. */
+  const askAgain = (): Promise<void> => {
+    if (asking !== undefined) return asking;
+    if (monotonicMs() - lastAskedMs < ASK_EVERY_MS) return Promise.resolve();
+    lastAskedMs = monotonicMs();
+    asking = ask().finally(() => (asking = undefined));
+    return asking;
+  };
+  const current = (): JWTVerifyGetKey => {
+    if (find === undefined) throw new KeysUnavailable(`the key set ${name}: ${String(failure)}`);
+    return find;
+  };
+  const search: JWTVerifyGetKey = async (header, token) => {
+    try {
+      return await current()(header, token);
+    } catch (error) {
+      const isOfToken =
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys;
+      if (isOfToken || error instanceof KeysUnavailable) throw error;
+      // The key is there and is no key: a fault of the set, not of the token.
+      throw new KeysUnavailable(`the key set ${name} has a key that cannot be used`, {
+        cause: error,
+      });
+    }
+  };
+
+  return async (header, token) => {
+    if (find === undefined) await askAgain();
+    else if (monotonicMs() - lastGoodMs > refreshMs) void askAgain();
+    try {
+      return await search(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+    }
+    // A key that is new since, or one that was repaired.
+    await askAgain();
+    if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
+    return search(header, token);
+  };
+}

@@ -1,0 +1,35 @@
+import { problemsOf, settingsOf } from './results';
+
+const JWT = { IDENTITY_JWT_ISSUER: 'https://login.test', IDENTITY_JWT_AUDIENCE: 'api' };
+const URL = { IDENTITY_JWT_JWKS_URL: 'https://login.test/jwks' };
+const FILE = { IDENTITY_JWT_JWKS_FILE: '/etc/jwks.json' };
+
+it('takes no JWT unless somebody asks for it', () => {
+  expect(settingsOf({}).identity.jwt).toBeUndefined();
+});
+
+it.each([
+  [URL, { kind: 'url', url: 'https://login.test/jwks' }],
+  [FILE, { kind: 'file', file: '/etc/jwks.json' }],
+])('takes JWTs with the keys of %j', (source, keys) => {
+  const { jwt } = settingsOf({ ...JWT, ...source }).identity;
+  expect(jwt).toEqual({ issuer: 'https://login.test', audience: 'api', keys });
+});
+
+it.each([
+  [JWT],
+  [URL],
+  [{ IDENTITY_JWT_ISSUER: 'x', ...FILE }],
+  [{ IDENTITY_JWT_AUDIENCE: 'x', ...URL }],
+  [{ ...JWT, ...URL, ...FILE }],
+])('does not start with half of what a JWT needs, or two key sets: %j', (env) => {
+  expect(problemsOf(env)).toEqual([
+    expect.stringMatching(/^IDENTITY_JWT_ISSUER, .* expected all of them or none$/),
+  ]);
+});
+
+it('takes no address of keys that holds a password', () => {
+  const env = { ...JWT, IDENTITY_JWT_JWKS_URL: 'https://user:hunter2@login.test/jwks' };
+  expect(problemsOf(env).join()).toMatch(/IDENTITY_JWT_JWKS_URL/);
+  expect(problemsOf(env).join()).not.toContain('hunter2');
+});
