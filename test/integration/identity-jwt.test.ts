@@ -59,7 +59,7 @@ beforeEach(async () => {
   clock.nowMs = NOW_S * 1_000;
   keyServer = await startKeyServer();
   keyServer.serve(key);
-  await start(loadKeysByUrl(keyServer.url, 100));
+  await start(loadKeysByUrl(keyServer.url, 600));
 });
 afterEach(async () => {
   await identity.stop();
