@@ -84,7 +84,8 @@ afterAll(async () => (await shared)?.stop());
 
 async function createOnCluster(options: More = {}): Promise<CountersUnderTest> {
   shared ??= startRedisCluster();
-  const { address, ownerOf } = await shared;
+  const { address, ownerOf, masters } = await shared;
+  await Promise.all(masters.map(({ client }) => client.flushall()));
   return over(address, options, ownerOf, () => Promise.resolve());
 }
 

@@ -13,3 +13,10 @@ export function freePort(): Promise<number> {
     });
   });
 }
+
+/** As many ports, no two of them the same. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}

@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { eventually } from './eventually';
-import { freePort } from './free-port';
+import { freePorts } from './free-port';
 import { startRedisServer, type RedisServer, type RedisServerOptions } from './redis-server';
 
 /** A cluster of real servers on loopback. */
@@ -39,12 +39,15 @@ const NODE_TIMEOUT_MS = 800;
 
 export async function startRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
   const { settings = [], tls, hasReplicas = false, client } = options;
-  const startNode = async (): Promise<RedisServer> =>
+  const size = hasReplicas ? MASTERS * 2 : MASTERS;
+  const ports = await freePorts(size * 2);
+  const startNode = async (_: unknown, at: number): Promise<RedisServer> =>
     startRedisServer(
       {
+        port: ports[at] as number,
         settings: [
           ['cluster-enabled', 'yes'],
-          ['cluster-port', String(await freePort())],
+          ['cluster-port', String(ports[size + at])],
           ['cluster-node-timeout', String(NODE_TIMEOUT_MS)],
           ['cluster-replica-validity-factor', '0'],
           ...(tls === undefined
@@ -56,9 +59,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
       },
       client,
     );
-  const nodes = await Promise.all(
-    Array.from({ length: hasReplicas ? MASTERS * 2 : MASTERS }, startNode),
-  );
+  const nodes = await Promise.all(Array.from({ length: size }, startNode));
   const masters = nodes.slice(0, MASTERS);
   const replicas = nodes.slice(MASTERS);
   await join(masters, nodes);
