@@ -21,9 +21,7 @@ export function isSampledByCaller(headers: CallHeaders): boolean | undefined {
 }
 
 function hasB3(names: readonly string[]): boolean {
-  for (let i = 0; i < names.length; i++) {
-    if (isB3(names[i] as string)) return true;
-  }
+  for (const name of names) if (isB3(name)) return true;
   return false;
 }
 

@@ -21,7 +21,7 @@ const getter: TextMapGetter<CallHeaders> = {
   keys: ({ names }) => [...names],
   get({ names, values }, wanted) {
     const first = names.indexOf(wanted);
-    if (first < 0 || names.indexOf(wanted, first + 1) < 0) return values[first];
+    if (first < 0 || !names.includes(wanted, first + 1)) return values[first];
     // Lists may come in several fields; of two `traceparent` none counts (W3C Trace Context §3.2).
     const all = values.filter((_, i) => names[i] === wanted);
     return wanted === 'traceparent' ? undefined : all.join(',');

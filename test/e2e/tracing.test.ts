@@ -2,6 +2,7 @@ import { callWithHeaders } from '../support/call-with-headers';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startGrpcCollector, startHttpCollector, type Collector } from '../support/otlp-collector';
+import type { ReceivedSpan } from '../support/otlp-messages';
 import { startRedisServer } from '../support/redis-server';
 import { startService, stopServices, type Service } from '../support/service';
 
@@ -50,6 +51,15 @@ async function postJson(
 
 function named({ spans }: Collector, name: string) {
   return spans.filter((span) => span.name === name);
+}
+
+/** Match and store follow each other within the call, which is now. */
+function expectInOrder(call?: ReceivedSpan, match?: ReceivedSpan, store?: ReceivedSpan): void {
+  const order = [call?.startNanos, match?.startNanos, store?.startNanos, store?.endNanos];
+  expect(order).toEqual(order.toSorted((a = 0n, b = 0n) => Number(a - b)));
+  expect(call?.endNanos).toBeGreaterThanOrEqual(store?.endNanos ?? 0n);
+  const startMs = Number((call?.startNanos ?? 0n) / 1_000_000n);
+  expect(Math.abs(startMs - Date.now())).toBeLessThan(20_000);
 }
 
 describe('the traces of the built service', () => {
@@ -111,12 +121,7 @@ describe('the traces of the built service', () => {
       expect(JSON.stringify(collector.spans, (_, value: unknown) => String(value))).not.toContain(
         '10.9.8.7',
       );
-      const order = [call?.startNanos, match?.startNanos, store?.startNanos, store?.endNanos];
-      expect(order).toEqual(order.toSorted((a = 0n, b = 0n) => Number(a - b)));
-      expect(call?.endNanos).toBeGreaterThanOrEqual(store?.endNanos ?? 0n);
-      expect(Math.abs(Number((call?.startNanos ?? 0n) / 1_000_000n) - Date.now())).toBeLessThan(
-        20_000,
-      );
+      expectInOrder(call, match, store);
       expect(collector.headers[0]).toMatchObject({ 'x-api-key': 's cret' });
       expect(service.output()).not.toContain('cret');
     },
