@@ -23,7 +23,7 @@ export function healthSignals(
 ): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
   const always$ = of(true);
-  const signals = new Map<string, Observable<boolean>>();
+  const signals = new Map<string, Observable<boolean>>([['start', started$]]);
   for (const [name, connected$] of stores)
     signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
   signals.set('start', started$);

@@ -1,4 +1,3 @@
-import { notBuiltText } from '../platform/env-table/not-built-yet';
 import type { Setting } from '../platform/env-table/setting';
 
 /** What both the help and the page say before the tables. */
@@ -26,6 +25,5 @@ export function defaultText(entry: Setting<unknown>): string {
 /** The line of doc with what an operator has to know besides. */
 export function docText(entry: Setting<unknown>): string {
   if (entry.deprecated === true) return `deprecated: ${entry.doc}`;
-  const notes = [entry.secret === true ? 'secret' : undefined, notBuiltText(entry)];
-  return [entry.doc, ...notes].filter((note) => note !== undefined).join('; ');
+  return entry.secret === true ? `${entry.doc}; secret` : entry.doc;
 }

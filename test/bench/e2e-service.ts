@@ -27,6 +27,9 @@ descriptors:
 /** Where the build lies; another one can be measured with WEIR_DIST. */
 const DIST = process.env['WEIR_DIST'] ?? 'dist';
 
+/** More settings for the measured service, as JSON: `{"TRACING_ENABLED":"true"}`. */
+const MORE_SETTINGS = JSON.parse(process.env['WEIR_SETTINGS'] ?? '{}') as Record<string, string>;
+
 /** Starts the build of the current directory; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
 export async function startMeasuredService(
   env: Readonly<Record<string, string>>,
@@ -48,6 +51,7 @@ export async function startMeasuredService(
       DEBUG_PORT: String(debug),
       RUNTIME_ROOT: root,
       ...env,
+      ...MORE_SETTINGS,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -92,12 +92,19 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
 
 /** Writes to a socket after a delay; as on every connection nothing overtakes what came before. */
 function createPassage(socket: Socket): (chunk: Buffer, delayMs: number) => void {
-  let lastMs = 0;
+  const waiting: { readonly chunk: Buffer; readonly dueMs: number }[] = [];
+  const writeDue = (): void => {
+    while (waiting[0] !== undefined && waiting[0].dueMs <= performance.now()) {
+      const [next] = waiting.splice(0, 1);
+      if (next !== undefined && socket.writable) socket.write(next.chunk);
+    }
+    const [first] = waiting;
+    if (first !== undefined) setTimeout(writeDue, Math.ceil(first.dueMs - performance.now()));
+  };
   return (chunk, delayMs) => {
-    const nowMs = performance.now();
-    const isLate = lastMs > nowMs;
-    lastMs = Math.max(lastMs, nowMs + delayMs);
-    if (delayMs === 0 && !isLate) socket.write(chunk);
-    else setTimeout(() => socket.writable && socket.write(chunk), lastMs - nowMs);
+    if (waiting.length === 0 && delayMs === 0) socket.write(chunk);
+    else if (waiting.push({ chunk, dueMs: performance.now() + delayMs }) === 1) {
+      setTimeout(writeDue, delayMs);
+    }
   };
 }

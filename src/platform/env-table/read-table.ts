@@ -1,4 +1,3 @@
-import { notBuiltFinding } from './not-built-yet';
 import type { Setting, Table, Values } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -71,8 +70,6 @@ function readSetting(entry: Setting<unknown>, given: readonly Given[], findings:
   const shown = show(entry, used.name, used.text);
   if (entry.deprecated === true) {
     findings.warnings.push(`${shown} is deprecated and has no effect`);
-  } else if (!isSameValue(used.value, fallback)) {
-    notBuiltFinding(entry, used.value, shown, findings);
   }
   return used.value;
 }

@@ -1,16 +1,5 @@
 import type { Parser } from './parser';
 
-/**
- * What happens when somebody gives another value than the default to a setting whose feature is not
- * built: the start warns, or it is refused because running without the feature would be wrong. The
- * `…For` forms name the values that are not built.
- */
-export type NotBuiltYet =
-  | 'warns'
-  | 'stops'
-  | { readonly warnsFor: readonly string[] }
-  | { readonly stopsFor: readonly string[] };
-
 export interface Description {
   /** One line for the help and the settings page. */
   readonly doc: string;
@@ -23,7 +12,6 @@ export interface Description {
   readonly secret?: boolean;
   /** An empty text is a value of its own; otherwise it counts as not set. */
   readonly emptyIsValue?: boolean;
-  readonly notBuiltYet?: NotBuiltYet;
   /** Accepted for old deployments; does nothing and will not. */
   readonly deprecated?: boolean;
 }

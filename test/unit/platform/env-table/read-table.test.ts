@@ -1,6 +1,5 @@
 import { boolean } from '../../../../src/platform/env-table/booleans';
 import { credentials } from '../../../../src/platform/env-table/credentials';
-import { notBuiltFinding, notBuiltText } from '../../../../src/platform/env-table/not-built-yet';
 import { wholeNumber } from '../../../../src/platform/env-table/numbers';
 import {
   type Environment,
@@ -16,17 +15,7 @@ const table = {
   name: setting('NAME', text, { doc: 'name' }),
   title: setting('TITLE', text, { default: 'none', emptyIsValue: true, doc: 'title' }),
   auth: setting('AUTH', credentials, { secret: true, aliases: ['OLD_AUTH'], doc: 'secret' }),
-  age: setting('AGE', wholeNumber(0), { default: '1', notBuiltYet: 'warns', doc: 'age' }),
-  tls: setting('TLS', boolean, { default: 'false', notBuiltYet: 'stops', doc: 'tls' }),
-  engine: setting('ENGINE', oneOf('old', 'new', 'next'), {
-    notBuiltYet: { stopsFor: ['new'] },
-    doc: 'engine',
-  }),
-  wheel: setting('WHEEL', oneOf('old', 'new'), {
-    default: 'old',
-    notBuiltYet: { warnsFor: ['new'] },
-    doc: 'wheel',
-  }),
+  engine: setting('ENGINE', oneOf('old', 'new'), { doc: 'engine' }),
   gone: setting('GONE', wholeNumber(0), { default: '0', deprecated: true, doc: 'nothing' }),
 };
 
@@ -44,10 +33,7 @@ describe('reading a table', () => {
       name: undefined,
       title: 'none',
       auth: undefined,
-      age: 1,
-      tls: false,
       engine: undefined,
-      wheel: 'old',
       gone: 0,
     });
     expect([problems, warnings]).toEqual([[], []]);
@@ -64,7 +50,7 @@ describe('reading a table', () => {
     expect(problems).toEqual([
       'OLD_SIZE="ten": expected a whole number from 1 to 9',
       'ON="yes\\n": expected true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)',
-      `ENGINE="${'x'.repeat(120)}…": expected one of old, new, next`,
+      `ENGINE="${'x'.repeat(120)}…": expected one of old, new`,
     ]);
     expect([values.size, values.on]).toEqual([5, false]);
   });
@@ -102,50 +88,6 @@ describe('reading a table', () => {
       'AUTH (value not shown) and OLD_AUTH (value not shown): ' +
         'two names of one setting with different values, expected one of them',
     ]);
-  });
-});
-
-describe('a setting whose feature is not built', () => {
-  it('is silent when it holds its default', () => {
-    const { problems, warnings } = read({ AGE: '01', TLS: 'F', ENGINE: 'old', WHEEL: 'old' });
-    expect([problems, warnings]).toEqual([[], []]);
-  });
-
-  it('warns or stops when it holds another value', () => {
-    const { problems, warnings } = read({ AGE: '2', TLS: 't', ENGINE: 'new', WHEEL: 'new' });
-    expect(warnings).toEqual([
-      'AGE="2" has no effect: not built yet in this version',
-      'WHEEL="new" has no effect: not built yet in this version',
-    ]);
-    expect(problems).toEqual([
-      'TLS="t": not built yet in this version',
-      'ENGINE="new": not built yet in this version',
-    ]);
-    expect(read({ ENGINE: 'next' }).problems).toEqual([]);
-  });
-
-  it('is still checked', () => {
-    expect(read({ AGE: 'old' }).problems).toEqual([
-      'AGE="old": expected a whole number of at least 0',
-    ]);
-  });
-
-  it('says so in the help', () => {
-    expect([table.size, table.age, table.tls, table.engine, table.wheel].map(notBuiltText)).toEqual(
-      [
-        undefined,
-        'not built yet',
-        'not built yet (stops the start)',
-        'not built yet: new (stops the start)',
-        'not built yet: new',
-      ],
-    );
-  });
-
-  it('can be asked about one that is built', () => {
-    const findings: Findings = { problems: [], warnings: [] };
-    notBuiltFinding(table.size, 7, 'SIZE="7"', findings);
-    expect(findings).toEqual({ problems: [], warnings: [] });
   });
 });
 
