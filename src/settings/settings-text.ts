@@ -12,8 +12,6 @@ export const HOW_TO_WRITE = [
     'boolean, number or duration, so no deployment relies on one.)',
   'A value that cannot be used stops the start with exit code 1. All mistakes are reported together, ' +
     'one line each, with the name, the value and what was expected. A secret value is never shown.',
-  'A setting marked "not built yet" is checked like the others. Using it is a warning at the start, ' +
-    'or stops the start where running without it would be wrong.',
 ] as const;
 
 /** The default of a setting as the help shows it. */
