@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lastValueFrom } from 'rxjs';
 import type { Decisions } from '../../identity/limits/decisions';
@@ -53,7 +54,9 @@ export async function serve(
   const { host } = settings.identity;
   logger.info(`listening for identity on ${host}:${String(port)}`);
   if (settings.logging.format === 'text')
-    process.stdout.write(banner(`http://${localName(host)}:${String(port)}`, settings));
+    process.stdout.write(
+      banner(`http://${localName(host)}:${String(port)}`, settings, commandOf(process)),
+    );
 }
 
 function createService(
@@ -122,7 +125,13 @@ function stopOnSignals(
   process.on('SIGINT', onSignal);
 }
 
-function banner(url: string, { identity }: Settings): string {
+/** What to type for another command of this binary. */
+function commandOf(process: NodeJS.Process): string {
+  const [, script = ''] = process.argv;
+  return script.endsWith('.js') ? `node ${relative(process.cwd(), script)}` : 'identity';
+}
+
+function banner(url: string, { identity }: Settings, command: string): string {
   const where = identity.store === 'embedded' ? identity.storeFile : 'Redis';
   return [
     '',
@@ -131,7 +140,7 @@ function banner(url: string, { identity }: Settings): string {
     '',
     '  With the same settings, for a user, a token and a line to try:',
     '',
-    '  identity demo',
+    `  ${command} demo`,
     '',
     '',
   ].join('\n');
