@@ -95,6 +95,7 @@ it.each(['light', 'dark'] as const)(
       viewport,
       colorScheme,
     });
+    await page.locator('.domain').waitFor();
     await hit(service, 'narrow', { [longest]: longest }, 7);
     await page.locator('#hot li', { hasText: longest }).waitFor();
     const width = await page.evaluate('document.scrollingElement.scrollWidth');

@@ -123,12 +123,15 @@ describe('the statistics of the built service', () => {
       },
     });
     const statuses = { user: [] as number[], trial: [] as number[], open: [] as number[] };
+    let allowed = 0;
     const load = async (times: number) => {
       for (let i = 0; i < times; i++) {
         const keys = ['user', 'trial', 'open'] as const;
         const answers = keys.map(async (key) => {
-          const { status } = await ask(service, 'shop', `${key}=ann`);
+          const { status, body } = await ask(service, 'shop', `${key}=ann`);
           statuses[key].push(status);
+          // Counted by the store, less than the whole limit remains.
+          if (body.statuses?.[0]?.limitRemaining === 100_000) allowed += 1;
         });
         await Promise.all(answers);
       }
@@ -168,6 +171,7 @@ describe('the statistics of the built service', () => {
     const failed = of('user', 503) + of('trial', 503);
     const call = (name: string) => all[`ratelimit.service.call.should_rate_limit.${name}`] ?? 0;
     expect(call('redis_error') - call('answered_locally')).toBe(failed);
-    expect(call('answered_locally')).toBe(of('user', 503));
+    expect(call('answered_locally')).toBe(allowed);
+    expect(allowed).toBeGreaterThan(0);
   });
 });
