@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';
-import type { CounterBatch } from '../../src/core/ports';
+import type { CounterBatch, Counters } from '../../src/core/ports';
 import { createAuthority } from '../support/certificates';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
 import { runRedisCounters } from '../support/redis-counters';
@@ -12,7 +12,7 @@ import {
   type RedisServer,
   type RedisServerOptions,
 } from '../support/redis-server';
-import { describeCounters, type CountersUnderTest } from './counters.contract';
+import { batch, describeCounters, increment, type CountersUnderTest } from './counters.contract';
 
 /** Starting several servers takes a while on a busy machine. */
 jest.setTimeout(60_000);
@@ -63,6 +63,7 @@ async function over(
 ): Promise<CountersUnderTest> {
   const counters = runRedisCounters({ address, ...options });
   await counters.untilConnected();
+  if (address.kind === 'cluster') await untilAllConnected(counters);
   return {
     counters,
     read: async (key) => readFrom(await serverOf(key), key),
@@ -71,6 +72,14 @@ async function over(
       await stop();
     },
   };
+}
+
+/** A cluster is connected when one of its nodes is; a batch waits for those that it needs. */
+async function untilAllConnected(counters: Pick<Counters, 'add'>): Promise<void> {
+  const increments = Array.from({ length: 64 }, (_, at) =>
+    increment(`all-connected-${String(at)}`),
+  );
+  expect(await counters.add(batch(increments))).toMatchObject({ failures: undefined });
 }
 
 async function readFrom({ client }: RedisServer, key: string) {
