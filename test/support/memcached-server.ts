@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { readFileSync } from 'node:fs';
+import { pauseProcess } from './pause-process';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
 
@@ -109,7 +110,9 @@ export async function startMemcachedServer(
       const rows = await Promise.all(keys.map(async (key) => [key, await read(key)] as const));
       return new Map(rows.flatMap(([key, entry]) => (entry === undefined ? [] : [[key, entry]])));
     },
-    pause: () => child.kill('SIGSTOP'),
+    pause: () => {
+      pauseProcess(child);
+    },
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),
     // It takes a second to end by itself, and has nothing to keep.

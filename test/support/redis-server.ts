@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
+import { pauseProcess } from './pause-process';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
 
@@ -88,7 +89,9 @@ export async function startRedisServer(
         ? { kind: 'tcp', host: '127.0.0.1', port }
         : { kind: 'unix', path: socketPath },
     client,
-    pause: () => child.kill('SIGSTOP'),
+    pause: () => {
+      pauseProcess(child);
+    },
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),
     // It takes a tenth of a second to end by itself, and has nothing to keep.
