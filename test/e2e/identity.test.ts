@@ -186,13 +186,14 @@ it.each(['grpc', 'json'])(
     const decisions = await startService({ env: { RUNTIME_ROOT: RULES } });
     const address = kind === 'grpc' ? decisions.grpc : decisions.http.replace('http://', '');
     const asking = { IDENTITY_RATELIMIT: kind, IDENTITY_RATELIMIT_ADDRESS: address };
+    // Before the services start: a token that they do not know yet is charged as a guess.
+    const token = await issue(embedded());
     const identity = await startIdentityProcess({ ...embedded(), ...asking });
     const strict = await startIdentityProcess({
       ...embedded(),
       ...asking,
       IDENTITY_RATELIMIT_FAILURE: 'deny',
     });
-    const token = await issue(identity.env);
     await eventually(async () => {
       expect(await statusOf(identity, token)).toBe(200);
       expect(await statusOf(strict, token)).toBe(200);
