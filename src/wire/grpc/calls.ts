@@ -19,69 +19,62 @@ export interface Call<M> {
   note: unknown;
 }
 
+const NONE: readonly never[] = [];
+
 /**
  * The calls of one connection by ticket: an array with a free list, which is cheaper than a map. A ticket
  * is given again only after `remove`.
  */
-export interface Calls<M> {
-  add(stream: Http2Stream<Call<M>>, plan: AcceptedCall<M>, deadlineMs: number): Call<M>;
-  /** The call, which keeps its ticket; undefined when the ticket is free. */
-  get(ticket: number): Call<M> | undefined;
-  /** Takes the call out; undefined when the ticket is free. */
-  remove(ticket: number): Call<M> | undefined;
-  /** The calls that are not over and whose deadline has come. Costs nothing before the first deadline. */
-  takeExpired(nowMs: number): readonly Call<M>[];
+export class Calls<M> {
   /** Not later than the earliest deadline of the calls; Infinity when none has one. */
-  readonly nextDeadlineMs: number;
-  readonly size: number;
-}
+  nextDeadlineMs = Infinity;
+  readonly #slots: (Call<M> | undefined)[] = [];
+  readonly #free: number[] = [];
 
-const NONE: readonly never[] = [];
+  add(stream: Http2Stream<Call<M>>, plan: AcceptedCall<M>, deadlineMs: number): Call<M> {
+    const ticket = this.#free.pop() ?? this.#slots.length;
+    const call: Call<M> = {
+      stream,
+      plan,
+      ticket,
+      deadlineMs,
+      phase: 'reading',
+      body: undefined,
+      note: undefined,
+    };
+    this.#slots[ticket] = call;
+    if (deadlineMs < this.nextDeadlineMs) this.nextDeadlineMs = deadlineMs;
+    return call;
+  }
 
-export function createCalls<M>(): Calls<M> {
-  const slots: (Call<M> | undefined)[] = [];
-  const free: number[] = [];
-  let nextDeadlineMs = Infinity;
-  return {
-    add(stream, plan, deadlineMs) {
-      const ticket = free.pop() ?? slots.length;
-      const call: Call<M> = {
-        stream,
-        plan,
-        ticket,
-        deadlineMs,
-        phase: 'reading',
-        body: undefined,
-        note: undefined,
-      };
-      slots[ticket] = call;
-      if (deadlineMs < nextDeadlineMs) nextDeadlineMs = deadlineMs;
-      return call;
-    },
-    get: (ticket) => slots[ticket],
-    remove(ticket) {
-      const call = slots[ticket];
-      if (call === undefined) return undefined;
-      slots[ticket] = undefined;
-      free.push(ticket);
-      return call;
-    },
-    takeExpired(nowMs) {
-      if (nowMs < nextDeadlineMs) return NONE;
-      const expired: Call<M>[] = [];
-      nextDeadlineMs = Infinity;
-      for (const call of slots) {
-        if (call === undefined || call.phase === 'over') continue;
-        if (call.deadlineMs <= nowMs) expired.push(call);
-        else nextDeadlineMs = Math.min(nextDeadlineMs, call.deadlineMs);
-      }
-      return expired;
-    },
-    get nextDeadlineMs() {
-      return nextDeadlineMs;
-    },
-    get size() {
-      return slots.length - free.length;
-    },
-  };
+  /** The call, which keeps its ticket; undefined when the ticket is free. */
+  get(ticket: number): Call<M> | undefined {
+    return this.#slots[ticket];
+  }
+
+  /** Takes the call out; undefined when the ticket is free. */
+  remove(ticket: number): Call<M> | undefined {
+    const call = this.#slots[ticket];
+    if (call === undefined) return undefined;
+    this.#slots[ticket] = undefined;
+    this.#free.push(ticket);
+    return call;
+  }
+
+  /** The calls that are not over and whose deadline has come. Costs nothing before the first deadline. */
+  takeExpired(nowMs: number): readonly Call<M>[] {
+    if (nowMs < this.nextDeadlineMs) return NONE;
+    const expired: Call<M>[] = [];
+    this.nextDeadlineMs = Infinity;
+    for (const call of this.#slots) {
+      if (call === undefined || call.phase === 'over') continue;
+      if (call.deadlineMs <= nowMs) expired.push(call);
+      else this.nextDeadlineMs = Math.min(this.nextDeadlineMs, call.deadlineMs);
+    }
+    return expired;
+  }
+
+  get size(): number {
+    return this.#slots.length - this.#free.length;
+  }
 }

@@ -1,15 +1,21 @@
-import type { Http2Events } from '../http2/api';
+import type {
+  HeaderList,
+  Http2Connection,
+  Http2Events,
+  Http2Stream,
+  MessageWriter,
+} from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
 import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
-import { createPlanner, READ_NAMES, type GrpcMethod } from './call-plan';
-import { createCalls, type Call } from './calls';
+import { createPlanner, READ_NAMES, type CallPlan, type GrpcMethod } from './call-plan';
+import { Calls, type Call } from './calls';
 import { framedCopy } from './framed';
 import type { Inflate } from './inflate';
-import { createReader } from './reader';
-import { createRefusals } from './refusals';
+import { createReader, type Reader } from './reader';
+import { Refusals } from './refusals';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
 export interface GrpcDeps<M extends GrpcMethod> {
@@ -37,138 +43,181 @@ const EXPIRED = grpcStatus(
 
 /** gRPC over a connection of our own engine. */
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
-  const { methods, inflate, refusalBlock, events, noteOf, readNames = READ_NAMES } = deps;
-  const calls = createCalls<M>();
-  const planCall = createPlanner(methods);
-  const budget = { leftBytes: MAX_HELD_BYTES };
-  let nowMs = 0;
+  return new Connection(deps);
+}
 
-  /** From here on the call gets nothing more. A call that the owner never saw gives its ticket back. */
-  const close = (call: Call<M>) => {
-    const isUnseen = call.phase === 'reading';
+/** A class for the same reason as that of the connection below it. */
+class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Call<M>> {
+  readonly http2: Http2Connection<Call<M>>;
+  readonly #events: GrpcEvents<M>;
+  readonly #refusalBlock: (status: GrpcStatus) => Uint8Array;
+  readonly #noteOf: NoteOf<M> | undefined;
+  readonly #planCall: (headers: HeaderList) => CallPlan<M>;
+  readonly #calls = new Calls<M>();
+  readonly #budget = { leftBytes: MAX_HELD_BYTES };
+  readonly #reader: Reader<M>;
+  readonly #refusals: Refusals<Call<M>>;
+  #nowMs = 0;
+
+  constructor({ methods, inflate, refusalBlock, events, noteOf, readNames }: GrpcDeps<M>) {
+    this.#events = events;
+    this.#refusalBlock = refusalBlock;
+    this.#noteOf = noteOf;
+    this.#planCall = createPlanner(methods);
+    this.#reader = createReader({
+      inflate,
+      budget: this.#budget,
+      events,
+      fail: (call, status) => {
+        this.#failCall(call, status);
+      },
+      onSeen,
+    });
+    this.http2 = createHttp2Connection(this, { readNames: readNames ?? READ_NAMES });
+    this.#refusals = new Refusals((stream, block) => {
+      this.http2.sendHeaders(stream, block, true);
+    });
+  }
+
+  receive(bytes: Uint8Array, atMs: number): void {
+    this.#nowMs = atMs;
+    this.http2.receive(bytes, atMs);
+  }
+
+  onRequest(stream: Http2Stream<Call<M>>, headers: HeaderList, endStream: boolean): void {
+    const plan = this.#planCall(headers);
+    const latestMs = this.#nowMs + MAX_REQUEST_MS;
+    if (plan.block !== undefined) {
+      if (plan.isForeign && !endStream) this.#refusals.add(stream, plan.block, latestMs);
+      else this.http2.sendHeaders(stream, plan.block, true);
+      return;
+    }
+    const deadlineMs = Math.min(this.#nowMs + plan.timeoutMs, latestMs);
+    const call = this.#calls.add(stream, plan, deadlineMs);
+    stream.user = call;
+    const noteOf = this.#noteOf;
+    if (noteOf !== undefined) call.note = noteOf(plan.method, headers);
+    if (plan.timeoutMs === 0) this.#failCall(call, EXPIRED);
+    else if (endStream) this.#reader.complete(call);
+  }
+
+  onData(
+    stream: Http2Stream<Call<M>>,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    endStream: boolean,
+  ): void {
+    const call = stream.user;
+    if (call === undefined && endStream) this.#refusals.complete(stream);
+    if (call === undefined || call.phase === 'over') return;
+    if (endStream && call.body === undefined && isOneMessage(bytes, start, end)) {
+      this.#reader.handOnly(call, bytes, start + PREFIX_BYTES, end);
+    } else this.#reader.take(call, bytes, start, end, endStream);
+  }
+
+  onTrailers(stream: Http2Stream<Call<M>>): void {
+    const call = stream.user;
+    if (call === undefined) this.#refusals.complete(stream);
+    else if (call.phase !== 'over') this.#reader.complete(call);
+  }
+
+  onReset(stream: Http2Stream<Call<M>>): void {
+    const call = stream.user;
+    if (call === undefined) this.#refusals.forget(stream);
+    else if (call.phase !== 'over') this.#cancel(call);
+  }
+
+  note(ticket: number): unknown {
+    return this.#calls.get(ticket)?.note;
+  }
+
+  answer<R>(ticket: number, message: R, maxBytes: number, write: MessageWriter<R>): void {
+    const call = this.#end(ticket);
+    if (call === undefined) return;
     call.phase = 'over';
-    if (call.body !== undefined) letGo(call.body, budget);
-    if (isUnseen) calls.remove(call.ticket);
-    return isUnseen;
-  };
+    const { http2 } = this;
+    http2.sendUnaryMessage(call.stream, ANSWER_HEADERS, message, maxBytes, write, OK_TRAILERS);
+  }
 
-  const refuse = (call: Call<M>, status: GrpcStatus) => {
-    const hasBegun = call.phase === 'answering';
-    close(call);
-    const block = hasBegun ? trailersBlock(status) : refusalBlock(status);
-    http2.sendHeaders(call.stream, block, true);
-  };
+  send(ticket: number, message: Uint8Array): void {
+    const call = this.#calls.get(ticket);
+    if (call === undefined || call.phase === 'over') return;
+    if (call.phase !== 'answering') {
+      call.phase = 'answering';
+      this.http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
+    }
+    this.http2.sendData(call.stream, framedCopy(message), false);
+    if (this.http2.queuedBytes(call.stream) > MAX_QUEUED_ANSWER_BYTES) {
+      this.http2.reset(call.stream, ErrorCode.enhanceYourCalm);
+      this.#cancel(call);
+    }
+  }
 
-  const cancel = (call: Call<M>) => {
-    if (!close(call)) events.onCancel(call.ticket, call.plan.method);
-  };
+  finish(ticket: number): void {
+    const call = this.#end(ticket);
+    if (call === undefined) return;
+    if (call.phase !== 'answering') this.http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
+    this.#close(call);
+    this.http2.sendHeaders(call.stream, OK_TRAILERS, true);
+  }
 
-  /** A call that ends by itself, not by its owner. */
-  const fail = (call: Call<M>, status: GrpcStatus) => {
-    const wasSeen = call.phase !== 'reading';
-    refuse(call, status);
-    if (wasSeen) events.onCancel(call.ticket, call.plan.method);
-  };
+  fail(ticket: number, status: GrpcStatus): void {
+    const call = this.#end(ticket);
+    if (call !== undefined) this.#refuse(call, status);
+  }
 
-  const onSeen = (call: Call<M>) => {
-    if (call.phase !== 'reading') return;
-    call.phase = 'asked';
-    const { timeoutMs } = call.plan;
-    // Until now the deadline was not later than the request's own.
-    if (timeoutMs > MAX_REQUEST_MS) call.deadlineMs += timeoutMs - MAX_REQUEST_MS;
-  };
+  expire(atMs: number): void {
+    for (const call of this.#calls.takeExpired(atMs)) this.#failCall(call, EXPIRED);
+    this.#refusals.expire(atMs);
+  }
 
-  const http2Events: Http2Events<Call<M>> = {
-    onRequest(stream, headers, endStream) {
-      const plan = planCall(headers);
-      if (plan.block !== undefined) {
-        if (plan.isForeign && !endStream) refusals.add(stream, plan.block, nowMs + MAX_REQUEST_MS);
-        else http2.sendHeaders(stream, plan.block, true);
-        return;
-      }
-      const call = calls.add(stream, plan, nowMs + Math.min(plan.timeoutMs, MAX_REQUEST_MS));
-      stream.user = call;
-      if (noteOf !== undefined) call.note = noteOf(plan.method, headers);
-      if (plan.timeoutMs === 0) fail(call, EXPIRED);
-      else if (endStream) reader.complete(call);
-    },
-    onData(stream, bytes, start, end, endStream) {
-      const call = stream.user;
-      if (call === undefined && endStream) refusals.complete(stream);
-      if (call === undefined || call.phase === 'over') return;
-      if (endStream && call.body === undefined && isOneMessage(bytes, start, end)) {
-        reader.handOnly(call, bytes, start + PREFIX_BYTES, end);
-      } else reader.take(call, bytes, start, end, endStream);
-    },
-    onTrailers(stream) {
-      const call = stream.user;
-      if (call === undefined) refusals.complete(stream);
-      else if (call.phase !== 'over') reader.complete(call);
-    },
-    onReset(stream) {
-      const call = stream.user;
-      if (call === undefined) refusals.forget(stream);
-      else if (call.phase !== 'over') cancel(call);
-    },
-  };
-  const http2 = createHttp2Connection(http2Events, { readNames });
-  const refusals = createRefusals<Call<M>>((stream, block) => {
-    http2.sendHeaders(stream, block, true);
-  });
-  const reader = createReader({ inflate, budget, events, fail, onSeen });
+  get nextDeadlineMs(): number {
+    return Math.min(this.#calls.nextDeadlineMs, this.#refusals.nextDeadlineMs);
+  }
+
+  get openCalls(): number {
+    return this.#calls.size;
+  }
 
   /** Takes the ticket back; answers the call when there is still somebody to tell. */
-  const end = (ticket: number): Call<M> | undefined => {
-    const call = calls.remove(ticket);
+  #end(ticket: number): Call<M> | undefined {
+    const call = this.#calls.remove(ticket);
     return call?.phase === 'over' ? undefined : call;
-  };
+  }
 
-  return {
-    http2,
-    receive(bytes, atMs) {
-      nowMs = atMs;
-      http2.receive(bytes, atMs);
-    },
-    note: (ticket) => calls.get(ticket)?.note,
-    answer(ticket, message, maxBytes, write) {
-      const call = end(ticket);
-      if (call === undefined) return;
-      call.phase = 'over';
-      http2.sendUnaryMessage(call.stream, ANSWER_HEADERS, message, maxBytes, write, OK_TRAILERS);
-    },
-    send(ticket, message) {
-      const call = calls.get(ticket);
-      if (call === undefined || call.phase === 'over') return;
-      if (call.phase !== 'answering') {
-        call.phase = 'answering';
-        http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
-      }
-      http2.sendData(call.stream, framedCopy(message), false);
-      if (http2.queuedBytes(call.stream) > MAX_QUEUED_ANSWER_BYTES) {
-        http2.reset(call.stream, ErrorCode.enhanceYourCalm);
-        cancel(call);
-      }
-    },
-    finish(ticket) {
-      const call = end(ticket);
-      if (call === undefined) return;
-      if (call.phase !== 'answering') http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
-      close(call);
-      http2.sendHeaders(call.stream, OK_TRAILERS, true);
-    },
-    fail(ticket, status) {
-      const call = end(ticket);
-      if (call !== undefined) refuse(call, status);
-    },
-    expire(atMs) {
-      for (const call of calls.takeExpired(atMs)) fail(call, EXPIRED);
-      refusals.expire(atMs);
-    },
-    get nextDeadlineMs() {
-      return Math.min(calls.nextDeadlineMs, refusals.nextDeadlineMs);
-    },
-    get openCalls() {
-      return calls.size;
-    },
-  };
+  /** From here on the call gets nothing more. A call that the owner never saw gives its ticket back. */
+  #close(call: Call<M>): boolean {
+    const isUnseen = call.phase === 'reading';
+    call.phase = 'over';
+    if (call.body !== undefined) letGo(call.body, this.#budget);
+    if (isUnseen) this.#calls.remove(call.ticket);
+    return isUnseen;
+  }
+
+  #refuse(call: Call<M>, status: GrpcStatus): void {
+    const hasBegun = call.phase === 'answering';
+    this.#close(call);
+    const block = hasBegun ? trailersBlock(status) : this.#refusalBlock(status);
+    this.http2.sendHeaders(call.stream, block, true);
+  }
+
+  #cancel(call: Call<M>): void {
+    if (!this.#close(call)) this.#events.onCancel(call.ticket, call.plan.method);
+  }
+
+  /** A call that ends by itself, not by its owner. */
+  #failCall(call: Call<M>, status: GrpcStatus): void {
+    const wasSeen = call.phase !== 'reading';
+    this.#refuse(call, status);
+    if (wasSeen) this.#events.onCancel(call.ticket, call.plan.method);
+  }
+}
+
+/** The owner has it. Until now the deadline was not later than the request's own. */
+function onSeen<M>(call: Call<M>): void {
+  if (call.phase !== 'reading') return;
+  call.phase = 'asked';
+  const { timeoutMs } = call.plan;
+  if (timeoutMs > MAX_REQUEST_MS) call.deadlineMs += timeoutMs - MAX_REQUEST_MS;
 }

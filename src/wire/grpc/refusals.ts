@@ -1,55 +1,52 @@
 import type { Http2Stream } from '../http2/api';
 
-/**
- * Answers to requests that are no gRPC calls at all. They wait for the end of their request, as an HTTP server's do, so
- * that a malformed rest of it is still told as such (RFC 9113 §8.1.1).
- */
-export interface Refusals<S> {
-  add(stream: Http2Stream<S>, block: Uint8Array, deadlineMs: number): void;
-  /** The request is complete: sends its answer. Does nothing for another stream. */
-  complete(stream: Http2Stream<S>): void;
-  /** The stream is gone. */
-  forget(stream: Http2Stream<S>): void;
-  /** Answers those that have waited long enough. */
-  expire(nowMs: number): void;
-  /** Infinity when none waits. */
-  readonly nextDeadlineMs: number;
-}
-
 interface Refusal {
   readonly block: Uint8Array;
   readonly deadlineMs: number;
 }
 
-/** Deadlines must come in order: all requests are given the same time. */
-export function createRefusals<S>(
-  send: (stream: Http2Stream<S>, block: Uint8Array) => void,
-): Refusals<S> {
-  const waiting = new Map<Http2Stream<S>, Refusal>();
-  const complete = (stream: Http2Stream<S>) => {
-    const refusal = waiting.get(stream);
+/**
+ * Answers to requests that are no gRPC calls at all. They wait for the end of their request, as an HTTP server's do, so
+ * that a malformed rest of it is still told as such (RFC 9113 §8.1.1).
+ * Deadlines must come in order: all requests are given the same time.
+ */
+export class Refusals<S> {
+  readonly #waiting = new Map<Http2Stream<S>, Refusal>();
+  readonly #send: (stream: Http2Stream<S>, block: Uint8Array) => void;
+
+  constructor(send: (stream: Http2Stream<S>, block: Uint8Array) => void) {
+    this.#send = send;
+  }
+
+  add(stream: Http2Stream<S>, block: Uint8Array, deadlineMs: number): void {
+    this.#waiting.set(stream, { block, deadlineMs });
+  }
+
+  /** The request is complete: sends its answer. Does nothing for another stream. */
+  complete(stream: Http2Stream<S>): void {
+    const refusal = this.#waiting.get(stream);
     if (refusal === undefined) return;
-    waiting.delete(stream);
-    send(stream, refusal.block);
-  };
-  return {
-    add(stream, block, deadlineMs) {
-      waiting.set(stream, { block, deadlineMs });
-    },
-    complete,
-    forget(stream) {
-      waiting.delete(stream);
-    },
-    expire(nowMs) {
-      for (const [stream, { deadlineMs }] of waiting) {
-        if (deadlineMs > nowMs) return;
-        complete(stream);
-      }
-    },
-    get nextDeadlineMs() {
-      // Asked after every read; an iterator would be the dearest thing there.
-      if (waiting.size === 0) return Infinity;
-      return waiting.values().next().value?.deadlineMs ?? Infinity;
-    },
-  };
+    this.#waiting.delete(stream);
+    this.#send(stream, refusal.block);
+  }
+
+  /** The stream is gone. */
+  forget(stream: Http2Stream<S>): void {
+    this.#waiting.delete(stream);
+  }
+
+  /** Answers those that have waited long enough. */
+  expire(nowMs: number): void {
+    for (const [stream, { deadlineMs }] of this.#waiting) {
+      if (deadlineMs > nowMs) return;
+      this.complete(stream);
+    }
+  }
+
+  /** Infinity when none waits. */
+  get nextDeadlineMs(): number {
+    // Asked after every read; an iterator would be the dearest thing there.
+    if (this.#waiting.size === 0) return Infinity;
+    return this.#waiting.values().next().value?.deadlineMs ?? Infinity;
+  }
 }

@@ -1,4 +1,11 @@
-import type { Http2Connection, Http2Events, Http2Options, Http2Stream } from './api';
+import type {
+  Http2Connection,
+  Http2Events,
+  Http2Failure,
+  Http2Options,
+  Http2Stream,
+  MessageWriter,
+} from './api';
 import {
   createConnectionState,
   INITIAL_WINDOW_BYTES,
@@ -33,55 +40,156 @@ export function createHttp2Connection<S>(
   events: Http2Events<S>,
   options: Partial<Http2Options> = {},
 ): Http2Connection<S> {
-  const connection = createConnectionState(events, { ...DEFAULT_HTTP2_OPTIONS, ...options });
-  greet(connection);
-  return {
-    ...inputOf(connection),
-    ...answersOf(connection),
-    ...farewellsOf(connection),
-    takeOutput: () => {
-      connection.waitingReplies = 0;
-      grantTaken(connection);
-      return takePiece(connection.output);
-    },
-    releaseOutput: (piece) => {
-      releasePiece(connection.output, piece);
-    },
-    get pendingOutputBytes() {
-      return connection.output.end - connection.output.start;
-    },
-    get queuedAnswerBytes() {
-      return connection.queuedBytes;
-    },
-    get wantsClose() {
-      const drained = connection.lastGoAwaySent && connection.streams.count === 0;
-      return drained || connection.phase === Phase.closed;
-    },
-    get failure() {
-      return connection.failure;
-    },
-    get openStreams() {
-      return connection.streams.count;
-    },
-    get isIdle() {
-      return connection.streams.count === 0 && connection.output.start === connection.output.end;
-    },
-    get prefaceReceived() {
-      return connection.prefaceReceived;
-    },
-    get settingsAcked() {
-      return connection.settingsAcked;
-    },
-    get draining() {
-      return connection.draining;
-    },
-    get peerLeaving() {
-      return connection.peerLeaving;
-    },
-    get requestCount() {
-      return connection.requestCount;
-    },
-  };
+  const state = createConnectionState(events, { ...DEFAULT_HTTP2_OPTIONS, ...options });
+  greet(state);
+  return new Connection(state);
+}
+
+/**
+ * A class where there are thousands of one kind: an object literal with getters gets a shape of its own each time, so
+ * that code which meets more than four connections would look every property up by its name.
+ */
+class Connection<S> implements Http2Connection<S> {
+  readonly #state: ConnectionState<S>;
+
+  constructor(state: ConnectionState<S>) {
+    this.#state = state;
+  }
+
+  receive(bytes: Uint8Array, nowMs: number): void {
+    const state = this.#state;
+    setTime(state, nowMs);
+    try {
+      if (!failOverQueue(state)) receiveBytes(state, bytes);
+    } catch (cause) {
+      failInside(state, cause);
+    }
+  }
+
+  tick(nowMs: number): void {
+    const state = this.#state;
+    setTime(state, nowMs);
+    try {
+      if (!failOverQueue(state)) endStalledStreams(state);
+      endSlowFrame(state);
+    } catch (cause) {
+      failInside(state, cause);
+    }
+    relaxOutput(state.output);
+  }
+
+  connectionLost(): void {
+    if (this.#state.phase !== Phase.closed) abandonStreams(this.#state, ErrorCode.cancel);
+  }
+
+  sendHeaders(stream: Http2Stream<S>, block: Uint8Array, endStream: boolean): void {
+    sendHeaders(this.#state, own(stream), block, endStream);
+  }
+
+  sendData(stream: Http2Stream<S>, bytes: Uint8Array, endStream: boolean): void {
+    sendData(this.#state, own(stream), bytes, endStream);
+  }
+
+  sendUnary(
+    stream: Http2Stream<S>,
+    headersBlock: Uint8Array,
+    data: Uint8Array,
+    trailersBlock: Uint8Array,
+  ): void {
+    sendUnary(this.#state, own(stream), headersBlock, data, trailersBlock);
+  }
+
+  sendUnaryMessage<M>(
+    stream: Http2Stream<S>,
+    headersBlock: Uint8Array,
+    message: M,
+    maxBytes: number,
+    write: MessageWriter<M>,
+    trailersBlock: Uint8Array,
+  ): void {
+    const state = this.#state;
+    sendUnaryMessage(state, own(stream), headersBlock, message, maxBytes, write, trailersBlock);
+  }
+
+  reset(stream: Http2Stream<S>, errorCode: number): void {
+    resetStream(this.#state, own(stream), errorCode);
+  }
+
+  queuedBytes(stream: Http2Stream<S>): number {
+    return own(stream).queued?.bytes ?? 0;
+  }
+
+  ping(opaque: number): void {
+    sendPing(this.#state, opaque);
+  }
+
+  goAway(errorCode: number, reason: string): void {
+    endConnection(this.#state, errorCode, reason);
+  }
+
+  startDrain(reason: string): void {
+    startDrain(this.#state, reason);
+  }
+
+  finishDrain(): void {
+    finishDrain(this.#state);
+  }
+
+  takeOutput(): Uint8Array | undefined {
+    this.#state.waitingReplies = 0;
+    grantTaken(this.#state);
+    return takePiece(this.#state.output);
+  }
+
+  releaseOutput(piece: Uint8Array): void {
+    releasePiece(this.#state.output, piece);
+  }
+
+  get pendingOutputBytes(): number {
+    const { output } = this.#state;
+    return output.end - output.start;
+  }
+
+  get queuedAnswerBytes(): number {
+    return this.#state.queuedBytes;
+  }
+
+  get wantsClose(): boolean {
+    const { lastGoAwaySent, streams, phase } = this.#state;
+    return (lastGoAwaySent && streams.count === 0) || phase === Phase.closed;
+  }
+
+  get failure(): Http2Failure | undefined {
+    return this.#state.failure;
+  }
+
+  get openStreams(): number {
+    return this.#state.streams.count;
+  }
+
+  get isIdle(): boolean {
+    return this.openStreams === 0 && this.pendingOutputBytes === 0;
+  }
+
+  get prefaceReceived(): boolean {
+    return this.#state.prefaceReceived;
+  }
+
+  get settingsAcked(): boolean {
+    return this.#state.settingsAcked;
+  }
+
+  get draining(): boolean {
+    return this.#state.draining;
+  }
+
+  get peerLeaving(): boolean {
+    return this.#state.peerLeaving;
+  }
+
+  get requestCount(): number {
+    return this.#state.requestCount;
+  }
 }
 
 /** Our preface: SETTINGS, and the connection's window, which SETTINGS cannot widen (RFC 9113 §3.4, §6.9.2). */
@@ -89,87 +197,6 @@ function greet<S>(connection: ConnectionState<S>): void {
   writeSettings(connection, encodeSettings(connection.options));
   const wider = connection.options.connectionWindowBytes - INITIAL_WINDOW_BYTES;
   if (wider > 0) writeWindowUpdate(connection, CONNECTION_STREAM, wider);
-}
-
-type Input = 'receive' | 'tick' | 'connectionLost';
-
-function inputOf<S>(connection: ConnectionState<S>): Pick<Http2Connection<S>, Input> {
-  return {
-    receive: (bytes, nowMs) => {
-      setTime(connection, nowMs);
-      try {
-        if (!failOverQueue(connection)) receiveBytes(connection, bytes);
-      } catch (cause) {
-        failInside(connection, cause);
-      }
-    },
-    tick: (nowMs) => {
-      setTime(connection, nowMs);
-      try {
-        if (!failOverQueue(connection)) endStalledStreams(connection);
-        endSlowFrame(connection);
-      } catch (cause) {
-        failInside(connection, cause);
-      }
-      relaxOutput(connection.output);
-    },
-    connectionLost: () => {
-      if (connection.phase !== Phase.closed) abandonStreams(connection, ErrorCode.cancel);
-    },
-  };
-}
-
-function answersOf<S>(
-  connection: ConnectionState<S>,
-): Pick<
-  Http2Connection<S>,
-  'sendHeaders' | 'sendData' | 'sendUnary' | 'sendUnaryMessage' | 'reset' | 'queuedBytes'
-> {
-  return {
-    sendHeaders: (stream, block, endStream) => {
-      sendHeaders(connection, own(stream), block, endStream);
-    },
-    sendData: (stream, bytes, endStream) => {
-      sendData(connection, own(stream), bytes, endStream);
-    },
-    sendUnary: (stream, headersBlock, data, trailersBlock) => {
-      sendUnary(connection, own(stream), headersBlock, data, trailersBlock);
-    },
-    sendUnaryMessage: (stream, headersBlock, message, maxBytes, write, trailersBlock) => {
-      sendUnaryMessage(
-        connection,
-        own(stream),
-        headersBlock,
-        message,
-        maxBytes,
-        write,
-        trailersBlock,
-      );
-    },
-    reset: (stream, errorCode) => {
-      resetStream(connection, own(stream), errorCode);
-    },
-    queuedBytes: (stream) => own(stream).queued?.bytes ?? 0,
-  };
-}
-
-function farewellsOf<S>(
-  connection: ConnectionState<S>,
-): Pick<Http2Connection<S>, 'ping' | 'goAway' | 'startDrain' | 'finishDrain'> {
-  return {
-    ping: (opaque) => {
-      sendPing(connection, opaque);
-    },
-    goAway: (errorCode, reason) => {
-      endConnection(connection, errorCode, reason);
-    },
-    startDrain: (reason) => {
-      startDrain(connection, reason);
-    },
-    finishDrain: () => {
-      finishDrain(connection);
-    },
-  };
 }
 
 /** The owner's streams are all of our making. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Answer } from '../../../core/ports';
+import type { Answer, Asker } from '../../../core/ports';
 import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
 import { PAUSE_BYTES, MAX_UNREAD_BYTES } from './limits';
 import type { Caller, ServedMethod } from './method';
@@ -31,138 +31,150 @@ export interface WireConnection {
   /** When the caller sent FIN; undefined before. */
   readonly halfClosedAtMs: number | undefined;
   /** Writes what there is, once per turn; reads no more from a caller who does not read. */
-  readonly flush: () => void;
-  readonly destroy: () => void;
+  flush(): void;
+  destroy(): void;
 }
 
 /** Takes over an accepted socket. */
 export function createWireConnection(socket: Socket, host: ConnectionHost): WireConnection {
-  const openedAtMs = host.nowMs();
-  let readAtMs = openedAtMs;
-  let blockedSinceMs: number | undefined;
-  let endedAtMs: number | undefined;
-  let halfClosedAtMs: number | undefined;
-  let writing: Uint8Array | undefined;
-  let isPaused = false;
-  let isTouched = false;
+  return new Connection(socket, host);
+}
 
-  const touch = () => {
-    if (isTouched) return;
-    isTouched = true;
-    host.touched(connection);
-  };
-  const grpc = host.speak({
-    onMessage(ticket, method, bytes, start, end) {
-      method.onMessage(caller, ticket, bytes, start, end);
-    },
-    onHalfClose(ticket, method) {
-      method.onHalfClose(caller, ticket);
-    },
-    onCancel(ticket, method) {
-      method.onCancel(caller, ticket);
-    },
-  });
-  const { http2 } = grpc;
-  const caller: Caller = {
-    grpc,
-    askedAtMs: [],
-    touch,
-    asker: {
-      answer(ticket, answer) {
-        host.answer(caller, ticket, answer);
-        touch();
-      },
-    },
-  };
+/** A class for the same reason as the engine's connections (wire/http2/connection.ts). */
+class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMethod> {
+  readonly grpc: GrpcConnection;
+  readonly openedAtMs: number;
+  readonly askedAtMs: number[] = [];
+  readAtMs: number;
+  blockedSinceMs: number | undefined = undefined;
+  endedAtMs: number | undefined = undefined;
+  halfClosedAtMs: number | undefined = undefined;
+  readonly #socket: Socket;
+  readonly #host: ConnectionHost;
+  #writing: Uint8Array | undefined = undefined;
+  #isPaused = false;
+  #isTouched = false;
 
-  /** The socket holds no octet of ours any more. */
-  const onWritten = () => {
-    // The writes before may be told of only now.
-    if (blockedSinceMs === undefined || socket.writableLength > 0) return;
-    blockedSinceMs = undefined;
-    if (writing !== undefined) http2.releaseOutput(writing);
-    flush();
-    readOn();
-  };
+  constructor(socket: Socket, host: ConnectionHost) {
+    this.#socket = socket;
+    this.#host = host;
+    this.openedAtMs = host.nowMs();
+    this.readAtMs = this.openedAtMs;
+    this.grpc = host.speak(this);
+    this.#listen();
+    this.touch();
+  }
 
-  const readOn = () => {
-    if (!isPaused || blockedSinceMs !== undefined) return;
-    isPaused = false;
-    socket.resume();
-  };
+  get asker(): Asker {
+    return this;
+  }
 
-  const write = (piece: Uint8Array) => {
-    socket.write(piece, onWritten);
-    if (socket.writableLength === 0) http2.releaseOutput(piece);
-    else {
-      writing = piece;
-      blockedSinceMs = host.nowMs();
-    }
-  };
+  touch(): void {
+    if (this.#isTouched) return;
+    this.#isTouched = true;
+    this.#host.touched(this);
+  }
 
-  const flush = () => {
-    isTouched = false;
-    if (socket.destroyed || endedAtMs !== undefined) return;
-    if (blockedSinceMs !== undefined) {
-      waitForReader();
+  onMessage(
+    ticket: number,
+    method: ServedMethod,
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+  ): void {
+    method.onMessage(this, ticket, bytes, start, end);
+  }
+
+  onHalfClose(ticket: number, method: ServedMethod): void {
+    method.onHalfClose(this, ticket);
+  }
+
+  onCancel(ticket: number, method: ServedMethod): void {
+    method.onCancel(this, ticket);
+  }
+
+  answer(ticket: number, answer: Answer): void {
+    this.#host.answer(this, ticket, answer);
+    this.touch();
+  }
+
+  flush(): void {
+    const { http2 } = this.grpc;
+    this.#isTouched = false;
+    if (this.#socket.destroyed || this.endedAtMs !== undefined) return;
+    if (this.blockedSinceMs !== undefined) {
+      this.#waitForReader();
       return;
     }
     const piece = http2.takeOutput();
-    if (piece !== undefined) write(piece);
-    const isLeaving = halfClosedAtMs !== undefined && http2.isIdle;
+    if (piece !== undefined) this.#write(piece);
+    const isLeaving = this.halfClosedAtMs !== undefined && http2.isIdle;
     if (http2.wantsClose || isLeaving) {
-      endedAtMs = host.nowMs();
-      socket.end();
+      this.endedAtMs = this.#host.nowMs();
+      this.#socket.end();
     }
-  };
+  }
 
-  const waitForReader = () => {
-    const unread = http2.pendingOutputBytes + socket.writableLength;
-    if (unread > MAX_UNREAD_BYTES) socket.destroy();
-    else if (unread > PAUSE_BYTES && !isPaused) {
-      isPaused = true;
-      socket.pause();
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('data', (bytes: Buffer) => {
+      this.#read(bytes);
+    });
+    socket.on('end', () => {
+      this.halfClosedAtMs = this.#host.nowMs();
+      this.touch();
+    });
+    // What went wrong with a socket is the caller's affair; 'close' follows.
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.grpc.http2.connectionLost();
+      this.#host.closed(this);
+    });
+  }
+
+  #read(bytes: Buffer): void {
+    if (this.endedAtMs !== undefined) return;
+    this.readAtMs = this.#host.nowMs();
+    this.#host.beforeRead(this.readAtMs);
+    this.grpc.receive(bytes, this.readAtMs);
+    this.#host.afterRead(this);
+  }
+
+  #write(piece: Uint8Array): void {
+    this.#socket.write(piece, this.#onWritten);
+    if (this.#socket.writableLength === 0) this.grpc.http2.releaseOutput(piece);
+    else {
+      this.#writing = piece;
+      this.blockedSinceMs = this.#host.nowMs();
     }
+  }
+
+  /** The socket holds no octet of ours any more. */
+  readonly #onWritten = (): void => {
+    // The writes before may be told of only now.
+    if (this.blockedSinceMs === undefined || this.#socket.writableLength > 0) return;
+    this.blockedSinceMs = undefined;
+    if (this.#writing !== undefined) this.grpc.http2.releaseOutput(this.#writing);
+    this.flush();
+    this.#readOn();
   };
 
-  const connection: WireConnection = {
-    grpc,
-    openedAtMs,
-    get blockedSinceMs() {
-      return blockedSinceMs;
-    },
-    get readAtMs() {
-      return readAtMs;
-    },
-    get endedAtMs() {
-      return endedAtMs;
-    },
-    get halfClosedAtMs() {
-      return halfClosedAtMs;
-    },
-    flush,
-    destroy() {
-      socket.destroy();
-    },
-  };
+  #waitForReader(): void {
+    const unread = this.grpc.http2.pendingOutputBytes + this.#socket.writableLength;
+    if (unread > MAX_UNREAD_BYTES) this.destroy();
+    else if (unread > PAUSE_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
+  }
 
-  socket.on('data', (bytes: Buffer) => {
-    if (endedAtMs !== undefined) return;
-    readAtMs = host.nowMs();
-    host.beforeRead(readAtMs);
-    grpc.receive(bytes, readAtMs);
-    host.afterRead(connection);
-  });
-  socket.on('end', () => {
-    halfClosedAtMs = host.nowMs();
-    touch();
-  });
-  // What went wrong with a socket is the caller's affair; 'close' follows.
-  socket.on('error', () => undefined);
-  socket.on('close', () => {
-    http2.connectionLost();
-    host.closed(connection);
-  });
-  touch();
-  return connection;
+  #readOn(): void {
+    if (!this.#isPaused || this.blockedSinceMs !== undefined) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
 }

@@ -33,7 +33,7 @@ export function createUpkeep(
   { maxConnectionAgeMs = Infinity, maxConnectionAgeGraceMs = Infinity }: AgePolicy,
   random: Random,
 ): Upkeep {
-  const { grpc, openedAtMs, flush, destroy } = connection;
+  const { grpc, openedAtMs } = connection;
   const { http2 } = grpc;
   // Within 10 % of the age, so that connections opened together do not leave together.
   const leavesAtMs = openedAtMs + maxConnectionAgeMs * (0.9 + 0.2 * random());
@@ -44,7 +44,7 @@ export function createUpkeep(
     if (drainedAtMs !== undefined) return;
     drainedAtMs = nowMs;
     http2.startDrain(reason);
-    flush();
+    connection.flush();
   };
 
   const isGone = (nowMs: number) =>
@@ -56,7 +56,7 @@ export function createUpkeep(
 
   const keepAlive = (nowMs: number) => {
     const isAnswered = pingedAtMs <= connection.readAtMs;
-    if (!isAnswered && isOver(nowMs, pingedAtMs, KEEPALIVE_TIMEOUT_MS)) destroy();
+    if (!isAnswered && isOver(nowMs, pingedAtMs, KEEPALIVE_TIMEOUT_MS)) connection.destroy();
     else if (isAnswered && isOver(nowMs, connection.readAtMs, KEEPALIVE_MS)) {
       pingedAtMs = nowMs;
       http2.ping(KEEPALIVE_MARK);
@@ -66,7 +66,7 @@ export function createUpkeep(
   return {
     look(nowMs) {
       if (isGone(nowMs)) {
-        destroy();
+        connection.destroy();
         return;
       }
       http2.tick(nowMs);
@@ -76,7 +76,7 @@ export function createUpkeep(
       keepAlive(nowMs);
       if (nowMs >= leavesAtMs) drain(nowMs, 'max_age');
       if (isOver(nowMs, drainedAtMs, DRAIN_PING_MS)) http2.finishDrain();
-      flush();
+      connection.flush();
     },
     drain,
   };
