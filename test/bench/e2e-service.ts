@@ -34,8 +34,10 @@ const MORE_SETTINGS = JSON.parse(process.env['WEIR_SETTINGS'] ?? '{}') as Record
 export async function startMeasuredService(
   env: Readonly<Record<string, string>>,
 ): Promise<MeasuredService> {
-  const root = await mkdtemp(join(tmpdir(), 'weir-bench-'));
-  await mkdir(join(root, 'config'));
+  const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'));
+  // The folder around it is watched too, and others work in that of all temporary files.
+  const root = join(folder, 'runtime');
+  await mkdir(join(root, 'config'), { recursive: true });
   await writeFile(join(root, 'config', 'edge.yaml'), RULES);
   const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
@@ -70,7 +72,7 @@ export async function startMeasuredService(
     async stop() {
       child.kill('SIGTERM');
       await ended;
-      await rm(root, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
