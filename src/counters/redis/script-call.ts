@@ -33,33 +33,22 @@ export function encodeArguments(
 ): ScriptArguments {
   const { length } = increments;
   let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
-  text += encodeAscii(String(length));
-  for (const { key } of increments) text += `$${String(Buffer.byteLength(key))}\r\n${key}\r\n`;
+  text += integerOf(length);
+  for (const { key } of increments) text += headOf(Buffer.byteLength(key)) + key + '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
   if (runEnds === undefined)
     return { count: count + length * 2, text: text + encodeHits(increments) };
   for (const { hits, ttlSeconds, limit } of increments) {
-    text +=
-      encodeAscii(String(hits)) + encodeAscii(String(ttlSeconds)) + encodeAscii(String(limit));
+    text += integerOf(hits) + integerOf(ttlSeconds) + integerOf(limit);
   }
-  for (const end of runEnds) text += encodeAscii(String(end));
+  for (const end of runEnds) text += integerOf(end);
   count += length * 3 + runEnds.length;
   return { count, text };
 }
 
-/** Neighbours mostly add as much, for as long. */
 function encodeHits(increments: readonly Increment[]): string {
   let text = '';
-  let pair = '';
-  let last: Increment | undefined;
-  for (const increment of increments) {
-    const { hits, ttlSeconds } = increment;
-    if (hits !== last?.hits || ttlSeconds !== last.ttlSeconds) {
-      pair = encodeAscii(String(hits)) + encodeAscii(String(ttlSeconds));
-      last = increment;
-    }
-    text += pair;
-  }
+  for (const { hits, ttlSeconds } of increments) text += integerOf(hits) + integerOf(ttlSeconds);
   return text;
 }
 
@@ -75,6 +64,27 @@ export function callScript(
   const command = new ScriptCall(name, head + text);
   client.sendCommand(command);
   return command.promise as Promise<unknown>;
+}
+
+/** Heads of the bulk strings up to this length, and integers up to this number, are made once. */
+const REMEMBERED = 4096;
+const heads: string[] = [];
+const integers = new Map<number | bigint, string>();
+
+/** What stands before the octets of a bulk string (RESP). */
+function headOf(octets: number): string {
+  if (octets >= REMEMBERED) return `$${String(octets)}\r\n`;
+  return (heads[octets] ??= `$${String(octets)}\r\n`);
+}
+
+/** Hits are mostly 1; times to live are those of seven units, with some jitter. */
+function integerOf(value: number | bigint): string {
+  const known = integers.get(value);
+  if (known !== undefined) return known;
+  const text = encodeAscii(String(value));
+  if (integers.size >= REMEMBERED) integers.clear();
+  integers.set(value, text);
+  return text;
 }
 
 /** One bulk string (RESP) of characters that are an octet each. */
