@@ -60,7 +60,7 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
       if (child.exitCode !== null) throw new Error(`the service ended at once:\n${output}`);
       await fetch(`${baseUrl}/`);
     },
-    { withinMs: 10_000 },
+    { withinMs: 20_000 },
   );
   return {
     baseUrl,
@@ -73,7 +73,8 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  // Not at its exit: what it printed last may still be on its way.
+  const ended = once(child, 'close') as Promise<[number | null]>;
   child.kill(signal);
   const [code] = await ended;
   return code;

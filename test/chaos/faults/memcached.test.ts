@@ -4,6 +4,7 @@ import {
   keyOf,
   runDrill,
   startDrill,
+  withDrill,
   type Drill,
   type Fault,
 } from '../../support/fault-drill';
@@ -95,12 +96,14 @@ describe('memcached', () => {
   CASES.forEach((each, index) => {
     const value = `caller${String(index)}`;
     itSees(each, () =>
-      runDrill(each, {
-        ...each,
-        drill,
-        value,
-        count: async () => Number((await server.read(keyOf(value)))?.value ?? 0),
-      }),
+      withDrill(each, drill, (asked) =>
+        runDrill(each, {
+          ...each,
+          drill: asked,
+          value,
+          count: async () => Number((await server.read(keyOf(value)))?.value ?? 0),
+        }),
+      ),
     );
   });
 

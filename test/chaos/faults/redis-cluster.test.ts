@@ -1,12 +1,13 @@
 import { eventually } from '../../support/eventually';
 import {
-  BACK,
+  backIn,
   HUNG,
   itSees,
   keyOf,
   startDrill,
   startLoad,
   untilHealthy,
+  withDrill,
   type Drill,
   type Fault,
 } from '../../support/fault-drill';
@@ -21,6 +22,7 @@ let drill: Drill;
 beforeAll(async () => {
   cluster = await startRedisCluster({
     hasReplicas: true,
+    nodeTimeoutMs: 2_000,
     settings: [['cluster-require-full-coverage', 'no']],
   });
   const places = cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`);
@@ -48,9 +50,20 @@ async function callerOn(server: RedisServer): Promise<string> {
 const countOf = async ({ client }: RedisServer, value: string) =>
   Number(await client.get(keyOf(value)));
 
+/** The service is connected when one node is, and opens the other connections meanwhile. */
+async function untilUsed(asked: Drill, ...servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    const value = await callerOn(server);
+    await eventually(async () => {
+      expect(await asked.ask('user', value)).toMatchObject({ code: 0 });
+    });
+  }
+}
+
 /** Calls on this node and on another one, which shall notice nothing. */
 async function startLoads(server: RedisServer, other: RedisServer) {
   const [value, safeValue] = [await callerOn(server), await callerOn(other)];
+  await untilUsed(drill, server, other);
   const [load, safe] = [startLoad(drill, value), startLoad(drill, safeValue)];
   await Promise.all([load.untilAnswered(20), safe.untilAnswered(20)]);
   return { load, safe, value, safeValue };
@@ -99,12 +112,12 @@ const TAKEOVERS: readonly Takeover[] = [
 
 describe('Redis, cluster', () => {
   const moving = { fault: 'a slot moves to another node', sees: [], counts: 'exact' } as const;
-  itSees(moving, async () => {
+  const moveUnderLoad = async (asked: Drill): Promise<void> => {
     const [from, to] = cluster.masters as [RedisServer, RedisServer];
-    const { load, value } = await startLoads(from, to).then(async (all) => {
-      await all.safe.stop();
-      return all;
-    });
+    const value = await callerOn(from);
+    await untilUsed(asked, from, to);
+    const load = startLoad(asked, value);
+    await load.untilAnswered(20);
     const move = await cluster.beginMoving(keyOf(value), to);
     await load.untilAnswered(20);
     await move.moveKeys();
@@ -114,7 +127,8 @@ describe('Redis, cluster', () => {
     await load.stop();
     load.expectSeen(moving.sees);
     load.expectCounted(await countOf(to, value), moving.counts);
-  });
+  };
+  itSees(moving, () => withDrill(moving, drill, moveUnderLoad));
 
   const down = {
     fault: 'a node sees the cluster down (CLUSTERDOWN)',
@@ -130,7 +144,7 @@ describe('Redis, cluster', () => {
     await load.untilSeen(down.sees, /CLUSTERDOWN/);
     await node.client.call('CLUSTER', 'ADDSLOTS', '0');
     await node.client.config('SET', 'cluster-require-full-coverage', 'no');
-    await load.untilAnswered(20, BACK);
+    await load.untilAnswered(20, backIn(drill));
     await Promise.all([load.stop(), safe.stop()]);
     load.expectSeen(down.sees);
     safe.expectSeen([]);
@@ -147,7 +161,7 @@ describe('Redis, cluster', () => {
       const promotedMs = await untilItIs('master', replica);
       await eventually(() => {
         expect(load.lastAnswerMs).toBeGreaterThan(promotedMs);
-      }, BACK);
+      }, backIn(drill));
       await Promise.all([load.stop(), safe.stop()]);
       await load.untilSeen(each.sees);
       load.expectSeen(each.sees);

@@ -1,6 +1,6 @@
 import { eventually } from '../../support/eventually';
 import {
-  BACK,
+  backIn,
   HUNG,
   itSees,
   keyOf,
@@ -18,7 +18,7 @@ jest.setTimeout(60_000);
 let setup: SentinelSetup;
 let drill: Drill;
 beforeEach(async () => {
-  setup = await startSentinels();
+  setup = await startSentinels({ downAfterMs: 2_000 });
   const { masterName, sentinels } = setup.address;
   const places = sentinels.map(({ host, port }) => `${host}:${String(port)}`);
   drill = await startDrill({
@@ -74,7 +74,7 @@ describe('Redis, sentinels', () => {
       await eventually(async () => {
         expect(await countOn(next, 'caller')).toBeGreaterThan(copied);
         expect(load.lastAnswerMs).toBeGreaterThan(promotedMs);
-      }, BACK);
+      }, backIn(drill));
       if (each.isBrief !== true) await load.untilSeen(each.sees);
       await untilHealthy(drill);
       await load.stop();
@@ -82,7 +82,7 @@ describe('Redis, sentinels', () => {
       load.expectCounted(await countOn(next, 'caller'), each.counts);
 
       const later = startLoad(drill, 'later');
-      await later.untilAnswered(20, BACK);
+      await later.untilAnswered(20, backIn(drill));
       await later.stop();
       later.expectSeen([]);
       later.expectCounted(await countOn(next, 'later'), 'exact');

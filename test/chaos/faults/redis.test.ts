@@ -7,6 +7,7 @@ import {
   keyOf,
   runDrill,
   startDrill,
+  withDrill,
   type Drill,
   type Fault,
 } from '../../support/fault-drill';
@@ -195,14 +196,16 @@ describe('Redis, one server', () => {
     const value = `caller${String(index)}`;
     const key = () => keyOf(value);
     itSees(each, () =>
-      runDrill(each, {
-        drill,
-        value,
-        says: each.says,
-        count: async () => Number(await server.client.get(key())),
-        mount: () => each.mount(key()),
-        clear: () => each.clear(key()),
-      }),
+      withDrill(each, drill, (asked) =>
+        runDrill(each, {
+          drill: asked,
+          value,
+          says: each.says,
+          count: async () => Number(await server.client.get(key())),
+          mount: () => each.mount(key()),
+          clear: () => each.clear(key()),
+        }),
+      ),
     );
   });
 
