@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
@@ -166,17 +167,14 @@ it('limits guesses by the rules of the example, in process', async () => {
   const token = await issue(identity.env);
   const client = clientOf(identity);
   // A minute may end in between: then it takes some more.
-  const guesses = await eventually(async () => {
-    const status = await statusOf(identity, 'guess');
-    expect(status).toBe(429);
-    return status;
-  });
-  expect(guesses).toBe(429);
-  await expect(client.getUserInfo(token)).rejects.toMatchObject({
-    name: 'APIError',
-    status: 429,
-    error: 'rate_limited',
-    retryAfterSeconds: expect.any(Number) as number,
+  await eventually(async () => {
+    expect(await statusOf(identity, 'guess')).toBe(429);
+    await expect(client.getUserInfo(token)).rejects.toMatchObject({
+      name: 'APIError',
+      status: 429,
+      error: 'rate_limited',
+      retryAfterSeconds: expect.any(Number) as number,
+    });
   });
 });
 
@@ -208,7 +206,6 @@ it.each(['grpc', 'json'])(
     const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
     expect(metrics).toContain('reason="over_limit"');
   },
-  30_000,
 );
 
 it.each(['off', 'process'])(
@@ -220,11 +217,13 @@ it.each(['off', 'process'])(
     const limiting = { IDENTITY_RATELIMIT: limits, RUNTIME_ROOT: RULES };
     const identity = await startIdentityProcess({ ...kvstore, ...limiting });
     const token = await issue(identity.env);
-    expect(await statusOf(identity, token)).toBe(200);
+    await eventually(async () => {
+      expect(await statusOf(identity, token)).toBe(200);
+    });
     redis.pause();
-    const startedAt = performance.now();
+    const elapsedMs = startStopwatch(identity);
     expect(await statusOf(identity, token)).toBe(503);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(elapsedMs()).toBeLessThan(1_000);
     await expect(clientOf(identity).getUserInfo(token)).rejects.toBeInstanceOf(APIError);
     redis.resume();
     await eventually(async () => {
@@ -237,9 +236,9 @@ it('starts while Redis is away, answers 503 at once, and 200 as soon as it is th
   const port = await freePort();
   const kvstore = { IDENTITY_STORE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(port)}` };
   const identity = await startIdentityProcess({ ...kvstore, IDENTITY_RATELIMIT: 'off' });
-  const startedAt = performance.now();
+  const elapsedMs = startStopwatch(identity);
   expect(await statusOf(identity, 'idt_x')).toBe(503);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(elapsedMs()).toBeLessThan(1_000);
   expect((await fetch(`${identity.metricsUrl}/healthcheck`)).status).toBe(503);
   redis = await startRedisServer({ port });
   const token = await issue(identity.env);

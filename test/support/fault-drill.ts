@@ -33,7 +33,7 @@ export interface Fault {
   readonly also?: string;
 }
 
-/** A call takes no longer, whatever happens; KVSTORE_TIMEOUT is 300 ms here. */
+/** A call takes no longer, whatever happens. */
 const LONGEST_CALL_MS = 1_000;
 
 /** Calls are right again this long after the store is, at the latest. */
@@ -83,13 +83,11 @@ ${policies}`,
     waitUntilUp: 'connected',
     env: {
       RUNTIME_ROOT: rules.path,
-      KVSTORE_TIMEOUT: '300ms',
       ...env,
     },
   });
   const client = createTestClient(service.grpc);
   return {
-    env,
     service,
     ask: (key: string, value: string) =>
       client.ask({ domain: 'drill', descriptors: [{ entries: [{ key, value }] }] }),
@@ -103,21 +101,11 @@ ${policies}`,
 export type Drill = Awaited<ReturnType<typeof startDrill>>;
 
 /**
- * Runs with this drill, or, where callers shall see nothing of the fault, with one of its own whose time-out is longer: a
- * store that waits for a core is no fault.
+ * The time-out of the store, as issued for one that hangs. Where it does not hang callers see no time-out, and a busy
+ * machine shall make none either.
  */
-export async function withDrill(
-  { sees }: Pick<Fault, 'sees'>,
-  drill: Drill,
-  run: (drill: Drill) => Promise<void>,
-): Promise<void> {
-  if (sees.length > 0) return run(drill);
-  const patient = await startDrill({ ...drill.env, KVSTORE_TIMEOUT: '2s' });
-  try {
-    await run(patient);
-  } finally {
-    await patient.stop();
-  }
+export function patienceFor({ sees }: Pick<Fault, 'sees'>): Readonly<Record<string, string>> {
+  return { KVSTORE_TIMEOUT: sees.includes('DEADLINE_EXCEEDED') ? '300ms' : '2s' };
 }
 
 /** Callers that ask all the time until they are told to stop. */

@@ -14,6 +14,7 @@ type Env = Readonly<Record<string, string>>;
 export interface IdentityProcess {
   readonly baseUrl: string;
   readonly metricsUrl: string;
+  readonly pid: number | undefined;
   /** What `identity` needs to work on the same store and to name the same port. */
   readonly env: Env;
   output(): string;
@@ -66,6 +67,7 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
     baseUrl,
     metricsUrl: `http://127.0.0.1:${String(metricsPort)}`,
     env: all,
+    pid: child.pid,
     output: () => output,
     stop: (signal = 'SIGTERM') => stop(child, signal),
   };

@@ -4,10 +4,10 @@ import {
   HUNG,
   itSees,
   keyOf,
+  patienceFor,
   startDrill,
   startLoad,
   untilHealthy,
-  withDrill,
   type Drill,
   type Fault,
 } from '../../support/fault-drill';
@@ -16,24 +16,29 @@ import type { RedisServer } from '../../support/redis-server';
 
 jest.setTimeout(60_000);
 
-/** One service and one cluster for all, which has a node less after each of the later ones. */
+/** Two services and one cluster for all, which has a node less after each of the later ones. */
 let cluster: RedisCluster;
-let drill: Drill;
+let ofHung: Drill;
+let ofOthers: Drill;
+const drillOf = ({ sees }: Pick<Fault, 'sees'>): Drill => (sees === HUNG ? ofHung : ofOthers);
+
+const start = (fault: Pick<Fault, 'sees'>): Promise<Drill> =>
+  startDrill({
+    KVSTORE_TYPE: 'cluster',
+    KVSTORE_URL: cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`).join(','),
+    KVSTORE_PIPELINE_WINDOW: '150us',
+    ...patienceFor(fault),
+  });
 beforeAll(async () => {
   cluster = await startRedisCluster({
     hasReplicas: true,
     nodeTimeoutMs: 2_000,
     settings: [['cluster-require-full-coverage', 'no']],
   });
-  const places = cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`);
-  drill = await startDrill({
-    KVSTORE_TYPE: 'cluster',
-    KVSTORE_URL: places.join(','),
-    KVSTORE_PIPELINE_WINDOW: '150us',
-  });
+  [ofHung, ofOthers] = await Promise.all([start({ sees: HUNG }), start({ sees: [] })]);
 });
 afterAll(async () => {
-  await drill.stop();
+  await Promise.all([ofHung.stop(), ofOthers.stop()]);
   await cluster.stop();
 });
 
@@ -51,17 +56,17 @@ const countOf = async ({ client }: RedisServer, value: string) =>
   Number(await client.get(keyOf(value)));
 
 /** The service is connected when one node is, and opens the other connections meanwhile. */
-async function untilUsed(asked: Drill, ...servers: readonly RedisServer[]): Promise<void> {
+async function untilUsed(drill: Drill, ...servers: readonly RedisServer[]): Promise<void> {
   for (const server of servers) {
     const value = await callerOn(server);
     await eventually(async () => {
-      expect(await asked.ask('user', value)).toMatchObject({ code: 0 });
+      expect(await drill.ask('user', value)).toMatchObject({ code: 0 });
     });
   }
 }
 
 /** Calls on this node and on another one, which shall notice nothing. */
-async function startLoads(server: RedisServer, other: RedisServer) {
+async function startLoads(drill: Drill, server: RedisServer, other: RedisServer) {
   const [value, safeValue] = [await callerOn(server), await callerOn(other)];
   await untilUsed(drill, server, other);
   const [load, safe] = [startLoad(drill, value), startLoad(drill, safeValue)];
@@ -112,11 +117,12 @@ const TAKEOVERS: readonly Takeover[] = [
 
 describe('Redis, cluster', () => {
   const moving = { fault: 'a slot moves to another node', sees: [], counts: 'exact' } as const;
-  const moveUnderLoad = async (asked: Drill): Promise<void> => {
+  itSees(moving, async () => {
+    const drill = drillOf(moving);
     const [from, to] = cluster.masters as [RedisServer, RedisServer];
     const value = await callerOn(from);
-    await untilUsed(asked, from, to);
-    const load = startLoad(asked, value);
+    await untilUsed(drill, from, to);
+    const load = startLoad(drill, value);
     await load.untilAnswered(20);
     const move = await cluster.beginMoving(keyOf(value), to);
     await load.untilAnswered(20);
@@ -127,8 +133,7 @@ describe('Redis, cluster', () => {
     await load.stop();
     load.expectSeen(moving.sees);
     load.expectCounted(await countOf(to, value), moving.counts);
-  };
-  itSees(moving, () => withDrill(moving, drill, moveUnderLoad));
+  });
 
   const down = {
     fault: 'a node sees the cluster down (CLUSTERDOWN)',
@@ -137,8 +142,9 @@ describe('Redis, cluster', () => {
     also: 'for its counters alone',
   } as const;
   itSees(down, async () => {
+    const drill = drillOf(down);
     const [node, other] = cluster.masters as [RedisServer, RedisServer];
-    const { load, safe, value } = await startLoads(node, other);
+    const { load, safe, value } = await startLoads(drill, node, other);
     await node.client.config('SET', 'cluster-require-full-coverage', 'yes');
     await node.client.call('CLUSTER', 'DELSLOTS', '0');
     await load.untilSeen(down.sees, /CLUSTERDOWN/);
@@ -153,10 +159,11 @@ describe('Redis, cluster', () => {
 
   TAKEOVERS.forEach((each) => {
     itSees(each, async () => {
+      const drill = drillOf(each);
       const master = cluster.masters[each.at] as RedisServer;
       const replica = cluster.replicas[each.at] as RedisServer;
       const other = cluster.masters[2] as RedisServer;
-      const { load, safe, value, safeValue } = await startLoads(master, other);
+      const { load, safe, value, safeValue } = await startLoads(drill, master, other);
       await each.mount(master);
       const promotedMs = await untilItIs('master', replica);
       await eventually(() => {
@@ -180,8 +187,9 @@ describe('Redis, cluster', () => {
     also: 'for its counters alone',
   } as const;
   itSees(lost, async () => {
+    const drill = drillOf(lost);
     const [gone, other] = [cluster.replicas[1], cluster.masters[2]] as [RedisServer, RedisServer];
-    const { load, safe, safeValue } = await startLoads(gone, other);
+    const { load, safe, safeValue } = await startLoads(drill, gone, other);
     await gone.kill();
     await load.untilSeen(lost.sees);
     await safe.untilAnswered(200);
