@@ -6,10 +6,10 @@ import { createServer } from 'node:net';
  */
 const FIRST = 10_000;
 const LAST = 32_000;
-/** Each worker of jest has ports of its own: one of so many. */
-const SHARES = 16;
+/** Each worker of jest has ports of its own, one of so many; those of another run have others, as a rule. */
+const SHARES = 64;
 
-const share = Number(process.env['JEST_WORKER_ID'] ?? 0) % SHARES;
+const share = (process.ppid * 31 + Number(process.env['JEST_WORKER_ID'] ?? 0)) % SHARES;
 const rounds = Math.floor((LAST - FIRST) / SHARES);
 let round = Math.floor(Math.random() * rounds);
 
