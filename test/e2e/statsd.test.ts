@@ -21,7 +21,10 @@ it.each(['tcp', 'udp'] as const)(
     const statsd = await startStatsdProcess(protocol);
     ends.push(() => statsd.stop());
     const rules = createTemporaryDirectory();
-    ends.push(() => Promise.resolve(rules.remove()));
+    ends.push(() => {
+      rules.remove();
+      return Promise.resolve();
+    });
     rules.write('config/shop.yaml', RULES);
     const service = await startService({
       env: {
