@@ -6,6 +6,9 @@ import {
 } from '../../src/counters/circuit-breaker/circuit-breaker';
 import { withCircuitBreaker } from '../../src/counters/circuit-breaker/with-circuit-breaker';
 import { batch, freshKey, increment } from '../contract/counters.contract';
+import { runInNewContext } from 'node:vm';
+import { setFlagsFromString } from 'node:v8';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
 import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
 import { startMemcachedServer } from '../support/memcached-server';
@@ -67,11 +70,12 @@ function load(counters: Counters, everyMs: number) {
   const open: Promise<void>[] = [];
   const call = async (): Promise<void> => {
     const startMs = performance.now();
+    const elapsedMs = startStopwatch();
     const error = await counters.add(batch([increment(freshKey())])).then(
       () => undefined,
       (thrown: unknown) => thrown as StoreError,
     );
-    calls.push({ startMs, ms: performance.now() - startMs, error });
+    calls.push({ startMs, ms: elapsedMs(), error });
   };
   const timer = setInterval(() => {
     for (let each = 0; each < 4; each += 1) open.push(call());
@@ -83,6 +87,13 @@ function load(counters: Counters, everyMs: number) {
       await Promise.all(open);
     },
   };
+}
+
+/** What is in use on the heap; not what is left for the next collection. */
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
 }
 
 const p99 = (calls: readonly Call[]): number =>
@@ -105,22 +116,26 @@ describe.each([
     const { calls, stop } = load(guarded, 5);
     await eventually(() => {
       expect(calls.length).toBeGreaterThan(100);
+      // A store that waited for a core may have looked like one that hangs.
+      expect(changes.at(-1)?.kind ?? 'closed').toBe('closed');
     });
-    const memoryBefore = process.memoryUsage().heapUsed;
-    const hungMs = performance.now();
+    const memoryBefore = usedBytes();
     server.pause();
+    const hungMs = performance.now();
+    const elapsedMs = startStopwatch();
     const opened = await eventually(() => {
-      const [first] = changes;
+      const first = changes.find(({ atMs }) => atMs > hungMs);
       if (first === undefined) throw new Error('the breaker is closed');
-      return first;
+      return { ...first, afterMs: elapsedMs() };
     });
     await eventually(
       () => {
         expect(calls.filter(({ startMs }) => startMs > opened.atMs).length).toBeGreaterThan(1_500);
       },
-      { withinMs: 10_000 },
+      { withinMs: 30_000 },
     );
     const wokeMs = performance.now();
+    const awakeMs = startStopwatch();
     server.resume();
     await eventually(
       () => {
@@ -129,17 +144,17 @@ describe.each([
       },
       { withinMs: BACK_WITHIN_MS },
     );
-    const backMs = performance.now() - wokeMs;
+    const backMs = awakeMs();
     await stop();
 
     const away = calls.filter(({ startMs }) => startMs > opened.atMs && startMs < wokeMs);
-    expect(opened.atMs - hungMs).toBeLessThan(OPEN_WITHIN_MS);
+    expect(opened.afterMs).toBeLessThan(OPEN_WITHIN_MS);
     expect(away.filter(({ error }) => error === undefined)).toEqual([]);
     expect(p99(away)).toBeLessThan(P99_MS);
     expect(Math.max(...calls.map(({ ms }) => ms))).toBeLessThan(LONGEST_CALL_MS);
     expect(backMs).toBeLessThan(BACK_WITHIN_MS);
-    expect(process.memoryUsage().heapUsed - memoryBefore).toBeLessThan(50e6);
-  }, 20_000);
+    expect(usedBytes() - memoryBefore).toBeLessThan(50e6);
+  });
 });
 
 it('a store that takes connections and answers nothing but those is left alone too', async () => {

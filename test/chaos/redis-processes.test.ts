@@ -14,6 +14,11 @@ jest.setTimeout(300_000);
 
 const run = promisify(execFile);
 
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
 const hitsOf = (kind: keyof typeof HITS) => PROCESSES * HITS[kind];
 const limitOf = (kind: keyof typeof HITS) => Math.floor(hitsOf(kind) / 3);
 
@@ -29,18 +34,18 @@ async function hitTogether(port: number, kind: keyof typeof HITS): Promise<numbe
 describe('several processes that hit one key', () => {
   it('are counted exactly, and exactly the limit is admitted', async () => {
     const server = await startRedisServer();
+    ends.push(() => server.stop());
     const admitted = await hitTogether(server.port, 'single');
     const count = await server.client.get(KEY);
-    await server.stop();
     expect([Number(count), admitted]).toEqual([hitsOf('single'), limitOf('single')]);
   });
 
   it('are counted exactly in a cluster', async () => {
     const cluster = await startRedisCluster();
+    ends.push(() => cluster.stop());
     const [seed] = cluster.masters as [RedisServer];
     const admitted = await hitTogether(seed.port, 'cluster');
     const count = await (await cluster.ownerOf(KEY)).client.get(KEY);
-    await cluster.stop();
     expect([Number(count), admitted]).toEqual([hitsOf('cluster'), limitOf('cluster')]);
   });
 });

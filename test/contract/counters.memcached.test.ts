@@ -17,6 +17,8 @@ async function createUnderTest(
     servers.map(({ address }) => address),
     {
       maxIdleConnections: connections,
+      // This is about counts: a busy machine may be late.
+      timeoutMs: 10_000,
       ...(tls === undefined ? {} : { tls: { ...tls, skipHostnameVerification: false } }),
     },
   );

@@ -19,7 +19,7 @@ identityStoreContract('in a Redis cluster', async () => {
     const deps = { monotonicMs: () => performance.now(), nowMs: Date.now, logger: silentLogger };
     const { address } = cluster;
     const nothing = { auth: undefined, sentinelAuth: undefined, tls: undefined };
-    const store = createRedisStore(deps, { address, ...nothing, timeoutMs: 800 });
+    const store = createRedisStore(deps, { address, ...nothing, timeoutMs: 10_000 });
     await store.open();
     running.push({ store, ended: lastValueFrom(store.run$, { defaultValue: undefined }) });
     return store;

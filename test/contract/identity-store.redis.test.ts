@@ -23,7 +23,7 @@ identityStoreContract('in Redis', async () => {
       auth: undefined,
       sentinelAuth: undefined,
       tls: undefined,
-      timeoutMs: 800,
+      timeoutMs: 10_000,
     };
     const store = createRedisStore(deps, options);
     await store.open();

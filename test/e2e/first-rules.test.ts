@@ -8,12 +8,11 @@ import { freePort } from '../support/free-port';
 import { ask, startService, stopServices, type Service } from '../support/service';
 import { response, startAdsServer, userLimit, type AdsServer } from '../support/xds-server';
 
-jest.setTimeout(30_000);
-
 let server: AdsServer | undefined;
 afterEach(async () => {
   await stopServices();
   server?.stop();
+  server = undefined;
 });
 
 const CHECK = '/grpc.health.v1.Health/Check';
@@ -147,7 +146,9 @@ describe('before there are rules', () => {
         },
       });
       expect(await look(service)).toEqual(sees(health, REFUSED));
-      expect(service.output()).toContain('the rules were not loaded, there are none yet');
+      await eventually(() => {
+        expect(service.output()).toContain('the rules were not loaded, there are none yet');
+      });
       writeFileSync(file, rules('hour'));
       await becomes(service, sees('OK', DECIDED));
       rmSync(root, { recursive: true });

@@ -47,14 +47,21 @@ function metricsOf(expr: string): { name: string; labels: string[] }[] {
     }));
 }
 
-afterEach(stopServices);
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopServices();
+  for (const end of ends.splice(0)) await end();
+});
 
 it('queries only metrics and labels that the service exports', async () => {
   const redis = await startRedisServer();
+  ends.push(() => redis.stop());
   const example = readFileSync(join(__dirname, '../../examples/config/example.yaml'), 'utf8');
   const rules = await temporaryRules([example]);
+  ends.push(() => rm(rules.folder, { recursive: true }));
   const port = await freePort();
   const service = await startService({
+    waitUntilUp: 'connected',
     env: {
       ...rules.env,
       DISABLE_STATS: 'false',
@@ -84,9 +91,6 @@ it('queries only metrics and labels that the service exports', async () => {
     expect(keys).toContain('ratelimit_redis_pool_cx_local_close');
     return keys;
   });
-  await service.stop();
-  await redis.stop();
-  await rm(rules.folder, { recursive: true });
 
   const queries = [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),

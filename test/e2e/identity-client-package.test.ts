@@ -25,7 +25,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', filename], { cwd: folder });
   await mkdir(join(folder, 'app/node_modules'), { recursive: true });
   await cp(join(folder, 'package'), join(folder, 'app/node_modules/weir'), { recursive: true });
-}, 60_000);
+}, 180_000);
 afterAll(async () => {
   await identity.stop();
   await rm(folder, { recursive: true, force: true });

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { APIError, AuthenticationError, IdentityClient } from '../../src/identity/client';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { createStoreFile } from '../support/identity';
@@ -19,8 +20,8 @@ import { startService, stopServices } from '../support/service';
 const ROOT = join(__dirname, '../..');
 const RULES = join(ROOT, 'examples/identity');
 const run = promisify(execFile);
-/** Seldom enough not to be limited as one who guesses. */
-const REVOKED_WITHIN = { withinMs: 2_000, everyMs: 250 };
+/** How soon a change is seen; asking seldom enough not to be limited as one who guesses. */
+const within2s = (identity: IdentityProcess) => ({ withinMs: 2_000, everyMs: 250, of: [identity] });
 
 let place: Awaited<ReturnType<typeof createStoreFile>>;
 let redis: RedisServer | undefined;
@@ -66,7 +67,7 @@ it.each(['before', 'after'])(
     await eventually(async () => {
       const { stdout } = await run('sh', ['-c', line]);
       expect(JSON.parse(stdout)).toMatchObject({ meta: { code: 200 }, user: { id: 'demo' } });
-    }, REVOKED_WITHIN);
+    }, within2s(identity));
     if (early !== undefined)
       expect(await statusOf(identity, early.stdout.split('\n')[0] ?? '')).toBe(200);
   },
@@ -92,7 +93,7 @@ describe.each(['embedded', 'redis'])(
     it('leads a token to its user until it is revoked', async () => {
       const token = await issue(env);
       const client = clientOf(identity);
-      const info = await eventually(() => client.getUserInfo(token), REVOKED_WITHIN);
+      const info = await eventually(() => client.getUserInfo(token), within2s(identity));
       expect(info.user.id).toBe('ann');
       expect(info.session.remainingSeconds).toBeGreaterThan(500);
       expect((await identityCli(env, ['token', 'inspect'], token)).stdout).toContain(
@@ -103,7 +104,7 @@ describe.each(['embedded', 'redis'])(
       expect(revoked.code).toBe(0);
       await eventually(async () => {
         await expect(client.getUserInfo(token)).rejects.toBeInstanceOf(AuthenticationError);
-      }, REVOKED_WITHIN);
+      }, within2s(identity));
       expect((await identityCli(env, ['token', 'revoke'], token)).code).toBe(3);
     });
 
@@ -113,11 +114,11 @@ describe.each(['embedded', 'redis'])(
       ['user', 'delete', 'ann'],
     ])('lets nobody in after identity %s %s', async (...words) => {
       const token = await issue(env);
-      await eventually(() => clientOf(identity).getUserInfo(token), REVOKED_WITHIN);
+      await eventually(() => clientOf(identity).getUserInfo(token), within2s(identity));
       expect((await identityCli(env, words)).code).toBe(0);
       await eventually(async () => {
         expect(await statusOf(identity, token)).toBe(401);
-      }, REVOKED_WITHIN);
+      }, within2s(identity));
     });
 
     it('asks for an API key as soon as there is one', async () => {
@@ -128,19 +129,19 @@ describe.each(['embedded', 'redis'])(
           name: 'AuthenticationError',
           error: 'invalid_api_key',
         });
-      }, REVOKED_WITHIN);
+      }, within2s(identity));
       expect((await clientOf(identity, key).getUserInfo(token)).user.id).toBe('ann');
       const demo = await identityCli(env, ['demo']);
       const line = demo.stdout.split('\n').find((text) => text.startsWith('curl ')) ?? 'false';
       await eventually(async () => {
         expect((await run('sh', ['-c', line])).stdout).toContain('"code":200');
-      }, REVOKED_WITHIN);
+      }, within2s(identity));
     });
 
     it('leaves no secret in the log, the metrics or the store', async () => {
       const token = await issue(env);
       const key = (await identityCli(env, ['api-key', 'issue', 'shop'])).stdout.trim();
-      await eventually(() => clientOf(identity, key).getUserInfo(token), REVOKED_WITHIN);
+      await eventually(() => clientOf(identity, key).getUserInfo(token), within2s(identity));
       await statusOf(identity, token);
       const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
       expect(metrics).toContain('identity_userinfo_requests_total{code="200",reason="ok"}');
@@ -166,17 +167,14 @@ it('limits guesses by the rules of the example, in process', async () => {
   const token = await issue(identity.env);
   const client = clientOf(identity);
   // A minute may end in between: then it takes some more.
-  const guesses = await eventually(async () => {
-    const status = await statusOf(identity, 'guess');
-    expect(status).toBe(429);
-    return status;
-  });
-  expect(guesses).toBe(429);
-  await expect(client.getUserInfo(token)).rejects.toMatchObject({
-    name: 'APIError',
-    status: 429,
-    error: 'rate_limited',
-    retryAfterSeconds: expect.any(Number) as number,
+  await eventually(async () => {
+    expect(await statusOf(identity, 'guess')).toBe(429);
+    await expect(client.getUserInfo(token)).rejects.toMatchObject({
+      name: 'APIError',
+      status: 429,
+      error: 'rate_limited',
+      retryAfterSeconds: expect.any(Number) as number,
+    });
   });
 });
 
@@ -208,7 +206,6 @@ it.each(['grpc', 'json'])(
     const metrics = await (await fetch(`${identity.metricsUrl}/metrics`)).text();
     expect(metrics).toContain('reason="over_limit"');
   },
-  30_000,
 );
 
 it.each(['off', 'process'])(
@@ -220,11 +217,13 @@ it.each(['off', 'process'])(
     const limiting = { IDENTITY_RATELIMIT: limits, RUNTIME_ROOT: RULES };
     const identity = await startIdentityProcess({ ...kvstore, ...limiting });
     const token = await issue(identity.env);
-    expect(await statusOf(identity, token)).toBe(200);
+    await eventually(async () => {
+      expect(await statusOf(identity, token)).toBe(200);
+    });
     redis.pause();
-    const startedAt = performance.now();
+    const elapsedMs = startStopwatch(identity);
     expect(await statusOf(identity, token)).toBe(503);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(elapsedMs()).toBeLessThan(1_000);
     await expect(clientOf(identity).getUserInfo(token)).rejects.toBeInstanceOf(APIError);
     redis.resume();
     await eventually(async () => {
@@ -237,9 +236,9 @@ it('starts while Redis is away, answers 503 at once, and 200 as soon as it is th
   const port = await freePort();
   const kvstore = { IDENTITY_STORE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(port)}` };
   const identity = await startIdentityProcess({ ...kvstore, IDENTITY_RATELIMIT: 'off' });
-  const startedAt = performance.now();
+  const elapsedMs = startStopwatch(identity);
   expect(await statusOf(identity, 'idt_x')).toBe(503);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(elapsedMs()).toBeLessThan(1_000);
   expect((await fetch(`${identity.metricsUrl}/healthcheck`)).status).toBe(503);
   redis = await startRedisServer({ port });
   const token = await issue(identity.env);
@@ -266,11 +265,11 @@ it('takes JWTs of the issuer that the settings name, until their session is revo
   const token = await signToken(key, { sub: 'ann', sid: 'sso-1', ...times });
   await eventually(async () => {
     expect(await statusOf(identity, token)).toBe(200);
-  }, REVOKED_WITHIN);
+  }, within2s(identity));
   expect((await identityCli(identity.env, ['session', 'revoke', 'sso-1'])).code).toBe(0);
   await eventually(async () => {
     expect(await statusOf(identity, token)).toBe(401);
-  }, REVOKED_WITHIN);
+  }, within2s(identity));
   expect(identity.output()).not.toContain(token);
 });
 

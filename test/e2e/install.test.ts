@@ -71,7 +71,7 @@ it('installs, builds and starts in an empty folder from what the image copies', 
   const command = join(folder, 'bin', 'ratelimit');
   await symlink(join(image, 'dist/src/bin/ratelimit.js'), command);
   await expectToServe(command, [], folder);
-}, 180_000);
+}, 300_000);
 
 /** COPY: several sources go into the target, a single one becomes it. */
 async function copyAll(
@@ -97,8 +97,14 @@ async function runAll(stage: readonly string[], cwd: string): Promise<void> {
 }
 
 it('ends `npm start` with 0 when the service gets SIGTERM', async () => {
-  await expectToServe('npm', ['start'], ROOT);
-}, 120_000);
+  // In a copy: it builds, and what it writes anew is what the tests beside this one run.
+  const copy = join(folder, 'copy');
+  await mkdir(copy);
+  for (const name of ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'])
+    await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  await expectToServe('npm', ['start'], copy);
+}, 240_000);
 
 /** Starts a command, waits until it serves the example rules, stops it and expects 0. */
 async function expectToServe(command: string, words: string[], cwd: string): Promise<void> {
@@ -128,7 +134,7 @@ async function expectToServe(command: string, words: string[], cwd: string): Pro
         expect(await rules.text()).toContain('example.try: unit=MINUTE');
         expect((await fetch(`http://127.0.0.1:${String(http)}/healthcheck`)).status).toBe(200);
       },
-      { withinMs: 60_000, everyMs: 50 },
+      { withinMs: 120_000, everyMs: 50 },
     );
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);

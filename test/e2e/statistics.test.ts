@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callWithHeaders } from '../support/call-with-headers';
@@ -36,7 +36,11 @@ async function ruleFolder() {
   const root = await mkdtemp(join(tmpdir(), 'weir-statistics-'));
   ends.push(() => rm(root, { recursive: true }));
   await mkdir(join(root, 'config'));
-  const write = (text: string) => writeFile(join(root, 'config', 'shop.yaml'), text);
+  // In one step: what is read half written counts as a load of its own.
+  const write = async (text: string) => {
+    await writeFile(join(root, 'draft'), text);
+    await rename(join(root, 'draft'), join(root, 'config', 'shop.yaml'));
+  };
   await write(RULES);
   return { root, write };
 }

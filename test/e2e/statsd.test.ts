@@ -1,4 +1,5 @@
 import { eventually } from '../support/eventually';
+import { createTemporaryDirectory } from '../support/rule-directory';
 import { ask, startService, stopServices } from '../support/service';
 import { startStatsdProcess } from '../support/statsd-process';
 
@@ -8,13 +9,26 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
+/** Of a day: a minute may end among the requests. */
+const RULES = `domain: shop
+descriptors:
+  - { key: user, rate_limit: { unit: day, requests_per_unit: 100 } }
+`;
+
 it.each(['tcp', 'udp'] as const)(
   'the StatsD server of npm gets exact totals over %s',
   async (protocol) => {
     const statsd = await startStatsdProcess(protocol);
     ends.push(() => statsd.stop());
+    const rules = createTemporaryDirectory();
+    ends.push(() => {
+      rules.remove();
+      return Promise.resolve();
+    });
+    rules.write('config/shop.yaml', RULES);
     const service = await startService({
       env: {
+        RUNTIME_ROOT: rules.path,
         BACKEND_TYPE: 'memory',
         DISABLE_STATS: 'false',
         STATSD_HOST: '127.0.0.1',
@@ -25,11 +39,10 @@ it.each(['tcp', 'udp'] as const)(
     });
     const asked = 120;
     const statuses: number[] = [];
-    for (let i = 0; i < asked; i++)
-      statuses.push((await ask(service, 'example', 'remote_address=a')).status);
+    for (let i = 0; i < asked; i++) statuses.push((await ask(service, 'shop', 'user=ann')).status);
     const refused = statuses.filter((status) => status === 429).length;
     expect(refused).toBeGreaterThan(0);
-    const rule = 'ratelimit.service.rate_limit.example.remote_address';
+    const rule = 'ratelimit.service.rate_limit.shop.user';
     await eventually(async () => {
       const counters = await statsd.counters();
       expect(counters.get(`${rule}.total_hits`)).toBe(asked);

@@ -1,10 +1,11 @@
 import { callWithHeaders } from '../support/call-with-headers';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startGrpcCollector, startHttpCollector, type Collector } from '../support/otlp-collector';
 import type { ReceivedSpan } from '../support/otlp-messages';
 import { startRedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service, type ServiceOptions } from '../support/service';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -27,8 +28,13 @@ async function startCollector(protocol: 'http' | 'grpc'): Promise<Collector> {
   return collector;
 }
 
-function startTraced(port: number, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+function startTraced(
+  port: number,
+  env: Readonly<Record<string, string>> = {},
+  waitUntilUp: ServiceOptions['waitUntilUp'] = true,
+): Promise<Service> {
   return startService({
+    waitUntilUp,
     env: {
       TRACING_ENABLED: 'true',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port)}`,
@@ -69,17 +75,21 @@ describe('the traces of the built service', () => {
       const redis = await startRedisServer();
       ends.push(() => redis.stop());
       const collector = await startCollector(protocol);
-      const service = await startTraced(collector.port, {
-        BACKEND_TYPE: 'redis',
-        REDIS_URL: `127.0.0.1:${String(redis.port)}`,
-        TRACING_EXPORTER_PROTOCOL: protocol,
-        TRACING_SERVICE_NAME: 'limits',
-        TRACING_SERVICE_NAMESPACE: 'edge',
-        TRACING_SERVICE_INSTANCE_ID: 'one',
-        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test,service.name=not-this',
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=s%20cret',
-        OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
-      });
+      const service = await startTraced(
+        collector.port,
+        {
+          BACKEND_TYPE: 'redis',
+          REDIS_URL: `127.0.0.1:${String(redis.port)}`,
+          TRACING_EXPORTER_PROTOCOL: protocol,
+          TRACING_SERVICE_NAME: 'limits',
+          TRACING_SERVICE_NAMESPACE: 'edge',
+          TRACING_SERVICE_INSTANCE_ID: 'one',
+          OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment=test,service.name=not-this',
+          OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=s%20cret',
+          OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+        },
+        'connected',
+      );
       expect(await callWithHeaders(service.grpc, REQUEST, sampled)).toBe(0);
       await eventually(() => {
         expect(collector.spans).toHaveLength(3);
@@ -207,7 +217,7 @@ describe('the traces of the built service', () => {
   it('are lost, with one warning, while the collector is away, and come again', async () => {
     const port = await freePort();
     const service = await startTraced(port, {
-      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
       LOG_LEVEL: 'info',
     });
     await postJson(service);
@@ -239,11 +249,11 @@ describe('the traces of the built service', () => {
       });
       for (let i = 0; i < 100; i++)
         await Promise.all(Array.from({ length: 20 }, () => postJson(service)));
-      const before = performance.now();
+      const elapsedMs = startStopwatch(service.child);
       await postJson(service);
-      expect(performance.now() - before).toBeLessThan(1_000);
+      expect(elapsedMs()).toBeLessThan(1_000);
       expect(await service.stop()).toBe(0);
-      expect(performance.now() - before).toBeLessThan(5_000);
+      expect(elapsedMs()).toBeLessThan(5_000);
       expect(collector.spans).toHaveLength(0);
     },
   );
@@ -266,7 +276,7 @@ describe('the traces of the built service', () => {
     });
     await eventually(() => {
       expect(service.child.exitCode).toBe(1);
+      expect(service.output()).toContain(problem);
     });
-    expect(service.output()).toContain(problem);
   });
 });

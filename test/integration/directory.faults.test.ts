@@ -86,14 +86,20 @@ describe('following a directory', () => {
 
   it('takes up what changed while it was loading', async () => {
     const texts: string[] = [];
+    let finishFirst = (): void => undefined;
+    const first = new Promise<void>((resolve) => {
+      finishFirst = resolve;
+    });
     follow(async ({ files }) => {
       texts.push(Buffer.from(files[0]?.bytes ?? []).toString());
-      if (texts.length === 1) {
-        directory.write('root/config/shop.yaml', ruleText(6));
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      if (texts.length === 1) await first;
       return loaded;
     });
+    await eventually(() => {
+      expect(texts).toEqual([ruleText(5)]);
+    });
+    directory.write('root/config/shop.yaml', ruleText(6));
+    finishFirst();
     await eventually(() => {
       expect(texts).toEqual([ruleText(5), ruleText(6)]);
     });

@@ -1,4 +1,4 @@
-import { of, merge } from 'rxjs';
+import { combineLatest, map, merge, of } from 'rxjs';
 import type { CounterStore } from '../../src/app/choose-counters';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
@@ -240,7 +240,9 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       others: others.counters,
       onNotAtomic: () => undefined,
     }),
-    connected$: others.connected$,
+    connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
+      map((areConnected) => !areConnected.includes(false)),
+    ),
     connections: new Map(),
     run$: merge(others.run$, perSecond.run$),
     description: 'two of redis',

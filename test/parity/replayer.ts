@@ -1,8 +1,10 @@
-import { mkdtemp, rename, rm, writeFile, mkdir } from 'node:fs/promises';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
+import { filter, firstValueFrom } from 'rxjs';
 import { createApp, type Addresses, type App } from '../../src/app/create-app';
 import { withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/choose-counters';
@@ -77,6 +79,8 @@ export async function startReplay(
     const { ok } = await fetch(`http://${addresses.http}/healthcheck`);
     if (!ok) throw new Error('the first load is not over');
   });
+  // The service waits for its store a moment only.
+  await firstValueFrom(store.connected$.pipe(filter(Boolean)));
   return createReplayer({ app, addresses, registry, directory, root }, (seconds) => {
     now = seconds;
   });
@@ -210,13 +214,14 @@ async function reload(
 ): Promise<Partial<Step>> {
   const total = (end: string) => registry.counter(`ratelimit.service.config_load_${end}`).value;
   const before = { success: total('success'), error: total('error') };
+  // Without a pause, in which the service, which runs in this process, would see some of the changes.
   for (const [file, text] of Object.entries(files)) {
     if (text === null) {
-      await rm(join(directory, file));
+      rmSync(join(directory, file));
       continue;
     }
-    await writeFile(join(directory, `.${file}.new`), text);
-    await rename(join(directory, `.${file}.new`), join(directory, file));
+    writeFileSync(join(directory, `.${file}.new`), text);
+    renameSync(join(directory, `.${file}.new`), join(directory, file));
   }
   return eventually(() => {
     if (total('error') > before.error) return { loads: 'error' as const };

@@ -21,7 +21,7 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const page = await browser.newPage(options);
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(20_000);
   const requests: string[] = [];
   const said: string[] = [];
   page.on('request', (request) => requests.push(request.url()));

@@ -1,9 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually';
+import { installAlone } from './install-lock';
 
 const SOURCE = join(__dirname, 'control-plane');
 const CACHE = join(__dirname, '../../.cache/bin');
@@ -47,7 +48,10 @@ export function controlPlaneOrNothing(): string | undefined {
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(SOURCE, file)));
   const program = join(CACHE, `control-plane-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(program)) return program;
-  mkdirSync(CACHE, { recursive: true });
+  return installAlone(`${program}.lock`, () => (existsSync(program) ? program : build(program)));
+}
+
+function build(program: string): string | undefined {
   const built = spawnSync(COMPILER, ['build', '-o', program, '.'], {
     cwd: SOURCE,
     encoding: 'utf8',

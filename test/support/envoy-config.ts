@@ -9,7 +9,7 @@ export interface EnvoyOptions {
   /** The service, `host:port`. */
   readonly service: string;
   readonly client?: 'envoy_grpc' | 'google_grpc';
-  /** How long Envoy waits for an answer. Default 1 s: this is about answers, not about speed. */
+  /** How long Envoy waits for an answer. Default 5 s: this is about answers, not about speed. */
   readonly timeoutMs?: number;
   readonly denyOnFailure?: boolean;
   readonly tls?: EnvoyTls | undefined;
@@ -47,7 +47,7 @@ function limitedRoute(): object {
 }
 
 function rateLimitFilter(options: EnvoyOptions) {
-  const { client, timeoutMs = 1_000, denyOnFailure } = options;
+  const { client, timeoutMs = 5_000, denyOnFailure } = options;
   const target =
     client === 'google_grpc' ? googleGrpc(options) : { envoy_grpc: { cluster_name: 'ratelimit' } };
   return {
@@ -107,11 +107,11 @@ function serviceCluster({ service, tls, keepaliveMs, headerTableSize }: EnvoyOpt
   const http2 = {
     ...(headerTableSize !== undefined && { hpack_table_size: headerTableSize }),
     ...(keepaliveMs !== undefined && {
-      connection_keepalive: { interval: seconds(keepaliveMs), timeout: '2s' },
+      connection_keepalive: { interval: seconds(keepaliveMs), timeout: '10s' },
     }),
   };
   return cluster('ratelimit', host, Number(port), {
-    connect_timeout: '1s',
+    connect_timeout: '5s',
     typed_extension_protocol_options: {
       'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
         '@type': `${TYPE}.extensions.upstreams.http.v3.HttpProtocolOptions`,

@@ -60,7 +60,7 @@ export async function startEnvoy(program: string, options: EnvoyOptions): Promis
       if ((await ready.text()).trim() !== 'LIVE') throw new Error('envoy is not live');
       return address;
     },
-    { withinMs: 15_000, everyMs: 20 },
+    { withinMs: 30_000, everyMs: 20 },
   );
   return {
     async get(headers = {}) {

@@ -1,4 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startStopwatch, type Pid } from './core-time';
+
+export interface EventuallyOptions {
+  /** Beyond it the last error is thrown. Where it is no requirement it is only there to end a test that fails. */
+  readonly withinMs?: number;
+  readonly everyMs?: number;
+  /** Who has to do something meanwhile: time in which these wait for a core does not count. */
+  readonly of?: readonly Pid[];
+}
 
 /**
  * Runs `check` until it stops throwing and answers what it returned. Around real servers only:
@@ -6,14 +15,14 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { withinMs = 5_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
+  { withinMs = 15_000, everyMs = 10, of = [] }: EventuallyOptions = {},
 ): Promise<T> {
-  const giveUpAt = Date.now() + withinMs;
+  const elapsedMs = startStopwatch(...of);
   for (;;) {
     try {
       return await check();
     } catch (error) {
-      if (Date.now() >= giveUpAt) throw error;
+      if (elapsedMs() >= withinMs) throw error;
       await delay(everyMs);
     }
   }

@@ -1,22 +1,45 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 
-/** A TCP port on loopback that nobody listens on right now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/**
+ * Below the ports that systems give to connections and to whoever asks for any (Linux from 32768 on): what was found free
+ * stays so until it is listened on, and a client that tries again and again does not meet itself there.
+ */
+const FIRST = 10_000;
+const LAST = 32_000;
+/** Each worker of jest has ports of its own, one of so many; those of another run have others, as a rule. */
+const SHARES = 64;
+
+const share = (process.ppid * 31 + Number(process.env['JEST_WORKER_ID'] ?? 0)) % SHARES;
+const rounds = Math.floor((LAST - FIRST) / SHARES);
+let round = Math.floor(Math.random() * rounds);
+
+/** A TCP port on loopback that nobody listens on right now, another one each time. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < rounds; tries++) {
+    round = (round + 1) % rounds;
+    const port = FIRST + round * SHARES + share;
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${String(FIRST)} to ${String(LAST)} is free`);
+}
+
+/** As many ports. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) ports.push(await freePort());
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () => {
       server.close(() => {
-        resolve(port);
+        resolve(true);
       });
     });
   });
-}
-
-/** As many ports, no two of them the same. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
 }

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { installAlone } from './install-lock';
 
 const CACHE = join(__dirname, '../../.cache');
 const INSTALL_MS = 300_000;
@@ -32,7 +33,10 @@ export function goToolOrNothing(module: string): string | undefined {
   const program = join(folder, name);
   if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  return install(name, program, [['go', ['install', module], { GOBIN: folder }]]);
+  const steps: readonly Step[] = [['go', ['install', module], { GOBIN: folder }]];
+  return installAlone(`${program}.lock`, () =>
+    existsSync(program) ? program : install(name, program, steps),
+  );
 }
 
 /** A program of PyPI packages in a virtual environment of its own; else as `goToolOrNothing`. */
@@ -46,11 +50,14 @@ export function pythonToolOrNothing(
   const isDone = join(folder, 'installed');
   if (existsSync(isDone)) return path;
   const pip = ['install', '--quiet', '--no-cache-dir', '--only-binary=:all:', ...packages];
-  return install(environment, path, [
+  const steps: readonly Step[] = [
     ['python3', ['-m', 'venv', folder]],
     [join(folder, 'bin/pip'), pip],
     ['touch', [isDone]],
-  ]);
+  ];
+  return installAlone(`${folder}.lock`, () =>
+    existsSync(isDone) ? path : install(environment, path, steps),
+  );
 }
 
 type Step = readonly [program: string, args: readonly string[], env?: Readonly<NodeJS.ProcessEnv>];

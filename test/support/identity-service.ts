@@ -14,6 +14,7 @@ type Env = Readonly<Record<string, string>>;
 export interface IdentityProcess {
   readonly baseUrl: string;
   readonly metricsUrl: string;
+  readonly pid: number | undefined;
   /** What `identity` needs to work on the same store and to name the same port. */
   readonly env: Env;
   output(): string;
@@ -60,12 +61,13 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
       if (child.exitCode !== null) throw new Error(`the service ended at once:\n${output}`);
       await fetch(`${baseUrl}/`);
     },
-    { withinMs: 10_000 },
+    { withinMs: 20_000 },
   );
   return {
     baseUrl,
     metricsUrl: `http://127.0.0.1:${String(metricsPort)}`,
     env: all,
+    pid: child.pid,
     output: () => output,
     stop: (signal = 'SIGTERM') => stop(child, signal),
   };
@@ -73,7 +75,8 @@ export async function startIdentityProcess(env: Env): Promise<IdentityProcess> {
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  // Not at its exit: what it printed last may still be on its way.
+  const ended = once(child, 'close') as Promise<[number | null]>;
   child.kill(signal);
   const [code] = await ended;
   return code;

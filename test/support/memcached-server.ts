@@ -78,11 +78,14 @@ export async function startMemcachedServer(
       const socket = open();
       let text = '';
       socket.on('error', reject);
+      socket.on('close', () => {
+        reject(new Error(`memcached closed the connection: ${text}`));
+      });
       socket.on('data', (chunk) => {
         text += chunk.toString();
         if (!end.test(text)) return;
-        socket.destroy();
         resolve(text.split('\r\n').slice(0, -1));
+        socket.destroy();
       });
       socket.write(`${command}\r\n`);
     });

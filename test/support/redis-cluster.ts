@@ -30,15 +30,18 @@ export interface SlotMove {
 export interface RedisClusterOptions extends Pick<RedisServerOptions, 'tls' | 'settings'> {
   /** Each master has a replica. */
   readonly hasReplicas?: boolean;
+  /** How long a node is silent until the others give it up. Default: so long that a busy machine is no failure. */
+  readonly nodeTimeoutMs?: number;
   readonly client?: Parameters<typeof startRedisServer>[1];
 }
 
 const MASTERS = 3;
 const SLOTS = 16_384;
-const NODE_TIMEOUT_MS = 800;
+/** Of nodes that get to know each other: they ask each other twice in this time. */
+const JOINING_TIMEOUT_MS = 800;
 
 export async function startRedisCluster(options: RedisClusterOptions = {}): Promise<RedisCluster> {
-  const { settings = [], tls, hasReplicas = false, client } = options;
+  const { settings = [], tls, hasReplicas = false, nodeTimeoutMs = 30_000, client } = options;
   const size = hasReplicas ? MASTERS * 2 : MASTERS;
   const ports = await freePorts(size * 2);
   const startNode = async (_: unknown, at: number): Promise<RedisServer> =>
@@ -48,7 +51,7 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
         settings: [
           ['cluster-enabled', 'yes'],
           ['cluster-port', String(ports[size + at])],
-          ['cluster-node-timeout', String(NODE_TIMEOUT_MS)],
+          ['cluster-node-timeout', String(JOINING_TIMEOUT_MS)],
           ['cluster-replica-validity-factor', '0'],
           ...(tls === undefined
             ? []
@@ -64,6 +67,8 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
   const replicas = nodes.slice(MASTERS);
   await join(masters, nodes);
   await Promise.all(replicas.map((replica, at) => follow(replica, masters[at] as RedisServer)));
+  for (const { client: each } of nodes)
+    await each.config('SET', 'cluster-node-timeout', String(nodeTimeoutMs));
 
   const living = (): Redis => {
     const node = nodes.find(({ client: each }) => each.status === 'ready');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from './eventually';
-import { freePort } from './free-port';
+import { freePorts } from './free-port';
 import {
   REDIS_SERVER,
   startRedisServer,
@@ -48,14 +48,17 @@ export interface SentinelSetupOptions {
   readonly tlsClient?: RedisOptions['tls'];
   /** The sentinels speak TLS too, with the same certificates. */
   readonly areSentinelsTls?: boolean;
+  /** How long the master is silent until it is given up. Default: so long that a busy machine is no failure. */
+  readonly downAfterMs?: number;
 }
 
 const MASTER_NAME = 'limits';
 const SENTINELS = 3;
-const DOWN_AFTER_MS = 400;
+/** Of sentinels that get to know each other: they ask each other once in this time. */
+const JOINING_DOWN_AFTER_MS = 400;
 
 export async function startSentinels(options: SentinelSetupOptions = {}): Promise<SentinelSetup> {
-  const { password, tls, tlsClient } = options;
+  const { password, tls, tlsClient, downAfterMs = 30_000 } = options;
   const client = {
     ...(password === undefined ? {} : { password }),
     ...(tlsClient === undefined ? {} : { tls: tlsClient }),
@@ -78,7 +81,7 @@ export async function startSentinels(options: SentinelSetupOptions = {}): Promis
     const info = await replica.client.info('replication');
     if (!info.includes('master_link_status:up')) throw new Error(info);
   });
-  const ports = await Promise.all(Array.from({ length: SENTINELS }, freePort));
+  const ports = await freePorts(SENTINELS);
   const sentinels = await Promise.all(
     ports.map((port) => startSentinel({ port, ports, servers }, options)),
   );
@@ -96,6 +99,9 @@ export async function startSentinels(options: SentinelSetupOptions = {}): Promis
     },
     { withinMs: 15_000 },
   );
+  const patience = ['down-after-milliseconds', String(downAfterMs)] as const;
+  for (const { client: each } of sentinels)
+    await each.call('SENTINEL', 'SET', MASTER_NAME, ...patience);
 
   const masterPort = async (): Promise<number> => {
     const asked = sentinels.find(({ client: each }) => each.status === 'ready');
@@ -163,7 +169,7 @@ async function startSentinel(
     ...tlsLines(options),
     // Sentinels find each other through servers and speak to each other as they do to those.
     `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${String(master?.port)} 2`,
-    `sentinel down-after-milliseconds ${MASTER_NAME} ${String(DOWN_AFTER_MS)}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${String(JOINING_DOWN_AFTER_MS)}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
     ...passwordLines(options),
     `sentinel myid ${idOf(port)}`,

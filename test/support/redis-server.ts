@@ -103,6 +103,8 @@ async function untilItAnswers(client: Redis, child: ChildProcess): Promise<void>
   await eventually(async () => {
     if (child.pid === undefined)
       throw new Error(`${REDIS_SERVER} is not installed: apt-get install redis-server`);
+    // Another server on its port would answer in its place.
+    if (child.exitCode !== null) throw new Error(`${REDIS_SERVER} ended at once`);
     if (client.status !== 'ready') await client.connect().catch(() => undefined);
     const pong = await client.ping().catch((error: unknown) => String(error));
     if (pong !== 'PONG' && !/NOAUTH|NOPERM|OOM/.test(pong)) throw new Error(pong);

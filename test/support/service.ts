@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readQueuedMs, startStopwatch } from './core-time';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
 
@@ -15,7 +15,7 @@ export interface Service {
   readonly debug: string;
   /** Everything that it printed so far. */
   output(): string;
-  /** Milliseconds from its start until `/healthcheck` answered and the rules were looked at, less those for which it waited for a core. */
+  /** Milliseconds from its start until `/healthcheck` answered and the rules were looked at, less those in which it, or who asked it, waited for a core. */
   readonly startMs: number;
   /** Sends a signal and waits for the end; answers the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
@@ -23,8 +23,11 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** `false`: do not wait until it is up; `answering`: nor until the rules were looked at. */
-  readonly waitUntilUp?: boolean | 'answering';
+  /**
+   * `false`: do not wait until it is up; `answering`: nor until the rules were looked at; `connected`: until its store is
+   * connected too, for which it waits a moment only by itself.
+   */
+  readonly waitUntilUp?: boolean | 'answering' | 'connected';
   readonly withinMs?: number;
 }
 
@@ -39,10 +42,10 @@ export async function stopServices(): Promise<void> {
 export async function startService({
   env = {},
   waitUntilUp = true,
-  withinMs = 10_000,
+  withinMs = 20_000,
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
-  const startedAt = performance.now();
+  const elapsedMs = startStopwatch();
   const child = spawn(process.execPath, [join(ROOT, 'dist/src/bin/ratelimit.js')], {
     cwd: ROOT,
     env: {
@@ -55,6 +58,7 @@ export async function startService({
       DEBUG_PORT: String(debug),
       DISABLE_STATS: 'true',
       RUNTIME_ROOT: join(ROOT, 'examples'),
+      ...(waitUntilUp === 'connected' && { KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' }),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,23 +83,20 @@ export async function startService({
     async () => {
       if (child.exitCode !== null) throw new Error(`the service ended at once:\n${output}`);
       const health = await fetch(`${service.http}/healthcheck`);
-      const isStarting = (await health.text()).includes('start');
-      if (isStarting && waitUntilUp === true) throw new Error('no rules were looked at yet');
+      const text = await health.text();
+      if (waitUntilUp === 'answering') return;
+      if (text.includes('start')) throw new Error('no rules were looked at yet');
+      if (waitUntilUp === 'connected' && !health.ok) throw new Error(text);
     },
     { withinMs, everyMs: 5 },
   );
-  return { ...service, startMs: performance.now() - startedAt - runQueueMs(child) };
-}
-
-/** How long the main thread of a process was ready to run while others did (Linux). */
-function runQueueMs({ pid = 0 }: ChildProcess): number {
-  const [, waitedNs = '0'] = readFileSync(`/proc/${String(pid)}/schedstat`, 'utf8').split(' ');
-  return Number(waitedNs) / 1_000_000;
+  return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  // Not at its exit: what it printed last may still be on its way.
+  const ended = once(child, 'close') as Promise<[number | null]>;
   child.kill(signal);
   const [code] = await ended;
   return code;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
+import type { CertificateFiles } from './certificates';
 
 /** The name in the certificates of the gRPC port. */
 export const SERVER_NAME = 'rls.test';
@@ -64,6 +65,27 @@ export function shakeHands(address: string, options: ConnectionOptions): Promise
     );
     socket.once('error', reject);
   });
+}
+
+/** Shakes hands once, with certificates that the server may not like; answers whether it closed the connection. */
+export async function isRefused(
+  address: string,
+  { caFile, certFile, keyFile }: CertificateFiles,
+): Promise<boolean> {
+  const [ca, cert, key] = [caFile, certFile, keyFile].map((file) => readFileSync(file));
+  try {
+    const socket = await shakeHands(address, { ca, cert, key });
+    // Since TLS 1.3 the client is done before its certificate has been looked at.
+    const isClosed = new Promise<true>((resolve) => {
+      socket.once('close', () => {
+        resolve(true);
+      });
+    });
+    socket.resume();
+    return await isClosed;
+  } catch {
+    return true;
+  }
 }
 
 /** The serial number of the certificate that a new connection is shown. */

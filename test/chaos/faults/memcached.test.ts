@@ -3,6 +3,7 @@ import {
   itSees,
   keyOf,
   runDrill,
+  patienceFor,
   startDrill,
   type Drill,
   type Fault,
@@ -10,25 +11,38 @@ import {
 import { startMemcachedServer, type MemcachedServer } from '../../support/memcached-server';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
 
-/** One service and one node for all of them: it is healthy again after each, without help. */
-let drill: Drill;
+/** A service and its way to the store. */
+interface Place {
+  readonly drill: Drill;
+  readonly proxy: TcpProxy;
+}
+
+/** Two services and one node for all of them: they are healthy again after each, without help. */
+let ofHung: Place;
+let ofOthers: Place;
 let server: MemcachedServer;
-let proxy: TcpProxy;
+
+const startPlace = async (fault: Pick<Fault, 'sees'>): Promise<Place> => {
+  const proxy = await startTcpProxy(server.port);
+  const MEMSTORE_HOST_PORT = `127.0.0.1:${String(proxy.port)}`;
+  return { proxy, drill: await startDrill({ MEMSTORE_HOST_PORT, ...patienceFor(fault) }) };
+};
 
 beforeAll(async () => {
   server = await startMemcachedServer();
-  proxy = await startTcpProxy(server.port);
-  drill = await startDrill({ MEMSTORE_HOST_PORT: `127.0.0.1:${String(proxy.port)}` });
+  [ofHung, ofOthers] = await Promise.all([startPlace({ sees: HUNG }), startPlace({ sees: [] })]);
 });
 afterAll(async () => {
-  await drill.stop();
-  await proxy.close();
+  for (const { drill, proxy } of [ofHung, ofOthers]) {
+    await drill.stop();
+    await proxy.close();
+  }
   await server.stop();
 });
 
 interface Case extends Fault {
-  readonly mount: () => unknown;
-  readonly clear: () => unknown;
+  readonly mount: (proxy: TcpProxy) => unknown;
+  readonly clear: (proxy: TcpProxy) => unknown;
 }
 
 const CASES: readonly Case[] = [
@@ -56,35 +70,35 @@ const CASES: readonly Case[] = [
     fault: 'the network delays answers, by less than the time-out',
     sees: [],
     counts: 'exact',
-    mount: () => (proxy.behaviour.answerDelayMs = 100),
-    clear: () => (proxy.behaviour.answerDelayMs = 0),
+    mount: ({ behaviour }) => (behaviour.answerDelayMs = 100),
+    clear: ({ behaviour }) => (behaviour.answerDelayMs = 0),
   },
   {
     fault: 'the network delays answers, by more than the time-out',
     sees: HUNG,
     counts: 'behind',
-    mount: () => (proxy.behaviour.answerDelayMs = 800),
-    clear: () => (proxy.behaviour.answerDelayMs = 0),
+    mount: ({ behaviour }) => (behaviour.answerDelayMs = 800),
+    clear: ({ behaviour }) => (behaviour.answerDelayMs = 0),
   },
   ...(['requests', 'answers'] as const).map((what): Case => ({
     fault: `the network drops ${what}`,
     sees: HUNG,
     counts: 'behind',
-    mount: () => (proxy.behaviour.swallow = what),
-    clear: () => (proxy.behaviour.swallow = 'nothing'),
+    mount: ({ behaviour }) => (behaviour.swallow = what),
+    clear: ({ behaviour }) => (behaviour.swallow = 'nothing'),
   })),
   {
     fault: 'the network truncates an answer',
     sees: ['UNAVAILABLE'],
     counts: 'behind',
-    mount: () => (proxy.behaviour.cutNextAnswer = true),
+    mount: ({ behaviour }) => (behaviour.cutNextAnswer = true),
     clear: () => undefined,
   },
   {
     fault: 'the network resets connections',
     sees: ['UNAVAILABLE'],
     counts: 'behind',
-    mount: () => {
+    mount: (proxy) => {
       proxy.resetInsteadOfAnswer();
     },
     clear: () => undefined,
@@ -94,14 +108,16 @@ const CASES: readonly Case[] = [
 describe('memcached', () => {
   CASES.forEach((each, index) => {
     const value = `caller${String(index)}`;
-    itSees(each, () =>
-      runDrill(each, {
-        ...each,
+    itSees(each, () => {
+      const { drill, proxy } = each.sees === HUNG ? ofHung : ofOthers;
+      return runDrill(each, {
         drill,
         value,
         count: async () => Number((await server.read(keyOf(value)))?.value ?? 0),
-      }),
-    );
+        mount: () => each.mount(proxy),
+        clear: () => each.clear(proxy),
+      });
+    });
   });
 
   const wrong = {
@@ -113,9 +129,9 @@ describe('memcached', () => {
   itSees(wrong, async () => {
     for (const key of ['user', 'allow', 'deny', 'local']) {
       await server.ask(`set ${keyOf('wrong', key)} 0 60 5\r\nhello`);
-      expect(await drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
+      expect(await ofOthers.drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
     }
-    expect(await drill.ask('user', 'right')).toMatchObject({ code: 0 });
+    expect(await ofOthers.drill.ask('user', 'right')).toMatchObject({ code: 0 });
   });
 
   const tooLong = {
@@ -126,11 +142,11 @@ describe('memcached', () => {
   } as const;
   itSees(tooLong, async () => {
     for (const key of ['user', 'allow', 'deny', 'local']) {
-      expect(await drill.ask(key, 'x'.repeat(300))).toMatchObject({
+      expect(await ofOthers.drill.ask(key, 'x'.repeat(300))).toMatchObject({
         code: 14,
         details: expect.stringMatching(/at most 250 bytes: this one has 3\d\d/) as string,
       });
-      expect(await drill.ask(key, 'a b')).toMatchObject({
+      expect(await ofOthers.drill.ask(key, 'a b')).toMatchObject({
         code: 14,
         details: expect.stringMatching(/this one has U\+0020 at \d+/) as string,
       });

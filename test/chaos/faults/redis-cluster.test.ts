@@ -1,9 +1,10 @@
 import { eventually } from '../../support/eventually';
 import {
-  BACK,
+  backIn,
   HUNG,
   itSees,
   keyOf,
+  patienceFor,
   startDrill,
   startLoad,
   untilHealthy,
@@ -15,23 +16,29 @@ import type { RedisServer } from '../../support/redis-server';
 
 jest.setTimeout(60_000);
 
-/** One service and one cluster for all, which has a node less after each of the later ones. */
+/** Two services and one cluster for all, which has a node less after each of the later ones. */
 let cluster: RedisCluster;
-let drill: Drill;
+let ofHung: Drill;
+let ofOthers: Drill;
+const drillOf = ({ sees }: Pick<Fault, 'sees'>): Drill => (sees === HUNG ? ofHung : ofOthers);
+
+const start = (fault: Pick<Fault, 'sees'>): Promise<Drill> =>
+  startDrill({
+    KVSTORE_TYPE: 'cluster',
+    KVSTORE_URL: cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`).join(','),
+    KVSTORE_PIPELINE_WINDOW: '150us',
+    ...patienceFor(fault),
+  });
 beforeAll(async () => {
   cluster = await startRedisCluster({
     hasReplicas: true,
+    nodeTimeoutMs: 2_000,
     settings: [['cluster-require-full-coverage', 'no']],
   });
-  const places = cluster.address.nodes.map(({ host, port }) => `${host}:${String(port)}`);
-  drill = await startDrill({
-    KVSTORE_TYPE: 'cluster',
-    KVSTORE_URL: places.join(','),
-    KVSTORE_PIPELINE_WINDOW: '150us',
-  });
+  [ofHung, ofOthers] = await Promise.all([start({ sees: HUNG }), start({ sees: [] })]);
 });
 afterAll(async () => {
-  await drill.stop();
+  await Promise.all([ofHung.stop(), ofOthers.stop()]);
   await cluster.stop();
 });
 
@@ -48,9 +55,20 @@ async function callerOn(server: RedisServer): Promise<string> {
 const countOf = async ({ client }: RedisServer, value: string) =>
   Number(await client.get(keyOf(value)));
 
+/** The service is connected when one node is, and opens the other connections meanwhile. */
+async function untilUsed(drill: Drill, ...servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    const value = await callerOn(server);
+    await eventually(async () => {
+      expect(await drill.ask('user', value)).toMatchObject({ code: 0 });
+    });
+  }
+}
+
 /** Calls on this node and on another one, which shall notice nothing. */
-async function startLoads(server: RedisServer, other: RedisServer) {
+async function startLoads(drill: Drill, server: RedisServer, other: RedisServer) {
   const [value, safeValue] = [await callerOn(server), await callerOn(other)];
+  await untilUsed(drill, server, other);
   const [load, safe] = [startLoad(drill, value), startLoad(drill, safeValue)];
   await Promise.all([load.untilAnswered(20), safe.untilAnswered(20)]);
   return { load, safe, value, safeValue };
@@ -100,11 +118,12 @@ const TAKEOVERS: readonly Takeover[] = [
 describe('Redis, cluster', () => {
   const moving = { fault: 'a slot moves to another node', sees: [], counts: 'exact' } as const;
   itSees(moving, async () => {
+    const drill = drillOf(moving);
     const [from, to] = cluster.masters as [RedisServer, RedisServer];
-    const { load, value } = await startLoads(from, to).then(async (all) => {
-      await all.safe.stop();
-      return all;
-    });
+    const value = await callerOn(from);
+    await untilUsed(drill, from, to);
+    const load = startLoad(drill, value);
+    await load.untilAnswered(20);
     const move = await cluster.beginMoving(keyOf(value), to);
     await load.untilAnswered(20);
     await move.moveKeys();
@@ -123,14 +142,15 @@ describe('Redis, cluster', () => {
     also: 'for its counters alone',
   } as const;
   itSees(down, async () => {
+    const drill = drillOf(down);
     const [node, other] = cluster.masters as [RedisServer, RedisServer];
-    const { load, safe, value } = await startLoads(node, other);
+    const { load, safe, value } = await startLoads(drill, node, other);
     await node.client.config('SET', 'cluster-require-full-coverage', 'yes');
     await node.client.call('CLUSTER', 'DELSLOTS', '0');
     await load.untilSeen(down.sees, /CLUSTERDOWN/);
     await node.client.call('CLUSTER', 'ADDSLOTS', '0');
     await node.client.config('SET', 'cluster-require-full-coverage', 'no');
-    await load.untilAnswered(20, BACK);
+    await load.untilAnswered(20, backIn(drill));
     await Promise.all([load.stop(), safe.stop()]);
     load.expectSeen(down.sees);
     safe.expectSeen([]);
@@ -139,15 +159,16 @@ describe('Redis, cluster', () => {
 
   TAKEOVERS.forEach((each) => {
     itSees(each, async () => {
+      const drill = drillOf(each);
       const master = cluster.masters[each.at] as RedisServer;
       const replica = cluster.replicas[each.at] as RedisServer;
       const other = cluster.masters[2] as RedisServer;
-      const { load, safe, value, safeValue } = await startLoads(master, other);
+      const { load, safe, value, safeValue } = await startLoads(drill, master, other);
       await each.mount(master);
       const promotedMs = await untilItIs('master', replica);
       await eventually(() => {
         expect(load.lastAnswerMs).toBeGreaterThan(promotedMs);
-      }, BACK);
+      }, backIn(drill));
       await Promise.all([load.stop(), safe.stop()]);
       await load.untilSeen(each.sees);
       load.expectSeen(each.sees);
@@ -166,8 +187,9 @@ describe('Redis, cluster', () => {
     also: 'for its counters alone',
   } as const;
   itSees(lost, async () => {
+    const drill = drillOf(lost);
     const [gone, other] = [cluster.replicas[1], cluster.masters[2]] as [RedisServer, RedisServer];
-    const { load, safe, safeValue } = await startLoads(gone, other);
+    const { load, safe, safeValue } = await startLoads(drill, gone, other);
     await gone.kill();
     await load.untilSeen(lost.sees);
     await safe.untilAnswered(200);

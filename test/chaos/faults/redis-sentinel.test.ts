@@ -1,9 +1,10 @@
 import { eventually } from '../../support/eventually';
 import {
-  BACK,
+  backIn,
   HUNG,
   itSees,
   keyOf,
+  patienceFor,
   startDrill,
   startLoad,
   untilHealthy,
@@ -16,20 +17,24 @@ import type { RedisServer } from '../../support/redis-server';
 jest.setTimeout(60_000);
 
 let setup: SentinelSetup;
-let drill: Drill;
+let drill: Drill | undefined;
 beforeEach(async () => {
-  setup = await startSentinels();
-  const { masterName, sentinels } = setup.address;
-  const places = sentinels.map(({ host, port }) => `${host}:${String(port)}`);
-  drill = await startDrill({
-    KVSTORE_TYPE: 'sentinel',
-    KVSTORE_URL: [masterName, ...places].join(','),
-  });
+  setup = await startSentinels({ downAfterMs: 2_000 });
 });
 afterEach(async () => {
-  await drill.stop();
+  await drill?.stop();
   await setup.stop();
 });
+
+async function start(fault: Fault): Promise<Drill> {
+  const { masterName, sentinels } = setup.address;
+  const places = sentinels.map(({ host, port }) => `${host}:${String(port)}`);
+  return startDrill({
+    KVSTORE_TYPE: 'sentinel',
+    KVSTORE_URL: [masterName, ...places].join(','),
+    ...patienceFor(fault),
+  });
+}
 
 interface Case extends Fault {
   readonly mount: (master: RedisServer) => unknown;
@@ -65,6 +70,7 @@ const countOn = async ({ client }: RedisServer, value: string) =>
 describe('Redis, sentinels', () => {
   CASES.forEach((each) => {
     itSees(each, async () => {
+      drill = await start(each);
       const [master, next] = setup.servers;
       const load = startLoad(drill, 'caller');
       await load.untilAnswered(20);
@@ -74,7 +80,7 @@ describe('Redis, sentinels', () => {
       await eventually(async () => {
         expect(await countOn(next, 'caller')).toBeGreaterThan(copied);
         expect(load.lastAnswerMs).toBeGreaterThan(promotedMs);
-      }, BACK);
+      }, backIn(drill));
       if (each.isBrief !== true) await load.untilSeen(each.sees);
       await untilHealthy(drill);
       await load.stop();
@@ -82,7 +88,7 @@ describe('Redis, sentinels', () => {
       load.expectCounted(await countOn(next, 'caller'), each.counts);
 
       const later = startLoad(drill, 'later');
-      await later.untilAnswered(20, BACK);
+      await later.untilAnswered(20, backIn(drill));
       await later.stop();
       later.expectSeen([]);
       later.expectCounted(await countOn(next, 'later'), 'exact');

@@ -6,6 +6,7 @@ import {
   itSees,
   keyOf,
   runDrill,
+  patienceFor,
   startDrill,
   type Drill,
   type Fault,
@@ -14,10 +15,16 @@ import { freePort } from '../../support/free-port';
 import { startRedisServer, type RedisServer } from '../../support/redis-server';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy';
 
-/** One service and one server for all of them: it is healthy again after each, without help. */
-let drill: Drill;
+/** A service and its way to the store. */
+interface Place {
+  readonly drill: Drill;
+  readonly proxy: TcpProxy;
+}
+
+/** Two services and one server for all of them: they are healthy again after each, without help. */
+let ofHung: Place;
+let ofOthers: Place;
 let server: RedisServer;
-let proxy: TcpProxy;
 let directory: string;
 
 const start = (port?: number) =>
@@ -29,19 +36,26 @@ const start = (port?: number) =>
       ['appendfsync', 'always'],
       ['enable-debug-command', 'local'],
       ['loading-process-events-interval-bytes', '1024'],
-      ['busy-reply-threshold', '100'],
+      ['busy-reply-threshold', '10'],
     ],
   });
+
+const startPlace = async (fault: Pick<Fault, 'sees'>): Promise<Place> => {
+  const proxy = await startTcpProxy(server.port);
+  const KVSTORE_URL = `127.0.0.1:${String(proxy.port)}`;
+  return { proxy, drill: await startDrill({ KVSTORE_URL, ...patienceFor(fault) }) };
+};
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'weir-drill-'));
   server = await start();
-  proxy = await startTcpProxy(server.port);
-  drill = await startDrill({ KVSTORE_URL: `127.0.0.1:${String(proxy.port)}` });
+  [ofHung, ofOthers] = await Promise.all([startPlace({ sees: HUNG }), startPlace({ sees: [] })]);
 });
 afterAll(async () => {
-  await drill.stop();
-  await proxy.close();
+  for (const { drill, proxy } of [ofHung, ofOthers]) {
+    await drill.stop();
+    await proxy.close();
+  }
   await server.stop();
   await rm(directory, { recursive: true, force: true });
 });
@@ -50,8 +64,8 @@ const config = (name: string, value: string) => server.client.config('SET', name
 
 interface Case extends Fault {
   readonly says?: RegExp;
-  readonly mount: (key: string) => unknown;
-  readonly clear: (key: string) => unknown;
+  readonly mount: (proxy: TcpProxy) => unknown;
+  readonly clear: (proxy: TcpProxy) => unknown;
 }
 
 const CASES: readonly Case[] = [
@@ -79,35 +93,35 @@ const CASES: readonly Case[] = [
     fault: 'the network delays answers, by less than the time-out',
     sees: [],
     counts: 'exact',
-    mount: () => (proxy.behaviour.answerDelayMs = 100),
-    clear: () => (proxy.behaviour.answerDelayMs = 0),
+    mount: ({ behaviour }) => (behaviour.answerDelayMs = 100),
+    clear: ({ behaviour }) => (behaviour.answerDelayMs = 0),
   },
   {
     fault: 'the network delays answers, by more than the time-out',
     sees: HUNG,
     counts: 'unsure',
-    mount: () => (proxy.behaviour.answerDelayMs = 600),
-    clear: () => (proxy.behaviour.answerDelayMs = 0),
+    mount: ({ behaviour }) => (behaviour.answerDelayMs = 600),
+    clear: ({ behaviour }) => (behaviour.answerDelayMs = 0),
   },
   ...(['requests', 'answers'] as const).map((what): Case => ({
     fault: `the network drops ${what}`,
     sees: HUNG,
     counts: 'unsure',
-    mount: () => (proxy.behaviour.swallow = what),
-    clear: () => (proxy.behaviour.swallow = 'nothing'),
+    mount: ({ behaviour }) => (behaviour.swallow = what),
+    clear: ({ behaviour }) => (behaviour.swallow = 'nothing'),
   })),
   {
     fault: 'the network truncates an answer',
     sees: ['UNAVAILABLE'],
     counts: 'unsure',
-    mount: () => (proxy.behaviour.cutNextAnswer = true),
+    mount: ({ behaviour }) => (behaviour.cutNextAnswer = true),
     clear: () => undefined,
   },
   {
     fault: 'the network resets connections',
     sees: ['UNAVAILABLE'],
     counts: 'unsure',
-    mount: () => {
+    mount: (proxy) => {
       proxy.resetInsteadOfAnswer();
     },
     clear: () => undefined,
@@ -193,17 +207,17 @@ const CASES: readonly Case[] = [
 describe('Redis, one server', () => {
   CASES.forEach((each, index) => {
     const value = `caller${String(index)}`;
-    const key = () => keyOf(value);
-    itSees(each, () =>
-      runDrill(each, {
+    itSees(each, () => {
+      const { drill, proxy } = each.sees === HUNG ? ofHung : ofOthers;
+      return runDrill(each, {
         drill,
         value,
         says: each.says,
-        count: async () => Number(await server.client.get(key())),
-        mount: () => each.mount(key()),
-        clear: () => each.clear(key()),
-      }),
-    );
+        count: async () => Number(await server.client.get(keyOf(value))),
+        mount: () => each.mount(proxy),
+        clear: () => each.clear(proxy),
+      });
+    });
   });
 
   const wrongType = {
@@ -216,12 +230,12 @@ describe('Redis, one server', () => {
     const [wrong, right] = [keyOf('wrong'), keyOf('right')];
     for (const key of ['user', 'allow', 'deny', 'local']) {
       await server.client.lpush(keyOf('wrong', key), 'x');
-      expect(await drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
+      expect(await ofOthers.drill.ask(key, 'wrong')).toMatchObject({ code: 14 });
     }
-    expect(await drill.ask('user', 'right')).toMatchObject({ code: 0 });
+    expect(await ofOthers.drill.ask('user', 'right')).toMatchObject({ code: 0 });
     expect(await server.client.get(right)).toBe('1');
     await server.client.del(wrong);
-    expect(await drill.ask('user', 'wrong')).toMatchObject({ code: 0 });
+    expect(await ofOthers.drill.ask('user', 'wrong')).toMatchObject({ code: 0 });
     expect(await server.client.get(wrong)).toBe('1');
   });
 });
