@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 async function sentinels(options: SentinelSetupOptions) {
-  const setup = await startSentinels(options);
+  const setup = await startSentinels({ downAfterMs: 10_000, ...options });
   endings.push(() => setup.stop());
   return setup;
 }

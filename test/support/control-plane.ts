@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually';
+import { oneAtATime } from './one-at-a-time';
 
 const SOURCE = join(__dirname, 'control-plane');
 const CACHE = join(__dirname, '../../.cache/bin');
@@ -46,8 +47,11 @@ export function controlPlaneOrNothing(): string | undefined {
   const hash = createHash('sha256');
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(SOURCE, file)));
   const program = join(CACHE, `control-plane-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(program)) return program;
   mkdirSync(CACHE, { recursive: true });
+  return oneAtATime(`${program}.lock`, () => (existsSync(program) ? program : build(program)));
+}
+
+function build(program: string): string | undefined {
   const built = spawnSync(COMPILER, ['build', '-o', program, '.'], {
     cwd: SOURCE,
     encoding: 'utf8',

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { openRunQueue } from './run-queue';
 
 /** Measures how long single turns of the event loop take in which something of interest happens. */
 export interface StallProbe {
@@ -20,7 +20,7 @@ export function createStallProbe(): StallProbe {
       isMarked = true;
     },
     longestDuring: async (work) => {
-      const queue = openQueueTime();
+      const queue = openRunQueue();
       let longest = 0;
       let last = performance.now() - queue.readMs();
       let isDone = false;
@@ -40,23 +40,6 @@ export function createStallProbe(): StallProbe {
         queue.close();
       }
       return longest;
-    },
-  };
-}
-
-/** How long the main thread was ready to run and did not, since its start. */
-function openQueueTime() {
-  const path = `/proc/self/task/${String(process.pid)}/schedstat`;
-  if (!existsSync(path)) return { readMs: () => 0, close: () => undefined };
-  const file = openSync(path, 'r');
-  const bytes = Buffer.alloc(128);
-  return {
-    readMs: () => {
-      const length = readSync(file, bytes, 0, bytes.length, 0);
-      return Number(bytes.toString('latin1', 0, length).split(' ')[1]) / 1e6;
-    },
-    close: () => {
-      closeSync(file);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { oneAtATime } from './one-at-a-time';
 
 const CACHE = join(__dirname, '../../.cache');
 const INSTALL_MS = 300_000;
@@ -30,9 +31,12 @@ export function goToolOrNothing(module: string): string | undefined {
   const name = module.replace(/@.*$/, '').replace(/^.*\//, '');
   const folder = join(CACHE, 'bin');
   const program = join(folder, name);
-  if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  return install(name, program, [['go', ['install', module], { GOBIN: folder }]]);
+  return oneAtATime(`${program}.lock`, () =>
+    existsSync(program)
+      ? program
+      : install(name, program, [['go', ['install', module], { GOBIN: folder }]]),
+  );
 }
 
 /** A program of PyPI packages in a virtual environment of its own; else as `goToolOrNothing`. */
@@ -44,13 +48,17 @@ export function pythonToolOrNothing(
   const folder = join(CACHE, environment);
   const path = join(folder, 'bin', program);
   const isDone = join(folder, 'installed');
-  if (existsSync(isDone)) return path;
   const pip = ['install', '--quiet', '--no-cache-dir', '--only-binary=:all:', ...packages];
-  return install(environment, path, [
-    ['python3', ['-m', 'venv', folder]],
-    [join(folder, 'bin/pip'), pip],
-    ['touch', [isDone]],
-  ]);
+  mkdirSync(CACHE, { recursive: true });
+  return oneAtATime(`${folder}.lock`, () =>
+    existsSync(isDone)
+      ? path
+      : install(environment, path, [
+          ['python3', ['-m', 'venv', folder]],
+          [join(folder, 'bin/pip'), pip],
+          ['touch', [isDone]],
+        ]),
+  );
 }
 
 type Step = readonly [program: string, args: readonly string[], env?: Readonly<NodeJS.ProcessEnv>];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
 import { eventually } from './eventually';
-import { freePort } from './free-port';
+import { freePorts } from './free-port';
 import {
   REDIS_SERVER,
   startRedisServer,
@@ -48,10 +48,13 @@ export interface SentinelSetupOptions {
   readonly tlsClient?: RedisOptions['tls'];
   /** The sentinels speak TLS too, with the same certificates. */
   readonly areSentinelsTls?: boolean;
+  /** So long a silence of the master makes another server one. */
+  readonly downAfterMs?: number;
 }
 
 const MASTER_NAME = 'limits';
 const SENTINELS = 3;
+/** Soon, for tests whose masters die; those that order a failover may give a server more time to answer. */
 const DOWN_AFTER_MS = 400;
 
 export async function startSentinels(options: SentinelSetupOptions = {}): Promise<SentinelSetup> {
@@ -78,7 +81,7 @@ export async function startSentinels(options: SentinelSetupOptions = {}): Promis
     const info = await replica.client.info('replication');
     if (!info.includes('master_link_status:up')) throw new Error(info);
   });
-  const ports = await Promise.all(Array.from({ length: SENTINELS }, freePort));
+  const ports = await freePorts(SENTINELS);
   const sentinels = await Promise.all(
     ports.map((port) => startSentinel({ port, ports, servers }, options)),
   );
@@ -154,6 +157,7 @@ async function startSentinel(
   options: SentinelSetupOptions,
 ): Promise<RedisSentinel> {
   const { sentinelPassword, tls, tlsClient, areSentinelsTls = false } = options;
+  const { downAfterMs = DOWN_AFTER_MS } = options;
   const directory = await mkdtemp(join(tmpdir(), 'weir-sentinel-'));
   const isTls = areSentinelsTls && tls !== undefined;
   const lines = [
@@ -163,7 +167,7 @@ async function startSentinel(
     ...tlsLines(options),
     // Sentinels find each other through servers and speak to each other as they do to those.
     `sentinel monitor ${MASTER_NAME} 127.0.0.1 ${String(master?.port)} 2`,
-    `sentinel down-after-milliseconds ${MASTER_NAME} ${String(DOWN_AFTER_MS)}`,
+    `sentinel down-after-milliseconds ${MASTER_NAME} ${String(downAfterMs)}`,
     `sentinel failover-timeout ${MASTER_NAME} 3000`,
     ...passwordLines(options),
     `sentinel myid ${idOf(port)}`,
