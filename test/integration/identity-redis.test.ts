@@ -1,6 +1,12 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:tls';
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
 import type { RedisStoreOptions } from '../../src/identity/store/redis/open-redis';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
+import { createAuthority, type Authority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { ANN, grant, startIdentity } from '../support/identity';
@@ -180,6 +186,65 @@ it('opens soon while no node of the cluster is there, and is away', async () => 
   const { store } = await openStore({ kind: 'cluster', nodes }, { timeoutMs: SOON_MS });
   await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
   expect(elapsedMs()).toBeLessThan(1_000);
+});
+
+describe('over TLS', () => {
+  let authority: Authority;
+  beforeEach(() => {
+    authority = createAuthority();
+  });
+  afterEach(() => rm(authority.directory, { recursive: true, force: true }));
+
+  /** A TLS server on `localhost`; names itself as the master when it is asked as a sentinel. */
+  async function startTlsServer() {
+    const { certFile, keyFile, ...files } = authority.issue('localhost', ['localhost']);
+    const names: unknown[] = [];
+    const server = createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
+    const sockets = new Set<Socket>();
+    server.on('secureConnection', (socket) => {
+      names.push(socket.servername);
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', (asked) => {
+        const master = String(port);
+        if (asked.includes('get-master-addr-by-name'))
+          socket.write(`*2\r\n$9\r\nlocalhost\r\n$${String(master.length)}\r\n${master}\r\n`);
+        else socket.write('*0\r\n');
+      });
+    });
+    server.on('tlsClientError', () => undefined);
+    server.listen(0, 'localhost');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    endings.push(async () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    });
+    return { names, port, caFile: files.caFile };
+  }
+
+  it.each<[string, number, (place: { host: string; port: number }) => Address]>([
+    ['a server', 1, (place) => ({ kind: 'tcp', ...place })],
+    ['the nodes of a cluster', 1, (place) => ({ kind: 'cluster', nodes: [place] })],
+    [
+      'a sentinel and the master',
+      2,
+      (place) => ({ kind: 'sentinel', masterName: 'm', sentinels: [place] }),
+    ],
+  ])(
+    'says to %s which host it wants, for stores behind one address',
+    async (_, least, toAddress) => {
+      const { names, port, caFile } = await startTlsServer();
+      const files = { caFile, certFile: undefined, keyFile: undefined };
+      const tls = { ...files, skipHostnameVerification: false };
+      await openStore(toAddress({ host: 'localhost', port }), { tls, timeoutMs: SOON_MS });
+      await eventually(() => {
+        expect(names.length).toBeGreaterThanOrEqual(least);
+      });
+      expect(new Set(names)).toEqual(new Set(['localhost']));
+    },
+  );
 });
 
 it('keeps the index of sessions as short as there are sessions, and lets it go in the end', async () => {
