@@ -205,7 +205,7 @@ describe('over TLS', () => {
       names.push(socket.servername);
       sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('data', (asked) => {
+      socket.on('data', (asked: Buffer) => {
         const master = String(port);
         if (asked.includes('get-master-addr-by-name'))
           socket.write(`*2\r\n$9\r\nlocalhost\r\n$${String(master.length)}\r\n${master}\r\n`);
