@@ -434,5 +434,5 @@ describe('the watch', () => {
       directory.write('root/config/shop.yaml', ruleText(6));
     });
     expect(await once(child, 'exit')).toEqual([0, null]);
-  }, 20_000);
+  });
 });

@@ -18,6 +18,7 @@ import {
 } from '../support/jwt-issuer';
 import { send, type HttpAnswer } from '../support/raw-http';
 import { createRecordingLogger } from '../support/recording-logger';
+import { startStopwatch } from '../support/core-time';
 
 const HOUR_S = 3_600;
 const NOW_S = 1_800_000_000;
@@ -30,6 +31,10 @@ let identity: IdentityUnderTest;
 let sessionId: string;
 let monotonic: { nowMs: number };
 let lines: ReturnType<typeof createRecordingLogger>['lines'];
+/** How often the key set was read, for good or ill. */
+let loads: number;
+/** The time-out of reading it by HTTP. */
+let loadWithinMs: number;
 
 /** The clock of tokens is that of the service under test. */
 const clock = { nowMs: NOW_S * 1_000 };
@@ -38,7 +43,15 @@ function createVerifier(load: () => Promise<unknown>): JwtVerifier {
   const recording = createRecordingLogger();
   ({ lines } = recording);
   monotonic = { nowMs: 0 };
-  const deps = { load, monotonicMs: () => monotonic.nowMs, logger: recording.logger };
+  loads = 0;
+  const count = () => {
+    loads += 1;
+  };
+  const deps = {
+    load: () => load().finally(count),
+    monotonicMs: () => monotonic.nowMs,
+    logger: recording.logger,
+  };
   const keys = createKeySet(deps, { name: 'the test', refreshMs: 60_000 });
   return createJwtVerifier(
     { keys, nowMs: () => clock.nowMs },
@@ -59,7 +72,8 @@ beforeEach(async () => {
   clock.nowMs = NOW_S * 1_000;
   keyServer = await startKeyServer();
   keyServer.serve(key);
-  await start(loadKeysByUrl(keyServer.url, 600));
+  loadWithinMs = 10_000;
+  await start(() => loadKeysByUrl(keyServer.url, loadWithinMs)());
 });
 afterEach(async () => {
   await identity.stop();
@@ -248,16 +262,18 @@ describe('the key set', () => {
     'that %s is 503 within a second, asked once in 5 s, never 401, never charged',
     async (_, spoil) => {
       spoil(keyServer);
+      loadWithinMs = 600;
       const token = await signToken(key, claims());
-      const startedAt = performance.now();
+      const elapsedMs = startStopwatch();
       for (let at = 0; at < 5; at++) {
         const answer = await ask(token);
         expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
       }
-      expect(performance.now() - startedAt).toBeLessThan(1_000);
+      expect(elapsedMs()).toBeLessThan(1_000);
       expect(keyServer.asked()).toBe(1);
       expect(identity.asked.filter((text) => text.startsWith('authenticated='))).toEqual([]);
       keyServer.serve(key);
+      loadWithinMs = 10_000;
       monotonic.nowMs += 5_000;
       await eventually(async () => {
         expect(await statusOf(token)).toBe(200);
@@ -273,13 +289,13 @@ describe('the key set', () => {
     for (let at = 1; at <= 3; at++) {
       monotonic.nowMs += 61_000;
       expect(await statusOf(token)).toBe(200);
+      // The next time passes only then: nobody asks while somebody does.
       await eventually(() => {
-        expect(keyServer.asked()).toBe(1 + at);
+        expect(loads).toBe(1 + at);
       });
     }
-    await eventually(() => {
-      expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
-    });
+    expect(keyServer.asked()).toBe(4);
+    expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
     monotonic.nowMs += 61_000;
     expect(await statusOf(await signToken(otherKey, claims()))).toBe(503);
   });

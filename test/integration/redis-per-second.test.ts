@@ -7,6 +7,7 @@ import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/eventually';
 import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startStopwatch } from '../support/core-time';
 
 let others: RedisServer;
 let perSecond: RedisServer;
@@ -23,10 +24,10 @@ afterEach(async () => {
 async function run(env: Readonly<Record<string, string>> = {}) {
   const read = readSettings({
     KVSTORE_URL: `127.0.0.1:${String(others.port)}`,
-    KVSTORE_TIMEOUT: '300ms',
+    KVSTORE_TIMEOUT: '20s',
     KVSTORE_PERSECOND: 'true',
     KVSTORE_PERSECOND_URL: `127.0.0.1:${String(perSecond.port)}`,
-    KVSTORE_PERSECOND_TIMEOUT: '100ms',
+    KVSTORE_PERSECOND_TIMEOUT: '20s',
     DISABLE_STATS: 'true',
     ...env,
   });
@@ -82,17 +83,17 @@ it('counts limits per second in their own store and all others in the first', as
 it('does not touch the other store when all counters of a batch lie in one', async () => {
   const { counters } = await run();
   others.pause();
-  const startMs = performance.now();
+  const elapsedMs = startStopwatch();
   expect((await counters.add(batch([per('SECOND')]))).after).toEqual([1]);
-  expect(performance.now() - startMs).toBeLessThan(250);
+  expect(elapsedMs()).toBeLessThan(5_000);
 });
 
 it('fails only what belongs to the store that is away, each by its own time-out', async () => {
-  const { counters } = await run();
+  const { counters } = await run({ KVSTORE_PERSECOND_TIMEOUT: '300ms' });
   perSecond.pause();
-  const startMs = performance.now();
+  const elapsedMs = startStopwatch();
   const { after, failures } = await counters.add(batch([per('HOUR'), per('SECOND'), per('HOUR')]));
-  expect(performance.now() - startMs).toBeLessThan(290);
+  expect(elapsedMs()).toBeLessThan(5_000);
   expect([after[0], after[2]]).toEqual([1, 1]);
   expect([...(failures ?? [])].map(([at, { code }]) => [at, code])).toEqual([[1, 'store_timeout']]);
 });

@@ -21,7 +21,7 @@ async function server(options: Parameters<typeof startStatsdUdp>[0] = {}) {
 function output(port: number, { host = '127.0.0.1', flushIntervalMs = 5 } = {}) {
   const registry = createRegistry();
   const { logger, lines } = createRecordingLogger();
-  const options = { timeoutMs: 1000, flushIntervalMs, lastFlushWithinMs: 1000 };
+  const options = { timeoutMs: 20_000, flushIntervalMs, lastFlushWithinMs: 20_000 };
   const statsd = createStatsd({ registry, logger }, { ...options, host, port, protocol: 'udp' });
   const run = lastValueFrom(statsd.run$.pipe(toArray()));
   const close = () => {

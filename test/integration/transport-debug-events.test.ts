@@ -109,8 +109,9 @@ describe('the events of the dashboard', () => {
     streams[0]?.leave();
     await eventually(async () => {
       const next = await follow(port);
-      await next.until(/event: rules/);
+      await next.until(/event: (?:rules|full)/);
       next.leave();
+      expect(next.text()).not.toContain('event: full');
     });
     streams[1]?.leave();
   });

@@ -9,9 +9,11 @@ const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value
 const DRAIN_PING = frame(Type.ping, ACK, 0, '6472616900000000');
 
 describe('a stop of our gRPC transport', () => {
+  /** On a clock that stands still: the time for the answer to a drain's PING is never over. */
   const start = (script?: Script) =>
     startTransport(
-      (deps, options) => createWireTransport({ ...deps, random: () => 0.5 }, options),
+      (deps, options) =>
+        createWireTransport({ ...deps, nowMs: () => 1_000, random: () => 0.5 }, options),
       script,
     );
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -109,6 +110,7 @@ describe('our gRPC transport', () => {
 
   describe('with node:http2', () => {
     let session: ClientHttp2Session;
+    let greeted: Promise<unknown>;
     const open = (headers: Record<string, string> = {}) =>
       session.request({
         ':method': 'POST',
@@ -134,6 +136,7 @@ describe('our gRPC transport', () => {
     beforeEach(async () => {
       await start();
       session = connect(`http://${service.address}`);
+      greeted = once(session, 'remoteSettings');
     });
     afterEach(() => {
       session.destroy();
@@ -173,7 +176,7 @@ describe('our gRPC transport', () => {
 
     it('answers a PING', async () => {
       // A PING before the SETTINGS is cancelled by node itself.
-      await new Promise((resolve) => session.once('remoteSettings', resolve));
+      await greeted;
       const answered = await new Promise<boolean>((resolve) => {
         session.ping((error) => {
           resolve(error === null);

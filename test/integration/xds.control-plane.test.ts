@@ -3,6 +3,7 @@ import {
   startControlPlane,
   type ControlPlane,
 } from '../support/control-plane';
+import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/xds-follower';
 import { TYPE_URL } from '../support/xds-server';
 
@@ -78,7 +79,7 @@ const BAD = { domain: 'shop', descriptors: [{ value: 'x' }] };
   });
 
   it('restarts with other rules: state of the world', async () => {
-    const plane = await start({ shop: user('shop', 5) });
+    const plane = await start({ shop: user('shop', 5) }, await freePort());
     follower = followServer({ target: plane.target });
     await follower.loaded(1);
     const { version } = await plane.requested(2);
@@ -91,11 +92,8 @@ const BAD = { domain: 'shop', descriptors: [{ value: 'x' }] };
   });
 
   it('restarts with other rules: delta', async () => {
-    const plane = await start({
-      shop: user('shop', 5),
-      web: user('web', 7),
-      mail: user('mail', 1),
-    });
+    const rules = { shop: user('shop', 5), web: user('web', 7), mail: user('mail', 1) };
+    const plane = await start(rules, await freePort());
     follower = followServer({ target: plane.target, protocol: 'delta' });
     await follower.loaded(1);
     await plane.requested(2);

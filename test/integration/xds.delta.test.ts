@@ -1,4 +1,5 @@
 import type { XdsSourceOptions } from '../../src/config/xds-source';
+import { describeLoad } from '../support/followed-rules';
 import { followServer, type XdsFollower } from '../support/xds-follower';
 import {
   deltaResponse,
@@ -92,15 +93,14 @@ describe('rules from a management server, delta', () => {
   });
 
   it('finds the bad one of several responses that came together', async () => {
-    const { loaded, loads } = await start();
+    const { loads } = await start();
     const stream = await server.opened(1);
     stream.send(deltaResponse('n1', 'v1', [userLimit('a', 1)]));
     stream.send(deltaResponse('n2', 'v2', [userLimit('b', 2)]));
     stream.send(deltaResponse('n3', 'v3', [BAD]));
     stream.send(deltaResponse('n4', 'v4', [userLimit('c', 3)]));
     await stream.requested(5);
-    const last = await loaded(loads.length);
-    expect(last).toBe('a=1 b=2 c=3');
+    expect(describeLoad(loads.at(-1))).toBe('a=1 b=2 c=3');
     const nacks = stream.requests.filter(({ errorDetail }) => errorDetail !== undefined);
     expect(nacks.map(({ responseNonce }) => responseNonce)).toEqual(['n3']);
     expect(stream.requests.slice(1).map(({ responseNonce }) => responseNonce)).toEqual([

@@ -1,4 +1,5 @@
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/xds-follower';
 import {
   manyLimits,
@@ -122,7 +123,7 @@ describe('rules from a management server, state of the world', () => {
   });
 
   it('takes a lower version after a restart of the server', async () => {
-    const server = await serve();
+    const server = await serve({ port: await freePort() });
     const follower = follow({ target: server.target });
     const stream = await server.opened(1);
     stream.send(response('9', 'n9', [userLimit('shop', 9)]));
@@ -137,11 +138,10 @@ describe('rules from a management server, state of the world', () => {
   });
 
   it('waits for a server that starts late and for one that is slow to answer', async () => {
-    const gone = await serve();
-    gone.stop();
-    const follower = follow({ target: gone.target });
+    const port = await freePort();
+    const follower = follow({ target: `127.0.0.1:${String(port)}` });
     while (follower.warnings.length < 3) await new Promise(setImmediate);
-    const server = await serve({ port: portOf(gone) });
+    const server = await serve({ port });
     const stream = await server.opened(1);
     await stream.requested(1);
     expect(follower.loads).toEqual([]);

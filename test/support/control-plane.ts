@@ -1,10 +1,10 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './eventually';
-import { installAlone } from './install-lock';
+import { oneAtATime } from './one-at-a-time';
 
 const SOURCE = join(__dirname, 'control-plane');
 const CACHE = join(__dirname, '../../.cache/bin');
@@ -47,8 +47,8 @@ export function controlPlaneOrNothing(): string | undefined {
   const hash = createHash('sha256');
   for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(SOURCE, file)));
   const program = join(CACHE, `control-plane-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(program)) return program;
-  return installAlone(`${program}.lock`, () => (existsSync(program) ? program : build(program)));
+  mkdirSync(CACHE, { recursive: true });
+  return oneAtATime(`${program}.lock`, () => (existsSync(program) ? program : build(program)));
 }
 
 function build(program: string): string | undefined {

@@ -1,5 +1,4 @@
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
+import { startStopwatch } from './core-time';
 
 /** Measures how long single turns of the event loop take in which something of interest happens. */
 export interface StallProbe {
@@ -20,13 +19,13 @@ export function createStallProbe(): StallProbe {
       isMarked = true;
     },
     longestDuring: async (work) => {
-      const queue = openQueueTime();
+      const readMs = startStopwatch();
       let longest = 0;
-      let last = performance.now() - queue.readMs();
+      let last = readMs();
       let isDone = false;
       const turn = () => {
         if (isDone) return;
-        const now = performance.now() - queue.readMs();
+        const now = readMs();
         if (isMarked) longest = Math.max(longest, now - last);
         isMarked = false;
         last = now;
@@ -37,26 +36,8 @@ export function createStallProbe(): StallProbe {
         await work();
       } finally {
         isDone = true;
-        queue.close();
       }
       return longest;
-    },
-  };
-}
-
-/** How long the main thread was ready to run and did not, since its start. */
-function openQueueTime() {
-  const path = `/proc/self/task/${String(process.pid)}/schedstat`;
-  if (!existsSync(path)) return { readMs: () => 0, close: () => undefined };
-  const file = openSync(path, 'r');
-  const bytes = Buffer.alloc(128);
-  return {
-    readMs: () => {
-      const length = readSync(file, bytes, 0, bytes.length, 0);
-      return Number(bytes.toString('latin1', 0, length).split(' ')[1]) / 1e6;
-    },
-    close: () => {
-      closeSync(file);
     },
   };
 }

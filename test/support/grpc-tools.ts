@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { installAlone } from './install-lock';
+import { oneAtATime } from './one-at-a-time';
 
 const CACHE = join(__dirname, '../../.cache');
 const INSTALL_MS = 300_000;
@@ -31,11 +31,11 @@ export function goToolOrNothing(module: string): string | undefined {
   const name = module.replace(/@.*$/, '').replace(/^.*\//, '');
   const folder = join(CACHE, 'bin');
   const program = join(folder, name);
-  if (existsSync(program)) return program;
   mkdirSync(folder, { recursive: true });
-  const steps: readonly Step[] = [['go', ['install', module], { GOBIN: folder }]];
-  return installAlone(`${program}.lock`, () =>
-    existsSync(program) ? program : install(name, program, steps),
+  return oneAtATime(`${program}.lock`, () =>
+    existsSync(program)
+      ? program
+      : install(name, program, [['go', ['install', module], { GOBIN: folder }]]),
   );
 }
 
@@ -48,15 +48,16 @@ export function pythonToolOrNothing(
   const folder = join(CACHE, environment);
   const path = join(folder, 'bin', program);
   const isDone = join(folder, 'installed');
-  if (existsSync(isDone)) return path;
   const pip = ['install', '--quiet', '--no-cache-dir', '--only-binary=:all:', ...packages];
-  const steps: readonly Step[] = [
-    ['python3', ['-m', 'venv', folder]],
-    [join(folder, 'bin/pip'), pip],
-    ['touch', [isDone]],
-  ];
-  return installAlone(`${folder}.lock`, () =>
-    existsSync(isDone) ? path : install(environment, path, steps),
+  mkdirSync(CACHE, { recursive: true });
+  return oneAtATime(`${folder}.lock`, () =>
+    existsSync(isDone)
+      ? path
+      : install(environment, path, [
+          ['python3', ['-m', 'venv', folder]],
+          [join(folder, 'bin/pip'), pip],
+          ['touch', [isDone]],
+        ]),
   );
 }
 

@@ -8,10 +8,12 @@ import { parseInTypescriptWorker } from './parse-in-typescript-worker';
 import { createTemporaryDirectory } from './rule-directory';
 
 const WANTED_MS = 5;
+/** A machine on which much else runs needs several before nobody disturbs one. */
+const MAX_RELOADS = 30;
 
 /**
  * A process of its own, with nothing in it but a source of rules: reloads 10,000 rules until no
- * turn of the event loop with a part of the reload in it took more than 5 ms, twelve times at most.
+ * turn of the event loop with a part of the reload in it took more than 5 ms, thirty times at most.
  * Prints the longest turn of each, in milliseconds.
  */
 async function measure(): Promise<number[]> {
@@ -57,7 +59,7 @@ async function measure(): Promise<number[]> {
   const following = loads$.subscribe();
   await firstValueFrom(loads$);
   const stalls: number[] = [];
-  while (stalls.length < 12 && Math.min(...stalls, Infinity) > WANTED_MS) {
+  while (stalls.length < MAX_RELOADS && Math.min(...stalls, Infinity) > WANTED_MS) {
     const text = manyRules(10_000, stalls.length + 2);
     const reloaded = firstValueFrom(loads$.pipe(skip(1)));
     directory.write('root/config/many.yaml', text);

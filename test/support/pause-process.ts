@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { contentOf } from './secrets';
 
 /** Far longer than a signal takes. */
 const MAX_LOOKS = 1_000_000;
@@ -14,7 +15,7 @@ export function pauseProcess(child: ChildProcess): void {
 function isStopped(pid: number): boolean {
   const tasks = `/proc/${String(pid)}/task`;
   return readdirSync(tasks).every((task) => {
-    const stat = readFileSync(`${tasks}/${task}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+    const stat = contentOf(`${tasks}/${task}/stat`);
+    return stat === '' || stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
   });
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { serverNameOf } from '../../platform/server-name';
 import { VERSION } from './commands';
 import { createLink, type Link, type LinkOptions } from './link';
 import { type MemcachedTls, type NodeAddress } from './options';
@@ -90,7 +91,7 @@ async function readTls(tls: MemcachedTls, { host }: NodeAddress): Promise<Connec
     readPem(tls.keyFile),
   ]);
   return {
-    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...serverNameOf(host),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { isIP } from 'node:net';
 import { type ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
+import { serverNameOf } from '../../platform/server-name';
 import { type RedisAddress } from './address';
 import { type RedisTls } from './options';
 import { toReason } from './store-errors';
@@ -52,8 +52,7 @@ async function readTls(tls: RedisTls, address: RedisAddress): Promise<Connection
     readPem(tls.keyFile),
   ]);
   return {
-    // Node sends no server name by itself; stores behind one address are told apart by it.
-    ...(address.kind === 'tcp' && isIP(address.host) === 0 ? { servername: address.host } : {}),
+    ...(address.kind === 'tcp' ? serverNameOf(address.host) : {}),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key }),

@@ -1,17 +1,36 @@
 /** Beyond this the time of day was set, and the monotonic clock is anchored to it anew. */
 const MAX_DRIFT_NS = 2_000_000n;
+/** Two looks at the clocks that lie further apart had somebody else run between them. */
+const MAX_APART_NS = 1_000_000n;
 const NS_PER_MS = 1_000_000n;
 
 /** Unix nanoseconds: the time of day, with the finer digits of the monotonic clock. */
 export function createNanoClock(): () => bigint {
-  let offset = 0n;
+  let offset = readOffset();
   return () => {
     const monotonic = process.hrtime.bigint();
     const wall = BigInt(Date.now()) * NS_PER_MS;
-    const drift = monotonic + offset - wall;
-    if (drift > MAX_DRIFT_NS || drift < -MAX_DRIFT_NS) offset = wall - monotonic;
+    if (isDrift(monotonic + offset - wall)) {
+      // It only looks so where the process waited for a processor between the two.
+      const fresh = readOffset();
+      if (isDrift(offset - fresh)) offset = fresh;
+    }
     return monotonic + offset;
   };
+}
+
+/** What has to be added to the monotonic clock, of two looks at one moment. */
+function readOffset(): bigint {
+  for (;;) {
+    const before = process.hrtime.bigint();
+    const wall = BigInt(Date.now()) * NS_PER_MS;
+    const after = process.hrtime.bigint();
+    if (after - before < MAX_APART_NS) return wall - before;
+  }
+}
+
+function isDrift(ns: bigint): boolean {
+  return ns > MAX_DRIFT_NS || ns < -MAX_DRIFT_NS;
 }
 
 /** RFC 3339 in UTC with nine digits of a second. */

@@ -20,8 +20,8 @@ it('hands a question out once', async () => {
 
 it('rejects what has waited too long, each in its time', async () => {
   const waiting = createWaitingQuestions(30);
-  const first = putOne(waiting);
   const startedAt = performance.now();
+  const first = putOne(waiting);
   await expect(first.answer).rejects.toThrow('no decision within 30 ms');
   const second = putOne(waiting);
   const answered = putOne(waiting);

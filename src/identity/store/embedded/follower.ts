@@ -26,9 +26,13 @@ export function createFollower(file: string, logger: Logger): Follower {
   let seen: string | undefined = 'never';
   let complete: () => void = () => undefined;
   let isClosed = false;
+  let writes = 0;
 
   const take = async (signature: string | undefined): Promise<void> => {
+    const writesBefore = writes;
     const read = await readDocument(file);
+    // It may be older than what this process has written since: the next look takes it.
+    if (writes !== writesBefore) return;
     seen = signature;
     if (read === undefined && document !== undefined) {
       logger.warn('the store file is gone, its last content stays', { file });
@@ -79,6 +83,7 @@ export function createFollower(file: string, logger: Logger): Follower {
       throw new StoreUnavailable(`the store file ${file} cannot be used: ${failure}`);
     },
     set(written) {
+      writes += 1;
       document = written;
     },
     close() {

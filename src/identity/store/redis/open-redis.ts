@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../../../platform/logger/logger';
+import { serverNameOf } from '../../../platform/server-name';
 
 interface Place {
   readonly host: string;
@@ -59,11 +60,12 @@ export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClie
 }
 
 function connectTo(options: RedisStoreOptions): StoreClient {
-  const { address, sentinelAuth, tls, timeoutMs } = options;
-  const common = toCommon(options);
+  const { address, sentinelAuth, timeoutMs } = options;
+  const tls = options.tls === undefined ? undefined : readTls(options.tls);
+  const common = toCommon(options, tls);
   switch (address.kind) {
     case 'tcp':
-      return new Redis({ ...common, host: address.host, port: address.port });
+      return new Redis({ ...common, ...toNode(address, tls) });
     case 'unix':
       return new Redis({ ...common, path: address.path });
     case 'sentinel':
@@ -71,20 +73,30 @@ function connectTo(options: RedisStoreOptions): StoreClient {
         ...common,
         name: address.masterName,
         sentinels: address.sentinels.map(({ host, port }) => ({ host, port })),
+        natMap: (key) => {
+          const { host, port } = parsePlace(key);
+          return { host, port, ...serverNameOf(host) };
+        },
         sentinelRetryStrategy: retryAfterMs,
         sentinelCommandTimeout: timeoutMs,
         ...(sentinelAuth === undefined ? {} : { sentinelPassword: sentinelAuth.password }),
         ...(sentinelAuth?.username === undefined
           ? {}
           : { sentinelUsername: sentinelAuth.username }),
-        ...(tls === undefined ? {} : { sentinelTLS: readTls(tls), enableTLSForSentinelMode: true }),
+        ...(tls === undefined
+          ? {}
+          : {
+              sentinelTLS: { ...tls, ...nameOfAll(address.sentinels) },
+              enableTLSForSentinelMode: true,
+            }),
       });
     case 'cluster':
       // It has the commands of a single server; only the type is another one.
       return new Cluster(
-        address.nodes.map(({ host, port }) => ({ host, port })),
+        address.nodes.map((node) => toNode(node, tls)),
         {
           redisOptions: common,
+          natMap: (key) => toNode(parsePlace(key), tls),
           lazyConnect: true,
           enableOfflineQueue: false,
           clusterRetryStrategy: retryAfterMs,
@@ -102,11 +114,11 @@ function retryAfterMs(attempt: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS);
 }
 
-function toCommon({ auth, tls, timeoutMs }: RedisStoreOptions) {
+function toCommon({ auth, timeoutMs }: RedisStoreOptions, tls: ConnectionOptions | undefined) {
   return {
     ...(auth === undefined ? {} : { password: auth.password }),
     ...(auth?.username === undefined ? {} : { username: auth.username }),
-    ...(tls === undefined ? {} : { tls: readTls(tls) }),
+    ...(tls === undefined ? {} : { tls }),
     lazyConnect: true,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -119,6 +131,23 @@ function toCommon({ auth, tls, timeoutMs }: RedisStoreOptions) {
     // A master that is one no more, after a failover: ask who is.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   } satisfies RedisOptions;
+}
+
+/** A server and how it is connected to: with its own name. */
+function toNode({ host, port }: Place, tls: ConnectionOptions | undefined) {
+  return { host, port, ...(tls === undefined ? {} : { tls: { ...tls, ...serverNameOf(host) } }) };
+}
+
+/** The client connects to all sentinels with the same options: only a host that is that of all can be named. */
+function nameOfAll(sentinels: readonly Place[]) {
+  const [host, ...others] = new Set(sentinels.map((sentinel) => sentinel.host));
+  return host === undefined || others.length > 0 ? {} : serverNameOf(host);
+}
+
+/** What the client writes as `host:port`. */
+function parsePlace(key: string): Place {
+  const colon = key.lastIndexOf(':');
+  return { host: key.slice(0, colon), port: Number(key.slice(colon + 1)) };
 }
 
 function nameOf(address: RedisStoreOptions['address']): string {

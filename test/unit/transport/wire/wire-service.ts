@@ -4,17 +4,17 @@ import { startTransport, type Script } from '../../../contract/transport.harness
 import type { GrpcTransportOptions } from '../../../../src/transport/grpc/options';
 import { createRawCaller } from './raw-caller';
 
-/** A transport on loopback whose clock the test moves; the timers are real and look at that clock. */
+/** A transport on loopback whose clock the test alone moves; the timers are real and look at that clock. */
 export async function startWire(script?: Script, options: Partial<GrpcTransportOptions> = {}) {
   const failures: Http2Failure[] = [];
   const callers: ReturnType<typeof createRawCaller>[] = [];
-  let skippedMs = 0;
+  let nowMs = 1_000;
   const service = await startTransport(
     (deps, all) =>
       createWireTransport(
         {
           ...deps,
-          nowMs: () => performance.now() + skippedMs,
+          nowMs: () => nowMs,
           random: () => 0.5,
           onConnectionFailure: (failure) => failures.push(failure),
         },
@@ -29,7 +29,7 @@ export async function startWire(script?: Script, options: Partial<GrpcTransportO
     failures,
     port,
     passMs: (milliseconds: number) => {
-      skippedMs += milliseconds;
+      nowMs += milliseconds;
     },
     connect: () => {
       const caller = createRawCaller(port);
