@@ -55,14 +55,14 @@ export function answerFor(
     for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
     return failed;
   }
-  const verdicts: (Verdict | undefined)[] = [];
-  const statuses: DescriptorStatus[] = [];
+  const verdicts = new Array<Verdict | undefined>(end - start);
+  const statuses = new Array<DescriptorStatus>(end - start);
   for (let i = start; i < end; i++) {
     const ask = plan.asks[i];
     const verdict =
       ask === undefined ? undefined : judgeAsk(ask, plan, start, counted, windows, options);
-    verdicts.push(verdict);
-    statuses.push(verdict === undefined ? NO_LIMIT : verdict.status);
+    verdicts[i - start] = verdict;
+    statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
   return toDecision(request, verdicts, statuses, options, tally);

@@ -86,17 +86,17 @@ function matchRequest(
   unknownDomains: string[],
 ): readonly (Match | undefined)[] {
   const domainRules = rules.domains.get(domain);
-  const matches: (Match | undefined)[] = [];
+  const matches = new Array<Match | undefined>(descriptors.length);
   let replacing = false;
-  for (const descriptor of descriptors) {
+  for (let i = 0; i < descriptors.length; i++) {
     if (domainRules === undefined) {
       unknownDomains.push(domain);
-      matches.push(undefined);
+      matches[i] = undefined;
       continue;
     }
-    const match = matchDescriptor(domainRules, descriptor);
+    const match = matchDescriptor(domainRules, descriptors[i] as RequestDescriptor);
     replacing ||= match !== undefined && match.limit.replaces.length > 0;
-    matches.push(match);
+    matches[i] = match;
   }
   return replacing ? dropReplaced(matches) : matches;
 }

@@ -53,34 +53,34 @@ export function isMalformed(decoded: object): decoded is Malformed {
 function readRequest(cursor: Cursor, names: TextReader, values: TextReader): WireRequest {
   let domain = '';
   let hitsAddend = 0;
-  const descriptors: WireDescriptor[] = [];
+  let descriptors: WireDescriptor[] | undefined;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
     if (tag === 0x0a) domain = readText(cursor, names);
-    else if (tag === 0x12) descriptors.push(readDescriptor(cursor, names, values));
+    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, names, values));
     else if (tag === 0x18) hitsAddend = readVarint32(cursor);
     else skipField(cursor, tag);
   }
-  return { domain, descriptors, hitsAddend };
+  return { domain, descriptors: descriptors ?? [], hitsAddend };
 }
 
 function readDescriptor(cursor: Cursor, names: TextReader, values: TextReader): WireDescriptor {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
-  const entries: WireEntry[] = [];
+  let entries: WireEntry[] | undefined;
   let limit: WireLimitOverride | undefined;
   let hits: number | bigint | undefined;
   let isNegativeHits = false;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) entries.push(readEntry(cursor, names, values));
+    if (tag === 0x0a) entries = append(entries, readEntry(cursor, names, values));
     else if (tag === 0x12) limit = readLimit(cursor, limit);
     else if (tag === 0x1a) hits = readWrapped(cursor, hits ?? 0);
     else if (tag === 0x20) isNegativeHits = readVarint64(cursor) !== 0;
     else skipField(cursor, tag);
   }
   leave(cursor, outer);
-  return { entries, limit, hits, isNegativeHits };
+  return { entries: entries ?? [], limit, hits, isNegativeHits };
 }
 
 function readEntry(cursor: Cursor, names: TextReader, values: TextReader): WireEntry {
@@ -125,6 +125,13 @@ function readWrapped(cursor: Cursor, before: number | bigint): number | bigint {
   }
   leave(cursor, outer);
   return value;
+}
+
+/** Most lists hold one: it takes the room of one, where a list that is pushed to takes that of many. */
+function append<T>(list: T[] | undefined, item: T): T[] {
+  if (list === undefined) return [item];
+  list.push(item);
+  return list;
 }
 
 function readText(cursor: Cursor, texts: TextReader): string {
