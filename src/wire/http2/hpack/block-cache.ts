@@ -1,5 +1,5 @@
 import { copyOctets } from '../octets';
-import type { DecodedHeaders } from './header-list';
+import { LARGEST_KEPT, type DecodedHeaders } from './header-list';
 import { sameOctets } from './sampled-hash';
 
 interface RememberedBlock {
@@ -21,7 +21,6 @@ export interface BlockCache {
 
 const SLOTS = 16;
 const LONGEST_BLOCK = 512;
-const LARGEST_LIST = 4096;
 
 export function createBlockCache(): BlockCache {
   return {
@@ -54,7 +53,7 @@ export function rememberBlock(
   end: number,
   list: DecodedHeaders,
 ): void {
-  if (end - start > LONGEST_BLOCK || list.listBytes > LARGEST_LIST) return;
+  if (end - start > LONGEST_BLOCK || list.listBytes > LARGEST_KEPT) return;
   const slot = hash & (SLOTS - 1);
   if (cache.slots[slot]?.version === version && cache.rivals[slot] !== hash) {
     cache.rivals[slot] = hash;

@@ -15,7 +15,16 @@ import {
   kindForReader,
   type HeaderField,
 } from './header-field';
-import { addField, countField, createHeaderList, type DecodedHeaders } from './header-list';
+import {
+  addField,
+  beginList,
+  countField,
+  createHeaderDraft,
+  finishList,
+  LARGEST_KEPT,
+  type DecodedHeaders,
+  type HeaderDraft,
+} from './header-list';
 import {
   BAD_VALUE,
   createLiteralReader,
@@ -32,6 +41,9 @@ export interface HpackDecoder {
   readonly literals: LiteralReader;
   readonly blocks: BlockCache | undefined;
   readonly reader: BlockReader;
+  readonly draft: HeaderDraft;
+  /** The last list that a block gave. */
+  last: DecodedHeaders | undefined;
   readonly maxListBytes: number;
   /** Regular fields of other names are checked and counted, but not kept; undefined keeps all. */
   readonly readNames: ReadonlySet<string> | undefined;
@@ -58,6 +70,8 @@ export function createHpackDecoder(
     literals: createLiteralReader(),
     blocks: cacheBlocks ? createBlockCache() : undefined,
     reader: { bytes: NO_OCTETS, at: 0, end: 0, fault: undefined },
+    draft: createHeaderDraft(),
+    last: undefined,
     maxListBytes,
     readNames,
     staticTable: staticTableFor(readNames),
@@ -103,13 +117,16 @@ function decodeFields(
   start: number,
   end: number,
 ): DecodedHeaders | undefined {
-  const { reader } = decoder;
+  const { reader, draft } = decoder;
   beginReading(reader, bytes, start, end);
   readSizeUpdates(decoder, reader);
-  const list = createHeaderList();
-  while (reader.at < end) readField(decoder, reader, list);
+  beginList(draft);
+  while (reader.at < end) readField(decoder, reader, draft);
   reader.bytes = NO_OCTETS;
-  return reader.fault === undefined ? list : undefined;
+  if (reader.fault !== undefined) return undefined;
+  const list = finishList(draft, decoder.last);
+  if (list.listBytes <= LARGEST_KEPT) decoder.last = list;
+  return list;
 }
 
 /** Dynamic table size updates stand at the beginning of a block or nowhere (RFC 7541 §4.2, §6.3). */
@@ -127,7 +144,7 @@ function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
   if (decoder.owesSizeUpdate) refuse(reader, 'a table size update is missing');
 }
 
-function readField(decoder: HpackDecoder, reader: BlockReader, list: DecodedHeaders): void {
+function readField(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
   const first = octetAt(reader.bytes, reader.at);
   if (first >= 0x80) {
     takeField(decoder, list, fieldAt(decoder, reader, readInteger(reader, 7)));
@@ -141,18 +158,14 @@ function readField(decoder: HpackDecoder, reader: BlockReader, list: DecodedHead
 }
 
 /** RFC 7541 §6.2.1: a literal that becomes the newest field of the dynamic table. */
-function readIndexedLiteral(
-  decoder: HpackDecoder,
-  reader: BlockReader,
-  list: DecodedHeaders,
-): void {
+function readIndexedLiteral(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
   const field = readLiteralField(decoder, reader, readInteger(reader, 6));
   if (reader.fault !== undefined) return;
   insertField(decoder.table, field);
   takeField(decoder, list, field);
 }
 
-function takeField({ maxListBytes }: HpackDecoder, list: DecodedHeaders, field: HeaderField): void {
+function takeField({ maxListBytes }: HpackDecoder, list: HeaderDraft, field: HeaderField): void {
   const { kind, size, valueOk } = field;
   if (kind === FieldKind.unread) countField(list, maxListBytes, size, valueOk);
   else addField(list, maxListBytes, field);

@@ -1,10 +1,8 @@
 import type { HeaderList } from '../api';
 import { FieldKind, type HeaderField } from './header-field';
 
-/** A header list with all that there is to judge about it; judged while it is decoded, once per list. */
-export interface DecodedHeaders extends HeaderList {
-  readonly names: string[];
-  readonly values: string[];
+/** All that there is to judge about a header list; judged while it is decoded, once per list. */
+interface Judgement {
   /** As SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). Beyond the limit fields are counted, not kept. */
   listBytes: number;
   /** What is wrong with a field, whatever the list is for. */
@@ -17,7 +15,18 @@ export interface DecodedHeaders extends HeaderList {
   contentLength: number;
 }
 
+export type DecodedHeaders = HeaderList & Readonly<Judgement>;
+
+/** A list that is being decoded: the first `count` names and values. One is used for all lists of a connection. */
+export interface HeaderDraft extends Judgement {
+  readonly names: string[];
+  readonly values: string[];
+  count: number;
+}
+
 export const NO_CONTENT_LENGTH = -1;
+/** Lists above this size are not held on to: a connection must not cost memory because of what it said once. */
+export const LARGEST_KEPT = 4096;
 
 const METHOD = 1 << FieldKind.method;
 const SCHEME = 1 << FieldKind.scheme;
@@ -25,11 +34,11 @@ const PATH = 1 << FieldKind.path;
 const AUTHORITY = 1 << FieldKind.authority;
 const CONNECT = 1 << 30;
 
-export function createHeaderList(): DecodedHeaders {
+export function createHeaderDraft(): HeaderDraft {
   return {
     names: [],
     values: [],
-    memo: undefined,
+    count: 0,
     listBytes: 0,
     fault: undefined,
     seen: 0,
@@ -38,15 +47,68 @@ export function createHeaderList(): DecodedHeaders {
   };
 }
 
+export function beginList(draft: HeaderDraft): void {
+  draft.count = 0;
+  draft.listBytes = 0;
+  draft.fault = undefined;
+  draft.seen = 0;
+  draft.regular = false;
+  draft.contentLength = NO_CONTENT_LENGTH;
+}
+
+/**
+ * The list that was drafted; the list before when that says the same, with what its owner made of it: blocks that
+ * differ only in fields that nobody reads make no new list.
+ */
+export function finishList(draft: HeaderDraft, before: DecodedHeaders | undefined): DecodedHeaders {
+  if (before !== undefined && isSame(draft, before)) return before;
+  const { names, values, count, listBytes, fault, seen, regular, contentLength } = draft;
+  const list: DecodedHeaders = {
+    names: names.slice(0, count),
+    values: values.slice(0, count),
+    memo: undefined,
+    listBytes,
+    fault,
+    seen,
+    regular,
+    contentLength,
+  };
+  if (listBytes > LARGEST_KEPT) {
+    names.length = 0;
+    values.length = 0;
+  }
+  return list;
+}
+
+function isSame(draft: HeaderDraft, list: DecodedHeaders): boolean {
+  return (
+    draft.count === list.names.length &&
+    draft.listBytes === list.listBytes &&
+    draft.fault === list.fault &&
+    draft.seen === list.seen &&
+    draft.regular === list.regular &&
+    draft.contentLength === list.contentLength &&
+    hasFieldsOf(draft, list)
+  );
+}
+
+function hasFieldsOf({ names, values, count }: HeaderDraft, list: DecodedHeaders): boolean {
+  for (let i = 0; i < count; i++) {
+    if (values[i] !== list.values[i] || names[i] !== list.names[i]) return false;
+  }
+  return true;
+}
+
 export function addField(
-  list: DecodedHeaders,
+  list: HeaderDraft,
   maxListBytes: number,
   { name, value, kind, size, valueOk }: HeaderField,
 ): void {
   list.listBytes += size;
   if (list.listBytes > maxListBytes) return;
-  list.names.push(name);
-  list.values.push(value);
+  list.names[list.count] = name;
+  list.values[list.count] = value;
+  list.count++;
   if (kind === FieldKind.regular) list.regular = true;
   else judgeField(list, kind, value);
   if (!valueOk) list.fault = BAD_VALUE;
@@ -54,7 +116,7 @@ export function addField(
 
 /** The same for a regular field that nobody reads. */
 export function countField(
-  list: DecodedHeaders,
+  list: HeaderDraft,
   maxListBytes: number,
   size: number,
   valueOk: boolean,
@@ -67,13 +129,13 @@ export function countField(
 
 const BAD_VALUE = 'a field value holds a forbidden octet';
 
-function judgeField(list: DecodedHeaders, kind: number, value: string): void {
+function judgeField(list: HeaderDraft, kind: number, value: string): void {
   if (kind <= FieldKind.foreignPseudo) judgePseudo(list, kind, value);
   else judgeRegular(list, kind, value);
 }
 
 /** RFC 9113 §8.3 and §8.3.1. */
-function judgePseudo(list: DecodedHeaders, kind: number, value: string): void {
+function judgePseudo(list: HeaderDraft, kind: number, value: string): void {
   const bit = 1 << kind;
   if (kind === FieldKind.foreignPseudo) list.fault = 'a pseudo field is not one of a request';
   else if (list.regular) list.fault = 'a pseudo field follows a regular one';
@@ -84,7 +146,7 @@ function judgePseudo(list: DecodedHeaders, kind: number, value: string): void {
 }
 
 /** RFC 9113 §8.2. */
-function judgeRegular(list: DecodedHeaders, kind: number, value: string): void {
+function judgeRegular(list: HeaderDraft, kind: number, value: string): void {
   list.regular = true;
   if (kind === FieldKind.contentLength) judgeContentLength(list, value);
   else if (kind === FieldKind.badName) list.fault = 'a field name is not a lower case token';
@@ -92,7 +154,7 @@ function judgeRegular(list: DecodedHeaders, kind: number, value: string): void {
   else if (value !== 'trailers') list.fault = 'the field te is not "trailers"';
 }
 
-function judgeContentLength(list: DecodedHeaders, value: string): void {
+function judgeContentLength(list: HeaderDraft, value: string): void {
   const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : NO_CONTENT_LENGTH;
   const agrees = list.contentLength === NO_CONTENT_LENGTH || list.contentLength === length;
   if (length === NO_CONTENT_LENGTH || !agrees) list.fault = 'content-length is not one number';

@@ -179,6 +179,27 @@ describe('decoding header blocks', () => {
     expect(decode(decoder, block)?.at(-1)).toBe('a: c');
   });
 
+  it('gives the list before for a block that differs only in fields that nobody reads', () => {
+    const decoder = createHpackDecoder(16_384, true, new Set(['read']));
+    const listOf = (...fields: readonly Buffer[]) => {
+      const bytes = Buffer.concat([Buffer.of(0x82), ...fields]);
+      return decodeBlock(decoder, bytes, 0, bytes.length);
+    };
+    const first = listOf(field('read', 'a', 0x40), field('id', '1', 0x40));
+    expect(first?.names).toEqual([':method', 'read']);
+    expect(listOf(field('read', 'a'), field('id', '2', 0x40))).toBe(first);
+    const others = [
+      listOf(field('read', 'b'), field('id', '3')),
+      listOf(field('read', 'a'), field('id', '10')),
+      listOf(field('read', 'a'), field('id', ' ')),
+      listOf(field('read', 'a')),
+    ];
+    expect(new Set([first, ...others]).size).toBe(5);
+    expect(others.map((list) => list?.values.at(1))).toEqual(['b', 'a', 'a', 'a']);
+    expect(others[2]?.fault).toMatch(/forbidden octet/);
+    expect(others.map((list) => list?.fault !== undefined)).toEqual([false, false, true, false]);
+  });
+
   it('gives no list of a remembered block whose fields a size update has evicted', () => {
     const decoder = create();
     decode(decoder, field('a', 'b', 0x40));
