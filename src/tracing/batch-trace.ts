@@ -1,90 +1,80 @@
-import { SpanKind, type Attributes, type Link, type SpanContext } from '@opentelemetry/api';
-import { StoreError } from '../core/errors';
-import type { BatchTrace, CounterReply, Question } from '../core/ports';
-import type { SpanSink, TracedCall } from './span-sink';
+import type { Answer, BatchTrace, Question } from '../core/ports';
+import type { SpanIds } from '../wire/otlp/span-ids';
+import type { SpanQueue } from './span-queue';
+import { writeCall, writeMatch, writeStoreBatch, type StoreBatch, type TracedCall } from './spans';
 
-/** OpenTelemetry's own limit (OTEL_SPAN_LINK_COUNT_LIMIT). */
-const MAX_LINKS = 128;
-
-interface TracedQuestion {
-  readonly call: TracedCall;
-  readonly index: number;
+export interface BatchTraceDeps {
+  readonly queue: SpanQueue;
+  readonly childOf: (parent: SpanIds | undefined) => SpanIds;
+  /** Unix milliseconds with fraction. */
+  readonly epochMs: () => number;
+  /** What the spans of store batches have in common. */
+  readonly storeShape: Uint8Array;
 }
 
 /**
  * The spans of a batch: one for the match below each traced call, one for the store below the first of them, linked
- * to all; `first` is the index of the first question that is traced.
+ * to all; `first` is the index of the first question that is traced. They are written when the answers are given, until
+ * then only times are noted.
  */
 export function createBatchTrace(
-  sink: SpanSink,
+  { queue, childOf, epochMs, storeShape }: BatchTraceDeps,
   questions: readonly Question[],
   first: number,
-  store: Readonly<Record<string, string>>,
 ): BatchTrace {
-  const traced: TracedQuestion[] = [];
-  for (let index = first; index < questions.length; index++) {
-    const trace = questions[index]?.trace;
-    // Every trace of a question is one that this tracer made.
-    if (trace !== undefined) traced.push({ call: trace as TracedCall, index });
-  }
-  const contexts = traced.map(({ call }) => call.context);
-  let beganMs = sink.epochMs();
+  const requests = questions.length;
+  const beganMs = epochMs();
+  let matchedMs: number | undefined;
   let increments = 0;
-  let storeSpan: SpanContext | undefined;
+  let store: StoreBatch | undefined;
+
+  const answerCalls = (answers: readonly Answer[], endMs: number) => {
+    for (let i = first; i < requests; i++) {
+      const { request, trace } = questions[i] as Question;
+      if (trace === undefined) continue;
+      // Below the first the store's span is found without a link.
+      const storeIds = i === first ? undefined : store?.ids;
+      const writer = queue.next();
+      // Every trace of a question is one that this tracer made.
+      if (writer !== undefined)
+        writeCall(writer, trace as TracedCall, endMs, answers[i] as Answer, request, storeIds);
+    }
+  };
 
   return {
     matched(count) {
-      const endMs = sink.epochMs();
+      matchedMs = epochMs();
       increments = count;
-      for (const { call } of traced) {
-        sink.record({
-          name: 'match',
-          kind: SpanKind.INTERNAL,
-          context: sink.childOf(call.context),
-          parent: call.context,
-          startMs: beganMs,
-          endMs,
-          attributes: { 'ratelimit.batch.requests': questions.length },
-        });
-      }
-      beganMs = endMs;
     },
     counted(reply) {
-      storeSpan = sink.childOf(contexts[0]);
-      sink.record({
-        name: 'store batch',
-        kind: 'db.system.name' in store ? SpanKind.CLIENT : SpanKind.INTERNAL,
-        context: storeSpan,
-        parent: contexts[0],
-        startMs: beganMs,
-        endMs: sink.epochMs(),
-        attributes: { ...store, ...attributesOfReply(reply, questions.length, increments) },
-        links: contexts.slice(0, MAX_LINKS).map((context): Link => ({ context })),
-        droppedLinks: Math.max(0, contexts.length - MAX_LINKS),
-        error: reply instanceof StoreError ? reply.message : undefined,
-      });
+      const { ids } = questions[first]?.trace as TracedCall;
+      const startMs = matchedMs ?? beganMs;
+      const endMs = epochMs();
+      store = { ids: childOf(ids), startMs, endMs, requests, increments, reply };
     },
     answered(answers) {
-      for (const { call, index } of traced) {
-        const answer = answers[index];
-        // Below the first the store's span is found without a link.
-        const link = index === first ? undefined : storeSpan;
-        if (answer !== undefined) sink.endCall(call, answer, questions[index]?.request, link);
+      const endMs = epochMs();
+      const calls = tracedFrom(questions, first);
+      if (matchedMs !== undefined) {
+        for (const { ids } of calls) {
+          const writer = queue.next();
+          if (writer === undefined) break;
+          writeMatch(writer, childOf(ids), ids, beganMs, matchedMs, requests);
+        }
       }
+      const writer = store === undefined ? undefined : queue.next();
+      if (store !== undefined && writer !== undefined)
+        writeStoreBatch(writer, storeShape, store, calls);
+      answerCalls(answers, endMs);
     },
   };
 }
 
-function attributesOfReply(
-  reply: CounterReply | StoreError,
-  requests: number,
-  increments: number,
-): Attributes {
-  const attributes: Attributes = {
-    'ratelimit.batch.requests': requests,
-    'db.operation.batch.size': increments,
-  };
-  if (reply instanceof StoreError) attributes['error.type'] = reply.code;
-  else if (reply.failures !== undefined) attributes['ratelimit.batch.failed'] = reply.failures.size;
-  return attributes;
+function tracedFrom(questions: readonly Question[], first: number): readonly TracedCall[] {
+  const calls: TracedCall[] = [];
+  for (let i = first; i < questions.length; i++) {
+    const trace = questions[i]?.trace;
+    if (trace !== undefined) calls.push(trace as TracedCall);
+  }
+  return calls;
 }

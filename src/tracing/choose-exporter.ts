@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type * as OtlpGrpc from '@opentelemetry/exporter-trace-otlp-grpc';
-import type * as OtlpHttp from '@opentelemetry/exporter-trace-otlp-proto';
+import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
+import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
+import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
 import type * as GrpcJs from '@grpc/grpc-js';
+import type { SpanBatch } from './span-queue';
 
 export interface ExporterOptions {
   readonly protocol: 'http' | 'grpc';
@@ -23,8 +24,21 @@ interface Certificates {
   readonly certificate: Buffer | undefined;
 }
 
+/** The library's transport of one protocol: connection, retries, time-outs, compression. */
+export type OtlpTransport = IOtlpExportDelegate<SpanBatch>;
+
+/** What is sent is encoded already. */
+const SERIALIZER = {
+  serializeRequest: ({ request }: SpanBatch) => request,
+  deserializeResponse: () => ({}),
+};
+const METRICS = { name: 'span', countItems: ({ spans }: SpanBatch) => spans } as const;
+const SIGNAL = 'TRACES';
+const PATH = 'v1/traces';
+const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+
 /** OTLP with protobuf over the protocol asked for. Throws when a certificate cannot be read. */
-export function chooseExporter(options: ExporterOptions): SpanExporter {
+export function chooseExporter(options: ExporterOptions): OtlpTransport {
   const certificates = {
     ca: readPem('CERTIFICATE', options.caFile),
     key: readPem('CLIENT_KEY', options.keyFile),
@@ -35,8 +49,8 @@ export function chooseExporter(options: ExporterOptions): SpanExporter {
     : overGrpc(options, certificates);
 }
 
-function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
-  const { OTLPTraceExporter } = loadHttp();
+function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
+  const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } = loadHttp();
   const { url, headers, timeoutMs } = options;
   const config = {
     url,
@@ -49,11 +63,14 @@ function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificat
       ...(certificate !== undefined && { cert: certificate }),
     },
   };
-  return new OTLPTraceExporter(withCompression(config, options));
+  const complete = convertLegacyHttpOptions(withCompression(config, options), SIGNAL, PATH, {
+    'Content-Type': 'application/x-protobuf',
+  });
+  return createOtlpHttpExportDelegate(complete, SERIALIZER, 'otlp_http_span', METRICS, undefined);
 }
 
-function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
-  const { OTLPTraceExporter } = loadGrpc();
+function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
+  const { convertLegacyOtlpGrpcOptions, createOtlpGrpcExportDelegate } = loadGrpc();
   const { Metadata, credentials } = loadGrpcJs();
   const { url, headers, timeoutMs } = options;
   const metadata = new Metadata();
@@ -66,7 +83,16 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
       ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
       : credentials.createInsecure(),
   };
-  return new OTLPTraceExporter(withCompression(config, options));
+  const complete = convertLegacyOtlpGrpcOptions(withCompression(config, options), SIGNAL);
+  return createOtlpGrpcExportDelegate<SpanBatch, object>(
+    complete,
+    SERIALIZER,
+    'otlp_grpc_span',
+    METRICS,
+    undefined,
+    'TraceExportService',
+    RPC,
+  );
 }
 
 /** The library's type of it is an enum of a package that is not ours to import. */
@@ -89,12 +115,12 @@ function readPem(name: string, file: string | undefined): Buffer | undefined {
 /** Loaded only when it is used: start-up time. */
 function loadHttp(): typeof OtlpHttp {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@opentelemetry/exporter-trace-otlp-proto') as typeof OtlpHttp;
+  return require('@opentelemetry/otlp-exporter-base/node-http') as typeof OtlpHttp;
 }
 
 function loadGrpc(): typeof OtlpGrpc {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@opentelemetry/exporter-trace-otlp-grpc') as typeof OtlpGrpc;
+  return require('@opentelemetry/otlp-grpc-exporter-base') as typeof OtlpGrpc;
 }
 
 function loadGrpcJs(): typeof GrpcJs {

@@ -6,10 +6,11 @@ import type {
   Question,
   Random,
 } from '../core/ports';
-import { createBatchTrace } from './batch-trace';
+import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
 import { isSampledByCaller } from './is-sampled';
 import { HEADER_NAMES, parentOf } from './parent';
-import type { SpanSink, TracedCall } from './span-sink';
+import { createSampler } from './sampler';
+import { callShape, storeShape, writeCall, type CallShape, type TracedCall } from './spans';
 
 export interface TracerOptions {
   /** Share of the calls without a caller's decision that are traced. */
@@ -18,32 +19,43 @@ export interface TracerOptions {
   readonly store: Readonly<Record<string, string>>;
 }
 
-/** Decides which calls are traced, as their caller did or else by chance, and makes their spans. */
+export interface TracerDeps extends Omit<BatchTraceDeps, 'storeShape'> {
+  readonly random: Random;
+}
+
+/** Decides which calls are traced, as their caller did or else by chance, and writes their spans. */
 export function createTracer(
-  { sink, random }: { readonly sink: SpanSink; readonly random: Random },
+  { random, ...deps }: TracerDeps,
   { samplingRate, store }: TracerOptions,
 ): CallTracer & BatchTracer {
+  const isChosen = createSampler(samplingRate, random);
+  const batchDeps: BatchTraceDeps = { ...deps, storeShape: storeShape(store) };
+  const shapes = new Map<CallKind, CallShape>();
   // A connection that repeats its headers gives the same list again.
   let lastHeaders: CallHeaders | undefined;
   let lastDecision: boolean | undefined;
 
-  const decide = (headers: CallHeaders): boolean | undefined => {
-    if (headers !== lastHeaders) {
-      lastDecision = isSampledByCaller(headers);
-      lastHeaders = headers;
-    }
-    return lastDecision;
+  const shapeOf = (kind: CallKind): CallShape => {
+    const known = shapes.get(kind);
+    if (known !== undefined) return known;
+    const shape = callShape(kind);
+    shapes.set(kind, shape);
+    return shape;
   };
 
   return {
     headerNames: HEADER_NAMES,
     start(kind, headers) {
-      const isTraced = decide(headers) ?? random() < samplingRate;
-      return isTraced ? toCall(sink, kind, headers) : undefined;
+      if (headers !== lastHeaders) {
+        lastDecision = isSampledByCaller(headers);
+        lastHeaders = headers;
+      }
+      const isTraced = lastDecision ?? isChosen();
+      return isTraced ? toCall(deps, shapeOf(kind), headers) : undefined;
     },
     begin(questions) {
       const first = indexOfTraced(questions);
-      return first < 0 ? undefined : createBatchTrace(sink, questions, first, store);
+      return first < 0 ? undefined : createBatchTrace(batchDeps, questions, first);
     },
   };
 }
@@ -55,15 +67,20 @@ function indexOfTraced(questions: readonly Question[]): number {
   return -1;
 }
 
-function toCall(sink: SpanSink, kind: CallKind, headers: CallHeaders): TracedCall {
+function toCall(
+  { queue, childOf, epochMs }: Omit<BatchTraceDeps, 'storeShape'>,
+  shape: CallShape,
+  headers: CallHeaders,
+): TracedCall {
   const parent = parentOf(headers);
   const call: TracedCall = {
-    kind,
+    shape,
     parent,
-    context: sink.childOf(parent),
-    startMs: sink.epochMs(),
+    ids: childOf(parent),
+    startMs: epochMs(),
     refused(failure) {
-      sink.endCall(call, failure, undefined, undefined);
+      const writer = queue.next();
+      if (writer !== undefined) writeCall(writer, call, epochMs(), failure, undefined, undefined);
     },
   };
   return call;

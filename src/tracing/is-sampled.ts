@@ -20,7 +20,8 @@ export function isSampledByCaller(headers: CallHeaders): boolean | undefined {
   return decided ?? ofB3(headers);
 }
 
-function hasB3(names: readonly string[]): boolean {
+/** Whether there is a field of B3 among them. */
+export function hasB3(names: readonly string[]): boolean {
   for (const name of names) if (isB3(name)) return true;
   return false;
 }

@@ -1,0 +1,31 @@
+import type { SpanIds } from '../wire/otlp/span-ids';
+
+/** Drawing many at once costs a fraction of drawing each. */
+const DRAWN_AT_ONCE = 1_024;
+
+/** Ids of new spans: below another one, or the first of a trace. Fills come from a random source that never repeats. */
+export function createChildIds(
+  randomFill: (numbers: Int32Array) => void,
+): (parent: SpanIds | undefined) => SpanIds {
+  const numbers = new Int32Array(DRAWN_AT_ONCE);
+  let next = DRAWN_AT_ONCE;
+  const draw = (): number => {
+    if (next === DRAWN_AT_ONCE) {
+      randomFill(numbers);
+      next = 0;
+    }
+    return numbers[next++] as number;
+  };
+  // An id may not be all zeros (W3C Trace Context §3.2.2).
+  const drawSome = () => draw() || 1;
+  return (parent) => ({
+    trace0: parent?.trace0 ?? drawSome(),
+    trace1: parent?.trace1 ?? draw(),
+    trace2: parent?.trace2 ?? draw(),
+    trace3: parent?.trace3 ?? draw(),
+    span0: drawSome(),
+    span1: draw(),
+    traceState: parent?.traceState ?? '',
+    isRemote: false,
+  });
+}
