@@ -7,7 +7,7 @@ import type {
   Random,
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
-import { isSampledByCaller } from './is-sampled';
+import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
 import { HEADER_NAMES, parentOf } from './parent';
 import { createSampler } from './sampler';
 import { callShape, storeShape, writeCall, type CallShape, type TracedCall } from './spans';
@@ -45,6 +45,7 @@ export function createTracer(
 
   return {
     headerNames: HEADER_NAMES,
+    standIn: UNSAMPLED_STAND_IN,
     start(kind, headers) {
       if (headers !== lastHeaders) {
         lastDecision = isSampledByCaller(headers);

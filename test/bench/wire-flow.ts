@@ -63,6 +63,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       refusalBlock: createRefusalBlocks(),
       noteOf: decisions.noteOf,
       readNames: decisions.readNames,
+      standIn: decisions.standIn,
       events: {
         onMessage(ticket, method, bytes, start, end) {
           method.onMessage(caller, ticket, bytes, start, end);

@@ -1,4 +1,4 @@
-import type { Http2Events } from '../http2/api';
+import type { Http2Events, StandIn } from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
 import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
@@ -23,6 +23,7 @@ export interface GrpcDeps<M extends GrpcMethod> {
   readonly noteOf?: NoteOf<M> | undefined;
   /** The regular header fields that are kept, from `readNamesWith`; by default those that gRPC itself reads. */
   readonly readNames?: ReadonlySet<string> | undefined;
+  readonly standIn?: StandIn | undefined;
 }
 
 /** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
@@ -37,7 +38,7 @@ const EXPIRED = grpcStatus(
 
 /** gRPC over a connection of our own engine. */
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
-  const { methods, inflate, refusalBlock, events, noteOf, readNames = READ_NAMES } = deps;
+  const { methods, inflate, refusalBlock, events, noteOf, readNames = READ_NAMES, standIn } = deps;
   const calls = createCalls<M>();
   const planCall = createPlanner(methods);
   const budget = { leftBytes: MAX_HELD_BYTES };
@@ -111,7 +112,7 @@ export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): G
       else if (call.phase !== 'over') cancel(call);
     },
   };
-  const http2 = createHttp2Connection(http2Events, { readNames });
+  const http2 = createHttp2Connection(http2Events, { readNames, standIn });
   const refusals = createRefusals<Call<M>>((stream, block) => {
     http2.sendHeaders(stream, block, true);
   });

@@ -47,7 +47,7 @@ export function addField(
   if (list.listBytes > maxListBytes) return;
   list.names.push(name);
   list.values.push(value);
-  if (kind === FieldKind.regular) list.regular = true;
+  if (kind === FieldKind.regular || kind === FieldKind.replaced) list.regular = true;
   else judgeField(list, kind, value);
   if (!valueOk) list.fault = BAD_VALUE;
 }
