@@ -8,40 +8,29 @@ import type {
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
 import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
-import { HEADER_NAMES, parentOf } from './parent';
+import { HEADER_NAMES } from './parent';
 import { createSampler } from './sampler';
-import { callShape, storeShape, writeCall, type CallShape, type TracedCall } from './spans';
+import { toCallRecord, type TracedCall } from './span-records';
 
 export interface TracerOptions {
   /** Share of the calls without a caller's decision that are traced. */
   readonly samplingRate: number;
-  /** What the span of a store batch says of the store. */
-  readonly store: Readonly<Record<string, string>>;
 }
 
-export interface TracerDeps extends Omit<BatchTraceDeps, 'storeShape'> {
+export interface TracerDeps extends BatchTraceDeps {
   readonly random: Random;
 }
 
-/** Decides which calls are traced, as their caller did or else by chance, and writes their spans. */
+/** Decides which calls are traced, as their caller did or else by chance, and notes what becomes their spans. */
 export function createTracer(
-  { random, ...deps }: TracerDeps,
-  { samplingRate, store }: TracerOptions,
+  { random, add, monotonicMs }: TracerDeps,
+  { samplingRate }: TracerOptions,
 ): CallTracer & BatchTracer {
   const isChosen = createSampler(samplingRate, random);
-  const batchDeps: BatchTraceDeps = { ...deps, storeShape: storeShape(store) };
-  const shapes = new Map<CallKind, CallShape>();
+  const deps: BatchTraceDeps = { add, monotonicMs };
   // A connection that repeats its headers gives the same list again.
   let lastHeaders: CallHeaders | undefined;
   let lastDecision: boolean | undefined;
-
-  const shapeOf = (kind: CallKind): CallShape => {
-    const known = shapes.get(kind);
-    if (known !== undefined) return known;
-    const shape = callShape(kind);
-    shapes.set(kind, shape);
-    return shape;
-  };
 
   return {
     headerNames: HEADER_NAMES,
@@ -52,11 +41,11 @@ export function createTracer(
         lastHeaders = headers;
       }
       const isTraced = lastDecision ?? isChosen();
-      return isTraced ? toCall(deps, shapeOf(kind), headers) : undefined;
+      return isTraced ? toCall(deps, kind, headers) : undefined;
     },
     begin(questions) {
       const first = indexOfTraced(questions);
-      return first < 0 ? undefined : createBatchTrace(batchDeps, questions, first);
+      return first < 0 ? undefined : createBatchTrace(deps, questions, first);
     },
   };
 }
@@ -69,19 +58,17 @@ function indexOfTraced(questions: readonly Question[]): number {
 }
 
 function toCall(
-  { queue, childOf, epochMs }: Omit<BatchTraceDeps, 'storeShape'>,
-  shape: CallShape,
+  { add, monotonicMs }: BatchTraceDeps,
+  kind: CallKind,
   headers: CallHeaders,
 ): TracedCall {
-  const parent = parentOf(headers);
   const call: TracedCall = {
-    shape,
-    parent,
-    ids: childOf(parent),
-    startMs: epochMs(),
+    kind,
+    headers,
+    startMs: monotonicMs(),
+    place: undefined,
     refused(failure) {
-      const writer = queue.next();
-      if (writer !== undefined) writeCall(writer, call, epochMs(), failure, undefined, undefined);
+      add(toCallRecord(call, monotonicMs(), failure, undefined, undefined));
     },
   };
   return call;

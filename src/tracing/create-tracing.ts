@@ -10,6 +10,7 @@ import { createTracer, type TracerOptions } from './create-tracer';
 import { createEpoch } from './epoch';
 import { createSpanQueue, type SpanQueueOptions } from './span-queue';
 import { watchExports } from './watch-exports';
+import { createWriteSpan } from './write-spans';
 
 /** What follows calls and batches; `close` exports what is left, for a while. */
 export interface Tracing {
@@ -29,6 +30,8 @@ export interface TracingDeps {
 export interface TracingOptions extends TracerOptions {
   /** What is said of this instance. */
   readonly resourceAttributes: Readonly<Record<string, string>>;
+  /** What the span of a store batch says of the store. */
+  readonly store: Readonly<Record<string, string>>;
   readonly exporter: ExporterOptions;
   readonly batches: SpanQueueOptions;
 }
@@ -53,9 +56,16 @@ export function createTracing(
     },
     SCOPE,
   );
+  const writer = createSpanWriter(origin);
+  const epoch = createEpoch(() => clock() * 1_000, monotonicMs);
+  const childOf = createChildIds((numbers) => {
+    randomFillSync(numbers);
+  });
   const queue = createSpanQueue(
     {
-      writer: createSpanWriter(origin),
+      encode: createWriteSpan({ writer, childOf, toUnixMs: epoch.toUnixMs }, options.store),
+      take: writer.take,
+      onEncode: epoch.follow,
       exporter: watchExports(chooseExporter(exporter), { statistics, logger, collector }),
       onDropped: (spans) => {
         statistics.count(DROPPED, spans);
@@ -63,12 +73,8 @@ export function createTracing(
     },
     batches,
   );
-  const childOf = createChildIds((numbers) => {
-    randomFillSync(numbers);
-  });
-  const epochMs = createEpoch(() => clock() * 1_000, monotonicMs);
   return {
-    tracer: createTracer({ queue, childOf, epochMs, random }, options),
+    tracer: createTracer({ add: queue.add, monotonicMs, random }, options),
     async close(withinMs) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {

@@ -1,5 +1,3 @@
-import type { SpanWriter } from '../wire/otlp/span-writer';
-
 /** Encoded spans on their way to the collector. */
 export interface SpanBatch {
   /** An ExportTraceServiceRequest. */
@@ -15,18 +13,21 @@ export interface SpanExporter {
   close(): Promise<void>;
 }
 
-/** Spans that wait for their export, encoded; one export runs at a time. */
-export interface SpanQueue {
-  /** Where one span is to be written, at once; undefined: there is no room, the span is dropped. */
-  next(): SpanWriter | undefined;
-  /** Sends what waits and settles when it arrived or is lost; further spans are dropped. */
+/** What waits for its export; one export runs at a time. */
+export interface SpanQueue<R> {
+  /** Takes what becomes one span; drops it where there is no room. */
+  readonly add: (record: R) => void;
+  /** Sends what waits and settles when it arrived or is lost; what comes later is dropped. */
   close(): Promise<void>;
 }
 
-interface SpanQueueDeps {
-  readonly writer: SpanWriter;
+interface SpanQueueDeps<R> {
+  /** Encodes one span; `take` gives all since the last time. */
+  readonly encode: (record: R) => void;
+  readonly take: () => Uint8Array;
+  /** Told before many are encoded. */
+  readonly onEncode: () => void;
   readonly exporter: SpanExporter;
-  /** Told before and after exports, of a batch of dropped spans. */
   readonly onDropped: (spans: number) => void;
 }
 
@@ -41,77 +42,100 @@ export interface SpanQueueOptions {
   readonly exportTimeoutMs: number;
 }
 
-export function createSpanQueue(
-  { writer, exporter, onDropped }: SpanQueueDeps,
+/** Spans that are encoded in one go, some tenths of a millisecond; then decisions have their turn. */
+export const SLICE = 256;
+
+export function createSpanQueue<R>(
+  { encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
   { queueSize, batchSize, delayMs, exportTimeoutMs }: SpanQueueOptions,
-): SpanQueue {
-  const full: SpanBatch[] = [];
+): SpanQueue<R> {
+  let waiting: R[] = [];
+  /** The export that is made, as far as it is not encoded yet. */
+  let batch: readonly R[] = [];
+  let encoded = 0;
   let isExporting = false;
   let isClosed = false;
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
-
-  const waiting = () => full.length * batchSize + writer.spans;
-
-  const takeBatch = (): SpanBatch => {
-    const { spans } = writer;
-    return full.shift() ?? { spans, request: writer.take() };
-  };
 
   const reportDropped = () => {
     if (dropped > 0) onDropped(dropped);
     dropped = 0;
   };
 
-  const exportNext = () => {
+  const encodeUpTo = (end: number) => {
+    for (; encoded < end; encoded++) encode(batch[encoded] as R);
+  };
+
+  const send = (done: () => void) => {
+    const spans = batch.length;
+    batch = [];
+    exporter.send({ request: take(), spans }, done);
+  };
+
+  const begin = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    isExporting = true;
+    // Those who are served now get their answers first.
+    setImmediate(() => {
+      nextBatch();
+      encodeSlices();
+    });
+  };
+  const nextBatch = () => {
     reportDropped();
-    isExporting = !isClosed && waiting() > 0;
-    if (!isExporting) return;
+    onEncode();
+    encoded = 0;
+    if (waiting.length <= batchSize) {
+      batch = waiting;
+      waiting = [];
+    } else batch = waiting.splice(0, batchSize);
+  };
+  const encodeSlices = () => {
+    // Closed meanwhile: then it is sent already.
+    if (isClosed) return;
+    encodeUpTo(Math.min(encoded + SLICE, batch.length));
+    if (encoded < batch.length) setImmediate(encodeSlices);
+    else sendWatched();
+  };
+  const sendWatched = () => {
     let late: NodeJS.Timeout | undefined = undefined;
     const done = () => {
       if (late === undefined) return;
       clearTimeout(late);
       late = undefined;
-      reportDropped();
       isExporting = false;
-      if (waiting() > 0) schedule(waiting());
+      reportDropped();
+      if (waiting.length > 0) schedule();
     };
     late = setTimeout(done, exportTimeoutMs).unref();
-    exporter.send(takeBatch(), done);
+    send(done);
   };
-
-  /** A full batch goes as soon as those who are served now have their answers. */
-  const schedule = (spans: number) => {
+  const schedule = () => {
     if (isExporting || isClosed) return;
-    if (spans < batchSize) {
-      timer ??= setTimeout(begin, delayMs).unref();
-    } else {
-      begin();
-    }
-  };
-  const begin = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    isExporting = true;
-    setImmediate(exportNext);
+    if (waiting.length >= batchSize) begin();
+    else timer ??= setTimeout(begin, delayMs).unref();
   };
 
   return {
-    next() {
-      if (writer.spans === batchSize) full.push(takeBatch());
-      const spans = waiting();
-      if (isClosed || spans >= queueSize) {
+    add(record) {
+      if (isClosed || waiting.length >= queueSize) {
         dropped += 1;
-        return undefined;
+        return;
       }
-      schedule(spans + 1);
-      return writer;
+      waiting.push(record);
+      schedule();
     },
     async close() {
       isClosed = true;
       clearTimeout(timer);
+      while (batch.length > 0 || waiting.length > 0) {
+        if (batch.length === 0) nextBatch();
+        encodeUpTo(batch.length);
+        send(() => undefined);
+      }
       reportDropped();
-      while (waiting() > 0) exporter.send(takeBatch(), () => undefined);
       await exporter.close();
     },
   };

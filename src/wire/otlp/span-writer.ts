@@ -5,8 +5,6 @@ import { writeUnixNanos } from './unix-nanos';
 
 /** Encodes spans, one behind the other, into memory that it uses again. */
 export interface SpanWriter {
-  /** How many are complete. */
-  readonly spans: number;
   /** Begins a span; times are Unix milliseconds with fraction. What follows belongs to it. */
   begin(
     shape: Uint8Array,
@@ -25,7 +23,7 @@ export interface SpanWriter {
   /** Ends the span; `error` says what went wrong, undefined that nothing did. */
   end(error: string | undefined): void;
   /** An ExportTraceServiceRequest of all spans, which are forgotten. */
-  take(): Uint8Array;
+  readonly take: () => Uint8Array;
 }
 
 const INITIAL_BYTES = 16_384;
@@ -44,7 +42,6 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
   let bytes = new Uint8Array(INITIAL_BYTES);
   let at = 0;
   let start = 0;
-  let spans = 0;
 
   const reserve = (more: number) => {
     if (at + more <= bytes.length) return;
@@ -54,9 +51,6 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
   };
 
   return {
-    get spans() {
-      return spans;
-    },
     begin(shape, ids, parent, startMs, endMs) {
       reserve(ROOM_PER_SPAN + roomForText(ids.traceState) + shape.length);
       bytes[at] = 0x12;
@@ -112,12 +106,10 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       }
       reserve(MAX_LENGTH_BYTES);
       at = closeMessage(bytes, start, at);
-      spans += 1;
     },
     take() {
       const request = toRequest(origin, bytes.subarray(0, at));
       at = 0;
-      spans = 0;
       return request;
     },
   };
