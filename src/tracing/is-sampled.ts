@@ -53,9 +53,8 @@ function ofTraceparent(text: string): boolean | undefined {
 
 const ZERO = 48;
 const DASH = 45;
-const ZEROS = [0, 1, FLAGS_AT, FLAGS_AT + 1] as const;
-/** Before the trace id, the parent id and the flags. */
-const DASHES = [2, 35, FLAGS_AT - 1] as const;
+const TRACE_AT = 3;
+const PARENT_AT = 36;
 
 /** Stands for every `traceparent` of version 00 with flags 00: nobody reads its ids. */
 const UNSAMPLED = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-00`;
@@ -69,13 +68,26 @@ export const UNSAMPLED_STAND_IN: HeaderStandIn = {
 
 /** Version 00, flags 00, ids that are not all zeros. Their other digits are not looked at. */
 function areUnsampled(octets: Uint8Array): boolean {
-  for (const at of ZEROS) if (octets[at] !== ZERO) return false;
-  for (const at of DASHES) if (octets[at] !== DASH) return false;
-  return hasMore(octets, DASHES[0] + 1, DASHES[1]) && hasMore(octets, DASHES[1] + 1, DASHES[2]);
+  return (
+    octets[FLAGS_AT] === ZERO &&
+    octets[FLAGS_AT + 1] === ZERO &&
+    octets[0] === ZERO &&
+    octets[1] === ZERO &&
+    areSomeIds(octets)
+  );
 }
 
-/** Than zeros. */
-function hasMore(octets: Uint8Array, start: number, end: number): boolean {
+function areSomeIds(octets: Uint8Array): boolean {
+  return (
+    octets[TRACE_AT - 1] === DASH &&
+    octets[PARENT_AT - 1] === DASH &&
+    octets[FLAGS_AT - 1] === DASH &&
+    hasMoreThanZeros(octets, TRACE_AT, PARENT_AT - 1) &&
+    hasMoreThanZeros(octets, PARENT_AT, FLAGS_AT - 1)
+  );
+}
+
+function hasMoreThanZeros(octets: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (octets[at] !== ZERO) return true;
   return false;
 }
