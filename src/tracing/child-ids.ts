@@ -18,14 +18,16 @@ export function createChildIds(
   };
   // An id may not be all zeros (W3C Trace Context §3.2.2).
   const drawSome = () => draw() || 1;
-  return (parent) => ({
-    trace0: parent?.trace0 ?? drawSome(),
-    trace1: parent?.trace1 ?? draw(),
-    trace2: parent?.trace2 ?? draw(),
-    trace3: parent?.trace3 ?? draw(),
-    span0: drawSome(),
-    span1: draw(),
-    traceState: parent?.traceState ?? '',
-    isRemote: false,
+  const newTrace = () => ({
+    trace0: drawSome(),
+    trace1: draw(),
+    trace2: draw(),
+    trace3: draw(),
+    traceState: '',
   });
+  return (parent) => {
+    const { trace0, trace1, trace2, trace3, traceState } = parent ?? newTrace();
+    const [span0, span1] = [drawSome(), draw()];
+    return { trace0, trace1, trace2, trace3, span0, span1, traceState, isRemote: false };
+  };
 }

@@ -33,8 +33,8 @@ const SERIALIZER = {
   deserializeResponse: () => ({}),
 };
 const METRICS = { name: 'span', countItems: ({ spans }: SpanBatch) => spans } as const;
-const SIGNAL = 'TRACES';
-const PATH = 'v1/traces';
+/** The library's own: exports that run at once, at a stop or behind those that hang. */
+const CONCURRENCY_LIMIT = 30;
 const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 
 /** OTLP with protobuf over the protocol asked for. Throws when a certificate cannot be read. */
@@ -50,42 +50,45 @@ export function chooseExporter(options: ExporterOptions): OtlpTransport {
 }
 
 function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
-  const { convertLegacyHttpOptions, createOtlpHttpExportDelegate } = loadHttp();
-  const { url, headers, timeoutMs } = options;
+  const { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } = loadHttp();
+  const { url, headers, timeoutMs, compression } = options;
   const config = {
     url,
-    headers: { ...headers },
+    compression,
     timeoutMillis: timeoutMs,
-    httpAgentOptions: {
+    concurrencyLimit: CONCURRENCY_LIMIT,
+    // The transport adds to what it gets.
+    headers: () => Promise.resolve({ ...headers, 'Content-Type': 'application/x-protobuf' }),
+    agentFactory: httpAgentFactoryFromOptions({
       keepAlive: true,
       ...(ca !== undefined && { ca }),
       ...(key !== undefined && { key }),
       ...(certificate !== undefined && { cert: certificate }),
-    },
+    }),
   };
-  const complete = convertLegacyHttpOptions(withCompression(config, options), SIGNAL, PATH, {
-    'Content-Type': 'application/x-protobuf',
-  });
-  return createOtlpHttpExportDelegate(complete, SERIALIZER, 'otlp_http_span', METRICS, undefined);
+  return createOtlpHttpExportDelegate(config, SERIALIZER, 'otlp_http_span', METRICS, undefined);
 }
 
 function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
-  const { convertLegacyOtlpGrpcOptions, createOtlpGrpcExportDelegate } = loadGrpc();
+  const { createOtlpGrpcExportDelegate } = loadGrpc();
   const { Metadata, credentials } = loadGrpcJs();
-  const { url, headers, timeoutMs } = options;
+  const { url, headers, timeoutMs, compression } = options;
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  const { protocol, host } = new URL(url);
   const config = {
-    url,
-    metadata,
+    url: host,
+    compression,
     timeoutMillis: timeoutMs,
-    credentials: url.toLowerCase().startsWith('https:')
-      ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
-      : credentials.createInsecure(),
+    concurrencyLimit: CONCURRENCY_LIMIT,
+    metadata: () => metadata,
+    credentials: () =>
+      protocol === 'https:'
+        ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
+        : credentials.createInsecure(),
   };
-  const complete = convertLegacyOtlpGrpcOptions(withCompression(config, options), SIGNAL);
   return createOtlpGrpcExportDelegate<SpanBatch, object>(
-    complete,
+    config,
     SERIALIZER,
     'otlp_grpc_span',
     METRICS,
@@ -93,11 +96,6 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
     'TraceExportService',
     RPC,
   );
-}
-
-/** The library's type of it is an enum of a package that is not ours to import. */
-function withCompression<C extends object>(config: C, { compression }: ExporterOptions): C {
-  return Object.assign(config, { compression });
 }
 
 function readPem(name: string, file: string | undefined): Buffer | undefined {

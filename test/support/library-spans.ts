@@ -1,3 +1,4 @@
+import { SpanStatusCode, type SpanKind } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpSpanKind } from '../../src/wire/otlp/shapes';
 import type { SpanIds } from '../../src/wire/otlp/span-ids';
@@ -36,13 +37,16 @@ export function encodeByLibrary(
     const { parent, attributes, fixed } = span;
     return {
       name: span.name,
-      kind: span.kind - 1,
+      kind: (span.kind - 1) as SpanKind,
       spanContext: () => toContext(span.ids),
       ...(parent !== undefined && { parentSpanContext: toContext(parent) }),
       startTime: toHrTime(span.startMs),
       endTime: toHrTime(span.endMs),
       duration: [0, 0],
-      status: span.error === undefined ? { code: 0 } : { code: 2, message: span.error },
+      status:
+        span.error === undefined
+          ? { code: SpanStatusCode.UNSET }
+          : { code: SpanStatusCode.ERROR, message: span.error },
       attributes: { ...fixed, ...Object.fromEntries(attributes) },
       links: span.links.map((ids) => ({ context: toContext(ids) })),
       events: [],

@@ -5,6 +5,7 @@ import { createSpanWriter, type SpanWriter } from '../../../../src/wire/otlp/spa
 import { encodeByLibrary, hex, type ToldSpan } from '../../../support/library-spans';
 import { decodeRequest, decodeSpans } from '../../../support/otlp-messages';
 
+const HEX = Array.from({ length: 16 }, (_, digit) => digit.toString(16));
 const word = fc.integer();
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
@@ -91,7 +92,7 @@ describe('toSpanIds', () => {
   it('gives the digits that came back', () => {
     const digits = (length: number) =>
       fc.string({
-        unit: fc.constantFrom(...'0123456789abcdef'),
+        unit: fc.constantFrom(...HEX),
         minLength: length,
         maxLength: length,
       });
