@@ -67,8 +67,8 @@ export function createTracing(
       take: writer.take,
       onEncode: epoch.follow,
       exporter: watchExports(chooseExporter(exporter), { statistics, logger, collector }),
-      onDropped: (spans) => {
-        statistics.count(DROPPED, spans);
+      onDropped: () => {
+        statistics.count(DROPPED, 1);
       },
     },
     batches,

@@ -28,7 +28,8 @@ interface SpanQueueDeps<R> {
   /** Told before many are encoded. */
   readonly onEncode: () => void;
   readonly exporter: SpanExporter;
-  readonly onDropped: (spans: number) => void;
+  /** Told of each span that is dropped. */
+  readonly onDropped: () => void;
 }
 
 export interface SpanQueueOptions {
@@ -55,13 +56,7 @@ export function createSpanQueue<R>(
   let encoded = 0;
   let isExporting = false;
   let isClosed = false;
-  let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
-
-  const reportDropped = () => {
-    if (dropped > 0) onDropped(dropped);
-    dropped = 0;
-  };
 
   const encodeUpTo = (end: number) => {
     for (; encoded < end; encoded++) encode(batch[encoded] as R);
@@ -84,7 +79,6 @@ export function createSpanQueue<R>(
     });
   };
   const nextBatch = () => {
-    reportDropped();
     onEncode();
     encoded = 0;
     if (waiting.length <= batchSize) {
@@ -106,7 +100,6 @@ export function createSpanQueue<R>(
       clearTimeout(late);
       late = undefined;
       isExporting = false;
-      reportDropped();
       if (waiting.length > 0) schedule();
     };
     late = setTimeout(done, exportTimeoutMs).unref();
@@ -121,7 +114,7 @@ export function createSpanQueue<R>(
   return {
     add(record) {
       if (isClosed || waiting.length >= queueSize) {
-        dropped += 1;
+        onDropped();
         return;
       }
       waiting.push(record);
@@ -135,7 +128,6 @@ export function createSpanQueue<R>(
         encodeUpTo(batch.length);
         send(() => undefined);
       }
-      reportDropped();
       await exporter.close();
     },
   };

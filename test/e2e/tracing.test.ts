@@ -242,6 +242,8 @@ describe('the traces of the built service', () => {
       const before = performance.now();
       await postJson(service);
       expect(performance.now() - before).toBeLessThan(1_000);
+      const stats = await (await fetch(`${service.debug}/stats`)).text();
+      expect(stats).toMatch(/^ratelimit\.tracing\.spans_dropped: [1-9]/m);
       expect(await service.stop()).toBe(0);
       expect(performance.now() - before).toBeLessThan(5_000);
       expect(collector.spans).toHaveLength(0);

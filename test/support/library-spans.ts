@@ -1,4 +1,4 @@
-import { SpanStatusCode, type SpanKind } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpSpanKind } from '../../src/wire/otlp/shapes';
 import type { SpanIds } from '../../src/wire/otlp/span-ids';
@@ -17,6 +17,8 @@ export interface ToldSpan {
   readonly droppedLinks: number;
   readonly error: string | undefined;
 }
+
+const KINDS = { 1: SpanKind.INTERNAL, 2: SpanKind.SERVER, 3: SpanKind.CLIENT } as const;
 
 type ReadableSpan = Parameters<typeof ProtobufTraceSerializer.serializeRequest>[0][number];
 type Context = ReturnType<ReadableSpan['spanContext']>;
@@ -37,7 +39,7 @@ export function encodeByLibrary(
     const { parent, attributes, fixed } = span;
     return {
       name: span.name,
-      kind: (span.kind - 1) as SpanKind,
+      kind: KINDS[span.kind],
       spanContext: () => toContext(span.ids),
       ...(parent !== undefined && { parentSpanContext: toContext(parent) }),
       startTime: toHrTime(span.startMs),
