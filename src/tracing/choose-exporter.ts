@@ -76,16 +76,18 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const { protocol, host } = new URL(url);
+  // At once, so that a certificate that is none stops the start.
+  const security =
+    protocol === 'https:'
+      ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
+      : credentials.createInsecure();
   const config = {
     url: host,
     compression,
     timeoutMillis: timeoutMs,
     concurrencyLimit: CONCURRENCY_LIMIT,
     metadata: () => metadata,
-    credentials: () =>
-      protocol === 'https:'
-        ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
-        : credentials.createInsecure(),
+    credentials: () => security,
   };
   return createOtlpGrpcExportDelegate<SpanBatch, object>(
     config,
