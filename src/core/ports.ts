@@ -97,6 +97,13 @@ export interface CallHeaders {
   readonly values: readonly string[];
 }
 
+/** For a header field whose values differ in every call, though most of them mean the same. */
+export interface HeaderStandIn {
+  readonly name: string;
+  /** The text that says all of the value `octets[0, length)`; undefined: only the value itself does. */
+  readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
+}
+
 /** What a transport says of its calls to who traces them; one object for all of them. */
 export interface CallKind {
   readonly name: string;
@@ -116,6 +123,8 @@ export interface CallTrace {
 export interface CallTracer {
   /** The header fields that `start` reads: a transport need not keep others. */
   readonly headerNames: readonly string[];
+  /** A transport need not make a text of this field where another one stands for it. */
+  readonly standIn: HeaderStandIn;
   /** A call came; undefined: it is not traced. */
   start(kind: CallKind, headers: CallHeaders): CallTrace | undefined;
 }

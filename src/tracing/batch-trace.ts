@@ -1,14 +1,16 @@
-import { SpanKind, type Attributes, type Link, type SpanContext } from '@opentelemetry/api';
-import { StoreError } from '../core/errors';
-import type { BatchTrace, CounterReply, Question } from '../core/ports';
-import type { SpanSink, TracedCall } from './span-sink';
+import type { BatchTrace, Question } from '../core/ports';
+import {
+  toCallRecord,
+  toStoreRecord,
+  type SpanRecord,
+  type StoreRecord,
+  type TracedCall,
+} from './span-records';
 
-/** OpenTelemetry's own limit (OTEL_SPAN_LINK_COUNT_LIMIT). */
-const MAX_LINKS = 128;
-
-interface TracedQuestion {
-  readonly call: TracedCall;
-  readonly index: number;
+export interface BatchTraceDeps {
+  /** Takes what becomes a span. */
+  readonly add: (record: SpanRecord) => void;
+  readonly monotonicMs: () => number;
 }
 
 /**
@@ -16,75 +18,51 @@ interface TracedQuestion {
  * to all; `first` is the index of the first question that is traced.
  */
 export function createBatchTrace(
-  sink: SpanSink,
+  { add, monotonicMs }: BatchTraceDeps,
   questions: readonly Question[],
   first: number,
-  store: Readonly<Record<string, string>>,
 ): BatchTrace {
-  const traced: TracedQuestion[] = [];
-  for (let index = first; index < questions.length; index++) {
-    const trace = questions[index]?.trace;
-    // Every trace of a question is one that this tracer made.
-    if (trace !== undefined) traced.push({ call: trace as TracedCall, index });
-  }
-  const contexts = traced.map(({ call }) => call.context);
-  let beganMs = sink.epochMs();
+  const requests = questions.length;
+  const beganMs = monotonicMs();
+  let matchedMs = beganMs;
   let increments = 0;
-  let storeSpan: SpanContext | undefined;
+  let calls: TracedCall[] | undefined;
+  let store: StoreRecord | undefined;
+
+  const callsOf = () => (calls ??= tracedFrom(questions, first));
 
   return {
     matched(count) {
-      const endMs = sink.epochMs();
+      matchedMs = monotonicMs();
       increments = count;
-      for (const { call } of traced) {
-        sink.record({
-          name: 'match',
-          kind: SpanKind.INTERNAL,
-          context: sink.childOf(call.context),
-          parent: call.context,
-          startMs: beganMs,
-          endMs,
-          attributes: { 'ratelimit.batch.requests': questions.length },
-        });
-      }
-      beganMs = endMs;
+      for (const call of callsOf())
+        add({ span: 'match', call, startMs: beganMs, endMs: matchedMs, requests });
     },
     counted(reply) {
-      storeSpan = sink.childOf(contexts[0]);
-      sink.record({
-        name: 'store batch',
-        kind: 'db.system.name' in store ? SpanKind.CLIENT : SpanKind.INTERNAL,
-        context: storeSpan,
-        parent: contexts[0],
-        startMs: beganMs,
-        endMs: sink.epochMs(),
-        attributes: { ...store, ...attributesOfReply(reply, questions.length, increments) },
-        links: contexts.slice(0, MAX_LINKS).map((context): Link => ({ context })),
-        droppedLinks: Math.max(0, contexts.length - MAX_LINKS),
-        error: reply instanceof StoreError ? reply.message : undefined,
-      });
+      const times = { startMs: matchedMs, endMs: monotonicMs() };
+      store = toStoreRecord(times, { requests, increments }, reply, callsOf());
+      add(store);
     },
     answered(answers) {
-      for (const { call, index } of traced) {
-        const answer = answers[index];
+      const endMs = monotonicMs();
+      for (let i = first; i < requests; i++) {
+        const { request, trace } = questions[i] as Question;
+        const answer = answers[i];
+        if (trace === undefined || answer === undefined) continue;
         // Below the first the store's span is found without a link.
-        const link = index === first ? undefined : storeSpan;
-        if (answer !== undefined) sink.endCall(call, answer, questions[index]?.request, link);
+        const linked = i === first ? undefined : store;
+        // Every trace of a question is one that this tracer made.
+        add(toCallRecord(trace as TracedCall, endMs, answer, request, linked));
       }
     },
   };
 }
 
-function attributesOfReply(
-  reply: CounterReply | StoreError,
-  requests: number,
-  increments: number,
-): Attributes {
-  const attributes: Attributes = {
-    'ratelimit.batch.requests': requests,
-    'db.operation.batch.size': increments,
-  };
-  if (reply instanceof StoreError) attributes['error.type'] = reply.code;
-  else if (reply.failures !== undefined) attributes['ratelimit.batch.failed'] = reply.failures.size;
-  return attributes;
+function tracedFrom(questions: readonly Question[], first: number): TracedCall[] {
+  const calls: TracedCall[] = [];
+  for (let i = first; i < questions.length; i++) {
+    const trace = questions[i]?.trace;
+    if (trace !== undefined) calls.push(trace as TracedCall);
+  }
+  return calls;
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { SpanExporter } from '@opentelemetry/sdk-trace-base';
-import type * as OtlpGrpc from '@opentelemetry/exporter-trace-otlp-grpc';
-import type * as OtlpHttp from '@opentelemetry/exporter-trace-otlp-proto';
+import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
+import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
+import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
 import type * as GrpcJs from '@grpc/grpc-js';
+import type { SpanBatch } from './span-queue';
 
 export interface ExporterOptions {
   readonly protocol: 'http' | 'grpc';
@@ -23,8 +24,21 @@ interface Certificates {
   readonly certificate: Buffer | undefined;
 }
 
+/** The library's transport of one protocol: connection, retries, time-outs, compression. */
+export type OtlpTransport = IOtlpExportDelegate<SpanBatch>;
+
+/** What is sent is encoded already. */
+const SERIALIZER = {
+  serializeRequest: ({ request }: SpanBatch) => request,
+  deserializeResponse: () => ({}),
+};
+const METRICS = { name: 'span', countItems: ({ spans }: SpanBatch) => spans } as const;
+/** The library's own: exports that run at once, at a stop or behind those that hang. */
+const CONCURRENCY_LIMIT = 30;
+const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
+
 /** OTLP with protobuf over the protocol asked for. Throws when a certificate cannot be read. */
-export function chooseExporter(options: ExporterOptions): SpanExporter {
+export function chooseExporter(options: ExporterOptions): OtlpTransport {
   const certificates = {
     ca: readPem('CERTIFICATE', options.caFile),
     key: readPem('CLIENT_KEY', options.keyFile),
@@ -35,43 +49,55 @@ export function chooseExporter(options: ExporterOptions): SpanExporter {
     : overGrpc(options, certificates);
 }
 
-function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
-  const { OTLPTraceExporter } = loadHttp();
-  const { url, headers, timeoutMs } = options;
+function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
+  const { createOtlpHttpExportDelegate, httpAgentFactoryFromOptions } = loadHttp();
+  const { url, headers, timeoutMs, compression } = options;
   const config = {
     url,
-    headers: { ...headers },
+    compression,
     timeoutMillis: timeoutMs,
-    httpAgentOptions: {
+    concurrencyLimit: CONCURRENCY_LIMIT,
+    // The transport adds to what it gets.
+    headers: () => Promise.resolve({ ...headers, 'Content-Type': 'application/x-protobuf' }),
+    agentFactory: httpAgentFactoryFromOptions({
       keepAlive: true,
       ...(ca !== undefined && { ca }),
       ...(key !== undefined && { key }),
       ...(certificate !== undefined && { cert: certificate }),
-    },
+    }),
   };
-  return new OTLPTraceExporter(withCompression(config, options));
+  return createOtlpHttpExportDelegate(config, SERIALIZER, 'otlp_http_span', METRICS, undefined);
 }
 
-function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): SpanExporter {
-  const { OTLPTraceExporter } = loadGrpc();
+function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
+  const { createOtlpGrpcExportDelegate } = loadGrpc();
   const { Metadata, credentials } = loadGrpcJs();
-  const { url, headers, timeoutMs } = options;
+  const { url, headers, timeoutMs, compression } = options;
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-  const config = {
-    url,
-    metadata,
-    timeoutMillis: timeoutMs,
-    credentials: url.toLowerCase().startsWith('https:')
+  const { protocol, host } = new URL(url);
+  // At once, so that a certificate that is none stops the start.
+  const security =
+    protocol === 'https:'
       ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
-      : credentials.createInsecure(),
+      : credentials.createInsecure();
+  const config = {
+    url: host,
+    compression,
+    timeoutMillis: timeoutMs,
+    concurrencyLimit: CONCURRENCY_LIMIT,
+    metadata: () => metadata,
+    credentials: () => security,
   };
-  return new OTLPTraceExporter(withCompression(config, options));
-}
-
-/** The library's type of it is an enum of a package that is not ours to import. */
-function withCompression<C extends object>(config: C, { compression }: ExporterOptions): C {
-  return Object.assign(config, { compression });
+  return createOtlpGrpcExportDelegate<SpanBatch, object>(
+    config,
+    SERIALIZER,
+    'otlp_grpc_span',
+    METRICS,
+    undefined,
+    'TraceExportService',
+    RPC,
+  );
 }
 
 function readPem(name: string, file: string | undefined): Buffer | undefined {
@@ -89,12 +115,12 @@ function readPem(name: string, file: string | undefined): Buffer | undefined {
 /** Loaded only when it is used: start-up time. */
 function loadHttp(): typeof OtlpHttp {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@opentelemetry/exporter-trace-otlp-proto') as typeof OtlpHttp;
+  return require('@opentelemetry/otlp-exporter-base/node-http') as typeof OtlpHttp;
 }
 
 function loadGrpc(): typeof OtlpGrpc {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@opentelemetry/exporter-trace-otlp-grpc') as typeof OtlpGrpc;
+  return require('@opentelemetry/otlp-grpc-exporter-base') as typeof OtlpGrpc;
 }
 
 function loadGrpcJs(): typeof GrpcJs {

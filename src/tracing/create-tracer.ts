@@ -6,44 +6,46 @@ import type {
   Question,
   Random,
 } from '../core/ports';
-import { createBatchTrace } from './batch-trace';
-import { isSampledByCaller } from './is-sampled';
-import { HEADER_NAMES, parentOf } from './parent';
-import type { SpanSink, TracedCall } from './span-sink';
+import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
+import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
+import { HEADER_NAMES } from './parent';
+import { createSampler } from './sampler';
+import { toCallRecord, type TracedCall } from './span-records';
 
 export interface TracerOptions {
   /** Share of the calls without a caller's decision that are traced. */
   readonly samplingRate: number;
-  /** What the span of a store batch says of the store. */
-  readonly store: Readonly<Record<string, string>>;
 }
 
-/** Decides which calls are traced, as their caller did or else by chance, and makes their spans. */
+export interface TracerDeps extends BatchTraceDeps {
+  readonly random: Random;
+}
+
+/** Decides which calls are traced, as their caller did or else by chance, and notes what becomes their spans. */
 export function createTracer(
-  { sink, random }: { readonly sink: SpanSink; readonly random: Random },
-  { samplingRate, store }: TracerOptions,
+  { random, add, monotonicMs }: TracerDeps,
+  { samplingRate }: TracerOptions,
 ): CallTracer & BatchTracer {
+  const isChosen = createSampler(samplingRate, random);
+  const deps: BatchTraceDeps = { add, monotonicMs };
   // A connection that repeats its headers gives the same list again.
   let lastHeaders: CallHeaders | undefined;
   let lastDecision: boolean | undefined;
 
-  const decide = (headers: CallHeaders): boolean | undefined => {
-    if (headers !== lastHeaders) {
-      lastDecision = isSampledByCaller(headers);
-      lastHeaders = headers;
-    }
-    return lastDecision;
-  };
-
   return {
     headerNames: HEADER_NAMES,
+    standIn: UNSAMPLED_STAND_IN,
     start(kind, headers) {
-      const isTraced = decide(headers) ?? random() < samplingRate;
-      return isTraced ? toCall(sink, kind, headers) : undefined;
+      if (headers !== lastHeaders) {
+        lastDecision = isSampledByCaller(headers);
+        lastHeaders = headers;
+      }
+      const isTraced = lastDecision ?? isChosen();
+      return isTraced ? toCall(deps, kind, headers) : undefined;
     },
     begin(questions) {
       const first = indexOfTraced(questions);
-      return first < 0 ? undefined : createBatchTrace(sink, questions, first, store);
+      return first < 0 ? undefined : createBatchTrace(deps, questions, first);
     },
   };
 }
@@ -55,15 +57,18 @@ function indexOfTraced(questions: readonly Question[]): number {
   return -1;
 }
 
-function toCall(sink: SpanSink, kind: CallKind, headers: CallHeaders): TracedCall {
-  const parent = parentOf(headers);
+function toCall(
+  { add, monotonicMs }: BatchTraceDeps,
+  kind: CallKind,
+  headers: CallHeaders,
+): TracedCall {
   const call: TracedCall = {
     kind,
-    parent,
-    context: sink.childOf(parent),
-    startMs: sink.epochMs(),
+    headers,
+    startMs: monotonicMs(),
+    place: undefined,
     refused(failure) {
-      sink.endCall(call, failure, undefined, undefined);
+      add(toCallRecord(call, monotonicMs(), failure, undefined, undefined));
     },
   };
   return call;

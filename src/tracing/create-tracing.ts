@@ -1,12 +1,16 @@
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { randomFillSync } from 'node:crypto';
+import { SDK_INFO } from '@opentelemetry/core';
 import type { BatchTracer, CallTracer, Clock, Random, Statistics } from '../core/ports';
 import type { Logger } from '../platform/logger/logger';
+import { spansOrigin } from '../wire/otlp/shapes';
+import { createSpanWriter } from '../wire/otlp/span-writer';
+import { createChildIds } from './child-ids';
 import { chooseExporter, type ExporterOptions } from './choose-exporter';
 import { createTracer, type TracerOptions } from './create-tracer';
 import { createEpoch } from './epoch';
-import { createSpanSink } from './span-sink';
+import { createSpanQueue, type SpanQueueOptions } from './span-queue';
 import { watchExports } from './watch-exports';
+import { createWriteSpan } from './write-spans';
 
 /** What follows calls and batches; `close` exports what is left, for a while. */
 export interface Tracing {
@@ -26,15 +30,16 @@ export interface TracingDeps {
 export interface TracingOptions extends TracerOptions {
   /** What is said of this instance. */
   readonly resourceAttributes: Readonly<Record<string, string>>;
+  /** What the span of a store batch says of the store. */
+  readonly store: Readonly<Record<string, string>>;
   readonly exporter: ExporterOptions;
-  readonly batches: {
-    /** Spans that wait; more are dropped. */
-    readonly queueSize: number;
-    readonly batchSize: number;
-    readonly delayMs: number;
-    readonly exportTimeoutMs: number;
-  };
+  readonly batches: SpanQueueOptions;
 }
+
+const DROPPED = 'ratelimit.tracing.spans_dropped';
+const SCOPE = 'weir';
+/** What the resource says of who makes the spans: ids, headers and transport are this library's. */
+const SDK_ATTRIBUTES = ['telemetry.sdk.language', 'telemetry.sdk.name', 'telemetry.sdk.version'];
 
 /** Spans by OTLP to a collector. Throws when a certificate cannot be read. */
 export function createTracing(
@@ -43,24 +48,33 @@ export function createTracing(
 ): Tracing {
   const { exporter, batches, resourceAttributes } = options;
   const collector = new URL(exporter.url).host;
-  const processor = new BatchSpanProcessor(
-    watchExports(chooseExporter(exporter), { statistics, logger, collector }),
+  const sdk: Readonly<Record<string, unknown>> = SDK_INFO;
+  const origin = spansOrigin(
     {
-      maxQueueSize: batches.queueSize,
-      maxExportBatchSize: batches.batchSize,
-      scheduledDelayMillis: batches.delayMs,
-      exportTimeoutMillis: batches.exportTimeoutMs,
+      ...Object.fromEntries(SDK_ATTRIBUTES.map((name) => [name, String(sdk[name])])),
+      ...resourceAttributes,
     },
+    SCOPE,
   );
-  const sink = createSpanSink({
-    resource: defaultResource().merge(resourceFromAttributes({ ...resourceAttributes })),
-    exportSpan: (span) => {
-      processor.onEnd(span);
-    },
-    epochMs: createEpoch(() => clock() * 1_000, monotonicMs),
+  const writer = createSpanWriter(origin);
+  const epoch = createEpoch(() => clock() * 1_000, monotonicMs);
+  const childOf = createChildIds((numbers) => {
+    randomFillSync(numbers);
   });
+  const queue = createSpanQueue(
+    {
+      encode: createWriteSpan({ writer, childOf, toUnixMs: epoch.toUnixMs }, options.store),
+      take: writer.take,
+      onEncode: epoch.follow,
+      exporter: watchExports(chooseExporter(exporter), { statistics, logger, collector }),
+      onDropped: () => {
+        statistics.count(DROPPED, 1);
+      },
+    },
+    batches,
+  );
   return {
-    tracer: createTracer({ sink, random }, options),
+    tracer: createTracer({ add: queue.add, monotonicMs, random }, options),
     async close(withinMs) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
@@ -69,7 +83,7 @@ export function createTracing(
       const lost = (error: unknown) => {
         logger.debug('the last traces are lost', { error });
       };
-      await Promise.race([processor.shutdown().catch(lost), late]);
+      await Promise.race([queue.close().catch(lost), late]);
       clearTimeout(timer);
     },
   };

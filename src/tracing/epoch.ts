@@ -2,15 +2,21 @@
 const STEP_MS = 50;
 
 /**
- * Unix milliseconds with a fraction that never goes back by itself: the wall clock alone counts whole milliseconds,
- * and a span lasts some hundredths of one.
+ * From monotonic milliseconds to Unix milliseconds with a fraction: the wall clock alone counts whole milliseconds, and
+ * a span lasts some hundredths of one. `follow` looks whether the wall clock was set.
  */
-export function createEpoch(wallMs: () => number, monotonicMs: () => number): () => number {
+export interface Epoch {
+  readonly toUnixMs: (atMs: number) => number;
+  readonly follow: () => void;
+}
+
+export function createEpoch(wallMs: () => number, monotonicMs: () => number): Epoch {
   let offsetMs = wallMs() - monotonicMs();
-  return () => {
-    const now = monotonicMs();
-    const wall = wallMs();
-    if (Math.abs(wall - now - offsetMs) > STEP_MS) offsetMs = wall - now;
-    return now + offsetMs;
+  return {
+    toUnixMs: (atMs) => atMs + offsetMs,
+    follow() {
+      const offset = wallMs() - monotonicMs();
+      if (Math.abs(offset - offsetMs) > STEP_MS) offsetMs = offset;
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
-import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Statistics } from '../core/ports';
 import type { Logger } from '../platform/logger/logger';
+import type { OtlpTransport } from './choose-exporter';
+import type { SpanExporter } from './span-queue';
 
 interface WatchDeps {
   readonly statistics: Statistics;
@@ -13,9 +14,9 @@ interface WatchDeps {
 const EXPORTED = 'ratelimit.tracing.spans_exported';
 const FAILED = 'ratelimit.tracing.spans_failed';
 
-/** The same exporter, counted; one warning when the collector goes away and one line when it is back. */
+/** Exports, counted; one warning when the collector goes away and one line when it is back. */
 export function watchExports(
-  exporter: SpanExporter,
+  transport: OtlpTransport,
   { statistics, logger, collector }: WatchDeps,
 ): SpanExporter {
   let isAway = false;
@@ -33,13 +34,12 @@ export function watchExports(
   };
 
   return {
-    export(spans: ReadableSpan[], done: (result: ExportResult) => void) {
-      exporter.export(spans, (result) => {
-        note(spans.length, result);
-        done(result);
+    send(batch, done) {
+      transport.export(batch, (result) => {
+        note(batch.spans, result);
+        done();
       });
     },
-    shutdown: () => exporter.shutdown(),
-    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    close: () => transport.shutdown(),
   };
 }

@@ -62,6 +62,8 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       inflate: () => new Uint8Array(0),
       refusalBlock: createRefusalBlocks(),
       noteOf: decisions.noteOf,
+      readNames: decisions.readNames,
+      standIn: decisions.standIn,
       events: {
         onMessage(ticket, method, bytes, start, end) {
           method.onMessage(caller, ticket, bytes, start, end);

@@ -252,6 +252,8 @@ describe('the traces of the built service', () => {
       const elapsedMs = startStopwatch(service.child);
       await postJson(service);
       expect(elapsedMs()).toBeLessThan(1_000);
+      const stats = await (await fetch(`${service.debug}/stats`)).text();
+      expect(stats).toMatch(/^ratelimit\.tracing\.spans_dropped: [1-9]/m);
       expect(await service.stop()).toBe(0);
       expect(elapsedMs()).toBeLessThan(5_000);
       expect(collector.spans).toHaveLength(0);

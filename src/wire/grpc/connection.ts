@@ -4,6 +4,7 @@ import type {
   Http2Events,
   Http2Stream,
   MessageWriter,
+  StandIn,
 } from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
@@ -29,6 +30,7 @@ export interface GrpcDeps<M extends GrpcMethod> {
   readonly noteOf?: NoteOf<M> | undefined;
   /** The regular header fields that are kept, from `readNamesWith`; by default those that gRPC itself reads. */
   readonly readNames?: ReadonlySet<string> | undefined;
+  readonly standIn?: StandIn | undefined;
 }
 
 /** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
@@ -59,7 +61,16 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
   readonly #refusals: Refusals<Call<M>>;
   #nowMs = 0;
 
-  constructor({ methods, inflate, refusalBlock, events, noteOf, readNames }: GrpcDeps<M>) {
+  constructor(deps: GrpcDeps<M>) {
+    const {
+      methods,
+      inflate,
+      refusalBlock,
+      events,
+      noteOf,
+      readNames = READ_NAMES,
+      standIn,
+    } = deps;
     this.#events = events;
     this.#refusalBlock = refusalBlock;
     this.#noteOf = noteOf;
@@ -73,7 +84,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
       },
       onSeen,
     });
-    this.http2 = createHttp2Connection(this, { readNames: readNames ?? READ_NAMES });
+    this.http2 = createHttp2Connection(this, { readNames, standIn });
     this.#refusals = new Refusals((stream, block) => {
       this.http2.sendHeaders(stream, block, true);
     });

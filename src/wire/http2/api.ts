@@ -77,6 +77,15 @@ export interface Http2Options {
    * in every call (`x-request-id`) then costs little. Undefined (the default): all.
    */
   readonly readNames: ReadonlySet<string> | undefined;
+  /** Makes no text of values that all mean the same. Undefined (the default): there are none. */
+  readonly standIn: StandIn | undefined;
+}
+
+/** For a regular field whose values differ in every call, though most of them mean the same to the owner. */
+export interface StandIn {
+  readonly name: string;
+  /** The text that is kept for the value `octets[0, length)`; undefined: the value itself. Keeps no reference. */
+  readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
 }
 
 export interface Http2Connection<S> {

@@ -154,6 +154,7 @@ export function createConnectionState<S>(
       options.maxHeaderListBytes,
       options.cacheHeaderBlocks,
       options.readNames,
+      options.standIn,
     ),
     streams: createStreamTable<StreamState<S>>(),
     closedStreams: createClosedStreams(),

@@ -33,6 +33,7 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   headerTableBytes: 4096,
   cacheHeaderBlocks: true,
   readNames: undefined,
+  standIn: undefined,
 };
 
 /** A connection that has just been accepted. Our SETTINGS wait in `takeOutput` at once. */

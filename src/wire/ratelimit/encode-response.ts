@@ -1,6 +1,6 @@
 import { roomForStruct, writeStruct } from './encode-struct';
 import type { WireResponse, WireStatus, WireUnit } from './messages';
-import { closeMessage, roomForText, writeText, writeVarint } from './write';
+import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/write';
 
 const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
   SECOND: 1,

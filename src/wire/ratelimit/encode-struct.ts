@@ -1,5 +1,5 @@
 import type { WireJson, WireStruct } from './messages';
-import { closeMessage, roomForText, writeText } from './write';
+import { closeMessage, roomForText, writeText } from '../protobuf/write';
 
 /** Lengths inside are at most this many bytes (a varint of 53 bits), a double is eight. */
 const ROOM_PER_NODE = 24;

@@ -1,11 +1,14 @@
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import { resourceFromAttributes } from '@opentelemetry/resources';
 import { failure, StoreError } from '../../../src/core/errors';
 import type { CallKind, Question } from '../../../src/core/ports';
+import { createChildIds } from '../../../src/tracing/child-ids';
 import { createEpoch } from '../../../src/tracing/epoch';
-import { createSpanSink } from '../../../src/tracing/span-sink';
 import { createTracer } from '../../../src/tracing/create-tracer';
+import type { SpanRecord } from '../../../src/tracing/span-records';
+import { createWriteSpan } from '../../../src/tracing/write-spans';
+import { spansOrigin } from '../../../src/wire/otlp/shapes';
+import { createSpanWriter } from '../../../src/wire/otlp/span-writer';
 import { OK } from '../../contract/transport.harness';
+import { decodeSpans, type ReceivedSpan } from '../../support/otlp-messages';
 import { recordingAsker } from '../../support/recording-asker';
 import { request } from '../../support/requests';
 
@@ -18,25 +21,40 @@ const KIND: CallKind = {
 const NO_HEADERS = { names: [], values: [] };
 
 function start(samplingRate = 1, random = () => 0.5) {
-  const spans: ReadableSpan[] = [];
+  const records: SpanRecord[] = [];
   let nowMs = 1_000;
-  const sink = createSpanSink({
-    resource: resourceFromAttributes({}),
-    exportSpan: (span) => spans.push(span),
-    epochMs: () => (nowMs += 0.25),
+  let nextNumber = 1;
+  const tracer = createTracer(
+    { add: (record) => records.push(record), monotonicMs: () => (nowMs += 0.25), random },
+    { samplingRate },
+  );
+  const writer = createSpanWriter(spansOrigin({}, 'test'));
+  const childOf = createChildIds((numbers) => {
+    for (let i = 0; i < numbers.length; i++) numbers[i] = nextNumber++;
   });
-  const tracer = createTracer({ sink, random }, { samplingRate, store: { 'db.system.name': 'x' } });
+  const write = createWriteSpan(
+    { writer, childOf, toUnixMs: (atMs) => atMs },
+    { 'db.system.name': 'x' },
+  );
   const ask = (isTraced: boolean): Question => ({
     request: request('shop', ['user=ann']),
     asker: recordingAsker(),
     ticket: 0,
     trace: isTraced ? tracer.start(KIND, NO_HEADERS) : undefined,
   });
-  return { spans, tracer, ask, named: (name: string) => spans.filter((one) => one.name === name) };
+  /** What the records become. */
+  const spans = (): readonly ReceivedSpan[] => {
+    for (const record of records) write(record);
+    return decodeSpans(writer.take());
+  };
+  return { spans, tracer, ask };
 }
 
-const idOf = (span?: ReadableSpan) => span?.spanContext().spanId;
-const linksOf = (span?: ReadableSpan) => span?.links.map(({ context }) => context.spanId);
+const named = (spans: readonly ReceivedSpan[], name: string) =>
+  spans.filter((one) => one.name === name);
+const linkTo = (span?: ReceivedSpan) => `${String(span?.traceId)}/${String(span?.spanId)}`;
+
+const below = (span?: ReceivedSpan) => ({ traceId: span?.traceId, parentSpanId: span?.spanId });
 
 describe('createTracer', () => {
   it('traces the share that is asked for where the caller decided nothing', () => {
@@ -52,29 +70,40 @@ describe('createTracer', () => {
   });
 
   it('links the store batch to all its calls, and those of other traces back to it', () => {
-    const { spans, tracer, ask, named } = start();
+    const { spans, tracer, ask } = start();
     const batch = tracer.begin([ask(false), ask(true), ask(true)]);
     batch?.matched(2);
     batch?.counted({ after: [1, 1], held: undefined, failures: undefined });
     batch?.answered([OK, OK, failure('store_timeout', 'too late')]);
-    expect(spans).toHaveLength(5);
-    const [first, second] = named('call');
-    const [store] = named('store batch');
-    expect(linksOf(store)).toEqual([idOf(first), idOf(second)]);
-    expect(store?.parentSpanContext?.spanId).toBe(idOf(first));
-    expect(linksOf(first)).toEqual([]);
-    expect(linksOf(second)).toEqual([idOf(store)]);
-    expect(named('call').map(({ status }) => status.code)).toEqual([0, 2]);
-    expect(store?.attributes).toMatchObject({ 'ratelimit.batch.requests': 3 });
+    const all = spans();
+    expect(all).toHaveLength(5);
+    const [[first, second], [store]] = [named(all, 'call'), named(all, 'store batch')];
+    expect(store).toMatchObject({
+      ...below(first),
+      links: [linkTo(first), linkTo(second)],
+      attributes: { 'ratelimit.batch.requests': 3, 'db.operation.batch.size': 2 },
+    });
+    expect(first).toMatchObject({ links: [], statusCode: 0 });
+    expect(second).toMatchObject({ links: [linkTo(store)], statusCode: 2 });
+    expect(named(all, 'match')).toMatchObject([below(first), below(second)]);
+    expect(new Set(all.map(({ spanId }) => spanId)).size).toBe(5);
   });
 
   it('bounds the links of a batch', () => {
-    const { tracer, ask, named } = start();
+    const { spans, tracer, ask } = start();
     const batch = tracer.begin(Array.from({ length: 200 }, () => ask(true)));
     batch?.counted(new StoreError('store_unavailable', 'away'));
-    const [store] = named('store batch');
-    expect([store?.links.length, store?.droppedLinksCount]).toEqual([128, 72]);
-    expect(store?.status).toEqual({ code: 2, message: 'away' });
+    const [store] = spans();
+    expect([store?.links.length, store?.droppedLinks]).toEqual([128, 72]);
+    expect([store?.statusCode, store?.statusMessage]).toEqual([2, 'away']);
+    expect(store?.attributes['error.type']).toBe('store_unavailable');
+  });
+
+  it('says how many increments failed on their own', () => {
+    const { spans, tracer, ask } = start();
+    const failures = new Map([[0, new StoreError('store_unavailable', 'away')]]);
+    tracer.begin([ask(true)])?.counted({ after: [0], held: undefined, failures });
+    expect(spans()[0]?.attributes['ratelimit.batch.failed']).toBe(1);
   });
 
   it('asks nothing twice of a header list that comes again', () => {
@@ -96,14 +125,16 @@ describe('createEpoch', () => {
   it('follows a step of the wall clock, and not its jitter', () => {
     let wall = 1_000_000;
     let monotonic = 5;
-    const epoch = createEpoch(
+    const { toUnixMs, follow } = createEpoch(
       () => wall,
       () => monotonic,
     );
     monotonic += 10.25;
     wall += 10;
-    expect(epoch()).toBe(1_000_010.25);
+    follow();
+    expect(toUnixMs(monotonic)).toBe(1_000_010.25);
     wall += 3_600_000;
-    expect(epoch()).toBe(wall);
+    follow();
+    expect(toUnixMs(monotonic)).toBe(wall);
   });
 });

@@ -4,6 +4,7 @@ import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../
 import type { NoteOf } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { PREFIX_BYTES } from '../../../wire/grpc/body';
+import type { StandIn } from '../../../wire/http2/api';
 import { framed } from '../../../wire/grpc/framed';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
@@ -26,6 +27,7 @@ export interface Decisions {
   readonly noteOf: NoteOf<ServedMethod> | undefined;
   /** The header fields that are kept for it. */
   readonly readNames: ReadonlySet<string>;
+  readonly standIn: StandIn | undefined;
   /** Before a socket read is taken: its octets came at `atMs`. */
   readonly begin: (atMs: number) => void;
   /** After it: hands on the questions that it brought. */
@@ -83,6 +85,7 @@ export function createDecisions({ ask, statistics, nowMs, tracer }: DecisionDeps
   return {
     method,
     readNames: readNamesWith(tracer?.headerNames ?? []),
+    standIn: tracer?.standIn,
     noteOf:
       tracer === undefined
         ? undefined

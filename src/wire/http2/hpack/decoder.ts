@@ -1,3 +1,4 @@
+import type { StandIn } from '../api';
 import { octetAt } from '../octets';
 import { createBlockCache, recallBlock, rememberBlock, type BlockCache } from './block-cache';
 import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
@@ -25,6 +26,7 @@ import {
   type DecodedHeaders,
   type HeaderDraft,
 } from './header-list';
+import { latin1Text } from './latin1-text';
 import {
   BAD_VALUE,
   createLiteralReader,
@@ -47,6 +49,7 @@ export interface HpackDecoder {
   readonly maxListBytes: number;
   /** Regular fields of other names are checked and counted, but not kept; undefined keeps all. */
   readonly readNames: ReadonlySet<string> | undefined;
+  readonly standIn: StandIn | undefined;
   readonly staticTable: readonly HeaderField[];
   /** What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE. */
   tableLimit: number;
@@ -64,6 +67,7 @@ export function createHpackDecoder(
   maxListBytes: number,
   cacheBlocks: boolean,
   readNames?: ReadonlySet<string>,
+  standIn?: StandIn,
 ): HpackDecoder {
   return {
     table: createDynamicTable(INITIAL_TABLE_BYTES),
@@ -74,6 +78,7 @@ export function createHpackDecoder(
     last: undefined,
     maxListBytes,
     readNames,
+    standIn,
     staticTable: staticTableFor(readNames),
     tableLimit: INITIAL_TABLE_BYTES,
     owesSizeUpdate: false,
@@ -181,8 +186,29 @@ function readLiteralField(decoder: HpackDecoder, reader: BlockReader, index: num
     const size = nameSize + (valueOk ? skimmed : skimmed - BAD_VALUE);
     return { name, value: '', kind, valueOk, size };
   }
+  if (kind === FieldKind.replaced) return readReplaced(decoder, reader, name);
   const { text, valueOk } = readLiteral(decoder.literals, reader);
   return { name, value: text, kind, valueOk, size: nameSize + text.length };
+}
+
+/** In the table and in lists it counts as what it is. */
+function readReplaced(
+  { literals, standIn }: HpackDecoder,
+  reader: BlockReader,
+  name: string,
+): HeaderField {
+  const skimmed = skimLiteral(literals, reader);
+  const valueOk = skimmed < BAD_VALUE;
+  const length = valueOk ? skimmed : skimmed - BAD_VALUE;
+  const { scratch } = literals;
+  const value = standIn?.textFor(scratch, length) ?? latin1Text(scratch, 0, length);
+  return {
+    name,
+    value,
+    kind: FieldKind.replaced,
+    valueOk,
+    size: name.length + FIELD_OVERHEAD + length,
+  };
 }
 
 interface FieldName {
@@ -190,10 +216,10 @@ interface FieldName {
   readonly kind: number;
 }
 
-function readName({ literals, readNames }: HpackDecoder, reader: BlockReader): FieldName {
+function readName({ literals, readNames, standIn }: HpackDecoder, reader: BlockReader): FieldName {
   const literal = readLiteral(literals, reader);
   const name = literal.text;
-  literal.kind ??= kindForReader(fieldKind(name), name, readNames);
+  literal.kind ??= kindForReader(fieldKind(name), name, readNames, standIn?.name);
   return { name, kind: literal.kind };
 }
 

@@ -16,6 +16,8 @@ export const FieldKind = {
   badName: 9,
   /** A regular field whose value nobody reads: it is checked and counted, and not kept. */
   unread: 10,
+  /** A regular field for whose value another text may stand. */
+  replaced: 11,
 } as const;
 
 /** A field as a table holds it. Octets are latin1, so that a string's length is its count of octets. */
@@ -57,14 +59,16 @@ export function fieldKind(name: string): number {
   return LOWER_CASE_TOKEN.test(name) ? FieldKind.regular : FieldKind.badName;
 }
 
-/** The kind for a reader of these names only; undefined reads all. */
+/** The kind for a reader of these names only, undefined reads all; for one of them another text may stand. */
 export function kindForReader(
   kind: number,
   name: string,
   readNames: ReadonlySet<string> | undefined,
+  replacedName?: string,
 ): number {
   const isUnread = kind === FieldKind.regular && readNames?.has(name) === false;
-  return isUnread ? FieldKind.unread : kind;
+  if (isUnread) return FieldKind.unread;
+  return kind === FieldKind.regular && name === replacedName ? FieldKind.replaced : kind;
 }
 
 const SPACE = 0x20;

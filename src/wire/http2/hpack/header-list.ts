@@ -109,7 +109,7 @@ export function addField(
   list.names[list.count] = name;
   list.values[list.count] = value;
   list.count++;
-  if (kind === FieldKind.regular) list.regular = true;
+  if (kind === FieldKind.regular || kind === FieldKind.replaced) list.regular = true;
   else judgeField(list, kind, value);
   if (!valueOk) list.fault = BAD_VALUE;
 }

@@ -68,7 +68,7 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
 /** Added by `skimLiteral` when the string may not stand as a field's value. */
 export const BAD_VALUE = 0x20000000;
 
-/** How many octets a string literal has that nobody reads. With a fault of the reader it has no meaning. */
+/** How many octets a string literal has; they are in `scratch`. With a fault of the reader it has no meaning. */
 export function skimLiteral(literals: LiteralReader, reader: BlockReader): number {
   const isHuffman = nextIsHuffman(reader);
   const coded = readLength(reader);

@@ -1,5 +1,5 @@
 import { decodeHealthRequest, encodeHealthResponse } from '../../../../src/wire/ratelimit/health';
-import { writeVarint } from '../../../../src/wire/ratelimit/write';
+import { writeVarint } from '../../../../src/wire/protobuf/write';
 
 const decode = (...bytes: number[]) => decodeHealthRequest(Uint8Array.from(bytes), 0, bytes.length);
 

@@ -252,6 +252,38 @@ it('does not take a plain string for the coded one of the same octets', () => {
   }
 });
 
+describe('a stand-in for values', () => {
+  const standIn = {
+    name: 'x-id',
+    textFor: (octets: Uint8Array, length: number) =>
+      length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
+  };
+  const standing = () => createHpackDecoder(16_384, true, undefined, standIn);
+
+  it('is kept instead of the value, in the table too, where both count as what came', () => {
+    const [decoder, plainly] = [standing(), create()];
+    for (const value of ['abc', 'another', 'b', 'a', '']) {
+      const kept = value.length > 1 ? 'any a' : value;
+      expect(decode(decoder, field('x-id', value, 0x40))).toEqual([`x-id: ${kept}`]);
+      decode(plainly, field('x-id', value, 0x40));
+      // The newest field of the table.
+      expect(decode(decoder, 'be')).toEqual([`x-id: ${kept}`]);
+      expect(decoder.table.bytes).toBe(plainly.table.bytes);
+    }
+    const coded = Buffer.concat([Buffer.from([0x7e]), encodedValue('another one, huffman coded')]);
+    expect(decode(decoder, coded)).toEqual(['x-id: any a']);
+  });
+
+  it('changes nothing for other names, and hides no bad value', () => {
+    const decoder = standing();
+    expect(decode(decoder, field('y', 'abc'))).toEqual(['y: abc']);
+    const bytes = field('x-id', 'a\0b');
+    expect(decodeBlock(decoder, bytes, 0, bytes.length)?.fault).toBeDefined();
+    const trailing = Buffer.concat([field('x-id', 'abc'), plain('')]);
+    expect(decodeBlock(decoder, trailing, 0, trailing.length - 2)).toBeUndefined();
+  });
+});
+
 /** The value as our own encoder puts it, Huffman coded. */
 function encodedValue(text: string): Uint8Array {
   return encodeStatelessBlock([['x', text]]).subarray(1 + 2);

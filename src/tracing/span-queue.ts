@@ -1,0 +1,134 @@
+/** Encoded spans on their way to the collector. */
+export interface SpanBatch {
+  /** An ExportTraceServiceRequest. */
+  readonly request: Uint8Array;
+  readonly spans: number;
+}
+
+/** Sends batches to the collector. */
+export interface SpanExporter {
+  /** `done` is called when the batch arrived or is lost. */
+  send(batch: SpanBatch, done: () => void): void;
+  /** Settles when what was sent arrived or is lost. */
+  close(): Promise<void>;
+}
+
+/** What waits for its export; one export runs at a time. */
+export interface SpanQueue<R> {
+  /** Takes what becomes one span; drops it where there is no room. */
+  readonly add: (record: R) => void;
+  /** Sends what waits and settles when it arrived or is lost; what comes later is dropped. */
+  close(): Promise<void>;
+}
+
+interface SpanQueueDeps<R> {
+  /** Encodes one span; `take` gives all since the last time. */
+  readonly encode: (record: R) => void;
+  readonly take: () => Uint8Array;
+  /** Told before many are encoded. */
+  readonly onEncode: () => void;
+  readonly exporter: SpanExporter;
+  /** Told of each span that is dropped. */
+  readonly onDropped: () => void;
+}
+
+export interface SpanQueueOptions {
+  /** Spans that wait; more are dropped. */
+  readonly queueSize: number;
+  /** Spans of one export, at most `queueSize`. */
+  readonly batchSize: number;
+  /** The longest wait of a span for its export, while exports get through. */
+  readonly delayMs: number;
+  /** Nobody waits longer for the end of an export. */
+  readonly exportTimeoutMs: number;
+}
+
+/** Spans that are encoded in one go, some tenths of a millisecond; then decisions have their turn. */
+export const SLICE = 256;
+
+export function createSpanQueue<R>(
+  { encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
+  { queueSize, batchSize, delayMs, exportTimeoutMs }: SpanQueueOptions,
+): SpanQueue<R> {
+  let waiting: R[] = [];
+  /** The export that is made, as far as it is not encoded yet. */
+  let batch: readonly R[] = [];
+  let encoded = 0;
+  let isExporting = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const encodeUpTo = (end: number) => {
+    for (; encoded < end; encoded++) encode(batch[encoded] as R);
+  };
+
+  const send = (done: () => void) => {
+    const spans = batch.length;
+    batch = [];
+    exporter.send({ request: take(), spans }, done);
+  };
+
+  const begin = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    isExporting = true;
+    // Those who are served now get their answers first.
+    setImmediate(() => {
+      nextBatch();
+      encodeSlices();
+    });
+  };
+  const nextBatch = () => {
+    onEncode();
+    encoded = 0;
+    if (waiting.length <= batchSize) {
+      batch = waiting;
+      waiting = [];
+    } else batch = waiting.splice(0, batchSize);
+  };
+  const encodeSlices = () => {
+    // Closed meanwhile: then it is sent already.
+    if (isClosed) return;
+    encodeUpTo(Math.min(encoded + SLICE, batch.length));
+    if (encoded < batch.length) setImmediate(encodeSlices);
+    else sendWatched();
+  };
+  const sendWatched = () => {
+    let late: NodeJS.Timeout | undefined = undefined;
+    const done = () => {
+      if (late === undefined) return;
+      clearTimeout(late);
+      late = undefined;
+      isExporting = false;
+      if (waiting.length > 0) schedule();
+    };
+    late = setTimeout(done, exportTimeoutMs).unref();
+    send(done);
+  };
+  const schedule = () => {
+    if (isExporting || isClosed) return;
+    if (waiting.length >= batchSize) begin();
+    else timer ??= setTimeout(begin, delayMs).unref();
+  };
+
+  return {
+    add(record) {
+      if (isClosed || waiting.length >= queueSize) {
+        onDropped();
+        return;
+      }
+      waiting.push(record);
+      schedule();
+    },
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      while (batch.length > 0 || waiting.length > 0) {
+        if (batch.length === 0) nextBatch();
+        encodeUpTo(batch.length);
+        send(() => undefined);
+      }
+      await exporter.close();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { closeMessage, roomForText, writeText } from '../protobuf/write';
+
+/*
+ * What repeats is encoded once: an attribute's key, all that the spans of one kind have in common, and what stands
+ * before the spans of an export. Field numbers are those of opentelemetry/proto/trace/v1/trace.proto and common.proto.
+ */
+
+/** Span.SpanKind. */
+export const OtlpSpanKind = { internal: 1, server: 2, client: 3 } as const;
+
+/** The numbers of `OtlpSpanKind`. */
+export type OtlpSpanKind = (typeof OtlpSpanKind)[keyof typeof OtlpSpanKind];
+
+/** KeyValue.key with its tag and length; what follows is the value. */
+export function attributeKey(name: string): Uint8Array {
+  const bytes = new Uint8Array(roomForText(name));
+  return bytes.slice(0, writeText(bytes, 0, 0x0a, name));
+}
+
+/** Fields of a Span that do not differ between spans of one kind: name, kind, attributes. */
+export function spanShape(
+  name: string,
+  kind: OtlpSpanKind,
+  attributes: Readonly<Record<string, string>>,
+): Uint8Array {
+  const bytes = new Uint8Array(roomForText(name) + 2 + roomForAttributes(attributes));
+  let at = writeText(bytes, 0, 0x2a, name);
+  bytes[at++] = 0x30;
+  bytes[at++] = kind;
+  return bytes.slice(0, writeAttributes(bytes, at, 0x4a, attributes));
+}
+
+/** The fields `resource` of ResourceSpans and `scope` of ScopeSpans. */
+export interface SpansOrigin {
+  readonly resource: Uint8Array;
+  readonly scope: Uint8Array;
+}
+
+/** Whose spans they are: the attributes of this instance, and the name of what made them. */
+export function spansOrigin(
+  attributes: Readonly<Record<string, string>>,
+  scopeName: string,
+): SpansOrigin {
+  const resource = new Uint8Array(10 + roomForAttributes(attributes));
+  resource[0] = 0x0a;
+  const resourceEnd = closeMessage(resource, 2, writeAttributes(resource, 2, 0x0a, attributes));
+  const scope = new Uint8Array(10 + roomForText(scopeName));
+  scope[0] = 0x0a;
+  const scopeEnd = closeMessage(scope, 2, writeText(scope, 2, 0x0a, scopeName));
+  return { resource: resource.slice(0, resourceEnd), scope: scope.slice(0, scopeEnd) };
+}
+
+/** Tags and lengths of an attribute and its value. */
+const ROOM_PER_ATTRIBUTE = 20;
+
+function roomForAttributes(attributes: Readonly<Record<string, string>>): number {
+  return Object.entries(attributes).reduce(
+    (room, [name, value]) => room + ROOM_PER_ATTRIBUTE + roomForText(name) + roomForText(value),
+    0,
+  );
+}
+
+function writeAttributes(
+  bytes: Uint8Array,
+  at: number,
+  tag: number,
+  attributes: Readonly<Record<string, string>>,
+): number {
+  let to = at;
+  for (const [name, value] of Object.entries(attributes)) {
+    bytes[to] = tag;
+    const start = to + 2;
+    const valueAt = writeText(bytes, start, 0x0a, name);
+    bytes[valueAt] = 0x12;
+    const valueEnd = writeText(bytes, valueAt + 2, 0x0a, value);
+    to = closeMessage(bytes, start, closeMessage(bytes, valueAt + 2, valueEnd));
+  }
+  return to;
+}

@@ -1,0 +1,174 @@
+import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/write';
+import type { SpansOrigin } from './shapes';
+import type { SpanIds } from './span-ids';
+import { writeUnixNanos } from './unix-nanos';
+
+/** Encodes spans, one behind the other, into memory that it uses again. */
+export interface SpanWriter {
+  /** Begins a span; times are Unix milliseconds with fraction. What follows belongs to it. */
+  begin(
+    shape: Uint8Array,
+    ids: SpanIds,
+    parent: SpanIds | undefined,
+    startMs: number,
+    endMs: number,
+  ): void;
+  /** An attribute; its key comes from `attributeKey`. */
+  text(key: Uint8Array, value: string): void;
+  /** The same with a whole number from 0 on. */
+  count(key: Uint8Array, value: number): void;
+  link(ids: SpanIds): void;
+  /** Links that there was no room for. */
+  droppedLinks(count: number): void;
+  /** Ends the span; `error` says what went wrong, undefined that nothing did. */
+  end(error: string | undefined): void;
+  /** An ExportTraceServiceRequest of all spans, which are forgotten. */
+  readonly take: () => Uint8Array;
+}
+
+const INITIAL_BYTES = 16_384;
+/** Ids, times and flags of a span with their tags, and lengths around it. */
+const ROOM_PER_SPAN = 80;
+const ROOM_PER_LINK = 48;
+const ROOM_PER_ATTRIBUTE = 24;
+const MAX_LENGTH_BYTES = 5;
+
+/** W3C's sampled, and "the next bit means something" (Span.flags, SpanFlags in trace.proto). */
+const FLAGS = 0x101;
+const PARENT_IS_REMOTE = 0x200;
+const STATUS_ERROR = 2;
+
+export function createSpanWriter(origin: SpansOrigin): SpanWriter {
+  let bytes = new Uint8Array(INITIAL_BYTES);
+  let at = 0;
+  let start = 0;
+
+  const reserve = (more: number) => {
+    if (at + more <= bytes.length) return;
+    const larger = new Uint8Array(Math.max(2 * bytes.length, at + more));
+    larger.set(bytes);
+    bytes = larger;
+  };
+
+  return {
+    begin(shape, ids, parent, startMs, endMs) {
+      reserve(ROOM_PER_SPAN + roomForText(ids.traceState) + shape.length);
+      bytes[at] = 0x12;
+      start = at + 2;
+      at = writeIds(bytes, start, ids);
+      if (ids.traceState !== '') at = writeText(bytes, at, 0x1a, ids.traceState);
+      if (parent !== undefined) at = writeSpanId(bytes, at, 0x22, parent);
+      at = writePiece(bytes, at, shape);
+      bytes[at] = 0x39;
+      at = writeUnixNanos(bytes, at + 1, startMs);
+      bytes[at] = 0x41;
+      at = writeUnixNanos(bytes, at + 1, endMs);
+      bytes[at] = 0x85;
+      at = writeFlags(bytes, at + 1, 0x01, parent?.isRemote === true);
+    },
+    text(key, value) {
+      reserve(ROOM_PER_ATTRIBUTE + key.length + roomForText(value));
+      bytes[at] = 0x4a;
+      const valueAt = writePiece(bytes, at + 2, key);
+      bytes[valueAt] = 0x12;
+      const end = writeText(bytes, valueAt + 2, 0x0a, value);
+      at = closeMessage(bytes, at + 2, closeMessage(bytes, valueAt + 2, end));
+    },
+    count(key, value) {
+      reserve(ROOM_PER_ATTRIBUTE + key.length);
+      bytes[at] = 0x4a;
+      const valueAt = writePiece(bytes, at + 2, key);
+      bytes[valueAt] = 0x12;
+      bytes[valueAt + 2] = 0x18;
+      const end = writeVarint(bytes, valueAt + 3, value);
+      at = closeMessage(bytes, at + 2, closeMessage(bytes, valueAt + 2, end));
+    },
+    link(ids) {
+      reserve(ROOM_PER_LINK + roomForText(ids.traceState));
+      bytes[at] = 0x6a;
+      const from = at + 2;
+      let end = writeIds(bytes, from, ids);
+      if (ids.traceState !== '') end = writeText(bytes, end, 0x1a, ids.traceState);
+      at = closeMessage(bytes, from, writeFlags(bytes, end, 0x35, ids.isRemote));
+    },
+    droppedLinks(count) {
+      reserve(ROOM_PER_ATTRIBUTE);
+      bytes[at] = 0x70;
+      at = writeVarint(bytes, at + 1, count);
+    },
+    end(error) {
+      if (error !== undefined) {
+        reserve(ROOM_PER_ATTRIBUTE + roomForText(error));
+        bytes[at] = 0x7a;
+        bytes[at + 2] = 0x18;
+        bytes[at + 3] = STATUS_ERROR;
+        at = closeMessage(bytes, at + 2, writeText(bytes, at + 4, 0x12, error));
+      }
+      reserve(MAX_LENGTH_BYTES);
+      at = closeMessage(bytes, start, at);
+    },
+    take() {
+      const request = toRequest(origin, bytes.subarray(0, at));
+      at = 0;
+      return request;
+    },
+  };
+}
+
+/** ExportTraceServiceRequest { resource_spans: [{ resource, scope_spans: [{ scope, spans }] }] } */
+function toRequest({ resource, scope }: SpansOrigin, spans: Uint8Array): Uint8Array {
+  const head = new Uint8Array(resource.length + scope.length + 2 * (1 + MAX_LENGTH_BYTES));
+  const scopeSpansLength = scope.length + spans.length;
+  // The length of ResourceSpans holds that of ScopeSpans: how long is it?
+  const lengthBytes = writeVarint(head, 0, scopeSpansLength);
+  head[0] = 0x0a;
+  let at = writeVarint(head, 1, resource.length + 1 + lengthBytes + scopeSpansLength);
+  at = writePiece(head, at, resource);
+  head[at] = 0x12;
+  at = writePiece(head, writeVarint(head, at + 1, scopeSpansLength), scope);
+  const request = new Uint8Array(at + spans.length);
+  request.set(head.subarray(0, at));
+  request.set(spans, at);
+  return request;
+}
+
+function writePiece(bytes: Uint8Array, at: number, piece: Uint8Array): number {
+  bytes.set(piece, at);
+  return at + piece.length;
+}
+
+/** The fields trace_id and span_id, alike in Span and Link. */
+function writeIds(bytes: Uint8Array, at: number, ids: SpanIds): number {
+  bytes[at] = 0x0a;
+  bytes[at + 1] = 16;
+  putInt32(bytes, at + 2, ids.trace0);
+  putInt32(bytes, at + 6, ids.trace1);
+  putInt32(bytes, at + 10, ids.trace2);
+  putInt32(bytes, at + 14, ids.trace3);
+  return writeSpanId(bytes, at + 18, 0x12, ids);
+}
+
+function writeSpanId(bytes: Uint8Array, at: number, tag: number, ids: SpanIds): number {
+  bytes[at] = tag;
+  bytes[at + 1] = 8;
+  putInt32(bytes, at + 2, ids.span0);
+  putInt32(bytes, at + 6, ids.span1);
+  return at + 10;
+}
+
+function writeFlags(bytes: Uint8Array, at: number, tag: number, isRemote: boolean): number {
+  const flags = isRemote ? FLAGS | PARENT_IS_REMOTE : FLAGS;
+  bytes[at] = tag;
+  bytes[at + 1] = flags;
+  bytes[at + 2] = flags >> 8;
+  bytes[at + 3] = 0;
+  bytes[at + 4] = 0;
+  return at + 5;
+}
+
+function putInt32(bytes: Uint8Array, at: number, value: number): void {
+  bytes[at] = value >> 24;
+  bytes[at + 1] = value >> 16;
+  bytes[at + 2] = value >> 8;
+  bytes[at + 3] = value;
+}
