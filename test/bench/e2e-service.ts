@@ -24,15 +24,24 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 4000000000 }
 `;
 
-/** Where the build lies; another one can be measured with WEIR_DIST. */
-const DIST = process.env['WEIR_DIST'] ?? 'dist';
+/** What is measured. */
+export interface Variant {
+  /** The folder of the build. */
+  readonly dist: string;
+  /** More settings than those of the bench. */
+  readonly settings: Readonly<Record<string, string>>;
+}
 
-/** More settings for the measured service, as JSON: `{"TRACING_ENABLED":"true"}`. */
-const MORE_SETTINGS = JSON.parse(process.env['WEIR_SETTINGS'] ?? '{}') as Record<string, string>;
+/** Another build comes from WEIR_DIST, more settings from WEIR_SETTINGS, as JSON: `{"TRACING_ENABLED":"true"}`. */
+const DEFAULT_VARIANT: Variant = {
+  dist: process.env['WEIR_DIST'] ?? 'dist',
+  settings: JSON.parse(process.env['WEIR_SETTINGS'] ?? '{}') as Record<string, string>,
+};
 
-/** Starts the build of the current directory; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
+/** Starts a build; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
 export async function startMeasuredService(
   env: Readonly<Record<string, string>>,
+  { dist, settings }: Variant = DEFAULT_VARIANT,
 ): Promise<MeasuredService> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'));
   // The folder around it is watched too, and others work in that of all temporary files.
@@ -41,7 +50,7 @@ export async function startMeasuredService(
   await writeFile(join(root, 'config', 'edge.yaml'), RULES);
   const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
-  const script = join(process.cwd(), DIST, 'src/bin/ratelimit.js');
+  const script = join(process.cwd(), dist, 'src/bin/ratelimit.js');
   const child = spawn('taskset', ['-c', String(SERVICE_CORE), process.execPath, ...more, script], {
     env: {
       PATH: process.env['PATH'],
@@ -53,7 +62,7 @@ export async function startMeasuredService(
       DEBUG_PORT: String(debug),
       RUNTIME_ROOT: root,
       ...env,
-      ...MORE_SETTINGS,
+      ...settings,
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -33,6 +33,8 @@ export interface GeneratorReport {
   readonly ownMicros: number;
 }
 
+/** One call of so many belongs to a trace that is sampled. */
+const SAMPLED_EVERY = 100;
 const SHARES = [0.5, 0.99, 0.999] as const;
 /** Of a paced run, for which times are not recorded. */
 const WARM_UP_MS = 1_000;
@@ -73,7 +75,7 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
 
   const connections: GeneratorConnection[] = [];
   for (let i = 0; i < order.connections; i++) {
-    const writeHeaders = createHeaderWriter(order.varied);
+    const writeHeaders = createHeaderWriter(order.varied, SAMPLED_EVERY);
     connections.push(await openGeneratorConnection(host, port, { ...source, writeHeaders }));
   }
   const cpu = process.cpuUsage();
