@@ -16,11 +16,14 @@ export interface TextReader {
 
 /**
  * A reader that remembers `slots` short ASCII texts (a power of two). Texts that come again are the
- * same string object, already hashed for the maps behind it. The memory is one string per slot, the
- * newest wins, and a remembered text is compared byte by byte, so a collision costs time, never truth.
+ * same string object, already hashed for the maps behind it. The memory is one string and 65 octets per
+ * slot, the newest wins, and what is remembered is compared octet by octet, so a collision costs time, never truth.
  */
 export function createTextReader(slots: number): TextReader {
-  const remembered = new Array<string>(slots).fill('');
+  const texts = new Array<string>(slots).fill('');
+  // Octets are compared with octets: strings are of many kinds within, which costs at every character.
+  const octets = new Uint8Array(slots * MAX_REMEMBERED_LENGTH);
+  const lengths = new Uint8Array(slots);
   const mask = slots - 1;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (bytes: Uint8Array): string | undefined => {
@@ -43,17 +46,25 @@ export function createTextReader(slots: number): TextReader {
       }
       if (seen >= 0x80) return decode(bytes.subarray(start, end));
       const slot = (hash ^ (hash >>> 15)) & mask;
-      const known = remembered[slot] as string;
-      if (isSame(known, bytes, start, length)) return known;
-      return (remembered[slot] = asciiText(bytes, start, end));
+      const from = slot * MAX_REMEMBERED_LENGTH;
+      if (lengths[slot] === length && isSame(octets, from, bytes, start, length))
+        return texts[slot];
+      lengths[slot] = length;
+      for (let i = 0; i < length; i++) octets[from + i] = bytes[start + i] as number;
+      return (texts[slot] = asciiText(bytes, start, end));
     },
   };
 }
 
-function isSame(text: string, bytes: Uint8Array, start: number, length: number): boolean {
-  if (text.length !== length) return false;
-  for (let at = 0; at < length; at++) {
-    if (text.charCodeAt(at) !== bytes[start + at]) return false;
+function isSame(
+  known: Uint8Array,
+  from: number,
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+): boolean {
+  for (let i = 0; i < length; i++) {
+    if (known[from + i] !== bytes[start + i]) return false;
   }
   return true;
 }
