@@ -1,4 +1,4 @@
-import type { GrpcConnection, GrpcEvents } from '../../../../src/wire/grpc/api';
+import type { GrpcConnection, GrpcEvents, NoteOf } from '../../../../src/wire/grpc/api';
 import { createRefusalBlocks } from '../../../../src/wire/grpc/blocks';
 import type { GrpcMethod } from '../../../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../../../src/wire/grpc/connection';
@@ -53,7 +53,8 @@ const METHODS = new Map<string, GrpcMethod & { readonly name: string }>([
 export function createGrpcCaller({
   inflate = () => undefined,
   window = 2 ** 24,
-}: { inflate?: Inflate; window?: number } = {}) {
+  noteOf,
+}: { inflate?: Inflate; window?: number; noteOf?: NoteOf<unknown> } = {}) {
   const told: Told[] = [];
   const decoder = createHpackDecoder(65_536, false);
   const heard = new Map<number, Heard>();
@@ -82,6 +83,7 @@ export function createGrpcCaller({
     inflate,
     refusalBlock: createRefusalBlocks(),
     events,
+    noteOf,
   });
 
   const on = (stream: number): Heard => {

@@ -29,6 +29,15 @@ describe('a unary call', () => {
     expect(caller.grpc.openCalls).toBe(0);
   });
 
+  it('keeps what its owner made of its headers until it ends', () => {
+    const caller = createGrpcCaller({ noteOf: (_method, { names }) => names.join() });
+    const stream = caller.open(UNARY, { 'grpc-timeout': '5S' });
+    caller.data(stream, message('question'));
+    expect(caller.grpc.note(0)).toBe(':method,:scheme,:path,:authority,content-type,te,grpc-timeout');
+    caller.grpc.answer(0, 'answer', room, write);
+    expect(caller.grpc.note(0)).toBeUndefined();
+  });
+
   it('is the same however its octets are cut', () => {
     const whole = message('a question of some length');
     fc.assert(
