@@ -1,3 +1,5 @@
+const { writeSync } = require('node:fs');
+
 /** Ends a run with one plain line, behind all that other reporters print: `N passed, N failed`. */
 module.exports = class SummaryReporter {
   onRunComplete(
@@ -8,7 +10,8 @@ module.exports = class SummaryReporter {
     const failed = numFailedTests + (numFailedTests === 0 ? numFailedTestSuites : brokenSuites);
     const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
     process.once('exit', () => {
-      process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
+      // Streams are closed by then: jest is told to end at once, because of handles that node cannot close.
+      writeSync(1, `\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
     });
   }
 };
