@@ -33,7 +33,9 @@ describe('a unary call', () => {
     const caller = createGrpcCaller({ noteOf: (_method, { names }) => names.join() });
     const stream = caller.open(UNARY, { 'grpc-timeout': '5S' });
     caller.data(stream, message('question'));
-    expect(caller.grpc.note(0)).toBe(':method,:scheme,:path,:authority,content-type,te,grpc-timeout');
+    expect(caller.grpc.note(0)).toBe(
+      ':method,:scheme,:path,:authority,content-type,te,grpc-timeout',
+    );
     caller.grpc.answer(0, 'answer', room, write);
     expect(caller.grpc.note(0)).toBeUndefined();
   });
