@@ -8,7 +8,9 @@ import { cpuMicros } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';
 import {
   moveToLoadCore,
+  redisSettings,
   startMeasuredService,
+  statsdSettings,
   type MeasuredService,
   type Variant,
 } from './e2e-service';
@@ -80,14 +82,7 @@ function toVariant(text: string): Variant {
 }
 
 function startVariant(variant: Variant, redis: RedisServer, statsdPort: number) {
-  const env = {
-    BACKEND_TYPE: 'redis',
-    REDIS_URL: `127.0.0.1:${String(redis.port)}`,
-    USE_STATSD: 'true',
-    STATSD_HOST: '127.0.0.1',
-    STATSD_PORT: String(statsdPort),
-    STATSD_PROTOCOL: 'udp',
-  };
+  const env = { ...redisSettings(redis.port), ...statsdSettings(statsdPort) };
   return startMeasuredService(env, variant);
 }
 

@@ -24,6 +24,20 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 4000000000 }
 `;
 
+/** Statistics on, as in all figures, to a sink on loopback. */
+export function statsdSettings(port: number): Readonly<Record<string, string>> {
+  return {
+    USE_STATSD: 'true',
+    STATSD_HOST: '127.0.0.1',
+    STATSD_PORT: String(port),
+    STATSD_PROTOCOL: 'udp',
+  };
+}
+
+export function redisSettings(port: number): Readonly<Record<string, string>> {
+  return { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(port)}` };
+}
+
 /** What is measured. */
 export interface Variant {
   /** The folder of the build. */

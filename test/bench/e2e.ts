@@ -5,7 +5,13 @@ import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';
-import { moveToLoadCore, startMeasuredService, type MeasuredService } from './e2e-service';
+import {
+  moveToLoadCore,
+  redisSettings,
+  startMeasuredService,
+  statsdSettings,
+  type MeasuredService,
+} from './e2e-service';
 import { median } from './measure';
 import { rateLimitMessage } from './request';
 
@@ -181,12 +187,8 @@ async function benchAll(redis: RedisServer, body: string, statsdPort: number): P
   for (const engine of ENGINES.filter((each) => only === undefined || only === each)) {
     const service = await startMeasuredService({
       GRPC_TRANSPORT: engine,
-      BACKEND_TYPE: 'redis',
-      REDIS_URL: `127.0.0.1:${String(redis.port)}`,
-      USE_STATSD: 'true',
-      STATSD_HOST: '127.0.0.1',
-      STATSD_PORT: String(statsdPort),
-      STATSD_PROTOCOL: 'udp',
+      ...redisSettings(redis.port),
+      ...statsdSettings(statsdPort),
     });
     try {
       all.set(engine, await benchEngine(engine, { service, redis, engine, body }));

@@ -3,7 +3,7 @@ import { startRedisServer } from '../support/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator } from './e2e-load';
-import { moveToLoadCore, startMeasuredService } from './e2e-service';
+import { moveToLoadCore, redisSettings, startMeasuredService, statsdSettings } from './e2e-service';
 
 /** A round; memory is looked at after each. */
 const ROUND = 1_000_000;
@@ -22,17 +22,11 @@ async function main(): Promise<void> {
   });
   const redis = values.store === 'redis' ? await startRedisServer() : undefined;
   if (redis !== undefined) moveToLoadCore(redis.pid);
-  const backend =
-    redis === undefined
-      ? { BACKEND_TYPE: 'memory' }
-      : { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
+  const backend = redis === undefined ? { BACKEND_TYPE: 'memory' } : redisSettings(redis.port);
   const statsd = await startStatsdUdp();
   const service = await startMeasuredService({
     GRPC_TRANSPORT: 'wire',
-    USE_STATSD: 'true',
-    STATSD_HOST: '127.0.0.1',
-    STATSD_PORT: String(statsd.port),
-    STATSD_PROTOCOL: 'udp',
+    ...statsdSettings(statsd.port),
     ...backend,
   });
   try {
