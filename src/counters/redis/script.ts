@@ -4,8 +4,9 @@ import { createReplyDraft, fail } from '../reply-draft';
 import { isReplyError } from './handshake';
 import { type Link } from './link';
 import { type Script } from './lua';
+import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
-import { isKeysRefused } from './store-errors';
+import { isKeysRefused, toReason, UnknownOutcome } from './store-errors';
 
 /**
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
@@ -15,8 +16,10 @@ export async function addByScript(link: Link, batch: CounterBatch): Promise<Coun
   const { increments, runEnds } = batch;
   const { add, holdBack, isDeclaringKeys } = link.scripts;
   const args = encodeArguments(increments, runEnds, isDeclaringKeys);
-  if (runEnds === undefined) return readCounts(link, await call(link.client, add, args));
-  const [counts, places] = (await call(link.client, holdBack, args)) as [unknown, number[]];
+  if (runEnds === undefined)
+    return readCounts(link, readAnswer(await call(link.client, add, args)));
+  const answer = readAnswer(await call(link.client, holdBack, args));
+  const [counts, places] = answer as [unknown, number[]];
   const reply = readCounts(link, counts);
   if (places.length === 0) return reply;
   const held = new Array<boolean>(increments.length).fill(false);
@@ -34,9 +37,19 @@ async function call(client: Redis, script: Script, args: ScriptArguments): Promi
   }
 }
 
+/** A packed answer, or a list where the server cannot pack. */
+function readAnswer(answer: unknown): unknown {
+  if (!Buffer.isBuffer(answer)) return answer;
+  try {
+    return unpack(answer);
+  } catch (error) {
+    throw new UnknownOutcome('store_unavailable', toReason(error), { cause: error });
+  }
+}
+
 /** Counts come as integers, failures as texts. */
 function readCounts(link: Link, answer: unknown): CounterReply {
-  const after = answer as (number | Buffer)[];
+  const after = answer as (number | string | Buffer)[];
   const draft = createReplyDraft(after.length, after as number[]);
   for (let index = 0; index < after.length; index += 1) {
     const count = after[index];

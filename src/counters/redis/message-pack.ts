@@ -1,0 +1,68 @@
+/** What a script answers in MessagePack: counts, texts, and lists of both. */
+export type Packed = number | string | readonly Packed[];
+
+/** The octets are no answer of a script; the message says what stands where. */
+export class PackError extends Error {
+  override readonly name = 'PackError';
+}
+
+/**
+ * Reads what `cmsgpack.pack` makes of whole numbers from 0 on, of texts and of lists (MessagePack specification,
+ * formats int, str and array). Numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
+ */
+export function unpack(bytes: Buffer): Packed {
+  const reader = { bytes, at: 0 };
+  const value = readValue(reader);
+  if (reader.at === bytes.length) return value;
+  throw new PackError(`${String(bytes.length - reader.at)} octets follow the answer of a script`);
+}
+
+interface Reader {
+  readonly bytes: Buffer;
+  at: number;
+}
+
+function readValue(reader: Reader): Packed {
+  const type = readUint(reader, 1);
+  if (type < 0x80) return type;
+  if (type >= 0x90 && type < 0xa0) return readList(reader, type & 0x0f);
+  if (type >= 0xa0 && type < 0xc0) return readText(reader, type & 0x1f);
+  if (type >= 0xcc && type <= 0xcf) return readUint(reader, 1 << (type - 0xcc));
+  return readLong(reader, type);
+}
+
+/** Texts and lists whose length is a number of its own. */
+function readLong(reader: Reader, type: number): Packed {
+  if (type === 0xdc || type === 0xdd) return readList(reader, readUint(reader, (type - 0xdb) * 2));
+  if (type >= 0xd9 && type <= 0xdb) return readText(reader, readUint(reader, 1 << (type - 0xd9)));
+  throw new PackError(
+    `octet 0x${type.toString(16)} stands where a count, a text or a list is expected in the answer of a script`,
+  );
+}
+
+function readList(reader: Reader, length: number): readonly Packed[] {
+  const list: Packed[] = [];
+  for (let i = 0; i < length; i++) list.push(readValue(reader));
+  return list;
+}
+
+function readText(reader: Reader, length: number): string {
+  const start = skip(reader, length);
+  return reader.bytes.toString('utf8', start, reader.at);
+}
+
+/** A number of so many octets, the first being the highest. */
+function readUint(reader: Reader, octets: number): number {
+  const start = skip(reader, octets);
+  let value = 0;
+  for (let at = start; at < reader.at; at++) value = value * 256 + (reader.bytes[at] as number);
+  return value;
+}
+
+/** Goes on by so many octets and answers where they begin. */
+function skip(reader: Reader, octets: number): number {
+  const start = reader.at;
+  reader.at += octets;
+  if (reader.at > reader.bytes.length) throw new PackError('the answer of a script is cut off');
+  return start;
+}

@@ -1,0 +1,42 @@
+import { PackError, unpack } from '../../../../src/counters/redis/message-pack';
+
+const read = (hex: string) => unpack(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
+
+describe('what scripts answer in MessagePack', () => {
+  it.each<[string, unknown]>([
+    ['00', 0],
+    ['7f', 127],
+    ['cc 80', 128],
+    ['cd 0100', 256],
+    ['ce 00010000', 65_536],
+    ['cf 0000000100000000', 4_294_967_296],
+    ['cf 001fffffffffffff', Number.MAX_SAFE_INTEGER],
+    ['a0', ''],
+    ['a2 6869', 'hi'],
+    [`d9 20 ${'61'.repeat(32)}`, 'a'.repeat(32)],
+    [`da 0100 ${'62'.repeat(256)}`, 'b'.repeat(256)],
+    [`db 00000001 63`, 'c'],
+    ['90', []],
+    ['93 01 a1 c3 90', [1, '\ufffd', []]],
+    [`dc 0010 ${'05'.repeat(16)}`, new Array(16).fill(5)],
+    ['dd 00000002 01 02', [1, 2]],
+    ['92 92 01 02 91 01', [[1, 2], [1]]],
+  ])('reads %s', (hex, value) => {
+    expect(read(hex)).toEqual(value);
+  });
+
+  it.each([
+    ['', 'the answer of a script is cut off'],
+    ['92 01', 'the answer of a script is cut off'],
+    ['cd 01', 'the answer of a script is cut off'],
+    ['a5 61', 'the answer of a script is cut off'],
+    ['dd ffffffff 01', 'the answer of a script is cut off'],
+    ['01 02 03', '2 octets follow the answer of a script'],
+    ['91 c0', 'octet 0xc0 stands where a count, a text or a list is expected'],
+    ['ff', 'octet 0xff stands where'],
+    ['cb 3ff0000000000000', 'octet 0xcb stands where'],
+  ])('refuses %s', (hex, message) => {
+    expect(() => read(hex)).toThrow(PackError);
+    expect(() => read(hex)).toThrow(message);
+  });
+});
