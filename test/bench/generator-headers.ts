@@ -29,23 +29,34 @@ interface IndexedField {
   insertedAt: number;
 }
 
+/** Values that differ in every call, Huffman coded; made once for all connections, because that takes a while. */
+export interface VariedValues {
+  readonly traces: readonly Uint8Array[];
+  readonly requestIds: readonly Uint8Array[];
+}
+
+/** One trace of `sampledEvery` is said to be traced. */
+export function createVariedValues(sampledEvery = 1): VariedValues {
+  return {
+    traces: Array.from({ length: TRACES }, (_, i) => aTrace(i % sampledEvery === 0)),
+    requestIds: Array.from({ length: REQUEST_IDS }, aRequestId),
+  };
+}
+
 /**
- * Header blocks as nghttp2 in Envoy makes them; `varied`: traceparent and x-request-id differ in every call, and one
- * call of `sampledEvery` is said to be traced.
+ * Header blocks as nghttp2 in Envoy makes them for one connection; with `varied` traceparent and x-request-id differ in
+ * every call.
  */
-export function createHeaderWriter(varied: boolean, sampledEvery = 1): WriteHeaders {
+export function createHeaderWriter(varied: VariedValues | undefined): WriteHeaders {
   const path = Uint8Array.from([0x04, ...text(PATH)]);
   const fixed = FIXED.map(([name, value]) => indexed(name, value));
-  const traces = varied
-    ? Array.from({ length: TRACES }, (_, i) => aTrace(i % sampledEvery === 0))
-    : [];
-  const requestIds = varied ? Array.from({ length: REQUEST_IDS }, aRequestId) : [];
   const names = [indexed('traceparent', ''), indexed('x-request-id', '')] as const;
   const sizes: number[] = [];
   let inserted = 0;
   let oldest = 0;
   let tableBytes = 0;
-  let call = 0;
+  // Connections begin at different places, so that they do not say the same.
+  let call = Math.floor(Math.random() * TRACES);
 
   const insert = (bytes: number) => {
     tableBytes += bytes;
@@ -85,10 +96,10 @@ export function createHeaderWriter(varied: boolean, sampledEvery = 1): WriteHead
     out[at + 1] = 0x86;
     let to = put(out, at + 2, path);
     for (const field of fixed) to = putField(out, to, field);
-    if (!varied) return to;
+    if (varied === undefined) return to;
     call += 1;
-    to = putVaried(out, to, names[0], traces[call % TRACES] as Uint8Array);
-    return putVaried(out, to, names[1], requestIds[call % REQUEST_IDS] as Uint8Array);
+    to = putVaried(out, to, names[0], varied.traces[call % TRACES] as Uint8Array);
+    return putVaried(out, to, names[1], varied.requestIds[call % REQUEST_IDS] as Uint8Array);
   };
 }
 

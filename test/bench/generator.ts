@@ -1,5 +1,5 @@
 import { openGeneratorConnection, type GeneratorConnection } from './generator-connection';
-import { createHeaderWriter } from './generator-headers';
+import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { createLatencies } from './generator-latency';
 import { rateLimitMessage } from './request';
 
@@ -74,8 +74,9 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
   };
 
   const connections: GeneratorConnection[] = [];
+  const varied = order.varied ? createVariedValues(SAMPLED_EVERY) : undefined;
   for (let i = 0; i < order.connections; i++) {
-    const writeHeaders = createHeaderWriter(order.varied, SAMPLED_EVERY);
+    const writeHeaders = createHeaderWriter(varied);
     connections.push(await openGeneratorConnection(host, port, { ...source, writeHeaders }));
   }
   const cpu = process.cpuUsage();

@@ -62,8 +62,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       inflate: () => new Uint8Array(0),
       refusalBlock: createRefusalBlocks(),
       noteOf: decisions.noteOf,
-      readNames: decisions.readNames,
-      standIn: decisions.standIn,
+      headerReader: decisions.headerReader,
       events: {
         onMessage(ticket, method, bytes, start, end) {
           method.onMessage(caller, ticket, bytes, start, end);

@@ -8,7 +8,7 @@ import { putFrameHeader, CLIENT_PREFACE, Flag, FrameType } from '../../src/wire/
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
 import type { WireResponse } from '../../src/wire/ratelimit/messages';
-import { createHeaderWriter } from './generator-headers';
+import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { rateLimitMessage } from './request';
 
 export const RESPONSE: WireResponse = {
@@ -31,7 +31,7 @@ export function createSession(
   keys: number,
   sampledEvery = 1,
 ): (calls: number) => Uint8Array {
-  const writeHeaders = createHeaderWriter(varied, sampledEvery);
+  const writeHeaders = createHeaderWriter(varied ? createVariedValues(sampledEvery) : undefined);
   const messages = Array.from({ length: keys }, (_, i) =>
     rateLimitMessage('user', `user-${String(i)}`),
   );

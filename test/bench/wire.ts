@@ -1,10 +1,11 @@
 import { cpus } from 'node:os';
 import { READ_NAMES } from '../../src/wire/grpc/call-plan';
 import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
+import { createHeaderReader } from '../../src/wire/http2/hpack/header-reader';
 
 import { createRequestDecoder } from '../../src/wire/ratelimit/decode-request';
 import { writeResponse } from '../../src/wire/ratelimit/encode-response';
-import { createHeaderWriter } from './generator-headers';
+import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { median } from './measure';
 import { rateLimitMessage } from './request';
 import { createAnsweringConnection, createSession, RESPONSE } from './wire-load';
@@ -36,8 +37,8 @@ function times(run: (i: number) => void): () => void {
 
 /** The blocks lie in one piece of memory, so that the collector has nothing to do with them. */
 function blocks(varied: boolean): () => () => void {
-  const write = createHeaderWriter(varied);
-  const decoder = createHpackDecoder(16_384, true, READ_NAMES);
+  const write = createHeaderWriter(varied ? createVariedValues() : undefined);
+  const decoder = createHpackDecoder(16_384, true, createHeaderReader(READ_NAMES));
   const bytes = new Uint8Array(CALLS * 320);
   const starts = new Int32Array(CALLS + 1);
   return () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { residentMegabytes } from '../bench/cpu';
 import { openGeneratorConnection, type Outcome } from '../bench/generator-connection';
-import { createHeaderWriter } from '../bench/generator-headers';
+import { createHeaderWriter, createVariedValues } from '../bench/generator-headers';
 import { rateLimitMessage } from '../bench/request';
 import { startService, stopServices } from '../support/service';
 
@@ -37,7 +37,7 @@ it('many distinct values on a rule with detailed_metric neither fill the memory 
     );
     const [host = '', port = ''] = service.grpc.split(':');
     openGeneratorConnection(host, Number(port), {
-      writeHeaders: createHeaderWriter(true),
+      writeHeaders: createHeaderWriter(createVariedValues()),
       messages,
       outcome,
       onAnswer(_due, sentMs, nowMs) {

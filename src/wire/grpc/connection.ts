@@ -4,10 +4,10 @@ import type {
   Http2Events,
   Http2Stream,
   MessageWriter,
-  StandIn,
 } from '../http2/api';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
+import { createHeaderReader, type HeaderReader } from '../http2/hpack/header-reader';
 import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
 import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
@@ -28,9 +28,8 @@ export interface GrpcDeps<M extends GrpcMethod> {
   readonly events: GrpcEvents<M>;
   /** Undefined: nobody wants the headers. */
   readonly noteOf?: NoteOf<M> | undefined;
-  /** The regular header fields that are kept, from `readNamesWith`; by default those that gRPC itself reads. */
-  readonly readNames?: ReadonlySet<string> | undefined;
-  readonly standIn?: StandIn | undefined;
+  /** One for all connections with these methods, of `readNamesWith`; by default one of its own. */
+  readonly headerReader?: HeaderReader | undefined;
 }
 
 /** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
@@ -68,8 +67,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
       refusalBlock,
       events,
       noteOf,
-      readNames = READ_NAMES,
-      standIn,
+      headerReader = createHeaderReader(READ_NAMES),
     } = deps;
     this.#events = events;
     this.#refusalBlock = refusalBlock;
@@ -84,7 +82,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
       },
       onSeen,
     });
-    this.http2 = createHttp2Connection(this, { readNames, standIn });
+    this.http2 = createHttp2Connection(this, { headerReader });
     this.#refusals = new Refusals((stream, block) => {
       this.http2.sendHeaders(stream, block, true);
     });

@@ -3,14 +3,10 @@
  * brings bytes and the time, and writes what `takeOutput` gives. Types only; `createHttp2Connection` is in
  * connection.ts, `encodeStatelessBlock` in hpack/encoder.ts, the error codes in error-codes.ts.
  */
+import type { HeaderList } from './hpack/header-list';
+import type { HeaderReader } from './hpack/header-reader';
 
-/** A decoded header list in wire order, pseudo headers first. Names are lower case; octets are latin1. */
-export interface HeaderList {
-  readonly names: readonly string[];
-  readonly values: readonly string[];
-  /** What the owner derived from this very list. A repeated block gives the same object again. */
-  memo: unknown;
-}
+export type { HeaderList } from './hpack/header-list';
 
 /** One request and its answer. Never reused: a call with a stream that is closed does nothing. */
 export interface Http2Stream<S> {
@@ -72,20 +68,8 @@ export interface Http2Options {
   readonly headerTableBytes: number;
   /** False switches the header-block cache off (for tests). Default true. */
   readonly cacheHeaderBlocks: boolean;
-  /**
-   * The regular fields that the owner reads. Others are checked and counted, but are in no header list: what changes
-   * in every call (`x-request-id`) then costs little. Undefined (the default): all.
-   */
-  readonly readNames: ReadonlySet<string> | undefined;
-  /** Makes no text of values that all mean the same. Undefined (the default): there are none. */
-  readonly standIn: StandIn | undefined;
-}
-
-/** For a regular field whose values differ in every call, though most of them mean the same to the owner. */
-export interface StandIn {
-  readonly name: string;
-  /** The text that is kept for the value `octets[0, length)`; undefined: the value itself. Keeps no reference. */
-  readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
+  /** What the owner reads of header lists, shared by its connections. Undefined (the default): all, alone. */
+  readonly headerReader: HeaderReader | undefined;
 }
 
 export interface Http2Connection<S> {

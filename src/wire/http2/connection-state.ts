@@ -153,8 +153,7 @@ export function createConnectionState<S>(
     decoder: createHpackDecoder(
       options.maxHeaderListBytes,
       options.cacheHeaderBlocks,
-      options.readNames,
-      options.standIn,
+      options.headerReader,
     ),
     streams: createStreamTable<StreamState<S>>(),
     closedStreams: createClosedStreams(),

@@ -32,8 +32,7 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   maxHeaderListBytes: 16_384,
   headerTableBytes: 4096,
   cacheHeaderBlocks: true,
-  readNames: undefined,
-  standIn: undefined,
+  headerReader: undefined,
 };
 
 /** A connection that has just been accepted. Our SETTINGS wait in `takeOutput` at once. */

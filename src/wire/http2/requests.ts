@@ -21,7 +21,7 @@ export function takeHeaderBlock<S>(
 ): void {
   const list = decodeBlock(connection.decoder, bytes, start, end);
   if (list === undefined) {
-    const reason = connection.decoder.reader.fault ?? '';
+    const reason = connection.decoder.headers.block.fault ?? '';
     failConnection(connection, ErrorCode.compressionError, reason);
     return;
   }

@@ -16,7 +16,7 @@ import type {
   WireLimitOverride,
   WireRequest,
 } from './messages';
-import { createTextReader, type TextReader } from './text';
+import { createTextReader, readText, type ReadText } from './text';
 
 /** Decodes `bytes[start, end)`; keeps nothing of `bytes` and never throws. */
 export type DecodeRequest = (
@@ -25,23 +25,23 @@ export type DecodeRequest = (
   end: number,
 ) => WireRequest | Malformed;
 
-/** Domains and entry keys are few: each is one string object as long as it keeps coming. */
+/**
+ * Domains and entry keys are few: each is one string object as long as it keeps coming. Values are many: to remember
+ * those, or whole descriptors, costs more in memory that is not close to the processor than it saves.
+ */
 const NAME_SLOTS = 1024;
-/** Values are many: the slots hold the busiest of them. */
-const VALUE_SLOTS = 4096;
 
 /**
- * A decoder of envoy.service.ratelimit.v3.RateLimitRequest with its own memory of texts. Follows
+ * A decoder of envoy.service.ratelimit.v3.RateLimitRequest with its own memory of names. Follows
  * proto3: unknown fields (and known ones of another wire type) are skipped, the last scalar wins,
  * messages given twice merge, text must be UTF-8.
  */
 export function createRequestDecoder(): DecodeRequest {
   const cursor = createCursor();
-  const names = createTextReader(NAME_SLOTS);
-  const values = createTextReader(VALUE_SLOTS);
+  const readName = createTextReader(NAME_SLOTS);
   return (bytes, start, end) => {
     startAt(cursor, bytes, start, end);
-    const request = readRequest(cursor, names, values);
+    const request = readRequest(cursor, readName);
     return cursor.fault === undefined ? request : { kind: 'malformed', reason: cursor.fault };
   };
 }
@@ -50,21 +50,21 @@ export function isMalformed(decoded: object): decoded is Malformed {
   return 'kind' in decoded;
 }
 
-function readRequest(cursor: Cursor, names: TextReader, values: TextReader): WireRequest {
+function readRequest(cursor: Cursor, readName: ReadText): WireRequest {
   let domain = '';
   let hitsAddend = 0;
   let descriptors: WireDescriptor[] | undefined;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) domain = readText(cursor, names);
-    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, names, values));
+    if (tag === 0x0a) domain = takeText(cursor, readName);
+    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, readName));
     else if (tag === 0x18) hitsAddend = readVarint32(cursor);
     else skipField(cursor, tag);
   }
   return { domain, descriptors: descriptors ?? [], hitsAddend };
 }
 
-function readDescriptor(cursor: Cursor, names: TextReader, values: TextReader): WireDescriptor {
+function readDescriptor(cursor: Cursor, readName: ReadText): WireDescriptor {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let entries: WireEntry[] | undefined;
@@ -73,7 +73,7 @@ function readDescriptor(cursor: Cursor, names: TextReader, values: TextReader): 
   let isNegativeHits = false;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) entries = append(entries, readEntry(cursor, names, values));
+    if (tag === 0x0a) entries = append(entries, readEntry(cursor, readName));
     else if (tag === 0x12) limit = readLimit(cursor, limit);
     else if (tag === 0x1a) hits = readWrapped(cursor, hits ?? 0);
     else if (tag === 0x20) isNegativeHits = readVarint64(cursor) !== 0;
@@ -83,15 +83,15 @@ function readDescriptor(cursor: Cursor, names: TextReader, values: TextReader): 
   return { entries: entries ?? [], limit, hits, isNegativeHits };
 }
 
-function readEntry(cursor: Cursor, names: TextReader, values: TextReader): WireEntry {
+function readEntry(cursor: Cursor, readName: ReadText): WireEntry {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let key = '';
   let value = '';
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) key = readText(cursor, names);
-    else if (tag === 0x12) value = readText(cursor, values);
+    if (tag === 0x0a) key = takeText(cursor, readName);
+    else if (tag === 0x12) value = takeText(cursor, readText);
     else skipField(cursor, tag);
   }
   leave(cursor, outer);
@@ -134,9 +134,9 @@ function append<T>(list: T[] | undefined, item: T): T[] {
   return list;
 }
 
-function readText(cursor: Cursor, texts: TextReader): string {
+function takeText(cursor: Cursor, read: ReadText): string {
   const end = readEnd(cursor);
-  const text = texts.read(cursor.bytes, cursor.at, end);
+  const text = read(cursor.bytes, cursor.at, end);
   cursor.at = end;
   if (text !== undefined) return text;
   fail(cursor, 'a text is no valid UTF-8');

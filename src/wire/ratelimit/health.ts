@@ -1,6 +1,6 @@
 import { createCursor, fail, readEnd, readTag, skipField, startAt } from './cursor';
 import type { Malformed } from './messages';
-import { createTextReader } from './text';
+import { readText } from './text';
 
 /** grpc.health.v1.HealthCheckResponse.ServingStatus. */
 export type ServingStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
@@ -19,7 +19,6 @@ export function decodeHealthRequest(
   end: number,
 ): string | Malformed {
   const cursor = createCursor();
-  const texts = createTextReader(1);
   startAt(cursor, bytes, start, end);
   let service = '';
   while (cursor.at < cursor.end) {
@@ -29,7 +28,7 @@ export function decodeHealthRequest(
       continue;
     }
     const textEnd = readEnd(cursor);
-    const text = texts.read(bytes, cursor.at, textEnd);
+    const text = readText(bytes, cursor.at, textEnd);
     cursor.at = textEnd;
     if (text === undefined) fail(cursor, 'a text is no valid UTF-8');
     else service = text;

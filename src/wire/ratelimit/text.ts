@@ -8,10 +8,24 @@ const { latin1Slice } = Buffer.prototype as unknown as {
   readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string;
 };
 
-/** Reads UTF-8 text out of bytes. */
-export interface TextReader {
-  /** The text of `bytes[start, end)`; undefined when it is no UTF-8. */
-  read(bytes: Uint8Array, start: number, end: number): string | undefined;
+/** The text of `bytes[start, end)`; undefined when it is no UTF-8. */
+export type ReadText = (bytes: Uint8Array, start: number, end: number) => string | undefined;
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Makes a new text each time. */
+export function readText(bytes: Uint8Array, start: number, end: number): string | undefined {
+  let seen = 0;
+  for (let at = start; at < end; at++) seen |= bytes[at] as number;
+  return seen < 0x80 ? asciiText(bytes, start, end) : decode(bytes.subarray(start, end));
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -19,40 +33,29 @@ export interface TextReader {
  * same string object, already hashed for the maps behind it. The memory is one string and 65 octets per
  * slot, the newest wins, and what is remembered is compared octet by octet, so a collision costs time, never truth.
  */
-export function createTextReader(slots: number): TextReader {
+export function createTextReader(slots: number): ReadText {
   const texts = new Array<string>(slots).fill('');
   // Octets are compared with octets: strings are of many kinds within, which costs at every character.
   const octets = new Uint8Array(slots * MAX_REMEMBERED_LENGTH);
   const lengths = new Uint8Array(slots);
   const mask = slots - 1;
-  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const decode = (bytes: Uint8Array): string | undefined => {
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      return undefined;
+  return (bytes, start, end) => {
+    const length = end - start;
+    if (length > MAX_REMEMBERED_LENGTH) return readText(bytes, start, end);
+    let hash = length;
+    let seen = 0;
+    for (let at = start; at < end; at++) {
+      const byte = bytes[at] as number;
+      seen |= byte;
+      hash = (Math.imul(hash, 31) + byte) | 0;
     }
-  };
-  return {
-    read(bytes, start, end) {
-      const length = end - start;
-      if (length > MAX_REMEMBERED_LENGTH) return decode(bytes.subarray(start, end));
-      let hash = length;
-      let seen = 0;
-      for (let at = start; at < end; at++) {
-        const byte = bytes[at] as number;
-        seen |= byte;
-        hash = (Math.imul(hash, 31) + byte) | 0;
-      }
-      if (seen >= 0x80) return decode(bytes.subarray(start, end));
-      const slot = (hash ^ (hash >>> 15)) & mask;
-      const from = slot * MAX_REMEMBERED_LENGTH;
-      if (lengths[slot] === length && isSame(octets, from, bytes, start, length))
-        return texts[slot];
-      lengths[slot] = length;
-      for (let i = 0; i < length; i++) octets[from + i] = bytes[start + i] as number;
-      return (texts[slot] = asciiText(bytes, start, end));
-    },
+    if (seen >= 0x80) return decode(bytes.subarray(start, end));
+    const slot = (hash ^ (hash >>> 15)) & mask;
+    const from = slot * MAX_REMEMBERED_LENGTH;
+    if (lengths[slot] === length && isSame(octets, from, bytes, start, length)) return texts[slot];
+    lengths[slot] = length;
+    for (let i = 0; i < length; i++) octets[from + i] = bytes[start + i] as number;
+    return (texts[slot] = asciiText(bytes, start, end));
   };
 }
 

@@ -32,7 +32,7 @@ const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
   const { methods, decisions, nowMs, random, onFailure } = deps;
-  const { noteOf, readNames, standIn } = decisions;
+  const { noteOf, headerReader } = decisions;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
   let upkeepTimer: NodeJS.Timeout | undefined;
@@ -64,7 +64,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
   const host: ConnectionHost = {
     nowMs,
     speak: (events) =>
-      createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf, readNames, standIn }),
+      createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf, headerReader }),
     beforeRead: decisions.begin,
     afterRead(connection) {
       decisions.handOn();

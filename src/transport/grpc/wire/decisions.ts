@@ -4,7 +4,7 @@ import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../
 import type { NoteOf } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { PREFIX_BYTES } from '../../../wire/grpc/body';
-import type { StandIn } from '../../../wire/http2/api';
+import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
 import { framed } from '../../../wire/grpc/framed';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
@@ -25,9 +25,8 @@ export interface Decisions {
   readonly method: ServedMethod;
   /** Which calls are traced, asked as their headers come; undefined: none. */
   readonly noteOf: NoteOf<ServedMethod> | undefined;
-  /** The header fields that are kept for it. */
-  readonly readNames: ReadonlySet<string>;
-  readonly standIn: StandIn | undefined;
+  /** The header fields that are kept for it, and what connections have met of them. */
+  readonly headerReader: HeaderReader;
   /** Before a socket read is taken: its octets came at `atMs`. */
   readonly begin: (atMs: number) => void;
   /** After it: hands on the questions that it brought. */
@@ -84,8 +83,7 @@ export function createDecisions({ ask, statistics, nowMs, tracer }: DecisionDeps
 
   return {
     method,
-    readNames: readNamesWith(tracer?.headerNames ?? []),
-    standIn: tracer?.standIn,
+    headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.standIn),
     noteOf:
       tracer === undefined
         ? undefined

@@ -1,6 +1,6 @@
 import { copyOctets } from '../octets';
 import { LARGEST_KEPT, type DecodedHeaders } from './header-list';
-import { sameOctets } from './sampled-hash';
+import { sameOctets, sampledHash } from './sampled-hash';
 
 interface RememberedBlock {
   readonly octets: Uint8Array;
@@ -29,16 +29,15 @@ export function createBlockCache(): BlockCache {
   };
 }
 
-/** The list of an equal block of before, or undefined. `hash` is `sampledHash` of the block. */
+/** The list of an equal block of before, or undefined. */
 export function recallBlock(
   cache: BlockCache,
   version: object,
-  hash: number,
   bytes: Uint8Array,
   start: number,
   end: number,
 ): DecodedHeaders | undefined {
-  const found = cache.slots[hash & (SLOTS - 1)];
+  const found = cache.slots[sampledHash(bytes, start, end) & (SLOTS - 1)];
   if (found?.version !== version || found.octets.length !== end - start) return undefined;
   return sameOctets(found.octets, bytes, start) ? found.list : undefined;
 }
@@ -47,13 +46,13 @@ export function recallBlock(
 export function rememberBlock(
   cache: BlockCache,
   version: object,
-  hash: number,
   bytes: Uint8Array,
   start: number,
   end: number,
   list: DecodedHeaders,
 ): void {
   if (end - start > LONGEST_BLOCK || list.listBytes > LARGEST_KEPT) return;
+  const hash = sampledHash(bytes, start, end);
   const slot = hash & (SLOTS - 1);
   if (cache.slots[slot]?.version === version && cache.rivals[slot] !== hash) {
     cache.rivals[slot] = hash;

@@ -1,4 +1,3 @@
-import type { StandIn } from '../api';
 import { octetAt } from '../octets';
 import { createBlockCache, recallBlock, rememberBlock, type BlockCache } from './block-cache';
 import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
@@ -19,38 +18,24 @@ import {
 import {
   addField,
   beginList,
-  countField,
-  createHeaderDraft,
   finishList,
   LARGEST_KEPT,
   type DecodedHeaders,
   type HeaderDraft,
 } from './header-list';
 import { latin1Text } from './latin1-text';
-import {
-  BAD_VALUE,
-  createLiteralReader,
-  readLiteral,
-  skimLiteral,
-  type LiteralReader,
-} from './literal';
-import { sampledHash } from './sampled-hash';
-import { STATIC_TABLE_LENGTH, staticTableFor } from './static-table';
+import { BAD_VALUE, LITERAL_LENGTH, readLiteral, skimLiteral, unpackLiteral } from './literal';
+import { createHeaderReader, NO_OCTETS, type HeaderReader } from './header-reader';
+import { STATIC_TABLE_LENGTH } from './static-table';
 
 /** One direction of a connection's header compression (RFC 7541), the receiving one. */
 export interface HpackDecoder {
   readonly table: DynamicTable;
-  readonly literals: LiteralReader;
   readonly blocks: BlockCache | undefined;
-  readonly reader: BlockReader;
-  readonly draft: HeaderDraft;
+  readonly headers: HeaderReader;
   /** The last list that a block gave. */
   last: DecodedHeaders | undefined;
   readonly maxListBytes: number;
-  /** Regular fields of other names are checked and counted, but not kept; undefined keeps all. */
-  readonly readNames: ReadonlySet<string> | undefined;
-  readonly standIn: StandIn | undefined;
-  readonly staticTable: readonly HeaderField[];
   /** What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE. */
   tableLimit: number;
   /** Our smaller limit was acknowledged: the next block must begin with a size update (RFC 9113 §4.3.1). */
@@ -59,27 +44,27 @@ export interface HpackDecoder {
 
 /** HEADER_TABLE_SIZE before any SETTINGS (RFC 9113 §6.5.2). */
 export const INITIAL_TABLE_BYTES = 4096;
-const NO_OCTETS = new Uint8Array(0);
 /** What an index finds that leads nowhere; the reader then has a fault. */
-const NO_FIELD: HeaderField = { name: '', value: '', kind: 0, valueOk: true, size: 0 };
+const NO_FIELD: HeaderField = {
+  name: '',
+  value: '',
+  kind: 0,
+  valueOk: true,
+  size: 0,
+  made: undefined,
+};
 
 export function createHpackDecoder(
   maxListBytes: number,
   cacheBlocks: boolean,
-  readNames?: ReadonlySet<string>,
-  standIn?: StandIn,
+  headers = createHeaderReader(),
 ): HpackDecoder {
   return {
     table: createDynamicTable(INITIAL_TABLE_BYTES),
-    literals: createLiteralReader(),
     blocks: cacheBlocks ? createBlockCache() : undefined,
-    reader: { bytes: NO_OCTETS, at: 0, end: 0, fault: undefined },
-    draft: createHeaderDraft(),
+    headers,
     last: undefined,
     maxListBytes,
-    readNames,
-    standIn,
-    staticTable: staticTableFor(readNames),
     tableLimit: INITIAL_TABLE_BYTES,
     owesSizeUpdate: false,
   };
@@ -92,8 +77,8 @@ export function limitTable(decoder: HpackDecoder, bytes: number): void {
 }
 
 /**
- * Decodes one whole header block. Undefined is a COMPRESSION_ERROR, and `decoder.reader.fault` says why: the
- * connection cannot go on, because the two dynamic tables may differ.
+ * Decodes one whole header block. Undefined is a COMPRESSION_ERROR, and `decoder.headers.block.fault` says why until the
+ * next block is read: the connection cannot go on, because the two dynamic tables may differ.
  */
 export function decodeBlock(
   decoder: HpackDecoder,
@@ -105,13 +90,13 @@ export function decodeBlock(
   if (blocks === undefined || decoder.owesSizeUpdate) {
     return decodeFields(decoder, bytes, start, end);
   }
-  const hash = sampledHash(bytes, start, end);
-  const { version } = table;
-  const recalled = recallBlock(blocks, version, hash, bytes, start, end);
+  // Without a version nothing is remembered that still holds: peers whose blocks change the table do not pay for it.
+  const recalled = table.version && recallBlock(blocks, table.version, bytes, start, end);
   if (recalled !== undefined) return recalled;
+  const version = (table.version ??= {});
   const list = decodeFields(decoder, bytes, start, end);
   if (list !== undefined && table.version === version) {
-    rememberBlock(blocks, version, hash, bytes, start, end, list);
+    rememberBlock(blocks, version, bytes, start, end, list);
   }
   return list;
 }
@@ -122,14 +107,14 @@ function decodeFields(
   start: number,
   end: number,
 ): DecodedHeaders | undefined {
-  const { reader, draft } = decoder;
+  const { block: reader, draft, lists } = decoder.headers;
   beginReading(reader, bytes, start, end);
   readSizeUpdates(decoder, reader);
   beginList(draft);
   while (reader.at < end) readField(decoder, reader, draft);
   reader.bytes = NO_OCTETS;
   if (reader.fault !== undefined) return undefined;
-  const list = finishList(draft, decoder.last);
+  const list = finishList(draft, decoder.last, lists);
   if (list.listBytes <= LARGEST_KEPT) decoder.last = list;
   return list;
 }
@@ -152,13 +137,13 @@ function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
 function readField(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
   const first = octetAt(reader.bytes, reader.at);
   if (first >= 0x80) {
-    takeField(decoder, list, fieldAt(decoder, reader, readInteger(reader, 7)));
+    addField(list, decoder.maxListBytes, fieldAt(decoder, reader, readInteger(reader, 7)));
   } else if (first >= 0x40) {
     readIndexedLiteral(decoder, reader, list);
   } else if (first >= 0x20) {
     refuse(reader, 'a table size update follows a field');
   } else {
-    takeField(decoder, list, readLiteralField(decoder, reader, readInteger(reader, 4)));
+    addField(list, decoder.maxListBytes, readLiteralField(decoder, reader, readInteger(reader, 4)));
   }
 }
 
@@ -167,64 +152,84 @@ function readIndexedLiteral(decoder: HpackDecoder, reader: BlockReader, list: He
   const field = readLiteralField(decoder, reader, readInteger(reader, 6));
   if (reader.fault !== undefined) return;
   insertField(decoder.table, field);
-  takeField(decoder, list, field);
-}
-
-function takeField({ maxListBytes }: HpackDecoder, list: HeaderDraft, field: HeaderField): void {
-  const { kind, size, valueOk } = field;
-  if (kind === FieldKind.unread) countField(list, maxListBytes, size, valueOk);
-  else addField(list, maxListBytes, field);
+  addField(list, decoder.maxListBytes, field);
 }
 
 /** A literal field (RFC 7541 §6.2), whose name is at `index` of the tables or, for 0, a literal too. */
 function readLiteralField(decoder: HpackDecoder, reader: BlockReader, index: number): HeaderField {
-  const { name, kind } = index === 0 ? readName(decoder, reader) : fieldAt(decoder, reader, index);
-  const nameSize = name.length + FIELD_OVERHEAD;
+  const named = index === 0 ? readName(decoder.headers, reader) : fieldAt(decoder, reader, index);
+  const { name, kind } = named;
   if (kind === FieldKind.unread) {
-    const skimmed = skimLiteral(decoder.literals, reader);
-    const valueOk = skimmed < BAD_VALUE;
-    const size = nameSize + (valueOk ? skimmed : skimmed - BAD_VALUE);
-    return { name, value: '', kind, valueOk, size };
+    return withValue(named, '', skimLiteral(decoder.headers.literals, reader));
   }
-  if (kind === FieldKind.replaced) return readReplaced(decoder, reader, name);
-  const { text, valueOk } = readLiteral(decoder.literals, reader);
-  return { name, value: text, kind, valueOk, size: nameSize + text.length };
+  if (kind === FieldKind.replaced) return readReplaced(decoder.headers, reader, named);
+  const literal = readLiteral(decoder.headers.literals, reader);
+  if (reader.fault !== undefined) return NO_FIELD;
+  if (literal.asValue?.name !== name) {
+    const { text: value, valueOk } = literal;
+    const size = fieldSize(name, value.length);
+    literal.asValue = { name, value, kind, valueOk, size, made: undefined };
+  }
+  return literal.asValue;
 }
 
 /** In the table and in lists it counts as what it is. */
 function readReplaced(
-  { literals, standIn }: HpackDecoder,
+  { literals, standIn }: HeaderReader,
   reader: BlockReader,
-  name: string,
+  named: HeaderField,
 ): HeaderField {
-  const skimmed = skimLiteral(literals, reader);
-  const valueOk = skimmed < BAD_VALUE;
-  const length = valueOk ? skimmed : skimmed - BAD_VALUE;
+  const unpacked = unpackLiteral(literals, reader);
+  const length = unpacked & LITERAL_LENGTH;
   const { scratch } = literals;
-  const value = standIn?.textFor(scratch, length) ?? latin1Text(scratch, 0, length);
-  return {
-    name,
-    value,
-    kind: FieldKind.replaced,
-    valueOk,
-    size: name.length + FIELD_OVERHEAD + length,
-  };
+  return withValue(
+    named,
+    standIn?.textFor(scratch, length) ?? latin1Text(scratch, 0, length),
+    unpacked,
+  );
 }
 
-interface FieldName {
-  readonly name: string;
-  readonly kind: number;
+/** A field of this one's name: this one itself when nothing else differs. `read` is what `skimLiteral` returned. */
+function withValue(named: HeaderField, value: string, read: number): HeaderField {
+  const { name, kind, made } = named;
+  const valueOk = (read & BAD_VALUE) === 0;
+  const size = fieldSize(name, read & LITERAL_LENGTH);
+  if (says(named, value, valueOk, size)) return named;
+  if (made !== undefined && says(made, value, valueOk, size)) return made;
+  const field: HeaderField = { name, value, kind, valueOk, size, made: undefined };
+  // Of fields without a value only, which no peer can make a chain of.
+  if (named.size === fieldSize(name, 0)) named.made = field;
+  return field;
 }
 
-function readName({ literals, readNames, standIn }: HpackDecoder, reader: BlockReader): FieldName {
+function says(field: HeaderField, value: string, valueOk: boolean, size: number): boolean {
+  return field.size === size && field.valueOk === valueOk && field.value === value;
+}
+
+function readName(
+  { literals, readNames, standIn }: HeaderReader,
+  reader: BlockReader,
+): HeaderField {
   const literal = readLiteral(literals, reader);
-  const name = literal.text;
-  literal.kind ??= kindForReader(fieldKind(name), name, readNames, standIn?.name);
-  return { name, kind: literal.kind };
+  if (reader.fault !== undefined) return NO_FIELD;
+  const { text: name } = literal;
+  literal.asName ??= {
+    name,
+    value: '',
+    kind: kindForReader(fieldKind(name), name, readNames, standIn?.name),
+    valueOk: true,
+    size: fieldSize(name, 0),
+    made: undefined,
+  };
+  return literal.asName;
+}
+
+function fieldSize(name: string, valueLength: number): number {
+  return name.length + valueLength + FIELD_OVERHEAD;
 }
 
 function fieldAt(
-  { table, staticTable }: HpackDecoder,
+  { table, headers: { staticTable } }: HpackDecoder,
   reader: BlockReader,
   index: number,
 ): HeaderField {

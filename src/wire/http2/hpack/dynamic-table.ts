@@ -10,10 +10,10 @@ export interface DynamicTable {
   bytes: number;
   maxBytes: number;
   /**
-   * Another object after each change: who remembers what a block meant compares this. An object, because a
-   * number would come round again one day.
+   * Stands for the table as it is: who remembers what a block meant makes it and compares it. Undefined after each
+   * change. An object, because a number would come round again one day.
    */
-  version: object;
+  version: object | undefined;
 }
 
 const FIRST_RING = 16;
@@ -27,7 +27,7 @@ export function createDynamicTable(maxBytes: number): DynamicTable {
     count: 0,
     bytes: 0,
     maxBytes,
-    version: {},
+    version: undefined,
   };
 }
 
@@ -41,7 +41,7 @@ export function dynamicField(table: DynamicTable, age: number): HeaderField | un
 export function insertField(table: DynamicTable, field: HeaderField): void {
   const { size } = field;
   evict(table, table.maxBytes - size);
-  table.version = field;
+  table.version = undefined;
   if (size > table.maxBytes) return;
   if (table.count === table.ring.length) widen(table);
   table.ring[table.next & (table.ring.length - 1)] = field;
@@ -54,7 +54,7 @@ export function insertField(table: DynamicTable, field: HeaderField): void {
 export function resizeTable(table: DynamicTable, maxBytes: number): void {
   table.maxBytes = maxBytes;
   evict(table, maxBytes);
-  table.version = {};
+  table.version = undefined;
 }
 
 function evict(table: DynamicTable, room: number): void {

@@ -30,6 +30,8 @@ export interface HeaderField {
   readonly valueOk: boolean;
   /** As RFC 7541 §4.1 and RFC 9113 §6.5.2 count it: the octets of both, and FIELD_OVERHEAD. */
   readonly size: number;
+  /** Of a field without a value: the last one that was made of it for a value that is not kept. */
+  made: HeaderField | undefined;
 }
 
 /** RFC 7541 §4.1 and RFC 9113 §6.5.2 count so much per field on top of its octets. */

@@ -1,10 +1,15 @@
-import type { HeaderList } from '../api';
 import { FieldKind, type HeaderField } from './header-field';
 
-/** All that there is to judge about a header list; judged while it is decoded, once per list. */
+/** A decoded header list in wire order, pseudo headers first. Names are lower case; octets are latin1. */
+export interface HeaderList {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  /** What the owner derived from this very list. A repeated block gives the same object again. */
+  memo: unknown;
+}
+
+/** All that there is to judge about a header list; judged once per list. */
 interface Judgement {
-  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). Beyond the limit fields are counted, not kept. */
-  listBytes: number;
   /** What is wrong with a field, whatever the list is for. */
   fault: string | undefined;
   /** Bits `1 << FieldKind` of the pseudo fields that were seen, and CONNECT. */
@@ -15,13 +20,18 @@ interface Judgement {
   contentLength: number;
 }
 
-export type DecodedHeaders = HeaderList & Readonly<Judgement>;
+export interface DecodedHeaders extends HeaderList, Readonly<Judgement> {
+  /** What it was made of: fields of the tables, and those that stand for fields that nobody reads. */
+  readonly fields: readonly HeaderField[];
+  /** As SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). Beyond the limit fields are counted, not kept. */
+  readonly listBytes: number;
+}
 
-/** A list that is being decoded: the first `count` names and values. One is used for all lists of a connection. */
-export interface HeaderDraft extends Judgement {
-  readonly names: string[];
-  readonly values: string[];
+/** A list that is being decoded: the first `count` fields. One is used for all lists of a connection. */
+export interface HeaderDraft {
+  readonly fields: HeaderField[];
   count: number;
+  listBytes: number;
 }
 
 export const NO_CONTENT_LENGTH = -1;
@@ -34,108 +44,107 @@ const PATH = 1 << FieldKind.path;
 const AUTHORITY = 1 << FieldKind.authority;
 const CONNECT = 1 << 30;
 
+/** Stand in lists for all fields that nobody reads. */
+const UNREAD: HeaderField = unread(true);
+const BAD_UNREAD: HeaderField = unread(false);
+
+function unread(valueOk: boolean): HeaderField {
+  return { name: '', value: '', kind: FieldKind.unread, valueOk, size: 0, made: undefined };
+}
+
 export function createHeaderDraft(): HeaderDraft {
-  return {
-    names: [],
-    values: [],
-    count: 0,
-    listBytes: 0,
-    fault: undefined,
-    seen: 0,
-    regular: false,
-    contentLength: NO_CONTENT_LENGTH,
-  };
+  return { fields: [], count: 0, listBytes: 0 };
+}
+
+/** The last lists that differed. */
+export interface ListMemory {
+  readonly lists: (DecodedHeaders | undefined)[];
+  next: number;
+}
+
+const LISTS = 8;
+
+export function createListMemory(): ListMemory {
+  return { lists: new Array<DecodedHeaders | undefined>(LISTS).fill(undefined), next: 0 };
 }
 
 export function beginList(draft: HeaderDraft): void {
   draft.count = 0;
   draft.listBytes = 0;
-  draft.fault = undefined;
-  draft.seen = 0;
-  draft.regular = false;
-  draft.contentLength = NO_CONTENT_LENGTH;
+}
+
+export function addField(list: HeaderDraft, maxListBytes: number, field: HeaderField): void {
+  const { kind, size, valueOk } = field;
+  list.listBytes += size;
+  if (list.listBytes > maxListBytes) return;
+  if (kind !== FieldKind.unread) list.fields[list.count++] = field;
+  else list.fields[list.count++] = valueOk ? UNREAD : BAD_UNREAD;
 }
 
 /**
- * The list that was drafted; the list before when that says the same, with what its owner made of it: blocks that
- * differ only in fields that nobody reads make no new list.
+ * The list that was drafted; `before` or another one that is remembered when that has the same fields, with what its
+ * owner made of it: blocks that differ only in fields that nobody reads make no new list.
  */
-export function finishList(draft: HeaderDraft, before: DecodedHeaders | undefined): DecodedHeaders {
+export function finishList(
+  draft: HeaderDraft,
+  before: DecodedHeaders | undefined,
+  memory: ListMemory,
+): DecodedHeaders {
   if (before !== undefined && isSame(draft, before)) return before;
-  const { names, values, count, listBytes, fault, seen, regular, contentLength } = draft;
-  const list: DecodedHeaders = {
-    names: names.slice(0, count),
-    values: values.slice(0, count),
-    memo: undefined,
-    listBytes,
-    fault,
-    seen,
-    regular,
-    contentLength,
-  };
-  if (listBytes > LARGEST_KEPT) {
-    names.length = 0;
-    values.length = 0;
+  for (const list of memory.lists) {
+    if (list !== undefined && isSame(draft, list)) return list;
   }
+  const list = makeList(draft);
+  if (list.listBytes > LARGEST_KEPT) draft.fields.length = 0;
+  else memory.lists[memory.next++ % LISTS] = list;
   return list;
 }
 
-function isSame(draft: HeaderDraft, list: DecodedHeaders): boolean {
-  return (
-    draft.count === list.names.length &&
-    draft.listBytes === list.listBytes &&
-    draft.fault === list.fault &&
-    draft.seen === list.seen &&
-    draft.regular === list.regular &&
-    draft.contentLength === list.contentLength &&
-    hasFieldsOf(draft, list)
-  );
+function makeList({ fields, count, listBytes }: HeaderDraft): DecodedHeaders {
+  const kept = fields.slice(0, count);
+  const read = kept.filter(({ kind }) => kind !== FieldKind.unread);
+  return {
+    names: read.map(({ name }) => name),
+    values: read.map(({ value }) => value),
+    memo: undefined,
+    fields: kept,
+    listBytes,
+    ...judge(kept),
+  };
 }
 
-function hasFieldsOf({ names, values, count }: HeaderDraft, list: DecodedHeaders): boolean {
+/** By the objects: fields that come again are the same ones, from a table or from the memory of literals. */
+function isSame({ fields, count, listBytes }: HeaderDraft, list: DecodedHeaders): boolean {
+  if (count !== list.fields.length || listBytes !== list.listBytes) return false;
   for (let i = 0; i < count; i++) {
-    if (values[i] !== list.values[i] || names[i] !== list.names[i]) return false;
+    if (fields[i] !== list.fields[i]) return false;
   }
   return true;
 }
 
-export function addField(
-  list: HeaderDraft,
-  maxListBytes: number,
-  { name, value, kind, size, valueOk }: HeaderField,
-): void {
-  list.listBytes += size;
-  if (list.listBytes > maxListBytes) return;
-  list.names[list.count] = name;
-  list.values[list.count] = value;
-  list.count++;
-  if (kind === FieldKind.regular || kind === FieldKind.replaced) list.regular = true;
-  else judgeField(list, kind, value);
-  if (!valueOk) list.fault = BAD_VALUE;
-}
-
-/** The same for a regular field that nobody reads. */
-export function countField(
-  list: HeaderDraft,
-  maxListBytes: number,
-  size: number,
-  valueOk: boolean,
-): void {
-  list.listBytes += size;
-  if (list.listBytes > maxListBytes) return;
-  list.regular = true;
-  if (!valueOk) list.fault = BAD_VALUE;
+function judge(fields: readonly HeaderField[]): Judgement {
+  const list: Judgement = {
+    fault: undefined,
+    seen: 0,
+    regular: false,
+    contentLength: NO_CONTENT_LENGTH,
+  };
+  for (const { kind, value, valueOk } of fields) {
+    judgeField(list, kind, value);
+    if (!valueOk) list.fault = BAD_VALUE;
+  }
+  return list;
 }
 
 const BAD_VALUE = 'a field value holds a forbidden octet';
 
-function judgeField(list: HeaderDraft, kind: number, value: string): void {
-  if (kind <= FieldKind.foreignPseudo) judgePseudo(list, kind, value);
+function judgeField(list: Judgement, kind: number, value: string): void {
+  if (kind > FieldKind.regular && kind <= FieldKind.foreignPseudo) judgePseudo(list, kind, value);
   else judgeRegular(list, kind, value);
 }
 
 /** RFC 9113 §8.3 and §8.3.1. */
-function judgePseudo(list: HeaderDraft, kind: number, value: string): void {
+function judgePseudo(list: Judgement, kind: number, value: string): void {
   const bit = 1 << kind;
   if (kind === FieldKind.foreignPseudo) list.fault = 'a pseudo field is not one of a request';
   else if (list.regular) list.fault = 'a pseudo field follows a regular one';
@@ -146,15 +155,17 @@ function judgePseudo(list: HeaderDraft, kind: number, value: string): void {
 }
 
 /** RFC 9113 §8.2. */
-function judgeRegular(list: HeaderDraft, kind: number, value: string): void {
+function judgeRegular(list: Judgement, kind: number, value: string): void {
   list.regular = true;
   if (kind === FieldKind.contentLength) judgeContentLength(list, value);
   else if (kind === FieldKind.badName) list.fault = 'a field name is not a lower case token';
   else if (kind === FieldKind.connectionSpecific) list.fault = 'a field belongs to http/1 only';
-  else if (value !== 'trailers') list.fault = 'the field te is not "trailers"';
+  else if (kind === FieldKind.te && value !== 'trailers') {
+    list.fault = 'the field te is not "trailers"';
+  }
 }
 
-function judgeContentLength(list: HeaderDraft, value: string): void {
+function judgeContentLength(list: Judgement, value: string): void {
   const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : NO_CONTENT_LENGTH;
   const agrees = list.contentLength === NO_CONTENT_LENGTH || list.contentLength === length;
   if (length === NO_CONTENT_LENGTH || !agrees) list.fault = 'content-length is not one number';

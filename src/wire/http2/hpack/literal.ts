@@ -1,6 +1,7 @@
 import { copyOctets, octetAt, putOctets } from '../octets';
-import { FieldKind, hasNoBlankEnds, isFieldValue } from './header-field';
+import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
+import { NOT_SKIMMED, skimHuffman } from './huffman-skim';
 import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { sameOctets, sampledHash } from './sampled-hash';
@@ -10,8 +11,10 @@ export interface Literal {
   readonly text: string;
   /** Whether it may stand as a field's value. */
   readonly valueOk: boolean;
-  /** What it means as a field's name, a number of `FieldKind`; found out when it is first asked for. */
-  kind: number | undefined;
+  /** The field without a value that it names; made when it is first asked for. */
+  asName: HeaderField | undefined;
+  /** The last field whose value it was. */
+  asValue: HeaderField | undefined;
 }
 
 interface Remembered {
@@ -22,7 +25,7 @@ interface Remembered {
 
 /**
  * Strings that come as literals again and again (Envoy's `:path`), by their octets. A string is remembered when
- * it is seen a second time, so that those which never repeat (`traceparent`) cost no memory and evict nothing.
+ * it is seen a second time, so that those which never repeat (a signed `:authority`) cost no memory and evict nothing.
  */
 export interface LiteralReader {
   readonly remembered: (Remembered | undefined)[];
@@ -31,9 +34,9 @@ export interface LiteralReader {
   scratch: Uint8Array;
 }
 
-const SLOTS = 32;
+const SLOTS = 128;
 const LONGEST_REMEMBERED = 128;
-const NOTHING: Literal = { text: '', valueOk: true, kind: FieldKind.badName };
+const NOTHING: Literal = { text: '', valueOk: true, asName: undefined, asValue: undefined };
 
 export function createLiteralReader(): LiteralReader {
   return {
@@ -65,23 +68,36 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
   return literal;
 }
 
-/** Added by `skimLiteral` when the string may not stand as a field's value. */
+/** Set by `skimLiteral` when the string may not stand as a field's value; the other bits are its length. */
 export const BAD_VALUE = 0x20000000;
+export const LITERAL_LENGTH = BAD_VALUE - 1;
 
-/** How many octets a string literal has; they are in `scratch`. With a fault of the reader it has no meaning. */
+/** How many octets a string literal has. With a fault of the reader the result has no meaning. */
 export function skimLiteral(literals: LiteralReader, reader: BlockReader): number {
   const isHuffman = nextIsHuffman(reader);
   const coded = readLength(reader);
-  const end = reader.at;
-  if (coded === 0 || reader.fault !== undefined) return 0;
+  const length = isHuffman ? skimHuffman(reader.bytes, reader.at - coded, reader.at) : NOT_SKIMMED;
+  return length === NOT_SKIMMED ? unpack(literals, reader, isHuffman, coded) : length;
+}
+
+/** The same, with the octets in `scratch`. */
+export function unpackLiteral(literals: LiteralReader, reader: BlockReader): number {
+  const isHuffman = nextIsHuffman(reader);
+  return unpack(literals, reader, isHuffman, readLength(reader));
+}
+
+function unpack(
+  literals: LiteralReader,
+  reader: BlockReader,
+  isHuffman: boolean,
+  coded: number,
+): number {
+  if (coded === 0) return 0;
   const scratch = scratchFor(literals, coded);
-  const length = toScratch(reader, isHuffman, end - coded, end, scratch);
-  if (length === NOT_HUFFMAN) {
-    refuse(reader, 'a string is no valid huffman code');
-    return 0;
-  }
+  const length = toScratch(reader, isHuffman, reader.at - coded, reader.at, scratch);
+  if (length === NOT_HUFFMAN) return refuse(reader, 'a string is no valid huffman code');
   const octets = length & HUFFMAN_LENGTH;
-  return isValue(scratch, length) ? octets : octets + BAD_VALUE;
+  return isValue(scratch, length) ? octets : octets | BAD_VALUE;
 }
 
 function nextIsHuffman({ bytes, at, end }: BlockReader): boolean {
@@ -132,7 +148,7 @@ function decode(
     return NOTHING;
   }
   const text = latin1Text(scratch, 0, length & HUFFMAN_LENGTH);
-  return { text, valueOk: isValue(scratch, length), kind: undefined };
+  return { text, valueOk: isValue(scratch, length), asName: undefined, asValue: undefined };
 }
 
 /** Room for a string of so many octets, Huffman coded or not. */

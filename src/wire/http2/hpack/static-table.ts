@@ -72,19 +72,12 @@ function toField(line: string): HeaderField {
   const name = blank < 0 ? line : line.slice(0, blank);
   const value = blank < 0 ? '' : line.slice(blank + 1);
   const size = name.length + value.length + FIELD_OVERHEAD;
-  return { name, value, kind: fieldKind(name), valueOk: true, size };
+  return { name, value, kind: fieldKind(name), valueOk: true, size, made: undefined };
 }
 
-const TABLES = new WeakMap<ReadonlySet<string>, readonly HeaderField[]>();
-
-/** The static table for a reader of these names only; all connections of one reader share it. */
+/** The static table for a reader of these names only, undefined reads all. */
 export function staticTableFor(readNames: ReadonlySet<string> | undefined): readonly HeaderField[] {
-  if (readNames === undefined) return STATIC_TABLE;
-  const known = TABLES.get(readNames);
-  if (known !== undefined) return known;
-  const table = STATIC_TABLE.map((field) => {
+  return STATIC_TABLE.map((field) => {
     return { ...field, kind: kindForReader(field.kind, field.name, readNames) };
   });
-  TABLES.set(readNames, table);
-  return table;
 }

@@ -5,6 +5,7 @@ import {
   limitTable,
   type HpackDecoder,
 } from '../../../../../src/wire/http2/hpack/decoder';
+import { createHeaderReader } from '../../../../../src/wire/http2/hpack/header-reader';
 import { field, plain } from '../../../../support/h2-frames';
 
 const create = (maxListBytes = 16_384) => createHpackDecoder(maxListBytes, true);
@@ -132,7 +133,7 @@ describe('decoding header blocks', () => {
   ])('refuses %s', (_name, block, fault) => {
     const decoder = create();
     expect(decode(decoder, block)).toBeUndefined();
-    expect(decoder.reader.fault).toBe(fault);
+    expect(decoder.headers.block.fault).toBe(fault);
   });
 
   it('takes any number of size updates at the beginning of a block', () => {
@@ -146,7 +147,7 @@ describe('decoding header blocks', () => {
     const decoder = create();
     limitTable(decoder, 0);
     expect(decode(decoder, '82')).toBeUndefined();
-    expect(decoder.reader.fault).toBe('a table size update is missing');
+    expect(decoder.headers.block.fault).toBe('a table size update is missing');
     expect(decode(decoder, '2082')).toEqual([':method: GET']);
     expect(decode(decoder, '82')).toEqual([':method: GET']);
     expect(decode(decoder, '2182')).toBeUndefined();
@@ -180,14 +181,17 @@ describe('decoding header blocks', () => {
   });
 
   it('gives the list before for a block that differs only in fields that nobody reads', () => {
-    const decoder = createHpackDecoder(16_384, true, new Set(['read']));
+    const decoder = createHpackDecoder(16_384, true, createHeaderReader(new Set(['read'])));
     const listOf = (...fields: readonly Buffer[]) => {
       const bytes = Buffer.concat([Buffer.of(0x82), ...fields]);
       return decodeBlock(decoder, bytes, 0, bytes.length);
     };
     const first = listOf(field('read', 'a', 0x40), field('id', '1', 0x40));
     expect(first?.names).toEqual([':method', 'read']);
-    expect(listOf(field('read', 'a'), field('id', '2', 0x40))).toBe(first);
+    expect(listOf(Buffer.of(0xbf), field('id', '2', 0x40))).toBe(first);
+    // What comes as a literal again and again is remembered from its second time on.
+    const literals = ['1', '2', '3', '4'].map((id) => listOf(field('read', 'a'), field('id', id)));
+    expect(literals[3]).toBe(literals[2]);
     const others = [
       listOf(field('read', 'b'), field('id', '3')),
       listOf(field('read', 'a'), field('id', '10')),
@@ -258,7 +262,7 @@ describe('a stand-in for values', () => {
     textFor: (octets: Uint8Array, length: number) =>
       length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
   };
-  const standing = () => createHpackDecoder(16_384, true, undefined, standIn);
+  const standing = () => createHpackDecoder(16_384, true, createHeaderReader(undefined, standIn));
 
   it('is kept instead of the value, in the table too, where both count as what came', () => {
     const [decoder, plainly] = [standing(), create()];

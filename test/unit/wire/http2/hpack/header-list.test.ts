@@ -8,7 +8,7 @@ function decode(fields: Fields) {
   const decoder = createHpackDecoder(16_384, true);
   const block = Buffer.concat(fields.map(([name, value]) => field(name, value)));
   const list = decodeBlock(decoder, block, 0, block.length);
-  if (list === undefined) throw new Error(decoder.reader.fault);
+  if (list === undefined) throw new Error(decoder.headers.block.fault);
   return list;
 }
 

@@ -6,6 +6,7 @@ import {
   NOT_HUFFMAN,
 } from '../../../../../src/wire/http2/hpack/huffman-decode';
 import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/huffman-encode';
+import { NOT_SKIMMED, skimHuffman } from '../../../../../src/wire/http2/hpack/huffman-skim';
 
 function decode(coded: Uint8Array): string | undefined {
   const out = Buffer.alloc(coded.length * 2 + 8);
@@ -89,3 +90,45 @@ describe('the huffman code', () => {
 function encodedLength8(): Buffer {
   return Buffer.from(encodeHuffman(Buffer.from('&')));
 }
+
+describe('skimming huffman code', () => {
+  const skim = (coded: Uint8Array) => {
+    const around = Buffer.concat([Buffer.from([0xff, 0]), coded, Buffer.from([0xff, 0xff, 0xff])]);
+    return skimHuffman(around, 2, 2 + coded.length);
+  };
+  const coded = (text: string) => Uint8Array.from(encodeHuffman(Buffer.from(text, 'latin1')));
+
+  it.each([
+    '',
+    '0',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+    'XYZ&*,;:zq',
+    '%3D=_./',
+  ])('counts the octets of "%s"', (text) => {
+    expect(skim(coded(text))).toBe(text.length);
+  });
+
+  it.each([' a', 'a ', 'a b', 'a\tb', 'a\0', 'a\n', '"', 'caf\xe9'])(
+    'leaves "%s" alone',
+    (text) => {
+      expect(skim(coded(text))).toBe(NOT_SKIMMED);
+    },
+  );
+
+  it('agrees with decoding, whatever the octets', () => {
+    const likely = fc.string({
+      unit: fc.constantFrom(...Array.from('0123456789abcdefXZ&-=_')),
+      maxLength: 60,
+    });
+    const octets = fc.oneof(fc.uint8Array({ maxLength: 12 }), likely.map(coded));
+    fc.assert(
+      fc.property(octets, fc.nat(100), fc.nat(255), (bytes, at, changed) => {
+        if (at < bytes.length) bytes[at] = changed;
+        const skimmed = skim(bytes);
+        if (skimmed !== NOT_SKIMMED) expect(decode(bytes)?.length).toBe(skimmed);
+        else expect(decode(bytes) ?? ' ').toMatch(/[^0-9a-zA-Z\-./%=_:&*,;]/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,79 @@
+import { octetAt } from '../octets';
+import { HUFFMAN_CODES } from './huffman-codes';
+
+/** What `skimHuffman` returns for a string that it leaves to `decodeHuffman`, be it valid or not. */
+export const NOT_SKIMMED = -1;
+
+/** Codes up to here are known: nearly all that headers hold, and no control character. */
+const LONGEST_KNOWN = 8;
+/** Not known either, so that what is skimmed neither begins nor ends with it (RFC 9113 §8.2.1). */
+const BLANK = 0x20;
+
+/** A node of the tree of known codes: what an octet may leave of a code that goes on in the next one. */
+interface Node {
+  readonly id: number;
+  /** Whether a string may end here: fewer than eight bits, all of them ones (RFC 7541 §5.2). */
+  readonly isPadding: boolean;
+  /** What a bit leads to: the root when it ends a code, nothing where no known code goes on. */
+  readonly next: (Node | undefined)[];
+}
+
+const ROOT: Node = { id: 0, isPadding: true, next: [] };
+const NODES = growTree();
+/** The state behind what is not known. Nothing leads away from it. */
+const UNKNOWN = NODES.length;
+/** `state after << 8 | symbols that ended` by `state << 8 | octet`; a state is the id of a node. */
+const STEPS = new Uint16Array((UNKNOWN + 1) << 8).fill(UNKNOWN << 8);
+const IS_PADDING = Uint8Array.from([...NODES.map(({ isPadding }) => Number(isPadding)), 0]);
+
+for (const node of NODES) {
+  for (let octet = 0; octet < 256; octet++) STEPS[(node.id << 8) | octet] = stepFrom(node, octet);
+}
+
+/**
+ * How many octets the Huffman coded `bytes[start, end)` has, without making them; it may stand as a field's value then.
+ * One look at a table per octet, and no branch that depends on it. NOT_SKIMMED when it holds a blank or a rare character.
+ */
+export function skimHuffman(bytes: Uint8Array, start: number, end: number): number {
+  let state = 0;
+  let length = 0;
+  for (let at = start; at < end; at++) {
+    const step = STEPS[state | octetAt(bytes, at)] ?? 0;
+    state = step & 0xff00;
+    length += step & 0xff;
+  }
+  return IS_PADDING[state >> 8] === 1 ? length : NOT_SKIMMED;
+}
+
+function growTree(): readonly Node[] {
+  const nodes = [ROOT];
+  const addNode = (isPadding: boolean): Node => {
+    const node = { id: nodes.length, isPadding, next: [] };
+    nodes.push(node);
+    return node;
+  };
+  /** The node before the last bit of a code. */
+  const reach = (code: number, bits: number): Node => {
+    let node = ROOT;
+    for (let read = 1; read < bits; read++) {
+      const prefix = code >> (bits - read);
+      node = node.next[prefix & 1] ??= addNode(prefix === (1 << read) - 1);
+    }
+    return node;
+  };
+  for (const { symbol, code, bits } of HUFFMAN_CODES) {
+    if (bits <= LONGEST_KNOWN && symbol !== BLANK) reach(code, bits).next[code & 1] = ROOT;
+  }
+  reach(0xff, 8);
+  return nodes;
+}
+
+function stepFrom(from: Node, octet: number): number {
+  let node: Node | undefined = from;
+  let symbols = 0;
+  for (let bit = 7; bit >= 0; bit--) {
+    node = node?.next[(octet >> bit) & 1];
+    if (node === ROOT) symbols++;
+  }
+  return ((node?.id ?? UNKNOWN) << 8) | symbols;
+}
