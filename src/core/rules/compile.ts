@@ -72,6 +72,7 @@ function addRule(
     limit: compileLimit(rule, metricPath),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
+    counterText: counterText(parent === undefined ? `${domain}_` : '', rule),
     segment,
     valueToMetric: rule.valueToMetric,
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
@@ -115,6 +116,10 @@ function finishLevel(level: DraftLevel): RuleLevel {
 function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
   if (value === undefined) return key;
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
+}
+
+function counterText(before: string, { key, value, shareThreshold }: RuleDefinition): string {
+  return `${before}${key}_${shareThreshold ? `${value}_` : ''}`;
 }
 
 /** One shared empty list: reading its length touches no memory of the rule's own. */

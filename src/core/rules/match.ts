@@ -24,11 +24,13 @@ export function matchDescriptor(
   const { entries } = descriptor;
   let level: RuleLevel | undefined = rules.top;
   let node: RuleNode | undefined;
-  let counterName = rules.domain + '_';
+  let counterName = '';
   for (const { key, value } of entries) {
     node = level === undefined ? undefined : findNode(level, key, value);
     if (node === undefined) return undefined;
-    counterName += key + '_' + (node.sharedPattern ?? value) + '_';
+    // One join each: every one of them costs more than finding the rule's next level.
+    counterName += node.counterText;
+    if (node.sharedPattern === undefined) counterName += value + '_';
     level = node.children;
   }
   if (node?.limit === undefined) return undefined;

@@ -28,6 +28,11 @@ export interface RuleNode {
   readonly children: RuleLevel | undefined;
   /** The wildcard pattern that stands for the value in counter keys; undefined: the value itself. */
   readonly sharedPattern: string | undefined;
+  /**
+   * What its counter keys say up to the value of this level: `<key>_`, on the top level `<domain>_<key>_`; where the pattern
+   * stands for the value, that is in it too, with its `_`.
+   */
+  readonly counterText: string;
   /** The segment of this level in a metric key when no runtime value goes into it. */
   readonly segment: string;
   readonly valueToMetric: boolean;

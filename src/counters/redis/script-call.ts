@@ -33,8 +33,9 @@ export function encodeArguments(
 ): ScriptArguments {
   const { length } = increments;
   let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
-  text += integerOf(length);
-  for (const { key } of increments) text += headOf(Buffer.byteLength(key)) + key + '\r\n';
+  text += `$${String(String(length).length)}\r\n${String(length)}`;
+  for (const { key } of increments) text += headOf(Buffer.byteLength(key)) + key;
+  text += '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
   if (runEnds === undefined)
     return { count: count + length * 2, text: text + encodeHits(increments) };
@@ -48,7 +49,9 @@ export function encodeArguments(
 
 function encodeHits(increments: readonly Increment[]): string {
   let text = '';
-  for (const { hits, ttlSeconds } of increments) text += integerOf(hits) + integerOf(ttlSeconds);
+  for (const { hits, ttlSeconds } of increments) {
+    text += hits === 1 ? oneHitOf(ttlSeconds) : integerOf(hits) + integerOf(ttlSeconds);
+  }
   return text;
 }
 
@@ -66,18 +69,29 @@ export function callScript(
   return command.promise as Promise<unknown>;
 }
 
-/** Heads of the bulk strings up to this length, and integers up to this number, are made once. */
+/** So many different heads, integers and times to live are made once: to join pieces costs more than to find them. */
 const REMEMBERED = 4096;
 const heads: string[] = [];
 const integers = new Map<number | bigint, string>();
+const oneHits = new Map<number, string>();
 
-/** What stands before the octets of a bulk string (RESP). */
+/** What stands before the octets of a bulk string, the end of the one before included (RESP). */
 function headOf(octets: number): string {
-  if (octets >= REMEMBERED) return `$${String(octets)}\r\n`;
-  return (heads[octets] ??= `$${String(octets)}\r\n`);
+  if (octets >= REMEMBERED) return `\r\n$${String(octets)}\r\n`;
+  return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
 }
 
-/** Hits are mostly 1; times to live are those of seven units, with some jitter. */
+/** One hit and a time to live: most increments. */
+function oneHitOf(ttlSeconds: number): string {
+  const known = oneHits.get(ttlSeconds);
+  if (known !== undefined) return known;
+  const text = integerOf(1) + integerOf(ttlSeconds);
+  if (oneHits.size >= REMEMBERED) oneHits.clear();
+  oneHits.set(ttlSeconds, text);
+  return text;
+}
+
+/** Times to live are those of seven units, with some jitter. */
 function integerOf(value: number | bigint): string {
   const known = integers.get(value);
   if (known !== undefined) return known;
