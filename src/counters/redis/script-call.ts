@@ -31,10 +31,22 @@ export function encodeArguments(
   runEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
 ): ScriptArguments {
+  // To ask every key for its octets costs as much as all the rest; nearly all have one for each character.
+  const args = encodeWith(({ length }) => length, increments, runEnds, isDeclaringKeys);
+  if (Buffer.byteLength(args.text) === args.text.length) return args;
+  return encodeWith((key) => Buffer.byteLength(key), increments, runEnds, isDeclaringKeys);
+}
+
+function encodeWith(
+  octetsOf: (key: string) => number,
+  increments: readonly Increment[],
+  runEnds: readonly number[] | undefined,
+  isDeclaringKeys: boolean,
+): ScriptArguments {
   const { length } = increments;
   let text = isDeclaringKeys ? '' : '$1\r\n0\r\n';
   text += `$${String(String(length).length)}\r\n${String(length)}`;
-  for (const { key } of increments) text += headOf(Buffer.byteLength(key)) + key;
+  for (const { key } of increments) text += headOf(octetsOf(key)) + key;
   text += '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
   if (runEnds === undefined)
