@@ -100,10 +100,19 @@ function toText(name: string, { costs }: Figures): string {
   return `${name.padEnd(36)} ${figures.join('  ')}`;
 }
 
-async function repeat(run: () => Promise<Cost>): Promise<Figures> {
-  const costs: Cost[] = [];
-  for (let round = 0; round < ROUNDS; round++) costs.push(await run());
-  return { costs };
+/** All in turn, round after round: what disturbs one disturbs all. */
+async function repeat(runs: readonly (() => Promise<Cost>)[]): Promise<readonly Figures[]> {
+  const figures = runs.map(() => ({ costs: [] as Cost[] }));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [i, run] of runs.entries()) figures[i]?.costs.push(await run());
+  }
+  return figures;
+}
+
+/** How much more the second costs, round by round. */
+function difference([first, second]: readonly Figures[]): string {
+  const costs = second?.costs.map((cost, i) => cost.micros - (first?.costs[i]?.micros ?? NaN));
+  return costs === undefined ? '' : `${median(costs).toFixed(2).padStart(7)} µs`;
 }
 
 function requestsOf({ engine }: Bench, { connections, inFlight }: Shape): number {
@@ -115,21 +124,19 @@ function nameOf({ connections, inFlight }: Shape): string {
   return `${String(connections)}×${String(inFlight)}`;
 }
 
-function h2load(bench: Bench, shape: Shape): Promise<Figures> {
+function h2load(bench: Bench, shape: Shape): Promise<Cost> {
   const { service, body } = bench;
   const requests = requestsOf(bench, shape);
-  return repeat(() =>
-    measureCost(bench, requests, () => runH2load(service.port, shape, requests, body)),
-  );
+  return measureCost(bench, requests, () => runH2load(service.port, shape, requests, body));
 }
 
-function generator(bench: Bench, shape: Shape, varied: boolean): Promise<Figures> {
+function generator(bench: Bench, shape: Shape, varied: boolean): Promise<Cost> {
   const requests = requestsOf(bench, shape);
   const order = {
     ...{ port: bench.service.port, ...shape, requests, perSecond: 0 },
     ...{ keys: varied ? 10_000 : 1, varied },
   };
-  return repeat(() => measureCost(bench, requests, async () => (await runGenerator(order)).ok));
+  return measureCost(bench, requests, async () => (await runGenerator(order)).ok);
 }
 
 async function paced(bench: Bench, perSecond: number): Promise<string> {
@@ -158,15 +165,18 @@ async function benchEngine(engine: Engine, bench: Bench): Promise<Map<string, nu
   await runH2load(bench.service.port, { connections: 10, inFlight: 10 }, WARM_UP, bench.body);
   const shapes = SHAPES.filter((shape) => [undefined, nameOf(shape)].includes(ONLY_SHAPE));
   for (const shape of LOADS.includes('h2load') ? shapes : []) {
-    const found = await h2load(bench, shape);
-    figures.set(nameOf(shape), micros(found));
-    console.log(toText(`${nameOf(shape)} h2load`, found));
+    for (const found of await repeat([() => h2load(bench, shape)])) {
+      figures.set(nameOf(shape), micros(found));
+      console.log(toText(`${nameOf(shape)} h2load`, found));
+    }
   }
   for (const shape of shapes) {
-    for (const variety of ['alike', 'varied'].filter((each) => LOADS.includes(each))) {
-      const found = await generator(bench, shape, variety === 'varied');
-      console.log(toText(`${nameOf(shape)} generator, ${variety}`, found));
-    }
+    const varieties = ['alike', 'varied'].filter((each) => LOADS.includes(each));
+    const runs = varieties.map((each) => () => generator(bench, shape, each === 'varied'));
+    const found = await repeat(runs);
+    for (const [i, one] of found.entries())
+      console.log(toText(`${nameOf(shape)} generator, ${varieties[i] ?? ''}`, one));
+    console.log(`${`${nameOf(shape)} what variety costs`.padEnd(36)} ${difference(found)}`);
   }
   console.log(`${residentMegabytes(bench.service.pid).toFixed(0)} MB resident`);
   for (const rate of LOADS.includes('paced') ? RATES : []) console.log(await paced(bench, rate));
