@@ -176,7 +176,8 @@ async function benchEngine(engine: Engine, bench: Bench): Promise<Map<string, nu
     const found = await repeat(runs);
     for (const [i, one] of found.entries())
       console.log(toText(`${nameOf(shape)} generator, ${varieties[i] ?? ''}`, one));
-    console.log(`${`${nameOf(shape)} what variety costs`.padEnd(36)} ${difference(found)}`);
+    if (found.length > 1)
+      console.log(`${`${nameOf(shape)} what variety costs`.padEnd(36)} ${difference(found)}`);
   }
   console.log(`${residentMegabytes(bench.service.pid).toFixed(0)} MB resident`);
   for (const rate of LOADS.includes('paced') ? RATES : []) console.log(await paced(bench, rate));

@@ -16,18 +16,22 @@ interface Node {
   readonly isPadding: boolean;
   /** What a bit leads to: the root when it ends a code, nothing where no known code goes on. */
   readonly next: (Node | undefined)[];
+  /** By bit: the symbol whose code it ends. */
+  readonly symbols: number[];
 }
 
-const ROOT: Node = { id: 0, isPadding: true, next: [] };
+const ROOT: Node = { id: 0, isPadding: true, next: [], symbols: [] };
 const NODES = growTree();
 /** The state behind what is not known. Nothing leads away from it. */
 const UNKNOWN = NODES.length;
 /** `state after << 8 | symbols that ended` by `state << 8 | octet`; a state is the id of a node. */
 const STEPS = new Uint16Array((UNKNOWN + 1) << 8).fill(UNKNOWN << 8);
+/** What ended there, by the same index: `second symbol << 8 | first`. */
+const ENDED = new Uint16Array(STEPS.length);
 const IS_PADDING = Uint8Array.from([...NODES.map(({ isPadding }) => Number(isPadding)), 0]);
 
 for (const node of NODES) {
-  for (let octet = 0; octet < 256; octet++) STEPS[(node.id << 8) | octet] = stepFrom(node, octet);
+  for (let octet = 0; octet < 256; octet++) addStep(node, octet);
 }
 
 /**
@@ -45,10 +49,31 @@ export function skimHuffman(bytes: Uint8Array, start: number, end: number): numb
   return IS_PADDING[state >> 8] === 1 ? length : NOT_SKIMMED;
 }
 
+/** The same with the octets, which go to `out` from 0 on; it must have room for 8/5 of the input and two more. */
+export function unpackHuffman(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  out: Uint8Array,
+): number {
+  let state = 0;
+  let length = 0;
+  for (let at = start; at < end; at++) {
+    const place = state | octetAt(bytes, at);
+    const step = STEPS[place] ?? 0;
+    const ended = ENDED[place] ?? 0;
+    out[length] = ended;
+    out[length + 1] = ended >> 8;
+    state = step & 0xff00;
+    length += step & 0xff;
+  }
+  return IS_PADDING[state >> 8] === 1 ? length : NOT_SKIMMED;
+}
+
 function growTree(): readonly Node[] {
   const nodes = [ROOT];
   const addNode = (isPadding: boolean): Node => {
-    const node = { id: nodes.length, isPadding, next: [] };
+    const node = { id: nodes.length, isPadding, next: [], symbols: [] };
     nodes.push(node);
     return node;
   };
@@ -62,18 +87,26 @@ function growTree(): readonly Node[] {
     return node;
   };
   for (const { symbol, code, bits } of HUFFMAN_CODES) {
-    if (bits <= LONGEST_KNOWN && symbol !== BLANK) reach(code, bits).next[code & 1] = ROOT;
+    if (bits > LONGEST_KNOWN || symbol === BLANK) continue;
+    const node = reach(code, bits);
+    node.next[code & 1] = ROOT;
+    node.symbols[code & 1] = symbol;
   }
   reach(0xff, 8);
   return nodes;
 }
 
-function stepFrom(from: Node, octet: number): number {
+function addStep(from: Node, octet: number): void {
   let node: Node | undefined = from;
-  let symbols = 0;
-  for (let bit = 7; bit >= 0; bit--) {
-    node = node?.next[(octet >> bit) & 1];
-    if (node === ROOT) symbols++;
+  const ended: number[] = [];
+  for (let shift = 7; shift >= 0; shift--) {
+    const bit = (octet >> shift) & 1;
+    const symbol = node?.symbols[bit];
+    if (symbol !== undefined) ended.push(symbol);
+    node = node?.next[bit];
   }
-  return ((node?.id ?? UNKNOWN) << 8) | symbols;
+  const place = (from.id << 8) | octet;
+  const [first = 0, second = 0] = ended;
+  STEPS[place] = ((node?.id ?? UNKNOWN) << 8) | ended.length;
+  ENDED[place] = (second << 8) | first;
 }

@@ -1,7 +1,7 @@
 import { copyOctets, octetAt, putOctets } from '../octets';
 import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
-import { NOT_SKIMMED, skimHuffman } from './huffman-skim';
+import { NOT_SKIMMED, skimHuffman, unpackHuffman } from './huffman-skim';
 import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
 import { sameOctets, sampledHash } from './sampled-hash';
@@ -94,7 +94,10 @@ function unpack(
 ): number {
   if (coded === 0) return 0;
   const scratch = scratchFor(literals, coded);
-  const length = toScratch(reader, isHuffman, reader.at - coded, reader.at, scratch);
+  const start = reader.at - coded;
+  const known = isHuffman ? unpackHuffman(reader.bytes, start, reader.at, scratch) : NOT_SKIMMED;
+  if (known !== NOT_SKIMMED) return known;
+  const length = toScratch(reader, isHuffman, start, reader.at, scratch);
   if (length === NOT_HUFFMAN) return refuse(reader, 'a string is no valid huffman code');
   const octets = length & HUFFMAN_LENGTH;
   return isValue(scratch, length) ? octets : octets | BAD_VALUE;

@@ -6,7 +6,11 @@ import {
   NOT_HUFFMAN,
 } from '../../../../../src/wire/http2/hpack/huffman-decode';
 import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/huffman-encode';
-import { NOT_SKIMMED, skimHuffman } from '../../../../../src/wire/http2/hpack/huffman-skim';
+import {
+  NOT_SKIMMED,
+  skimHuffman,
+  unpackHuffman,
+} from '../../../../../src/wire/http2/hpack/huffman-skim';
 
 function decode(coded: Uint8Array): string | undefined {
   const out = Buffer.alloc(coded.length * 2 + 8);
@@ -94,7 +98,11 @@ function encodedLength8(): Buffer {
 describe('skimming huffman code', () => {
   const skim = (coded: Uint8Array) => {
     const around = Buffer.concat([Buffer.from([0xff, 0]), coded, Buffer.from([0xff, 0xff, 0xff])]);
-    return skimHuffman(around, 2, 2 + coded.length);
+    const out = Buffer.alloc(coded.length * 2 + 8);
+    const length = unpackHuffman(around, 2, 2 + coded.length, out);
+    expect(skimHuffman(around, 2, 2 + coded.length)).toBe(length);
+    if (length !== NOT_SKIMMED) expect(out.toString('latin1', 0, length)).toBe(decode(coded));
+    return length;
   };
   const coded = (text: string) => Uint8Array.from(encodeHuffman(Buffer.from(text, 'latin1')));
 
