@@ -118,7 +118,7 @@ function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 
-function counterText(before: string, { key, value, shareThreshold }: RuleDefinition): string {
+function counterText(before: string, { key, value = '', shareThreshold }: RuleDefinition): string {
   return `${before}${key}_${shareThreshold ? `${value}_` : ''}`;
 }
 
