@@ -67,6 +67,21 @@ describe.each([
     expect(runs).toMatchObject({ after: [6, 2 ** 40], held: [false, true] });
   });
 
+  it.each(['-5', '-100000', '2.5', '1e300', 'nan'])(
+    'hold back beside a counter that somebody else set to %s',
+    async (foreign) => {
+      const [odd, over] = [freshKey(), freshKey()];
+      await server.client.set(odd, foreign);
+      const runs = { ...batch([increment(odd), increment(over, 6, { limit: 5 })]), runEnds: [2] };
+      const [packed, listed] = [
+        await addByScript(linkWith(server.client, scripts), runs),
+        await addByScript(linkWith(server.client, without), runs),
+      ];
+      expect(packed.after[1]).toBe(6);
+      expect(listed.after[1]).toBe(12);
+    },
+  );
+
   it('leave the outcome open when their answer cannot be read', async () => {
     const broken = change(scripts, 'return pack(value)', "return pack(value) .. 'x'");
     const adding = addByScript(linkWith(server.client, broken), batch([increment(freshKey())]));

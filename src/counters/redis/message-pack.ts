@@ -7,8 +7,8 @@ export class PackError extends Error {
 }
 
 /**
- * Reads what `cmsgpack.pack` makes of whole numbers from 0 on, of texts and of lists (MessagePack specification,
- * formats int, str and array). Numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
+ * Reads what `cmsgpack.pack` makes of numbers, of texts and of lists (MessagePack specification, formats int, float, str
+ * and array). Fractions are cut off; numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
  */
 export function unpack(bytes: Buffer): Packed {
   const reader = { bytes, at: 0 };
@@ -35,6 +35,20 @@ function readValue(reader: Reader): Packed {
 function readLong(reader: Reader, type: number): Packed {
   if (type === 0xdc || type === 0xdd) return readList(reader, readUint(reader, (type - 0xdb) * 2));
   if (type >= 0xd9 && type <= 0xdb) return readText(reader, readUint(reader, 1 << (type - 0xd9)));
+  return readOddNumber(reader, type);
+}
+
+/** A counter that somebody else wrote may stand below 0, at a fraction, or at what is no number: that is 0. */
+function readOddNumber(reader: Reader, type: number): number {
+  const { bytes } = reader;
+  if (type >= 0xe0) return type - 0x100;
+  if (type === 0xca) return Math.trunc(bytes.readFloatBE(skip(reader, 4))) || 0;
+  if (type === 0xcb) return Math.trunc(bytes.readDoubleBE(skip(reader, 8))) || 0;
+  if (type === 0xd3) return Number(bytes.readBigInt64BE(skip(reader, 8)));
+  if (type >= 0xd0 && type <= 0xd2) {
+    const octets = 1 << (type - 0xd0);
+    return bytes.readIntBE(skip(reader, octets), octets);
+  }
   throw new PackError(
     `octet 0x${type.toString(16)} stands where a count, a text or a list is expected in the answer of a script`,
   );

@@ -11,6 +11,15 @@ describe('what scripts answer in MessagePack', () => {
     ['ce 00010000', 65_536],
     ['cf 0000000100000000', 4_294_967_296],
     ['cf 001fffffffffffff', Number.MAX_SAFE_INTEGER],
+    ['ff', -1],
+    ['e0', -32],
+    ['d0 80', -128],
+    ['d1 ff00', -256],
+    ['d2 80000000', -(2 ** 31)],
+    ['d3 ffffffff00000000', -(2 ** 32)],
+    ['ca 3fc00000', 1],
+    ['cb bff8000000000000', -1],
+    ['cb 7ff8000000000000', 0],
     ['a0', ''],
     ['a2 6869', 'hi'],
     [`d9 20 ${'61'.repeat(32)}`, 'a'.repeat(32)],
@@ -33,8 +42,8 @@ describe('what scripts answer in MessagePack', () => {
     ['dd ffffffff 01', 'the answer of a script is cut off'],
     ['01 02 03', '2 octets follow the answer of a script'],
     ['91 c0', 'octet 0xc0 stands where a count, a text or a list is expected'],
-    ['ff', 'octet 0xff stands where'],
-    ['cb 3ff0000000000000', 'octet 0xcb stands where'],
+    ['c1', 'octet 0xc1 stands where'],
+    ['cb 3ff0', 'the answer of a script is cut off'],
   ])('refuses %s', (hex, message) => {
     expect(() => read(hex)).toThrow(PackError);
     expect(() => read(hex)).toThrow(message);
