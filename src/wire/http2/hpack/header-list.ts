@@ -27,7 +27,7 @@ export interface DecodedHeaders extends HeaderList, Readonly<Judgement> {
   readonly listBytes: number;
 }
 
-/** A list that is being decoded: the first `count` fields. One is used for all lists of a connection. */
+/** A list that is being decoded: the first `count` fields. One is used for all lists of an owner. */
 export interface HeaderDraft {
   readonly fields: HeaderField[];
   count: number;
