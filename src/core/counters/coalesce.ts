@@ -1,57 +1,92 @@
 import type { Increment } from '../ports';
+import type { CounterPlace } from '../rules/counter-place';
 
 /** An increment that may still grow while its batch is being planned. */
 type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
+/** What `join` answers when the hits need an increment of their own. */
+export const NOT_JOINED = -1;
+
+/** The increments of one place, by values. Most places meet one text of values in a batch: the map is made with the second. */
+class CountersOfPlace {
+  #values: string | undefined;
+  #index = NOT_JOINED;
+  #others: Map<string, number> | undefined;
+
+  /** NOT_JOINED: no increment takes more hits of these values. */
+  get(values: string): number {
+    if (values === this.#values) return this.#index;
+    return this.#others?.get(values) ?? NOT_JOINED;
+  }
+
+  set(values: string, index: number): void {
+    this.#values ??= values;
+    if (values === this.#values) this.#index = index;
+    else (this.#others ??= new Map()).set(values, index);
+  }
+}
+
 /**
- * Gathers the increments of a batch. Equal keys become one increment, as long as that changes no
+ * Gathers the increments of a batch. Equal counters become one increment, as long as that changes no
  * answer: hits that are given back, and sums that would lose digits, stand alone, in order.
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
   readonly #apart: boolean;
-  #byKey: Map<string, number> | undefined;
+  /** The place that was asked for last, and its counters: most batches meet few places. */
+  #place: CounterPlace | undefined;
+  #counters = new CountersOfPlace();
+  #byPlace: Map<CounterPlace, CountersOfPlace> | undefined;
 
   /** `apart`: keep every increment on its own, because a request's counters are decided together. */
   constructor(apart: boolean) {
     this.#apart = apart;
   }
 
-  /** The index of the increment that now holds these hits; they are the last ones added to it. */
-  add(increment: Increment): number {
-    const { increments } = this;
-    const index = increments.length;
-    if (this.#apart) {
-      increments.push(increment);
-      return index;
-    }
-    const { key, hits } = increment;
+  /**
+   * The index of the increment that now holds these hits too; they are the last ones added to it. Or NOT_JOINED: then the
+   * caller adds an increment for them before it asks again.
+   */
+  join(place: CounterPlace, values: string, hits: number | bigint): number {
+    if (this.#apart) return NOT_JOINED;
+    const counters = this.#countersOf(place);
     if (typeof hits === 'bigint' || hits < 0) {
-      this.#keys().delete(key);
-      increments.push(increment);
-      return index;
+      counters.set(values, NOT_JOINED);
+      return NOT_JOINED;
     }
-    const earlier = index === 0 ? undefined : this.#keys().get(key);
-    const growing = earlier === undefined ? undefined : increments[earlier];
-    if (earlier !== undefined && growing !== undefined) {
-      const sum = (growing.hits as number) + hits;
-      if (sum <= Number.MAX_SAFE_INTEGER) {
-        growing.hits = sum;
-        return earlier;
-      }
-    }
-    this.#byKey?.set(key, index);
-    increments.push(increment);
-    return index;
+    const index = counters.get(values);
+    if (index !== NOT_JOINED && this.#grow(index, hits)) return index;
+    counters.set(values, this.increments.length);
+    return NOT_JOINED;
   }
 
-  /** Most batches of a quiet service hold one increment: the index by key is made with the second. */
-  #keys(): Map<string, number> {
-    if (this.#byKey === undefined) {
-      this.#byKey = new Map();
-      const [first] = this.increments;
-      if (first !== undefined) this.#byKey.set(first.key, 0);
-    }
-    return this.#byKey;
+  /** Its index. */
+  add(increment: Increment): number {
+    return this.increments.push(increment) - 1;
+  }
+
+  #grow(index: number, by: number): boolean {
+    const increment = this.increments[index] as Growing;
+    const sum = (increment.hits as number) + by;
+    if (sum > Number.MAX_SAFE_INTEGER) return false;
+    increment.hits = sum;
+    return true;
+  }
+
+  #countersOf(place: CounterPlace): CountersOfPlace {
+    if (place === this.#place) return this.#counters;
+    if (this.#place !== undefined) this.#counters = this.#leave(this.#place, place);
+    this.#place = place;
+    return this.#counters;
+  }
+
+  /** The counters of the other place. */
+  #leave(place: CounterPlace, other: CounterPlace): CountersOfPlace {
+    this.#byPlace ??= new Map([[place, this.#counters]]);
+    const known = this.#byPlace.get(other);
+    if (known !== undefined) return known;
+    const counters = new CountersOfPlace();
+    this.#byPlace.set(other, counters);
+    return counters;
   }
 }

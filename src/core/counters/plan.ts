@@ -3,11 +3,12 @@ import { hitsOf } from '../decision/hits';
 import { dropReplaced } from '../decision/replaces';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment, Random } from '../ports';
+import { counterName } from '../rules/counter-place';
 import { matchDescriptor, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
 import { UNIT_SECONDS } from '../units';
-import { Coalescer } from './coalesce';
-import type { Windows } from './windows';
+import { Coalescer, NOT_JOINED } from './coalesce';
+import type { Window, Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
 export interface Ask {
@@ -102,24 +103,37 @@ function matchRequest(
 }
 
 function askFor(
-  { limit, counterName, metric }: Match,
+  match: Match,
   hits: number | bigint,
   coalescer: Coalescer,
   windows: Windows,
-  { keyPrefix, ttlJitterSeconds }: PlanOptions,
+  options: PlanOptions,
   random: Random,
 ): Ask {
+  const { limit, metric } = match;
   if (limit.unlimited) return { limit, metric, hits: Number(hits), increment: -1, hitsUpTo: 0 };
-  const { unit } = limit;
-  const window = windows[unit];
-  const increment = coalescer.add({
-    key: keyPrefix + counterName + window.startText,
-    hits,
-    limit: limit.requestsPerUnit,
-    unit,
-    ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
-    windowEndSeconds: window.endSeconds,
-  });
+  let increment = coalescer.join(match.place, match.values, hits);
+  if (increment === NOT_JOINED) {
+    increment = coalescer.add(incrementFor(match, hits, windows[limit.unit], options, random));
+  }
   const hitsUpTo = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, hitsUpTo };
+}
+
+function incrementFor(
+  { limit, place, entries }: Match,
+  hits: number | bigint,
+  { keyEnd, endSeconds }: Window,
+  { keyPrefix, ttlJitterSeconds }: PlanOptions,
+  random: Random,
+): Increment {
+  const { requestsPerUnit, unit } = limit;
+  return {
+    key: keyPrefix + counterName(place, entries) + keyEnd,
+    hits,
+    limit: requestsPerUnit,
+    unit,
+    ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
+    windowEndSeconds: endSeconds,
+  };
 }

@@ -2,8 +2,8 @@ import { UNIT_SECONDS, windowStart, type Unit } from '../units';
 
 /** The current window of one unit. */
 export interface Window {
-  /** Its start in Unix seconds as text: the end of every counter key. */
-  readonly startText: string;
+  /** `_<start in Unix seconds>`: the end of every counter key. */
+  readonly keyEnd: string;
   readonly endSeconds: number;
   readonly secondsUntilReset: number;
 }
@@ -30,7 +30,7 @@ export function windowsAt(second: number): Windows {
   const of = (unit: Unit): Window => {
     const start = windowStart(unit, second);
     const endSeconds = start + UNIT_SECONDS[unit];
-    return { startText: String(start), endSeconds, secondsUntilReset: endSeconds - second };
+    return { keyEnd: `_${String(start)}`, endSeconds, secondsUntilReset: endSeconds - second };
   };
   return {
     SECOND: of('SECOND'),

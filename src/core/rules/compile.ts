@@ -1,3 +1,4 @@
+import type { CounterPlace } from './counter-place';
 import type { DomainDefinition, RuleDefinition } from './definition';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
@@ -69,10 +70,10 @@ function addRule(
   const segment = metricSegment(rule);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
   const node: Mutable<RuleNode> = {
+    ...counterPlace(domain, parent?.node, rule),
     limit: compileLimit(rule, metricPath),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
-    counterText: counterText(parent === undefined ? `${domain}_` : '', rule),
     segment,
     valueToMetric: rule.valueToMetric,
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
@@ -118,8 +119,20 @@ function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 
-function counterText(before: string, { key, value = '', shareThreshold }: RuleDefinition): string {
-  return `${before}${key}_${shareThreshold ? `${value}_` : ''}`;
+function counterPlace(
+  domain: string,
+  parent: RuleNode | undefined,
+  { key, value, shareThreshold }: RuleDefinition,
+): CounterPlace {
+  const varies = value === undefined || (value.includes('*') && !shareThreshold);
+  const before = parent === undefined ? domain : parent.varies ? '' : parent.counterText;
+  return {
+    // `join` makes a text of one piece: others are put together anew for each counter key.
+    counterText: [before, key, varies ? '' : value].join('_'),
+    varies,
+    above: parent?.varies === true ? parent : parent?.above,
+    level: parent === undefined ? 0 : parent.level + 1,
+  };
 }
 
 /** One shared empty list: reading its length touches no memory of the rule's own. */

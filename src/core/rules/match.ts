@@ -1,13 +1,18 @@
 import type { Entry, RequestDescriptor } from '../model';
-import { unitOfNumber } from '../units';
+import { unitOfNumber, type Unit } from '../units';
+import { joinValues, type CounterPlace } from './counter-place';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
 
-/** The limit that applies to a descriptor, and the texts that follow from the path to it. */
+/** The limit that applies to a descriptor, and what follows from the path to it. */
 export interface Match {
   readonly limit: RuleLimit;
-  /** `<domain>_<key>_<value>_…_`: the counter key without prefix and window start (choices §3). */
-  readonly counterName: string;
+  /** Equal places and `values` are equal counters; `counterName` says their name. */
+  readonly place: CounterPlace;
+  /** The values that vary on the path, as one text. */
+  readonly values: string;
+  /** What `counterName` takes with `place`. */
+  readonly entries: readonly Entry[];
   /** The metric key under which its hits count. */
   readonly metric: string;
 }
@@ -24,17 +29,16 @@ export function matchDescriptor(
   const { entries } = descriptor;
   let level: RuleLevel | undefined = rules.top;
   let node: RuleNode | undefined;
-  let counterName = '';
+  let values = '';
   for (const { key, value } of entries) {
     node = level === undefined ? undefined : findNode(level, key, value);
     if (node === undefined) return undefined;
-    // One join each: every one of them costs more than finding the rule's next level.
-    counterName += node.counterText;
-    if (node.sharedPattern === undefined) counterName += value + '_';
+    if (node.varies) values = node.above === undefined ? value : joinValues(values, value);
     level = node.children;
   }
   if (node?.limit === undefined) return undefined;
-  return { limit: node.limit, counterName, metric: metricOf(rules, entries, node, node.limit) };
+  const { limit } = node;
+  return { limit, place: node, values, entries, metric: metricOf(rules, entries, node, limit) };
 }
 
 function metricOf(
@@ -90,15 +94,30 @@ function appendFlagged(node: RuleNode, { key, value }: Entry): string {
   return named ? `${key}_${value}` : node.segment;
 }
 
+/** Of limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */
+const OVERRIDES: Readonly<Record<Unit, CounterPlace>> = {
+  SECOND: overridesPlace(),
+  MINUTE: overridesPlace(),
+  HOUR: overridesPlace(),
+  DAY: overridesPlace(),
+  WEEK: overridesPlace(),
+  MONTH: overridesPlace(),
+  YEAR: overridesPlace(),
+};
+
+function overridesPlace(): CounterPlace {
+  return { counterText: '', varies: true, above: undefined, level: 0 };
+}
+
 /** A limit in the request applies where the domain is known and beats every rule (choices §2.6). */
 function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match | undefined {
   const unit = descriptor.limit === undefined ? undefined : unitOfNumber(descriptor.limit.unit);
   if (descriptor.limit === undefined || unit === undefined) return undefined;
   const { requestsPerUnit } = descriptor.limit;
-  let counterName = rules.domain + '_';
+  let name = rules.domain;
   const segments: string[] = [];
   for (const { key, value } of descriptor.entries) {
-    counterName += key + '_' + value + '_';
+    name += '_' + key + '_' + value;
     segments.push(value === '' ? key : `${key}_${value}`);
   }
   const metric = `${rules.domain}.${segments.join('.')}`;
@@ -116,5 +135,6 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     onStoreError: undefined,
     metric,
   };
-  return { limit, counterName, metric };
+  const entries: readonly Entry[] = [{ key: '', value: name }];
+  return { limit, place: OVERRIDES[unit], values: name, entries, metric };
 }

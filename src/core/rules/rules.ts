@@ -1,5 +1,6 @@
 import type { CurrentLimit, JsonObject } from '../model';
 import type { Unit } from '../units';
+import type { CounterPlace } from './counter-place';
 import type { OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
 
@@ -23,16 +24,11 @@ export interface RuleLimit {
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
-export interface RuleNode {
+export interface RuleNode extends CounterPlace {
   readonly limit: RuleLimit | undefined;
   readonly children: RuleLevel | undefined;
   /** The wildcard pattern that stands for the value in counter keys; undefined: the value itself. */
   readonly sharedPattern: string | undefined;
-  /**
-   * What its counter keys say up to the value of this level: `<key>_`, on the top level `<domain>_<key>_`; where the pattern
-   * stands for the value, that is in it too, with its `_`.
-   */
-  readonly counterText: string;
   /** The segment of this level in a metric key when no runtime value goes into it. */
   readonly segment: string;
   readonly valueToMetric: boolean;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { Coalescer } from '../../../../src/core/counters/coalesce';
+import { Coalescer, NOT_JOINED } from '../../../../src/core/counters/coalesce';
 import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan';
 import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
-import type { Increment } from '../../../../src/core/ports';
+import type { CounterPlace } from '../../../../src/core/rules/counter-place';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 
@@ -110,32 +110,54 @@ describe('planBatch', () => {
 });
 
 describe('Coalescer', () => {
-  const increment = (key: string, hits: number | bigint): Increment => ({
-    key,
-    hits,
-    limit: 1,
-    unit: 'HOUR',
-    ttlSeconds: 1,
-    windowEndSeconds: 1,
+  interface One {
+    readonly place: CounterPlace;
+    readonly values: string;
+    readonly hits: number | bigint;
+  }
+  const placeNamed = (counterText: string): CounterPlace => ({
+    counterText,
+    varies: true,
+    above: undefined,
+    level: 0,
   });
+  const [a, b] = [placeNamed('a'), placeNamed('b')];
+  const nameOf = ({ place, values }: One) => place.counterText + values;
+  const gather = (coalescer: Coalescer, one: One) => {
+    const joined = coalescer.join(one.place, one.values, one.hits);
+    if (joined !== NOT_JOINED) return joined;
+    const { hits } = one;
+    const rest = { limit: 1, unit: 'HOUR', ttlSeconds: 1, windowEndSeconds: 1 } as const;
+    return coalescer.add({ key: nameOf(one), hits, ...rest });
+  };
 
   it('never joins across hits that are given back, nor above exact sums', () => {
     const coalescer = new Coalescer(false);
-    const places = [
-      coalescer.add(increment('a', 1)),
-      coalescer.add(increment('a', -1)),
-      coalescer.add(increment('a', 2)),
-      coalescer.add(increment('a', Number.MAX_SAFE_INTEGER)),
-      coalescer.add(increment('a', 2n ** 60n)),
-      coalescer.add(increment('b', 1)),
-      coalescer.add(increment('b', 1)),
-    ];
-    expect(places).toEqual([0, 1, 2, 3, 4, 5, 5]);
+    const indexes = [1, -1, 2, Number.MAX_SAFE_INTEGER, 2n ** 60n, 1, 1].map((hits) =>
+      gather(coalescer, { place: a, values: '1', hits }),
+    );
+    expect(indexes).toEqual([0, 1, 2, 3, 4, 5, 5]);
+  });
+
+  it('joins equal values of one place, and of no other', () => {
+    const coalescer = new Coalescer(false);
+    const asks = [a, b, a, b].flatMap((place) => [
+      { place, values: '1', hits: 1 },
+      { place, values: '2', hits: 1 },
+    ]);
+    expect(asks.map((ask) => gather(coalescer, ask))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+  });
+
+  it('keeps all of them apart where counters of a request are decided together', () => {
+    const coalescer = new Coalescer(true);
+    const ask = { place: a, values: '1', hits: 1 };
+    expect([gather(coalescer, ask), gather(coalescer, ask)]).toEqual([0, 1]);
   });
 
   it('changes no count: one by one and joined leave every ask the same counter', () => {
     const one = fc.record({
-      key: fc.constantFrom('a', 'b', 'c'),
+      place: fc.constantFrom(a, b),
+      values: fc.constantFrom('1', '2', '3'),
       hits: fc.integer({ min: -3, max: 5 }),
     });
     fc.assert(
@@ -146,16 +168,16 @@ describe('Coalescer', () => {
           counts.set(key, next);
           return next;
         };
-        const alone = list.map(({ key, hits }) => count(key, hits));
+        const alone = list.map((ask) => count(nameOf(ask), ask.hits));
 
         const coalescer = new Coalescer(false);
-        const places = list.map(({ key, hits }) => {
-          const index = coalescer.add(increment(key, hits));
+        const indexes = list.map((ask) => {
+          const index = gather(coalescer, ask);
           return { index, upTo: Number(coalescer.increments[index]?.hits) };
         });
         counts.clear();
         const after = coalescer.increments.map(({ key, hits }) => count(key, Number(hits)));
-        const joined = places.map(
+        const joined = indexes.map(
           ({ index, upTo }) =>
             (after[index] ?? NaN) - (Number(coalescer.increments[index]?.hits) - upTo),
         );
@@ -172,7 +194,7 @@ it('keeps the windows of a second and makes new ones for the next', () => {
   expect(windowsOf(NOW + 0.9)).toBe(first);
   expect(windowsOf(NOW + 1)).not.toBe(first);
   expect(first.MINUTE).toEqual({
-    startText: '1795240200',
+    keyEnd: '_1795240200',
     endSeconds: 1_795_240_260,
     secondsUntilReset: 59,
   });

@@ -1,5 +1,9 @@
+import fc from 'fast-check';
+import type { Entry } from '../../../../src/core/model';
+import type { DomainRules } from '../../../../src/core/rules/rules';
 import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
+import { counterName } from '../../../../src/core/rules/counter-place';
 import { matchDescriptor } from '../../../../src/core/rules/match';
 import { descriptor } from '../../../support/requests';
 import { definitionsOf, rulesOf, type RuleSketch } from '../../../support/rules';
@@ -12,7 +16,7 @@ function match(sketches: readonly RuleSketch[], entries: string[], limit?: [numb
   return (
     found && {
       requests: found.limit.requestsPerUnit,
-      counterName: found.counterName,
+      counterName: counterName(found.place, found.entries),
       metric: found.metric,
     }
   );
@@ -33,10 +37,10 @@ describe('matchDescriptor', () => {
   ];
 
   it.each([
-    [['user=bob'], 1, 'd_user_bob_', 'd.user'],
-    [['user=ann', 'path=/cart'], 2, 'd_user_ann_path_/cart_', 'd.user_ann.path_/cart'],
-    [['user=ann', 'path=/pay'], 3, 'd_user_ann_path_/pay_', 'd.user_ann.path'],
-    [['path=/v1'], 7, 'd_path_/v1_', 'd.path_/v*'],
+    [['user=bob'], 1, 'd_user_bob', 'd.user'],
+    [['user=ann', 'path=/cart'], 2, 'd_user_ann_path_/cart', 'd.user_ann.path_/cart'],
+    [['user=ann', 'path=/pay'], 3, 'd_user_ann_path_/pay', 'd.user_ann.path'],
+    [['path=/v1'], 7, 'd_path_/v1', 'd.path_/v*'],
   ])('%j takes the most specific rule', (entries, requests, counterName, metric) => {
     expect(match(shop, entries)).toEqual({ requests, counterName, metric });
   });
@@ -59,7 +63,7 @@ describe('matchDescriptor', () => {
 
   it('counts all values of a shared wildcard under its pattern, and names its text before the star', () => {
     const shared: RuleSketch = { key: 'f', value: 'a/*', shareThreshold: true, limit: [1, 'DAY'] };
-    const expected = { requests: 1, counterName: 'd_f_a/*_', metric: 'd.f_a/' };
+    const expected = { requests: 1, counterName: 'd_f_a/*', metric: 'd.f_a/' };
     expect(match([shared], ['f=a/1'])).toEqual(expected);
     expect(match([{ ...shared, detailedMetric: true }], ['f=a/1'])).toEqual(expected);
     expect(match([{ ...shared, valueToMetric: true }], ['f=a/1'])).toEqual(expected);
@@ -94,9 +98,57 @@ describe('matchDescriptor', () => {
   it('lets a limit in the request beat every rule, also where there is none', () => {
     expect(match([{ key: 'k', limit: { unlimited: true } }], ['k=v', 'x'], [5, 7])).toEqual({
       requests: 5,
-      counterName: 'd_k_v_x__',
+      counterName: 'd_k_v_x_',
       metric: 'd.k_v.x',
     });
+  });
+});
+
+describe('the place and the values of a match', () => {
+  const tree: RuleSketch[] = [
+    {
+      key: 'a',
+      rules: [{ key: 'b', limit: [1, 'DAY'], rules: [{ key: 'c', limit: [2, 'DAY'] }] }],
+    },
+    { key: 'a', value: '1', rules: [{ key: 'b', limit: [3, 'DAY'] }] },
+    { key: 'f', value: '1*', shareThreshold: true, rules: [{ key: 'b', limit: [4, 'DAY'] }] },
+  ];
+  const domain = rulesOf('d', tree).domains.get('d') as DomainRules;
+  const text = fc.string({ unit: fc.constantFrom('1', ':', '_', '2'), maxLength: 3 });
+  const entries = fc
+    .tuple(fc.constantFrom('a', 'f'), fc.array(text, { minLength: 1, maxLength: 3 }))
+    .map(([top, values]) => values.map((value, i) => ({ key: [top, 'b', 'c'][i] ?? '', value })));
+  const find = (path: readonly Entry[]) =>
+    matchDescriptor(domain, {
+      entries: path,
+      hits: undefined,
+      limit: undefined,
+      isNegativeHits: false,
+    });
+
+  it('name its counter as the reference does', () => {
+    fc.assert(
+      fc.property(entries, (path) => {
+        const found = find(path);
+        fc.pre(found !== undefined);
+        const named = path.map(({ key, value }) => `_${key}_${key === 'f' ? '1*' : value}`);
+        expect(counterName(found.place, found.entries)).toBe(`d${named.join('')}`);
+      }),
+    );
+  });
+
+  it('are equal only for one counter', () => {
+    fc.assert(
+      fc.property(entries, entries, (one, other) => {
+        const [a, b] = [find(one), find(other)];
+        fc.pre(a !== undefined && b !== undefined);
+        const isSame = a.place === b.place && a.values === b.values;
+        const shared = (path: readonly Entry[]) =>
+          path.map(({ key, value }) => [key, key === 'f' ? '1*' : value]);
+        expect(isSame).toBe(JSON.stringify(shared(one)) === JSON.stringify(shared(other)));
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

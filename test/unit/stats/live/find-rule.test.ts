@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { RequestDescriptor } from '../../../../src/core/model';
+import { counterName } from '../../../../src/core/rules/counter-place';
 import { matchDescriptor } from '../../../../src/core/rules/match';
 import type { DomainRules } from '../../../../src/core/rules/rules';
 import { findRule } from '../../../../src/stats/live/find-rule';
@@ -57,9 +58,10 @@ describe('reading the name of a counter along the rules', () => {
         const descriptor = { entries, hits: undefined, limit: undefined, isNegativeHits: false };
         const match = matchDescriptor(domain, descriptor satisfies RequestDescriptor);
         fc.pre(match !== undefined);
-        const { limit, counterName } = match;
+        const { limit, place, entries: matched } = match;
+        const name = `${counterName(place, matched)}_`;
         const wanted = { limit: limit.requestsPerUnit, unit: limit.unit };
-        expect(findRule(rules, counterName, wanted)?.limit).toBe(limit);
+        expect(findRule(rules, name, wanted)?.limit).toBe(limit);
       }),
     );
   });
