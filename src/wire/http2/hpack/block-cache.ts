@@ -17,6 +17,8 @@ export interface BlockCache {
   readonly slots: (RememberedBlock | undefined)[];
   /** Per slot: the hash of the last block that found the slot taken. */
   readonly rivals: Int32Array;
+  /** The one that was found last. */
+  last: RememberedBlock | undefined;
 }
 
 const SLOTS = 16;
@@ -26,6 +28,7 @@ export function createBlockCache(): BlockCache {
   return {
     slots: new Array<RememberedBlock | undefined>(SLOTS).fill(undefined),
     rivals: new Int32Array(SLOTS).fill(-1),
+    last: undefined,
   };
 }
 
@@ -37,9 +40,23 @@ export function recallBlock(
   start: number,
   end: number,
 ): DecodedHeaders | undefined {
+  const { last } = cache;
+  if (isSame(last, version, bytes, start, end)) return last.list;
   const found = cache.slots[sampledHash(bytes, start, end) & (SLOTS - 1)];
-  if (found?.version !== version || found.octets.length !== end - start) return undefined;
-  return sameOctets(found.octets, bytes, start) ? found.list : undefined;
+  if (!isSame(found, version, bytes, start, end)) return undefined;
+  cache.last = found;
+  return found.list;
+}
+
+function isSame(
+  block: RememberedBlock | undefined,
+  version: object,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): block is RememberedBlock {
+  if (block?.version !== version || block.octets.length !== end - start) return false;
+  return sameOctets(block.octets, bytes, start);
 }
 
 /** A block that is in use is replaced only by one that comes twice. */

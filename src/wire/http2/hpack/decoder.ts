@@ -6,6 +6,7 @@ import {
   dynamicField,
   insertField,
   resizeTable,
+  watchChanges,
   type DynamicTable,
 } from './dynamic-table';
 import {
@@ -93,10 +94,10 @@ export function decodeBlock(
   // Without a version nothing is remembered that still holds: peers whose blocks change the table do not pay for it.
   const recalled = table.version && recallBlock(blocks, table.version, bytes, start, end);
   if (recalled !== undefined) return recalled;
-  const version = (table.version ??= {});
+  watchChanges(table);
   const list = decodeFields(decoder, bytes, start, end);
-  if (list !== undefined && table.version === version) {
-    rememberBlock(blocks, version, bytes, start, end, list);
+  if (list !== undefined && !table.isChanged) {
+    rememberBlock(blocks, (table.version ??= {}), bytes, start, end, list);
   }
   return list;
 }

@@ -14,6 +14,8 @@ export interface DynamicTable {
    * change. An object, because a number would come round again one day.
    */
   version: object | undefined;
+  /** Whether anything changed since `watchChanges`. */
+  isChanged: boolean;
 }
 
 const FIRST_RING = 16;
@@ -28,6 +30,7 @@ export function createDynamicTable(maxBytes: number): DynamicTable {
     bytes: 0,
     maxBytes,
     version: undefined,
+    isChanged: false,
   };
 }
 
@@ -41,7 +44,7 @@ export function dynamicField(table: DynamicTable, age: number): HeaderField | un
 export function insertField(table: DynamicTable, field: HeaderField): void {
   const { size } = field;
   evict(table, table.maxBytes - size);
-  table.version = undefined;
+  noteChange(table);
   if (size > table.maxBytes) return;
   if (table.count === table.ring.length) widen(table);
   table.ring[table.next & (table.ring.length - 1)] = field;
@@ -54,7 +57,16 @@ export function insertField(table: DynamicTable, field: HeaderField): void {
 export function resizeTable(table: DynamicTable, maxBytes: number): void {
   table.maxBytes = maxBytes;
   evict(table, maxBytes);
+  noteChange(table);
+}
+
+export function watchChanges(table: DynamicTable): void {
+  table.isChanged = false;
+}
+
+function noteChange(table: DynamicTable): void {
   table.version = undefined;
+  table.isChanged = true;
 }
 
 function evict(table: DynamicTable, room: number): void {

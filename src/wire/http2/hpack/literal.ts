@@ -31,6 +31,8 @@ export interface LiteralReader {
   readonly remembered: (Remembered | undefined)[];
   /** Per slot: the hash of the last string that was not remembered. */
   readonly seenOnce: Int32Array;
+  /** The one that was found last: in most blocks it is the only one. */
+  last: Remembered | undefined;
   scratch: Uint8Array;
 }
 
@@ -42,6 +44,7 @@ export function createLiteralReader(): LiteralReader {
   return {
     remembered: new Array<Remembered | undefined>(SLOTS).fill(undefined),
     seenOnce: new Int32Array(SLOTS).fill(-1),
+    last: undefined,
     scratch: new Uint8Array(256),
   };
 }
@@ -54,18 +57,31 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
   const start = end - length;
   if (reader.fault !== undefined) return NOTHING;
   if (length > LONGEST_REMEMBERED) return decode(literals, reader, isHuffman, start, end);
+  const { last } = literals;
+  if (isKnown(last, isHuffman, length, reader.bytes, start)) return last.literal;
   const hash = sampledHash(reader.bytes, start, end);
   const known = literals.remembered[hash & (SLOTS - 1)];
-  if (
-    known?.octets.length === length &&
-    known.huffman === isHuffman &&
-    sameOctets(known.octets, reader.bytes, start)
-  ) {
+  if (isKnown(known, isHuffman, length, reader.bytes, start)) {
+    literals.last = known;
     return known.literal;
   }
   const literal = decode(literals, reader, isHuffman, start, end);
   remember(literals, hash, reader, start, end, isHuffman, literal);
   return literal;
+}
+
+function isKnown(
+  known: Remembered | undefined,
+  isHuffman: boolean,
+  length: number,
+  bytes: Uint8Array,
+  start: number,
+): known is Remembered {
+  return (
+    known?.octets.length === length &&
+    known.huffman === isHuffman &&
+    sameOctets(known.octets, bytes, start)
+  );
 }
 
 /** Set by `skimLiteral` when the string may not stand as a field's value; the other bits are its length. */
