@@ -27,6 +27,7 @@ const change = (scripts: Scripts, from: string, to: string): Scripts => ({
 
 const linkWith = (client: Redis, scripts: Scripts) =>
   ({
+    store: '127.0.0.1:1',
     client,
     scripts,
     refuseScripts: () => undefined,
@@ -86,6 +87,8 @@ describe.each([
     const broken = change(scripts, 'return pack(value)', "return pack(value) .. 'x'");
     const adding = addByScript(linkWith(server.client, broken), batch([increment(freshKey())]));
     await expect(adding).rejects.toThrow(UnknownOutcome);
-    await expect(adding).rejects.toThrow('1 octets follow the answer of a script');
+    await expect(adding).rejects.toThrow(
+      'an answer of redis 127.0.0.1:1 cannot be read, and what it is about may be counted or not: 1 octets follow',
+    );
   });
 });

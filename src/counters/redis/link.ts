@@ -15,6 +15,8 @@ import {
 
 /** A connection that is ready for use, with what waits for its answers. */
 export interface Link {
+  /** Where it leads, for messages. */
+  readonly store: string;
   readonly client: Redis;
   readonly exchanges: Exchanges;
   /** Keys whose time to live this connection has set; for the mode without scripts. */
@@ -134,6 +136,7 @@ export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions):
   if (client.status !== 'ready') end('closed by the server');
 
   return {
+    store,
     client,
     exchanges,
     expiring: createRecentKeys(MAX_RECENT_KEYS),

@@ -6,7 +6,7 @@ import { type Link } from './link';
 import { type Script } from './lua';
 import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
-import { isKeysRefused, toReason, UnknownOutcome } from './store-errors';
+import { isKeysRefused, toUnreadError } from './store-errors';
 
 /**
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
@@ -17,8 +17,8 @@ export async function addByScript(link: Link, batch: CounterBatch): Promise<Coun
   const { add, holdBack, isDeclaringKeys } = link.scripts;
   const args = encodeArguments(increments, runEnds, isDeclaringKeys);
   if (runEnds === undefined)
-    return readCounts(link, readAnswer(await call(link.client, add, args)));
-  const answer = readAnswer(await call(link.client, holdBack, args));
+    return readCounts(link, readAnswer(link, await call(link.client, add, args)));
+  const answer = readAnswer(link, await call(link.client, holdBack, args));
   const [counts, places] = answer as [unknown, number[]];
   const reply = readCounts(link, counts);
   if (places.length === 0) return reply;
@@ -38,12 +38,12 @@ async function call(client: Redis, script: Script, args: ScriptArguments): Promi
 }
 
 /** A packed answer, or a list where the server cannot pack. */
-function readAnswer(answer: unknown): unknown {
+function readAnswer({ store }: Link, answer: unknown): unknown {
   if (!Buffer.isBuffer(answer)) return answer;
   try {
     return unpack(answer);
   } catch (error) {
-    throw new UnknownOutcome('store_unavailable', toReason(error), { cause: error });
+    throw toUnreadError(store, error);
   }
 }
 

@@ -73,6 +73,12 @@ export function toLostError(store: string, reason: string): StoreError {
   return new UnknownOutcome('store_unavailable', message);
 }
 
+/** It answered what no script of ours says. */
+export function toUnreadError(store: string, cause: unknown): StoreError {
+  const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;
+  return new UnknownOutcome('store_unavailable', message, { cause });
+}
+
 export function toUnavailableError(store: string, reason: string): StoreError {
   return new StoreError('store_unavailable', `redis ${store} is not available: ${reason}`);
 }
