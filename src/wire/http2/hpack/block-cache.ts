@@ -11,7 +11,7 @@ interface RememberedBlock {
 
 /**
  * Header lists by the octets of their block. Only for blocks that do not change the dynamic table, and valid only
- * while nothing else changes it: then equal octets mean equal lists. Bounded: the slots times the two sizes.
+ * while nothing else changes it: then equal octets mean equal lists. Bounded: the slots, and the last one, times the two sizes.
  */
 export interface BlockCache {
   readonly slots: (RememberedBlock | undefined)[];
