@@ -24,10 +24,12 @@ const ROOT: Node = { id: 0, isPadding: true, next: [], symbols: [] };
 const NODES = growTree();
 /** The state behind what is not known. Nothing leads away from it. */
 const UNKNOWN = NODES.length;
-/** `state after << 8 | symbols that ended` by `state << 8 | octet`; a state is the id of a node. */
-const STEPS = new Uint16Array((UNKNOWN + 1) << 8).fill(UNKNOWN << 8);
-/** What ended there, by the same index: `second symbol << 8 | first`. */
-const ENDED = new Uint16Array(STEPS.length);
+/** `state after << 8` by `state << 8 | octet`; a state is the id of a node. */
+const NEXT_STATE = new Uint16Array((UNKNOWN + 1) << 8).fill(UNKNOWN << 8);
+/** How many symbols ended there, by the same index. */
+const ENDED_COUNT = new Uint8Array(NEXT_STATE.length);
+/** What ended there: `second symbol << 8 | first`. */
+const ENDED = new Uint16Array(NEXT_STATE.length);
 const IS_PADDING = Uint8Array.from([...NODES.map(({ isPadding }) => Number(isPadding)), 0]);
 
 for (const node of NODES) {
@@ -42,9 +44,9 @@ export function skimHuffman(bytes: Uint8Array, start: number, end: number): numb
   let state = 0;
   let length = 0;
   for (let at = start; at < end; at++) {
-    const step = STEPS[state | octetAt(bytes, at)] ?? 0;
-    state = step & 0xff00;
-    length += step & 0xff;
+    const place = state | octetAt(bytes, at);
+    state = NEXT_STATE[place] ?? 0;
+    length += ENDED_COUNT[place] ?? 0;
   }
   return IS_PADDING[state >> 8] === 1 ? length : NOT_SKIMMED;
 }
@@ -60,12 +62,11 @@ export function unpackHuffman(
   let length = 0;
   for (let at = start; at < end; at++) {
     const place = state | octetAt(bytes, at);
-    const step = STEPS[place] ?? 0;
     const ended = ENDED[place] ?? 0;
     out[length] = ended;
     out[length + 1] = ended >> 8;
-    state = step & 0xff00;
-    length += step & 0xff;
+    state = NEXT_STATE[place] ?? 0;
+    length += ENDED_COUNT[place] ?? 0;
   }
   return IS_PADDING[state >> 8] === 1 ? length : NOT_SKIMMED;
 }
@@ -107,6 +108,7 @@ function addStep(from: Node, octet: number): void {
   }
   const place = (from.id << 8) | octet;
   const [first = 0, second = 0] = ended;
-  STEPS[place] = ((node?.id ?? UNKNOWN) << 8) | ended.length;
+  NEXT_STATE[place] = (node?.id ?? UNKNOWN) << 8;
+  ENDED_COUNT[place] = ended.length;
   ENDED[place] = (second << 8) | first;
 }
