@@ -1,9 +1,9 @@
-import { copyOctets } from '../octets';
 import { LARGEST_KEPT, type DecodedHeaders } from './header-list';
-import { sameOctets, sampledHash } from './sampled-hash';
+import { createOctetKey, isKey, type OctetKey } from './octet-key';
+import { sampledHash } from './sampled-hash';
 
 interface RememberedBlock {
-  readonly octets: Uint8Array;
+  readonly key: OctetKey;
   /** The dynamic table's version at which these octets meant this list. */
   readonly version: object;
   readonly list: DecodedHeaders;
@@ -55,8 +55,8 @@ function isSame(
   start: number,
   end: number,
 ): block is RememberedBlock {
-  if (block?.version !== version || block.octets.length !== end - start) return false;
-  return sameOctets(block.octets, bytes, start);
+  if (block?.version !== version || block.key.length !== end - start) return false;
+  return isKey(block.key, bytes, start);
 }
 
 /** A block that is in use is replaced only by one that comes twice. */
@@ -75,5 +75,5 @@ export function rememberBlock(
     cache.rivals[slot] = hash;
     return;
   }
-  cache.slots[slot] = { octets: copyOctets(bytes, start, end), version, list };
+  cache.slots[slot] = { key: createOctetKey(bytes, start, end), version, list };
 }

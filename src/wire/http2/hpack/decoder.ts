@@ -112,7 +112,10 @@ function decodeFields(
   beginReading(reader, bytes, start, end);
   readSizeUpdates(decoder, reader);
   beginList(draft);
-  while (reader.at < end) readField(decoder, reader, draft);
+  while (reader.at < end) {
+    if (octetAt(bytes, reader.at) < 0x80) readUnindexed(decoder, reader, draft);
+    else addField(draft, decoder.maxListBytes, fieldAt(decoder, reader, readInteger(reader, 7)));
+  }
   reader.bytes = NO_OCTETS;
   if (reader.fault !== undefined) return undefined;
   const list = finishList(draft, decoder.last, lists);
@@ -135,11 +138,10 @@ function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
   if (decoder.owesSizeUpdate) refuse(reader, 'a table size update is missing');
 }
 
-function readField(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
+/** All but an indexed field (RFC 7541 §6.1). */
+function readUnindexed(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
   const first = octetAt(reader.bytes, reader.at);
-  if (first >= 0x80) {
-    addField(list, decoder.maxListBytes, fieldAt(decoder, reader, readInteger(reader, 7)));
-  } else if (first >= 0x40) {
+  if (first >= 0x40) {
     readIndexedLiteral(decoder, reader, list);
   } else if (first >= 0x20) {
     refuse(reader, 'a table size update follows a field');

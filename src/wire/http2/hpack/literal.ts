@@ -1,10 +1,12 @@
-import { copyOctets, octetAt, putOctets } from '../octets';
+import { octetAt, putOctets } from '../octets';
 import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
-import { NOT_SKIMMED, skimHuffman, unpackHuffman } from './huffman-skim';
+import { NOT_SKIMMED, skimHuffman } from './huffman-skim';
+import { unpackHuffman } from './huffman-unpack';
 import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
-import { sameOctets, sampledHash } from './sampled-hash';
+import { createOctetKey, isKey, type OctetKey } from './octet-key';
+import { sampledHash } from './sampled-hash';
 
 /** A string of a header block. */
 export interface Literal {
@@ -18,7 +20,7 @@ export interface Literal {
 }
 
 interface Remembered {
-  readonly octets: Uint8Array;
+  readonly key: OctetKey;
   readonly huffman: boolean;
   readonly literal: Literal;
 }
@@ -78,9 +80,7 @@ function isKnown(
   start: number,
 ): known is Remembered {
   return (
-    known?.octets.length === length &&
-    known.huffman === isHuffman &&
-    sameOctets(known.octets, bytes, start)
+    known?.key.length === length && known.huffman === isHuffman && isKey(known.key, bytes, start)
   );
 }
 
@@ -148,7 +148,7 @@ function remember(
   if (literals.seenOnce[slot] !== hash) {
     literals.seenOnce[slot] = hash;
   } else if (reader.fault === undefined) {
-    literals.remembered[slot] = { octets: copyOctets(reader.bytes, start, end), huffman, literal };
+    literals.remembered[slot] = { key: createOctetKey(reader.bytes, start, end), huffman, literal };
   }
 }
 

@@ -8,11 +8,3 @@ export function sampledHash(bytes: Uint8Array, start: number, end: number): numb
     hash = Math.imul(hash ^ octetAt(bytes, i), 0x01000193);
   return (hash ^ (hash >>> 15)) & 0x3fffffff;
 }
-
-/** Whether `bytes[start, start + key.length)` are the octets of `key`; the lengths are known to be equal. */
-export function sameOctets(key: Uint8Array, bytes: Uint8Array, start: number): boolean {
-  for (let i = key.length - 1; i >= 0; i--) {
-    if (key[i] !== bytes[start + i]) return false;
-  }
-  return true;
-}

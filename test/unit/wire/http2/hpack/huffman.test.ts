@@ -6,11 +6,8 @@ import {
   NOT_HUFFMAN,
 } from '../../../../../src/wire/http2/hpack/huffman-decode';
 import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/huffman-encode';
-import {
-  NOT_SKIMMED,
-  skimHuffman,
-  unpackHuffman,
-} from '../../../../../src/wire/http2/hpack/huffman-skim';
+import { NOT_SKIMMED, skimHuffman } from '../../../../../src/wire/http2/hpack/huffman-skim';
+import { unpackHuffman } from '../../../../../src/wire/http2/hpack/huffman-unpack';
 
 function decode(coded: Uint8Array): string | undefined {
   const out = Buffer.alloc(coded.length * 2 + 8);

@@ -1,0 +1,60 @@
+import { endianness } from 'node:os';
+import { copyOctets } from '../octets';
+
+/** Octets of a block that later ones are compared with. */
+export interface OctetKey {
+  readonly length: number;
+  readonly octets: Uint8Array;
+  /** The same four at a time, in the order of this machine; up to three at the end are not in it. */
+  readonly words: Int32Array;
+  /** The last four. */
+  readonly lastWord: number;
+}
+
+const IS_LITTLE_ENDIAN = endianness() === 'LE';
+const WORD = 4;
+
+export function createOctetKey(bytes: Uint8Array, start: number, end: number): OctetKey {
+  const octets = copyOctets(bytes, start, end);
+  const { buffer, length } = octets;
+  return {
+    length,
+    octets,
+    words: new Int32Array(buffer, 0, length >> 2),
+    lastWord: length < WORD ? 0 : new DataView(buffer).getInt32(length - WORD, IS_LITTLE_ENDIAN),
+  };
+}
+
+/**
+ * The octets that were compared last, and from their second comparison on a view that reads words of them. To make one costs
+ * more than one comparison: what a socket gives for a single call is compared octet by octet.
+ */
+let compared = new Uint8Array(0) as Uint8Array;
+let view: DataView | undefined;
+
+/** Whether `bytes[start, start + key.length)` are the octets of `key`. */
+export function isKey(key: OctetKey, bytes: Uint8Array, start: number): boolean {
+  if (bytes !== compared) {
+    compared = bytes;
+    view = undefined;
+    return sameOctets(key.octets, bytes, start);
+  }
+  if (key.length < WORD) return sameOctets(key.octets, bytes, start);
+  view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return sameWords(key, view, start);
+}
+
+function sameWords({ words, length, lastWord }: OctetKey, bytes: DataView, start: number): boolean {
+  if (bytes.getInt32(start + length - WORD, IS_LITTLE_ENDIAN) !== lastWord) return false;
+  for (let i = 0, at = start; i < words.length; i++, at += WORD) {
+    if (bytes.getInt32(at, IS_LITTLE_ENDIAN) !== words[i]) return false;
+  }
+  return true;
+}
+
+function sameOctets(key: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = key.length - 1; i >= 0; i--) {
+    if (key[i] !== bytes[start + i]) return false;
+  }
+  return true;
+}
