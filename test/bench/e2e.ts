@@ -109,10 +109,10 @@ async function repeat(runs: readonly (() => Promise<Cost>)[]): Promise<readonly 
   return figures;
 }
 
-/** How much more the second costs, round by round. */
-function difference([first, second]: readonly Figures[]): string {
-  const costs = second?.costs.map((cost, i) => cost.micros - (first?.costs[i]?.micros ?? NaN));
-  return costs === undefined ? '' : `${median(costs).toFixed(2).padStart(7)} µs`;
+/** How much more `other` costs, round by round. */
+function difference(figures: Figures, other: Figures): string {
+  const costs = other.costs.map((cost, i) => cost.micros - (figures.costs[i]?.micros ?? NaN));
+  return `${median(costs).toFixed(2).padStart(7)} µs`;
 }
 
 function requestsOf({ engine }: Bench, { connections, inFlight }: Shape): number {
@@ -139,6 +139,14 @@ function generator(bench: Bench, shape: Shape, varied: boolean): Promise<Cost> {
   return measureCost(bench, requests, async () => (await runGenerator(order)).ok);
 }
 
+/** h2load, and our generator with all calls alike and varied. */
+const LOADS = ['h2load', 'alike', 'varied'] as const;
+type Load = (typeof LOADS)[number];
+
+function play(bench: Bench, shape: Shape, load: Load): Promise<Cost> {
+  return load === 'h2load' ? h2load(bench, shape) : generator(bench, shape, load === 'varied');
+}
+
 async function paced(bench: Bench, perSecond: number): Promise<string> {
   const requests = perSecond * PACED_SECONDS;
   const order = {
@@ -155,33 +163,39 @@ async function paced(bench: Bench, perSecond: number): Promise<string> {
   return `${`paced ${String(perSecond)}/s`.padEnd(36)} ${cost.micros.toFixed(2).padStart(7)} µs  p50/p99/p999 ${latency}`;
 }
 
-/** LOADS names those to run: h2load, alike, varied, paced; SHAPE the one of SHAPES. */
-const LOADS = process.env['LOADS'] ?? 'h2load,alike,varied,paced';
+/** LOADS names those to run, `paced` among them; SHAPE the one of SHAPES. */
+const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced'].join()).split(',');
 const ONLY_SHAPE = process.env['SHAPE'];
 
+/** All loads by turns. */
+async function benchShape(bench: Bench, shape: Shape): Promise<ReadonlyMap<Load, Figures>> {
+  const loads = LOADS.filter((load) => WANTED.includes(load));
+  const all = await repeat(loads.map((load) => () => play(bench, shape, load)));
+  const found = new Map(all.map((figures, i) => [loads[i] as Load, figures]));
+  const name = nameOf(shape);
+  for (const [load, figures] of found) console.log(toText(`${name} ${load}`, figures));
+  const varied = found.get('varied');
+  for (const other of ['h2load', 'alike'] as const) {
+    const figures = found.get(other);
+    if (varied === undefined || figures === undefined) continue;
+    console.log(`${`${name} varied less ${other}`.padEnd(36)} ${difference(figures, varied)}`);
+  }
+  return found;
+}
+
+/** What h2load costs, by shape. */
 async function benchEngine(engine: Engine, bench: Bench): Promise<Map<string, number>> {
-  const figures = new Map<string, number>();
+  const costs = new Map<string, number>();
   console.log(`\nGRPC_TRANSPORT=${engine}`);
   await runH2load(bench.service.port, { connections: 10, inFlight: 10 }, WARM_UP, bench.body);
   const shapes = SHAPES.filter((shape) => [undefined, nameOf(shape)].includes(ONLY_SHAPE));
-  for (const shape of LOADS.includes('h2load') ? shapes : []) {
-    for (const found of await repeat([() => h2load(bench, shape)])) {
-      figures.set(nameOf(shape), micros(found));
-      console.log(toText(`${nameOf(shape)} h2load`, found));
-    }
-  }
   for (const shape of shapes) {
-    const varieties = ['alike', 'varied'].filter((each) => LOADS.includes(each));
-    const runs = varieties.map((each) => () => generator(bench, shape, each === 'varied'));
-    const found = await repeat(runs);
-    for (const [i, one] of found.entries())
-      console.log(toText(`${nameOf(shape)} generator, ${varieties[i] ?? ''}`, one));
-    if (found.length > 1)
-      console.log(`${`${nameOf(shape)} what variety costs`.padEnd(36)} ${difference(found)}`);
+    const figures = (await benchShape(bench, shape)).get('h2load');
+    if (figures !== undefined) costs.set(nameOf(shape), micros(figures));
   }
   console.log(`${residentMegabytes(bench.service.pid).toFixed(0)} MB resident`);
-  for (const rate of LOADS.includes('paced') ? RATES : []) console.log(await paced(bench, rate));
-  return figures;
+  for (const rate of WANTED.includes('paced') ? RATES : []) console.log(await paced(bench, rate));
+  return costs;
 }
 
 function printRatios(all: ReadonlyMap<Engine, ReadonlyMap<string, number>>): void {
