@@ -85,7 +85,8 @@ export function callScript(
 const REMEMBERED = 4096;
 const heads: string[] = [];
 const integers = new Map<number | bigint, string>();
-const oneHits = new Map<number, string>();
+const oneHits = new Array<string | undefined>(REMEMBERED).fill(undefined);
+const oneHitTtls = new Float64Array(REMEMBERED);
 
 /** What stands before the octets of a bulk string, the end of the one before included (RESP). */
 function headOf(octets: number): string {
@@ -93,13 +94,14 @@ function headOf(octets: number): string {
   return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
 }
 
-/** One hit and a time to live: most increments. */
+/** One hit and a time to live: most increments. The last time to live of each slot is remembered. */
 function oneHitOf(ttlSeconds: number): string {
-  const known = oneHits.get(ttlSeconds);
-  if (known !== undefined) return known;
+  const slot = ttlSeconds & (REMEMBERED - 1);
+  const known = oneHits[slot];
+  if (known !== undefined && oneHitTtls[slot] === ttlSeconds) return known;
   const text = integerOf(1) + integerOf(ttlSeconds);
-  if (oneHits.size >= REMEMBERED) oneHits.clear();
-  oneHits.set(ttlSeconds, text);
+  oneHitTtls[slot] = ttlSeconds;
+  oneHits[slot] = text;
   return text;
 }
 
