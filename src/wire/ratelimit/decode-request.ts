@@ -38,10 +38,11 @@ const NAME_SLOTS = 1024;
  */
 export function createRequestDecoder(): DecodeRequest {
   const cursor = createCursor();
-  const readName = createTextReader(NAME_SLOTS);
+  const readDomain = createTextReader(NAME_SLOTS);
+  const readKey = createTextReader(NAME_SLOTS);
   return (bytes, start, end) => {
     startAt(cursor, bytes, start, end);
-    const request = readRequest(cursor, readName);
+    const request = readRequest(cursor, readDomain, readKey);
     return cursor.fault === undefined ? request : { kind: 'malformed', reason: cursor.fault };
   };
 }
@@ -50,21 +51,21 @@ export function isMalformed(decoded: object): decoded is Malformed {
   return 'kind' in decoded;
 }
 
-function readRequest(cursor: Cursor, readName: ReadText): WireRequest {
+function readRequest(cursor: Cursor, readDomain: ReadText, readKey: ReadText): WireRequest {
   let domain = '';
   let hitsAddend = 0;
   let descriptors: WireDescriptor[] | undefined;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) domain = takeText(cursor, readName);
-    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, readName));
+    if (tag === 0x0a) domain = takeText(cursor, readDomain);
+    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, readKey));
     else if (tag === 0x18) hitsAddend = readVarint32(cursor);
     else skipField(cursor, tag);
   }
   return { domain, descriptors: descriptors ?? [], hitsAddend };
 }
 
-function readDescriptor(cursor: Cursor, readName: ReadText): WireDescriptor {
+function readDescriptor(cursor: Cursor, readKey: ReadText): WireDescriptor {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let entries: WireEntry[] | undefined;
@@ -73,7 +74,7 @@ function readDescriptor(cursor: Cursor, readName: ReadText): WireDescriptor {
   let isNegativeHits = false;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) entries = append(entries, readEntry(cursor, readName));
+    if (tag === 0x0a) entries = append(entries, readEntry(cursor, readKey));
     else if (tag === 0x12) limit = readLimit(cursor, limit);
     else if (tag === 0x1a) hits = readWrapped(cursor, hits ?? 0);
     else if (tag === 0x20) isNegativeHits = readVarint64(cursor) !== 0;
@@ -83,14 +84,14 @@ function readDescriptor(cursor: Cursor, readName: ReadText): WireDescriptor {
   return { entries: entries ?? [], limit, hits, isNegativeHits };
 }
 
-function readEntry(cursor: Cursor, readName: ReadText): WireEntry {
+function readEntry(cursor: Cursor, readKey: ReadText): WireEntry {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let key = '';
   let value = '';
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) key = takeText(cursor, readName);
+    if (tag === 0x0a) key = takeText(cursor, readKey);
     else if (tag === 0x12) value = takeText(cursor, readText);
     else skipField(cursor, tag);
   }

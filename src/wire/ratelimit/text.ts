@@ -1,3 +1,5 @@
+import { createOctetKey, isKey, type OctetKey } from '../octet-key';
+
 /** Strings up to this length are worth remembering. */
 const MAX_REMEMBERED_LENGTH = 64;
 
@@ -28,48 +30,63 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** A text that came twice, with its octets: strings are of many kinds within, which costs at every character. */
+interface Remembered {
+  readonly key: OctetKey;
+  readonly text: string;
+}
+
 /**
- * A reader that remembers `slots` short ASCII texts (a power of two). Texts that come again are the
- * same string object, already hashed for the maps behind it. The memory is one string and 65 octets per
- * slot, the newest wins, and what is remembered is compared octet by octet, so a collision costs time, never truth.
+ * A reader that remembers up to `slots` (a power of two) short ASCII texts that came at least twice. Texts that come again are
+ * the same string object, already hashed for the maps behind it. The newest wins, and what is remembered is compared octet
+ * by octet, so a collision costs time, never truth.
  */
 export function createTextReader(slots: number): ReadText {
-  const texts = new Array<string>(slots).fill('');
-  // Octets are compared with octets: strings are of many kinds within, which costs at every character.
-  const octets = new Uint8Array(slots * MAX_REMEMBERED_LENGTH);
-  const lengths = new Uint8Array(slots);
-  const mask = slots - 1;
+  const remembered = new Array<Remembered | undefined>(slots).fill(undefined);
+  /** Per slot: the hash of the last text that was not remembered. */
+  const seenOnce = new Int32Array(slots).fill(-1);
+  /** The one that was found last: most texts of one field are the same. */
+  let last: Remembered | undefined;
   return (bytes, start, end) => {
     const length = end - start;
+    if (isRemembered(last, bytes, start, length)) return last.text;
     if (length > MAX_REMEMBERED_LENGTH) return readText(bytes, start, end);
-    let hash = length;
-    let seen = 0;
-    for (let at = start; at < end; at++) {
-      const byte = bytes[at] as number;
-      seen |= byte;
-      hash = (Math.imul(hash, 31) + byte) | 0;
+    const hash = asciiHash(bytes, start, end);
+    if (hash === NOT_ASCII) return decode(bytes.subarray(start, end));
+    const slot = hash & (slots - 1);
+    const found = remembered[slot];
+    if (isRemembered(found, bytes, start, length)) {
+      last = found;
+      return found.text;
     }
-    if (seen >= 0x80) return decode(bytes.subarray(start, end));
-    const slot = (hash ^ (hash >>> 15)) & mask;
-    const from = slot * MAX_REMEMBERED_LENGTH;
-    if (lengths[slot] === length && isSame(octets, from, bytes, start, length)) return texts[slot];
-    lengths[slot] = length;
-    for (let i = 0; i < length; i++) octets[from + i] = bytes[start + i] as number;
-    return (texts[slot] = asciiText(bytes, start, end));
+    const text = asciiText(bytes, start, end);
+    if (seenOnce[slot] === hash)
+      remembered[slot] = { key: createOctetKey(bytes, start, end), text };
+    else seenOnce[slot] = hash;
+    return text;
   };
 }
 
-function isSame(
-  known: Uint8Array,
-  from: number,
+function isRemembered(
+  known: Remembered | undefined,
   bytes: Uint8Array,
   start: number,
   length: number,
-): boolean {
-  for (let i = 0; i < length; i++) {
-    if (known[from + i] !== bytes[start + i]) return false;
+): known is Remembered {
+  return known?.key.length === length && isKey(known.key, bytes, start);
+}
+
+const NOT_ASCII = -1;
+
+function asciiHash(bytes: Uint8Array, start: number, end: number): number {
+  let hash = end - start;
+  let seen = 0;
+  for (let at = start; at < end; at++) {
+    const octet = bytes[at] as number;
+    seen |= octet;
+    hash = (Math.imul(hash, 31) + octet) | 0;
   }
-  return true;
+  return seen < 0x80 ? (hash ^ (hash >>> 15)) & 0x7fffffff : NOT_ASCII;
 }
 
 /** Up to here V8 joins pieces by copying; a longer join would be a tree that is flattened later. */

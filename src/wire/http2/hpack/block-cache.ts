@@ -1,5 +1,5 @@
 import { LARGEST_KEPT, type DecodedHeaders } from './header-list';
-import { createOctetKey, isKey, type OctetKey } from './octet-key';
+import { createOctetKey, isKey, type OctetKey } from '../../octet-key';
 import { sampledHash } from './sampled-hash';
 
 interface RememberedBlock {

@@ -5,7 +5,7 @@ import { NOT_SKIMMED, skimHuffman } from './huffman-skim';
 import { unpackHuffman } from './huffman-unpack';
 import { latin1Text } from './latin1-text';
 import { readInteger, refuse, type BlockReader } from './block-reader';
-import { createOctetKey, isKey, type OctetKey } from './octet-key';
+import { createOctetKey, isKey, type OctetKey } from '../../octet-key';
 import { sampledHash } from './sampled-hash';
 
 /** A string of a header block. */

@@ -1,7 +1,4 @@
-import { endianness } from 'node:os';
-import { copyOctets } from '../octets';
-
-/** Octets of a block that later ones are compared with. */
+/** Octets that later ones are compared with. */
 export interface OctetKey {
   readonly length: number;
   readonly octets: Uint8Array;
@@ -11,11 +8,11 @@ export interface OctetKey {
   readonly lastWord: number;
 }
 
-const IS_LITTLE_ENDIAN = endianness() === 'LE';
+const IS_LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 const WORD = 4;
 
 export function createOctetKey(bytes: Uint8Array, start: number, end: number): OctetKey {
-  const octets = copyOctets(bytes, start, end);
+  const octets = new Uint8Array(bytes.subarray(start, end));
   const { buffer, length } = octets;
   return {
     length,
@@ -26,20 +23,26 @@ export function createOctetKey(bytes: Uint8Array, start: number, end: number): O
 }
 
 /**
- * The octets that were compared last, and from their second comparison on a view that reads words of them. To make one costs
- * more than one comparison: what a socket gives for a single call is compared octet by octet.
+ * The chunk that was looked at last, how often, and a view that reads words of it. To make the view costs more than three
+ * looks: what a socket gives for a single call is compared octet by octet.
  */
-let compared = new Uint8Array(0) as Uint8Array;
+let chunk = new Uint8Array(0) as Uint8Array;
+let looks = 0;
 let view: DataView | undefined;
+
+const LOOKS_BEFORE_VIEW = 3;
 
 /** Whether `bytes[start, start + key.length)` are the octets of `key`. */
 export function isKey(key: OctetKey, bytes: Uint8Array, start: number): boolean {
-  if (bytes !== compared) {
-    compared = bytes;
+  if (bytes !== chunk) {
+    chunk = bytes;
+    looks = 0;
     view = undefined;
+  }
+  if (looks < LOOKS_BEFORE_VIEW || key.length < WORD) {
+    looks++;
     return sameOctets(key.octets, bytes, start);
   }
-  if (key.length < WORD) return sameOctets(key.octets, bytes, start);
   view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return sameWords(key, view, start);
 }

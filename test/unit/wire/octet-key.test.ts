@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createOctetKey, isKey } from '../../../../../src/wire/http2/hpack/octet-key';
+import { createOctetKey, isKey } from '../../../src/wire/octet-key';
 
 /** A chunk of its own, which begins somewhere in its memory, with `octets` at `start`. */
 function chunk(octets: Uint8Array, offset: number, start: number): Uint8Array {
@@ -7,6 +7,9 @@ function chunk(octets: Uint8Array, offset: number, start: number): Uint8Array {
   bytes.set(octets, start);
   return bytes;
 }
+
+/** Enough of them to be compared by octets and then by words. */
+const LOOKS = [1, 2, 3, 4, 5];
 
 const octets = fc.uint8Array({ maxLength: 40 });
 const place = fc.nat(9);
@@ -17,8 +20,8 @@ describe('an octet key', () => {
       fc.property(octets, place, place, place, (bytes, offset, start, from) => {
         const key = createOctetKey(chunk(bytes, offset, from), from, from + bytes.length);
         const other = chunk(bytes, offset, start);
-        const looks = [1, 2, 3].map(() => isKey(key, other, start));
-        expect(looks).toEqual([true, true, true]);
+        const looks = LOOKS.map(() => isKey(key, other, start));
+        expect(looks).toEqual([true, true, true, true, true]);
       }),
     );
   });
@@ -35,8 +38,8 @@ describe('an octet key', () => {
           const changed = chunk(bytes, 0, start);
           const wrong = start + (at % bytes.length);
           changed[wrong] = (changed[wrong] as number) ^ change;
-          const looks = [1, 2, 3].map(() => isKey(key, changed, start));
-          expect(looks).toEqual([false, false, false]);
+          const looks = LOOKS.map(() => isKey(key, changed, start));
+          expect(looks).toEqual([false, false, false, false, false]);
         },
       ),
     );
@@ -47,10 +50,7 @@ describe('an octet key', () => {
     const key = createOctetKey(bytes, 0, 6);
     const before = Uint8Array.from(bytes);
     bytes.fill(0);
-    expect([isKey(key, before, 0), isKey(key, before, 0), isKey(key, bytes, 0)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect(LOOKS.map(() => isKey(key, before, 0))).toEqual([true, true, true, true, true]);
+    expect(LOOKS.map(() => isKey(key, bytes, 0))).toEqual([false, false, false, false, false]);
   });
 });
