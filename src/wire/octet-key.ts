@@ -1,4 +1,4 @@
-/** Octets that later ones are compared with. */
+/** Octets that later ones are compared with: a copy. */
 export interface OctetKey {
   readonly length: number;
   readonly octets: Uint8Array;
@@ -32,7 +32,7 @@ let view: DataView | undefined;
 
 const LOOKS_BEFORE_VIEW = 3;
 
-/** Whether `bytes[start, start + key.length)` are the octets of `key`. */
+/** Whether `bytes[start, start + key.length)` are the octets of `key`; the caller knows that all of them are there. */
 export function isKey(key: OctetKey, bytes: Uint8Array, start: number): boolean {
   if (bytes !== chunk) {
     chunk = bytes;
