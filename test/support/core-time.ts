@@ -7,14 +7,39 @@ export interface Pid {
 
 /**
  * Starts a clock that answers the milliseconds since then, less those in which the main thread of this process or of one
- * of these was ready to run while others had the cores: a test measures the product, not the scheduler. Where the system
- * does not tell (Linux does), all of it counts.
+ * of these was ready to run while others had the cores: a test measures the product, not the scheduler. The same goes for
+ * what a hypervisor took, wherever that can be told apart: while our own thread never slept. Where the system does not tell
+ * (Linux does), all of it counts.
  */
 export function startStopwatch(...processes: readonly Pid[]): () => number {
   const queues = [{ pid: process.pid }, ...processes].map(followQueue);
   const readMs = () => performance.now() - queues.reduce((sum, queuedMs) => sum + queuedMs(), 0);
+  const before = readOwnThread();
   const startedAtMs = readMs();
-  return () => readMs() - startedAtMs;
+  return () => {
+    const elapsedMs = readMs() - startedAtMs;
+    const after = readOwnThread();
+    const isAwake = before !== undefined && before.sleeps === after?.sleeps;
+    return isAwake ? Math.min(elapsedMs, after.ranMs - before.ranMs) : elapsedMs;
+  };
+}
+
+/** The main thread of this process. */
+interface OwnThread {
+  /** How long it had a core. */
+  readonly ranMs: number;
+  /** How often it gave the core up because it waited for something. */
+  readonly sleeps: number;
+}
+
+function readOwnThread(): OwnThread | undefined {
+  // Brings the times of this thread up to date; what the files say is up to 4 ms old.
+  process.cpuUsage();
+  const ran = readOfThread(process.pid, 'schedstat')?.split(' ')[0];
+  const status = readOfThread(process.pid, 'status') ?? '';
+  const sleeps = /^voluntary_ctxt_switches:\s*(\d+)/m.exec(status)?.[1];
+  if (ran === undefined || sleeps === undefined) return undefined;
+  return { ranMs: Number(ran) / 1e6, sleeps: Number(sleeps) };
 }
 
 /** How long the main thread of a process waited for a core, since its start; what was last known once it has ended. */
@@ -25,9 +50,14 @@ function followQueue({ pid = 0 }: Pid): () => number {
 
 /** The same at this moment; undefined where nobody tells. */
 export function readQueuedMs(pid: number): number | undefined {
+  const text = readOfThread(pid, 'schedstat');
+  return text === undefined ? undefined : Number(text.split(' ')[1]) / 1e6;
+}
+
+/** A file of the system about the main thread of a process. */
+function readOfThread(pid: number, file: 'schedstat' | 'status'): string | undefined {
   try {
-    const text = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/schedstat`, 'utf8');
-    return Number(text.split(' ')[1]) / 1e6;
+    return readFileSync(`/proc/${String(pid)}/task/${String(pid)}/${file}`, 'utf8');
   } catch {
     return undefined;
   }

@@ -8,10 +8,7 @@ export interface StallProbe {
   longestDuring(work: () => Promise<unknown>): Promise<number>;
 }
 
-/**
- * Where the system tells (Linux), time spent waiting for a processor that others held does not
- * count.
- */
+/** Where the system tells (Linux), time in which others held the processor does not count. */
 export function createStallProbe(): StallProbe {
   let isMarked = false;
   return {
@@ -19,16 +16,14 @@ export function createStallProbe(): StallProbe {
       isMarked = true;
     },
     longestDuring: async (work) => {
-      const readMs = startStopwatch();
       let longest = 0;
-      let last = readMs();
+      let elapsedMs = startStopwatch();
       let isDone = false;
       const turn = () => {
         if (isDone) return;
-        const now = readMs();
-        if (isMarked) longest = Math.max(longest, now - last);
+        if (isMarked) longest = Math.max(longest, elapsedMs());
         isMarked = false;
-        last = now;
+        elapsedMs = startStopwatch();
         setImmediate(turn);
       };
       setImmediate(turn);

@@ -1,0 +1,35 @@
+import { startStopwatch } from '../../support/core-time';
+
+const WORK_MS = 50;
+
+/** Computes until this thread has had a core for so long, which on a busy machine takes longer. */
+function compute(ms: number): void {
+  const end = process.cpuUsage().user / 1_000 + ms;
+  while (process.cpuUsage().user / 1_000 < end);
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+it('counts what a thread computes', () => {
+  const elapsedMs = startStopwatch();
+  const startedAtMs = performance.now();
+  compute(WORK_MS);
+  // Other threads of this process may have computed a part of it.
+  expect(elapsedMs()).toBeGreaterThan(WORK_MS / 2);
+  expect(elapsedMs()).toBeLessThanOrEqual(performance.now() - startedAtMs + 1);
+});
+
+it('counts what a thread waits for', () => {
+  const elapsedMs = startStopwatch();
+  sleep(WORK_MS);
+  expect(elapsedMs()).toBeGreaterThan(WORK_MS - 2);
+});
+
+it('counts what a thread waits for beside what it computes', () => {
+  const elapsedMs = startStopwatch();
+  compute(WORK_MS / 10);
+  sleep(WORK_MS * 5);
+  expect(elapsedMs()).toBeGreaterThan(WORK_MS * 5 - 2);
+});
