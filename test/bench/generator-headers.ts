@@ -5,41 +5,53 @@ import { STATIC_TABLE } from '../../src/wire/http2/hpack/static-table';
 export type WriteHeaders = (out: Uint8Array, at: number) => number;
 
 const PATH = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
-/** What a proxy sends with every call, in Envoy's order; all but the path goes to the dynamic table. */
-const FIXED = [
-  [':authority', 'ratelimit'],
-  ['te', 'trailers'],
-  ['grpc-timeout', '10000m'],
-  ['content-type', 'application/grpc'],
-  ['x-envoy-internal', 'true'],
-  ['x-forwarded-for', '10.0.0.7'],
-] as const;
 const HEX = '0123456789abcdef';
 const TABLE_BYTES = 4096;
 const FIELD_OVERHEAD = 32;
+/** More than the table holds. */
+const MOST_FIELDS = 128;
 /** Prime to one another, so that no pair of traceparent and request id comes again for 66 million calls. */
 const TRACES = 8_191;
 const REQUEST_IDS = 8_179;
+const TRACE_LENGTH = 55;
+const REQUEST_ID_LENGTH = 36;
+/** A string in a line of its own of a processor's cache: most are not in a near one when their turn comes. */
+const ROW_BYTES = 64;
 
 interface IndexedField {
+  /** Which of the fields of a connection it is. */
+  readonly place: number;
   /** Name and value as a literal with incremental indexing (RFC 7541 §6.2.1). */
   readonly literal: Uint8Array;
   readonly bytes: number;
-  /** Its place in the order of insertions; -1 before the first. */
-  insertedAt: number;
 }
 
-/** Values that differ in every call, Huffman coded; made once for all connections, because that takes a while. */
+/** `:method`, `:scheme` and `:path`. */
+const START = Uint8Array.from([0x83, 0x86, 0x04, ...text(PATH)]);
+/** What a proxy sends with every call, in Envoy's order; all of it goes to the dynamic table. */
+const FIXED = [
+  indexed(0, ':authority', 'ratelimit'),
+  indexed(1, 'te', 'trailers'),
+  indexed(2, 'grpc-timeout', '10000m'),
+  indexed(3, 'content-type', 'application/grpc'),
+  indexed(4, 'x-envoy-internal', 'true'),
+  indexed(5, 'x-forwarded-for', '10.0.0.7'),
+];
+const TRACEPARENT = withoutValue(indexed(6, 'traceparent', ''));
+const REQUEST_ID = withoutValue(indexed(7, 'x-request-id', ''));
+const FIELDS = FIXED.length + 2;
+
+/** Values that differ in every call, Huffman coded, in rows; made once for all connections, because that takes a while. */
 export interface VariedValues {
-  readonly traces: readonly Uint8Array[];
-  readonly requestIds: readonly Uint8Array[];
+  readonly traces: Uint8Array;
+  readonly requestIds: Uint8Array;
 }
 
 /** One trace of `sampledEvery` is said to be traced. */
 export function createVariedValues(sampledEvery = 1): VariedValues {
   return {
-    traces: Array.from({ length: TRACES }, (_, i) => aTrace(i % sampledEvery === 0)),
-    requestIds: Array.from({ length: REQUEST_IDS }, aRequestId),
+    traces: rowsOf(TRACES, (i) => aTrace(i % sampledEvery === 0)),
+    requestIds: rowsOf(REQUEST_IDS, aRequestId),
   };
 }
 
@@ -48,59 +60,68 @@ export function createVariedValues(sampledEvery = 1): VariedValues {
  * every call.
  */
 export function createHeaderWriter(varied: VariedValues | undefined): WriteHeaders {
-  const path = Uint8Array.from([0x04, ...text(PATH)]);
-  const fixed = FIXED.map(([name, value]) => indexed(name, value));
-  const names = [indexed('traceparent', ''), indexed('x-request-id', '')] as const;
-  const sizes: number[] = [];
+  /** By place: the last insertion of a field of that name; -1 before the first. */
+  const insertedAt = new Int32Array(FIELDS).fill(-1);
+  const sizes = new Uint8Array(MOST_FIELDS);
   let inserted = 0;
   let oldest = 0;
   let tableBytes = 0;
   // Connections begin at different places, so that they do not say the same.
   let call = Math.floor(Math.random() * TRACES);
 
-  const insert = (bytes: number) => {
+  const insert = (place: number, bytes: number) => {
     tableBytes += bytes;
-    sizes[inserted & 127] = bytes;
+    sizes[inserted % MOST_FIELDS] = bytes;
+    insertedAt[place] = inserted;
     inserted += 1;
     while (tableBytes > TABLE_BYTES) {
-      tableBytes -= sizes[oldest & 127] as number;
+      tableBytes -= sizes[oldest % MOST_FIELDS] as number;
       oldest += 1;
     }
   };
-  const put = (out: Uint8Array, at: number, octets: Uint8Array) => {
-    for (let i = 0; i < octets.length; i++) out[at + i] = octets[i] as number;
-    return at + octets.length;
-  };
-  const putField = (out: Uint8Array, at: number, field: IndexedField) => {
-    if (field.insertedAt >= oldest) {
+  const putField = (out: Uint8Array, at: number, { place, literal, bytes }: IndexedField) => {
+    const known = insertedAt[place] as number;
+    if (known >= oldest) {
       // The newest field has index 62; indices below 127 take one octet.
-      out[at] = 0x80 | (61 + inserted - field.insertedAt);
+      out[at] = 0x80 | (61 + inserted - known);
       return at + 1;
     }
-    field.insertedAt = inserted;
-    insert(field.bytes);
-    return put(out, at, field.literal);
+    insert(place, bytes);
+    return put(out, at, literal, 0, literal.length);
   };
   /** The name by its index where the table still holds it: from the last field of that name. */
-  const putVaried = (out: Uint8Array, at: number, name: IndexedField, value: Uint8Array) => {
-    let to: number;
-    if (name.insertedAt >= oldest) to = putInteger(out, at, 61 + inserted - name.insertedAt);
-    else to = put(out, at, name.literal.subarray(0, -1));
-    name.insertedAt = inserted;
-    insert(name.bytes + (name === names[0] ? 55 : 36));
-    return put(out, to, value);
+  const putVaried = (
+    out: Uint8Array,
+    at: number,
+    { place, literal, bytes }: IndexedField,
+    rows: Uint8Array,
+    row: number,
+    length: number,
+  ) => {
+    const known = insertedAt[place] as number;
+    const to =
+      known >= oldest
+        ? putInteger(out, at, 61 + inserted - known)
+        : put(out, at, literal, 0, literal.length);
+    insert(place, bytes + length);
+    const start = row * ROW_BYTES;
+    return put(out, to, rows, start, start + 1 + ((rows[start] as number) & 0x7f));
   };
 
   return (out, at) => {
-    out[at] = 0x83;
-    out[at + 1] = 0x86;
-    let to = put(out, at + 2, path);
-    for (const field of fixed) to = putField(out, to, field);
+    let to = put(out, at, START, 0, START.length);
+    for (const field of FIXED) to = putField(out, to, field);
     if (varied === undefined) return to;
     call += 1;
-    to = putVaried(out, to, names[0], varied.traces[call % TRACES] as Uint8Array);
-    return putVaried(out, to, names[1], varied.requestIds[call % REQUEST_IDS] as Uint8Array);
+    to = putVaried(out, to, TRACEPARENT, varied.traces, call % TRACES, TRACE_LENGTH);
+    const id = call % REQUEST_IDS;
+    return putVaried(out, to, REQUEST_ID, varied.requestIds, id, REQUEST_ID_LENGTH);
   };
+}
+
+function put(out: Uint8Array, at: number, octets: Uint8Array, start: number, end: number): number {
+  for (let i = start; i < end; i++) out[at++] = octets[i] as number;
+  return at;
 }
 
 /** A 6 bit prefix behind `01` (RFC 7541 §5.1). */
@@ -114,14 +135,19 @@ function putInteger(out: Uint8Array, at: number, index: number): number {
   return at + 2;
 }
 
-function indexed(name: string, value: string): IndexedField {
+function indexed(place: number, name: string, value: string): IndexedField {
   const known = STATIC_TABLE.findIndex((field) => field.name === name) + 1;
   const literal = known > 0 ? [0x40 | known] : [0x40, ...text(name)];
   return {
+    place,
     literal: Uint8Array.from([...literal, ...text(value)]),
     bytes: FIELD_OVERHEAD + name.length + value.length,
-    insertedAt: -1,
   };
+}
+
+/** The same, to be followed by any value. */
+function withoutValue(field: IndexedField): IndexedField {
+  return { ...field, literal: field.literal.subarray(0, -1) };
 }
 
 /** A Huffman coded string literal of fewer than 127 octets. */
@@ -134,10 +160,16 @@ function hex(digits: number): string {
   return Array.from({ length: digits }, () => HEX[Math.floor(Math.random() * 16)]).join('');
 }
 
-function aTrace(isSampled: boolean): Uint8Array {
-  return Uint8Array.from(text(`00-${hex(32)}-${hex(16)}-${isSampled ? '01' : '00'}`));
+function aTrace(isSampled: boolean): number[] {
+  return text(`00-${hex(32)}-${hex(16)}-${isSampled ? '01' : '00'}`);
 }
 
-function aRequestId(): Uint8Array {
-  return Uint8Array.from(text(`${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`));
+function aRequestId(): number[] {
+  return text(`${hex(8)}-${hex(4)}-4${hex(3)}-a${hex(3)}-${hex(12)}`);
+}
+
+function rowsOf(count: number, make: (i: number) => readonly number[]): Uint8Array {
+  const rows = new Uint8Array(count * ROW_BYTES);
+  for (let i = 0; i < count; i++) rows.set(make(i), i * ROW_BYTES);
+  return rows;
 }
