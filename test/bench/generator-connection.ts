@@ -14,7 +14,10 @@ const END_HEADERS = 4;
 /** More than a HEADERS and a DATA frame of ours take. */
 const ROOM_PER_CALL = 640;
 const GRANT_BYTES = 0x4000_0000;
-/** Calls whose start is remembered; more are never in flight, and what is larger does not stay in a near cache. */
+/**
+ * Calls whose start is remembered: more are never in flight, and what is larger does not stay in a near cache. A call that so
+ * many later ones overtook would count from the start of one of them; answers come in the order of batches.
+ */
 const RING = 1_024;
 
 /** What came back, over all connections. */

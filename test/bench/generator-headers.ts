@@ -37,8 +37,8 @@ const FIXED = [
   indexed(4, 'x-envoy-internal', 'true'),
   indexed(5, 'x-forwarded-for', '10.0.0.7'),
 ];
-const TRACEPARENT = withoutValue(indexed(6, 'traceparent', ''));
-const REQUEST_ID = withoutValue(indexed(7, 'x-request-id', ''));
+const TRACEPARENT = withoutValue(indexed(6, 'traceparent', ''), TRACE_LENGTH);
+const REQUEST_ID = withoutValue(indexed(7, 'x-request-id', ''), REQUEST_ID_LENGTH);
 const FIELDS = FIXED.length + 2;
 
 /** Values that differ in every call, Huffman coded, in rows; made once for all connections, because that takes a while. */
@@ -96,14 +96,13 @@ export function createHeaderWriter(varied: VariedValues | undefined): WriteHeade
     { place, literal, bytes }: IndexedField,
     rows: Uint8Array,
     row: number,
-    length: number,
   ) => {
     const known = insertedAt[place] as number;
     const to =
       known >= oldest
         ? putInteger(out, at, 61 + inserted - known)
         : put(out, at, literal, 0, literal.length);
-    insert(place, bytes + length);
+    insert(place, bytes);
     const start = row * ROW_BYTES;
     return put(out, to, rows, start, start + 1 + ((rows[start] as number) & 0x7f));
   };
@@ -113,9 +112,8 @@ export function createHeaderWriter(varied: VariedValues | undefined): WriteHeade
     for (const field of FIXED) to = putField(out, to, field);
     if (varied === undefined) return to;
     call += 1;
-    to = putVaried(out, to, TRACEPARENT, varied.traces, call % TRACES, TRACE_LENGTH);
-    const id = call % REQUEST_IDS;
-    return putVaried(out, to, REQUEST_ID, varied.requestIds, id, REQUEST_ID_LENGTH);
+    to = putVaried(out, to, TRACEPARENT, varied.traces, call % TRACES);
+    return putVaried(out, to, REQUEST_ID, varied.requestIds, call % REQUEST_IDS);
   };
 }
 
@@ -145,9 +143,9 @@ function indexed(place: number, name: string, value: string): IndexedField {
   };
 }
 
-/** The same, to be followed by any value. */
-function withoutValue(field: IndexedField): IndexedField {
-  return { ...field, literal: field.literal.subarray(0, -1) };
+/** The same, to be followed by any value of so many octets. */
+function withoutValue({ place, literal, bytes }: IndexedField, length: number): IndexedField {
+  return { place, literal: literal.subarray(0, -1), bytes: bytes + length };
 }
 
 /** A Huffman coded string literal of fewer than 127 octets. */

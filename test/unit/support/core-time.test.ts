@@ -8,6 +8,7 @@ function compute(ms: number): void {
   while (process.cpuUsage().user / 1_000 < end);
 }
 
+/** What the stopwatch must tell from a core taken away: no test waits for anything else by this. */
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
