@@ -1,4 +1,5 @@
 import { type Environment, type Findings, readTable } from '../platform/env-table/read-table';
+import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
 import { decisionsTable } from './decisions';
 import { healthTable } from './health';
@@ -29,6 +30,7 @@ export function readSettings(env: Environment): SettingsResult {
     configuration: read(configurationTable).values,
     xds: toXds(read(xdsTable), findings),
     servers: toServers(read(serversTable), findings),
+    bounds: read(boundsTable).values,
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,

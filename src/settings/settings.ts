@@ -1,4 +1,5 @@
 import type { Backend } from './backend';
+import type { BoundSettings } from './bounds';
 import type { ConfigurationSettings } from './configuration';
 import type { DecisionSettings } from './decisions';
 import type { HealthSettings } from './health';
@@ -17,6 +18,7 @@ export interface Settings {
   readonly configuration: ConfigurationSettings;
   readonly xds: XdsSettings;
   readonly servers: ServerSettings;
+  readonly bounds: BoundSettings;
   readonly logging: LoggingSettings;
   readonly health: HealthSettings;
   readonly decisions: DecisionSettings;

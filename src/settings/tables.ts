@@ -1,5 +1,6 @@
 import type { Table } from '../platform/env-table/setting';
 import { backendTable } from './backend';
+import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
 import { decisionsTable } from './decisions';
 import { healthTable } from './health';
@@ -29,6 +30,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Configuration loading', table: configurationTable },
   { title: 'Management server (xDS)', table: xdsTable },
   { title: 'Servers', table: serversTable },
+  { title: 'Bounds', table: boundsTable },
   { title: 'Logging', table: loggingTable },
   { title: 'Health', table: healthTable },
   { title: 'Decisions', table: decisionsTable },

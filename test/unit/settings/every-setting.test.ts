@@ -88,6 +88,17 @@ const CASES: readonly Case[] = [
   ['DEBUG_HOST', '0.0.0.0', 'localhost', 'localhost', 'a/b'],
   ['DEBUG_PORT', 6070, '6071', 6071, '-1'],
 
+  ['MAX_DESCRIPTORS', 256, '1000', 1_000, '0'],
+  ['MAX_DESCRIPTOR_ENTRIES', 64, '10', 10, '0'],
+  ['MAX_NAME_BYTES', 1_024, '2048', 2_048, '0'],
+  ['MAX_VALUE_BYTES', 65_536, '1024', 1_024, '64KiB'],
+  ['MAX_JSON_BYTES', 1_048_576, '65536', 65_536, '1023'],
+  ['MAX_GRPC_MESSAGE_BYTES', 4_194_304, '65536', 65_536, '1023'],
+  ['MAX_UNPACK_RATIO', 100, '1000', 1_000, '0'],
+  ['MAX_HELD_BYTES', 134_217_728, '268435456', 268_435_456, '1'],
+  ['MAX_CONNECTIONS', 10_000, '100', 100, '0'],
+  ['DEBUG_ALLOWED_HOSTS', undefined, 'a.test,b.test', ['a.test', 'b.test'], 'a b'],
+
   ['LOG_LEVEL', 'warning', 'WARN', 'warning', 'loud'],
   ['LOG_FORMAT', 'text', 'JSON', 'json', 'xml'],
 
