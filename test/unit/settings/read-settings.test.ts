@@ -40,6 +40,18 @@ describe('settings', () => {
         },
         debug: { host: '0.0.0.0', port: 6070 },
       },
+      bounds: {
+        maxDescriptors: 256,
+        maxEntries: 64,
+        maxNameBytes: 1_024,
+        maxValueBytes: 65_536,
+        maxJsonBytes: 1_048_576,
+        maxGrpcMessageBytes: 4_194_304,
+        maxUnpackRatio: 100,
+        maxHeldBytes: 134_217_728,
+        maxConnections: 10_000,
+        debugAllowedHosts: undefined,
+      },
       logging: { level: 'warning', format: 'text' },
       health: { needsConfiguration: false, needsStoreConnection: false },
       decisions: {
