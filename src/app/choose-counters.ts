@@ -50,7 +50,7 @@ const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
 const MEMCACHED_PREFIX = 'ratelimit.memcache';
 
-/** The reference's client waits so long; the document has no setting for it. */
+/** As long as the reference's client waits; there is no setting for it. */
 const MEMCACHED_TIMEOUT_MS = 500;
 
 /** The store that the settings name, each behind a breaker of its own, all behind the local cache. */

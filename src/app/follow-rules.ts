@@ -49,7 +49,7 @@ function logProblem(logger: Logger, problem: RuleProblem): void {
 /** Most lines about single rules in one load: a log is for people. */
 const MAX_LINES = 1_000;
 
-/** The loaded domains and descriptors, as the document wants them ("Logs and traces"). */
+/** The loaded domains and descriptors, logged at start (docs/logging.md). */
 function logRules(logger: Logger, rules: Rules): void {
   for (const domain of [...rules.domains.keys()].slice(0, MAX_LINES))
     logger.info('loaded the domain', { domain });

@@ -14,7 +14,7 @@ export interface HealthInputs {
 }
 
 /**
- * The health components of the document ("Health"): which are enabled, and how each starts. And one more,
+ * The health components (docs/endpoints.md): which are enabled, and how each starts. And one more,
  * because the ports do not wait for the first load as the reference's do: nobody shall be sent here before it.
  */
 export function healthSignals(

@@ -8,7 +8,7 @@ export interface Flag {
   readonly default?: string;
 }
 
-/** The flags by name: the document's, and ours. */
+/** The flags by name: those of the reference's client, and ours. */
 export const FLAGS = {
   dial_string: { value: 'ADDRESS', about: 'address of the service', default: 'localhost:8081' },
   domain: { value: 'DOMAIN', about: 'domain of the limits' },

@@ -24,7 +24,7 @@ export interface Question {
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
 export interface Increment {
-  /** The complete counter key, window start included (choices §3). */
+  /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
   /** Hits to add; 0 creates and reads the counter; negative gives back, never below 0. */
   readonly hits: number | bigint;
@@ -43,7 +43,7 @@ export interface CounterBatch {
   /**
    * Undefined: every increment stands alone. Otherwise the end (exclusive) of each request's run of
    * increments: when one of a run would go over its limit, only those that would are added and the
-   * others are held back (choices §2.13), atomically for the run.
+   * others are held back (behaviour.md §3.6), atomically for the run.
    */
   readonly runEnds: readonly number[] | undefined;
   /** The time of the decision, Unix seconds (with fraction). */

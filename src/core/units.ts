@@ -1,4 +1,4 @@
-/** A window unit. WEEK, MONTH and YEAR are 7, 30 and 365 days (choices §2.1). */
+/** A window unit. WEEK, MONTH and YEAR are 7, 30 and 365 days (behaviour.md §3.1). */
 export type Unit = 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 /** Length of a window of each unit, in seconds. */
@@ -38,7 +38,7 @@ export function unitOfName(name: string): Unit | undefined {
   return Object.hasOwn(UNIT_SECONDS, upper) ? (upper as Unit) : undefined;
 }
 
-/** Start of the window that holds `nowSeconds` (Unix seconds): `floor(now / unit) * unit` (choices §2.9). */
+/** Start of the window that holds `nowSeconds` (Unix seconds): `floor(now / unit) * unit` (behaviour.md §3.2). */
 export function windowStart(unit: Unit, nowSeconds: number): number {
   const seconds = UNIT_SECONDS[unit];
   return Math.floor(nowSeconds / seconds) * seconds;

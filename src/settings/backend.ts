@@ -43,7 +43,7 @@ function checkAddress(backend: Backend, readings: BackendReadings, findings: Fin
   }
 }
 
-/** The kind of store in use: the one asked for, else the first with an address, else memory (choices §1.5). */
+/** The kind of store in use: the one asked for, else the first with an address, else memory (behaviour.md §1.3). */
 export function chooseBackend(readings: BackendReadings, findings: Findings): Backend {
   const { backend, store, memstore } = readings;
   const { type } = backend.values;

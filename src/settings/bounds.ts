@@ -3,7 +3,7 @@ import { wholeNumber } from '../platform/env-table/numbers';
 import { setting, type Values } from '../platform/env-table/setting';
 import { word } from '../platform/env-table/texts';
 
-/** What one request, one client and all clients together may cost; docs/security.md says why. */
+/** What one request, one client and all clients together may cost. */
 export const boundsTable = {
   maxDescriptors: setting('MAX_DESCRIPTORS', wholeNumber(1, 100_000), {
     default: '256',

@@ -1,4 +1,4 @@
-/** Beginnings of names, and how the deployments of today write them (choices §1.2). */
+/** Beginnings of names, and how the deployments of today write them (behaviour.md §1.1). */
 const FORMER_BEGINNINGS: readonly (readonly [string, string])[] = [
   ['KVSTORE', 'REDIS'],
   ['MEMSTORE', 'MEMCACHE'],

@@ -45,7 +45,7 @@ function parseSingle(url: string, socket: SocketType | undefined): StoreAddress 
 
 /**
  * The address in a URL setting; without a socket type the URL decides: a path is a unix socket,
- * `<host>:<port>` is TCP (choices §1.6). Undefined when it is not what `expectedAddress` says.
+ * `<host>:<port>` is TCP (behaviour.md §1.4). Undefined when it is not what `expectedAddress` says.
  */
 export function parseStoreAddress(
   url: string,

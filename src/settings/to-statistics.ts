@@ -36,7 +36,7 @@ const OUTPUTS = {
   usePullMetrics: 'pull-metrics',
 } as const satisfies Record<string, StatisticsOutput>;
 
-/** The one output that is on: two that were asked for are a problem, a default gives way (choices §1.7). */
+/** The one output that is on: two that were asked for are a problem, a default gives way (behaviour.md §1.5). */
 function chooseOutput(reading: StatisticsReading, findings: Findings): StatisticsOutput {
   const { values } = reading;
   const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(

@@ -1,4 +1,4 @@
-/** Names of what decisions count (ratelimit.md "Statistics", choices §5). */
+/** Names of what decisions count (behaviour.md §6). */
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
   rules: 'ratelimit.service.rate_limit',
@@ -19,12 +19,12 @@ export const MAX_METRIC_LENGTH = 2048;
 const UNSAFE = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
 /** As the reference finds them: anywhere, from left to right. */
 const IPV4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
-/** How tags are written into names (choices §5: `.__k=v`). */
+/** How tags are written into names (behaviour.md §6.3). */
 const TAG_START = '.__';
 
 /**
  * A metric key as it came from a rule file or a request, made fit to be part of a name: it cannot
- * start another line, value or tag (choices §5). Longer ones than `MAX_METRIC_LENGTH` are cut.
+ * start another line, value or tag (behaviour.md §6.2). Longer ones than `MAX_METRIC_LENGTH` are cut.
  */
 export function cleanName(metric: string): string {
   const name = metric.replace(UNSAFE, '_').replace(IPV4, (ip) => ip.replaceAll('.', '_'));

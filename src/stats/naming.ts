@@ -20,7 +20,7 @@ export function cleanTags(tags: Tags): readonly (readonly [name: string, value: 
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Names for servers without tags, as existing dashboards read them: `name.__k1=v1.__k2=v2` (choices §5). */
+/** Names for servers without tags, as existing dashboards read them: `name.__k1=v1.__k2=v2` (behaviour.md §6.3). */
 export function createPlainNaming(extraTags: Tags = {}): Naming {
   const end = cleanTags(extraTags)
     .map(([name, value]) => `.__${name}=${value}`)

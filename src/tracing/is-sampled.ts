@@ -28,7 +28,7 @@ function ofW3c(headers: CallHeaders, at: number): boolean | undefined {
   const { names, values } = headers;
   const last = values[at] as string;
   if (last === UNSAMPLED || isPlainlyUnsampled(last)) return false;
-  // Two of them mean none (§3.2).
+  // Two of them mean none (W3C Trace Context §3.2).
   const decided = names.indexOf('traceparent') === at ? ofTraceparent(last) : undefined;
   return decided ?? ofB3(headers);
 }

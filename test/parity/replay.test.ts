@@ -176,7 +176,7 @@ async function replay(
   );
 }
 
-/** Unlimited rules count on purpose where the reference counts nothing (choices §5). */
+/** Unlimited rules count on purpose where the reference counts nothing (behaviour.md §6.1). */
 function isOurOwn(name: string): boolean {
   return /\.rate_limit\.(u\.free|u\.free2_vip|u\.freeze\.who_staff)\.[a-z_]+$/.test(name);
 }

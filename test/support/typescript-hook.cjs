@@ -1,4 +1,4 @@
-// Lets a plain Node process or worker thread run our TypeScript: node --require this-file some.ts
+// Lets a plain Node process or worker thread run our TypeScript: node --require this-file PROGRAM
 const { readFileSync } = require('node:fs');
 const ts = require('typescript');
 

@@ -25,7 +25,7 @@ export function createWindowTable(): (nowSeconds: number) => Windows {
   };
 }
 
-/** All windows at a whole Unix second (choices §2.9). */
+/** All windows at a whole Unix second (behaviour.md §3.2). */
 export function windowsAt(second: number): Windows {
   const of = (unit: Unit): Window => {
     const start = windowStart(unit, second);

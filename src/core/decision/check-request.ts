@@ -2,7 +2,7 @@ import type { DecisionRequest, RequestDescriptor } from '../model';
 import { unitOfNumber } from '../units';
 import { MAX_HITS } from './hits';
 
-/** What makes a well-formed request senseless (choices §2.6, §2.7, §2.10); undefined when nothing does. */
+/** What makes a well-formed request senseless (behaviour.md §2.8, §3.3, §4.7); undefined when nothing does. */
 export function faultOf(request: DecisionRequest): string | undefined {
   if (request.domain === '') return 'rate limit domain must not be empty';
   if (request.descriptors.length === 0) return 'rate limit descriptor list must not be empty';

@@ -9,7 +9,7 @@ export interface HeaderNames {
 }
 
 /**
- * The limit headers of one request (choices §4.3): they describe the descriptor with the least
+ * The limit headers of one request (behaviour.md §4.4): they describe the descriptor with the least
  * remaining, the first of equals; the last hard limit that is over when one is.
  */
 export function limitHeaders(

@@ -4,7 +4,7 @@ import type { DecisionRequest, RequestDescriptor } from '../model';
 export const MAX_HITS = 2n ** 63n - 1n;
 
 /**
- * Hits that a descriptor takes (choices §2.7): its own when present, else the request's, where 0
+ * Hits that a descriptor takes (behaviour.md §3.3): its own when present, else the request's, where 0
  * means 1. Negative when it gives them back.
  */
 export function hitsOf(request: DecisionRequest, descriptor: RequestDescriptor): number | bigint {

@@ -2,7 +2,7 @@ import type { DecisionRequest, Json, JsonObject, RequestDescriptor } from '../mo
 import type { Verdict } from './verdict';
 
 /**
- * The `dynamic_metadata` of one request (choices §2.5): what was asked, and the metadata of the
+ * The `dynamic_metadata` of one request (behaviour.md §2.10): what was asked, and the metadata of the
  * rules that passed, merged in the order of the descriptors; the first value of a name stays.
  */
 export function dynamicMetadata(

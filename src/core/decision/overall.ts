@@ -2,7 +2,7 @@ import type { Code } from '../model';
 import type { Verdict } from './verdict';
 
 /**
- * The overall code of one request (matching rule 9, choices §2.4): over when a hard limit is over,
+ * The overall code of one request (behaviour.md §4.3, §2.6): over when a hard limit is over,
  * or when there are quotas and all of them are over. Under QUOTA_MODE a descriptor without a rule
  * is a quota that is not over.
  */

@@ -3,7 +3,7 @@ import type { Windows } from '../counters/windows';
 import type { Code, CurrentLimit, DescriptorStatus, JsonObject } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
-/** How a verdict bears on the overall code (choices §2.4); an unlimited rule does not. */
+/** How a verdict bears on the overall code (behaviour.md §2.6); an unlimited rule does not. */
 type Bearing = 'hard' | 'quota' | 'none';
 
 /** What one descriptor's counter says: its status, and the numbers that statistics count. */
@@ -29,7 +29,7 @@ export interface JudgeOptions {
   readonly quotaMode: boolean;
 }
 
-/** The status of a descriptor that no rule limits (choices §2.8). */
+/** The status of a descriptor that no rule limits (behaviour.md §2.9). */
 export const NO_LIMIT: DescriptorStatus = {
   code: 'OK',
   currentLimit: undefined,
@@ -37,10 +37,10 @@ export const NO_LIMIT: DescriptorStatus = {
   secondsUntilReset: undefined,
 };
 
-/** The status under an unlimited rule (matching rule 8). */
+/** The status under an unlimited rule (behaviour.md §2.4). */
 const UNLIMITED: DescriptorStatus = { ...NO_LIMIT, limitRemaining: 4_294_967_295 };
 
-/** The count above which hits are near the limit, in 32-bit floats as the reference rounds (choices §4.2). */
+/** The count above which hits are near the limit, in 32-bit floats as the reference rounds (behaviour.md §4.2). */
 export function nearLimitThreshold(limit: number, ratio: number): number {
   return Math.floor(Math.fround(Math.fround(limit) * Math.fround(ratio)));
 }

@@ -118,7 +118,7 @@ function finishLevel(level: DraftLevel): RuleLevel {
   return sole !== undefined && byKey.size === 1 ? sole : byKey;
 }
 
-/** Metric keys 1, 2 and 5: the configured value is part of the segment, a shared wildcard only up to its star. */
+/** The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5). */
 function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
   if (value === undefined) return key;
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;

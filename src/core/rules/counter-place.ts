@@ -15,7 +15,7 @@ export interface CounterPlace {
   readonly level: number;
 }
 
-/** `<domain>_<key>_<value>_…`: the counter key without its prefix and its window (choices §3). */
+/** `<domain>_<key>_<value>_…`: the counter key without its prefix and its window (behaviour.md §3.4). */
 export function counterName(place: CounterPlace, entries: readonly Entry[]): string {
   let { counterText: text, above } = place;
   if (place.varies) text += valueAt(place, entries);

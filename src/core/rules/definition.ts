@@ -62,7 +62,7 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-/** What a source of rules holds. Any error means that nothing of it is used (choices §2.11). */
+/** What a source of rules holds. Any error means that nothing of it is used (behaviour.md §2.11). */
 export interface ParsedRules {
   readonly domains: readonly DomainDefinition[];
   readonly problems: readonly RuleProblem[];

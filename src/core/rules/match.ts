@@ -18,7 +18,7 @@ export interface Match {
 }
 
 /**
- * Finds the rule of a descriptor (matching rules 1 to 5). The depth must be equal; on each level
+ * Finds the rule of a descriptor (behaviour.md §2.1 to §2.3). The depth must be equal; on each level
  * the entry with the value comes before wildcards, and those before the bare key; no way back up.
  */
 export function matchDescriptor(
@@ -83,12 +83,12 @@ function runtimeMetric(
   return metric;
 }
 
-/** Metric keys 3 and 5: with `detailed_metric` every level names its runtime value. */
+/** With `detailed_metric` every level names its runtime value (behaviour.md §5.3 and §5.5). */
 function appendDetailed(node: RuleNode, { key, value }: Entry): string {
   return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
 }
 
-/** Metric keys 4 and 5: `value_to_metric` adds the runtime value on its own level, unless it is empty. */
+/** `value_to_metric` adds the runtime value on its own level, unless it is empty (behaviour.md §5.4, §5.5). */
 function appendFlagged(node: RuleNode, { key, value }: Entry): string {
   const named = node.valueToMetric && node.sharedPattern === undefined && value !== '';
   return named ? `${key}_${value}` : node.segment;
@@ -109,7 +109,7 @@ function overridesPlace(): CounterPlace {
   return { counterText: '', varies: true, above: undefined, level: 0 };
 }
 
-/** A limit in the request applies where the domain is known and beats every rule (choices §2.6). */
+/** A limit in the request applies where the domain is known and beats every rule (behaviour.md §2.8). */
 function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match | undefined {
   const unit = descriptor.limit === undefined ? undefined : unitOfNumber(descriptor.limit.unit);
   if (descriptor.limit === undefined || unit === undefined) return undefined;

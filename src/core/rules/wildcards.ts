@@ -9,7 +9,7 @@ interface Wildcard<N> {
 
 /**
  * The wildcards of one key, found by their literal prefix, so that ten thousand of them cost as
- * much as ten. The first that matches in the order of the file wins (choices §2.2).
+ * much as ten. The first that matches in the order of the file wins (behaviour.md §2.2).
  */
 export interface WildcardIndex<N> {
   /** The lengths that occur among the prefixes, ascending. */

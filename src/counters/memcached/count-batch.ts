@@ -110,7 +110,7 @@ function applyOne(
   return true;
 }
 
-/** Run after run: when one of a run would go over its limit, the others are held back (choices §2.13). */
+/** Run after run: when one of a run would go over its limit, the others are held back (behaviour.md §3.6). */
 function applyRuns(
   batch: CounterBatch,
   shares: readonly Share[],

@@ -26,7 +26,7 @@ export interface Place {
   readonly connection: number;
 }
 
-/** CRC-32 (IEEE) of the key modulo the number of nodes, as the clients of today place it (choices §3). */
+/** CRC-32 (IEEE) of the key modulo the number of nodes, as the clients of today place it (behaviour.md §3.5). */
 export function placeOf(key: string, nodes: number, connections: number): Place {
   const hash = crc32(key);
   return { node: hash % nodes, connection: Math.floor(hash / nodes) % connections };

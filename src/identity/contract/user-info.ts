@@ -1,4 +1,4 @@
-/** The status envelope; `code` mirrors the HTTP status (identity.md, "UserInfoResponse"). */
+/** The status envelope; `code` mirrors the HTTP status (behaviour.md §7.3). */
 export interface Meta {
   readonly code: number;
   readonly message: string;
@@ -6,7 +6,7 @@ export interface Meta {
 
 export interface Email {
   readonly value: string;
-  /** The only documented field that may be null (choices §7.4). */
+  /** The only documented field that may be null (behaviour.md §7.4). */
   readonly type: string | null;
 }
 

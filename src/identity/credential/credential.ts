@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62, type RandomBytes } from './base62';
 
-/** What an access token or an API key is made of: a public id and a secret (choices §7.5). */
+/** What an access token or an API key is made of: a public id and a secret (behaviour.md §7.5). */
 export interface Credential {
   /** 16 base62 digits; names the record in the store. */
   readonly id: string;

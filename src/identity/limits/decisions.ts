@@ -10,7 +10,7 @@ export interface Verdict {
   readonly resetSeconds: number | undefined;
 }
 
-/** How the identity service asks for decisions: in process, by gRPC or by `POST /json` (choices §7.7). */
+/** How the identity service asks for decisions: in process, by gRPC or by `POST /json` (behaviour.md §7.7). */
 export interface Decisions {
   /** Counts one hit. Rejects when there is no decision to be had, within its time-out. */
   ask(descriptor: Descriptor): Promise<Verdict>;

@@ -52,7 +52,7 @@ const HEADERS: Readonly<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   unavailable: { 'Retry-After': '1' },
 };
 
-/** The answer with an error (choices §7.3), the same bytes for the same code and request id. */
+/** The answer with an error (behaviour.md §7.3), the same bytes for the same code and request id. */
 export function errorAnswer(error: ErrorCode, requestId: string): HttpAnswer {
   const status = STATUS_OF_ERROR[error];
   const body: ErrorResponse = {

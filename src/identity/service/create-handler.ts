@@ -31,7 +31,7 @@ const PATH = '/v1/userinfo';
 /** While a store is away every request fails: the log says so once in this time. */
 const WARN_EVERY_MS = 1_000;
 
-/** On every answer, whatever its status (choices §7.2). */
+/** On every answer, whatever its status (behaviour.md §7.2). */
 const ALWAYS = {
   'Content-Type': 'application/json; charset=utf-8',
   'Cache-Control': 'no-store',

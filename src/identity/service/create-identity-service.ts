@@ -41,7 +41,7 @@ export interface IdentityService {
   close(withinMs: number): Promise<void>;
 }
 
-/** The identity service: `GET /v1/userinfo` on its own listener (choices §7). */
+/** The identity service: `GET /v1/userinfo` on its own listener (behaviour.md §7). */
 export function createIdentityService(
   deps: IdentityServiceDeps,
   options: IdentityServiceOptions,

@@ -1,7 +1,7 @@
 import type { UserInfo } from '../contract/user-info';
 import type { UserRecord } from '../store/records';
 
-/** The documented fields, in the order of the document. */
+/** The documented fields, in the order of identity.openapi.json. */
 export function toUser(user: UserRecord): UserInfo {
   const { id, externalId, userName, displayName, emails, photos, names, verifications } = user;
   const { provider, environmentId } = user;

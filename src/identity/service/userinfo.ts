@@ -14,7 +14,7 @@ export interface UserinfoDeps {
   readonly clientAddress: (request: IncomingMessage) => string;
 }
 
-/** Longer texts are not looked at (choices §7.3). */
+/** Longer texts are not looked at (behaviour.md §7.3). */
 export const MAX_TOKEN_LENGTH = 4_096;
 
 type Verified =

@@ -14,11 +14,11 @@ export interface LoggerOptions {
   readonly now?: () => bigint;
 }
 
-/** What pino calls the level that the document calls warning. */
+/** Pino calls the level `warn`, the settings `warning`. */
 const PINO_WARN = 'warn';
 const STANDARD_ERROR = 2;
 
-/** The log in one of the two shapes of the document (ratelimit.md, "Servers, logging, health"). */
+/** The log in one of the two shapes of the document (docs/logging.md). */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, format, write = standardError(), now = createNanoClock() } = options;
   const shape = format === 'json' ? escapeInvisible : toTextLine;

@@ -10,7 +10,7 @@ const RULE_STATS = {
   shadow_mode: 'hits over the limit that shadow mode let through',
 } as const;
 
-/** What the document exports (ratelimit.md "Statistics"); everything else keeps its own name. */
+/** The families of docs/pull-metrics.md; everything else keeps its own name. */
 export const BUILT_IN_MAPPING: MappingSet = {
   mappings: [
     ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),

@@ -8,7 +8,7 @@ export interface ReadMappingDeps extends MappingOptions {
   readonly logger: Pick<Logger, 'error'>;
 }
 
-/** The mapping of a file; the built-in one, and an error in the log, when it cannot be had (choices §5). */
+/** The mapping of a file; the built-in one, and an error in the log, when it cannot be had (behaviour.md §6.4). */
 export function readMapping(file: string | undefined, deps: ReadMappingDeps): MappingSet {
   if (file === undefined) return BUILT_IN_MAPPING;
   const problems: string[] = [];

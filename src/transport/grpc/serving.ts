@@ -3,7 +3,7 @@ import type { ServingStatus } from '../../wire/ratelimit/health';
 
 export type Health = Snapshot<HealthStatus<string>>;
 
-/** Names under which the whole service answers health checks (choices §4.5). */
+/** Names under which the whole service answers health checks (behaviour.md §4.6). */
 const SERVICE_NAMES: ReadonlySet<string> = new Set(['', 'ratelimit']);
 
 /** SERVICE_UNKNOWN for a name that is not ours: NOT_FOUND on Check, a message of its own on Watch. */

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from 'node:zlib';
 import { refusal, type Refusal } from './refusal';
 
-/** A body above this many bytes is refused, as it comes and unpacked (choices §4.4). */
+/** A body above this many bytes is refused, as it comes and unpacked (behaviour.md §4.5). */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 type Unpack = (

@@ -2,7 +2,7 @@ import type { Failure, FailureCode } from '../../core/errors';
 import type { Answer } from '../../core/ports';
 import { refusal, type Refusal } from './refusal';
 
-/** The one place where failures become HTTP statuses. A hung store is a store that is down: 503 (choices §4.4). */
+/** The one place where failures become HTTP statuses. A hung store is a store that is down: 503 (behaviour.md §4.5). */
 const STATUS_OF_FAILURE: Readonly<Record<FailureCode, number>> = {
   invalid_request: 400,
   no_rules: 503,

@@ -2,7 +2,7 @@ import { closeMessage, roomForText, writeText } from '../protobuf/write';
 
 /*
  * What repeats is encoded once: an attribute's key, all that the spans of one kind have in common, and what stands
- * before the spans of an export. Field numbers are those of opentelemetry/proto/trace/v1/trace.proto and common.proto.
+ * before the spans of an export. Field numbers are those of the OpenTelemetry messages (trace/v1, common/v1).
  */
 
 /** Span.SpanKind. */

@@ -33,7 +33,7 @@ const ROOM_PER_LINK = 48;
 const ROOM_PER_ATTRIBUTE = 24;
 const MAX_LENGTH_BYTES = 5;
 
-/** W3C's sampled, and "the next bit means something" (Span.flags, SpanFlags in trace.proto). */
+/** W3C's sampled, and "the next bit means something" (Span.flags, SpanFlags of OpenTelemetry). */
 const FLAGS = 0x101;
 const PARENT_IS_REMOTE = 0x200;
 const STATUS_ERROR = 2;

@@ -16,7 +16,7 @@ export interface RuleSource {
 
 /**
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
- * With any error there are no domains (choices §2.11).
+ * With any error there are no domains (behaviour.md §2.11).
  */
 export function parseRuleFiles(
   files: readonly RuleSource[],

@@ -9,7 +9,7 @@ import { toPprof } from './to-pprof';
 export interface ProfileRequest {
   readonly kind: 'profile' | 'heap';
   readonly seconds: number;
-  /** `pprof`: gzipped profile.proto; `v8`: the JSON that Chrome and speedscope open. */
+  /** `pprof`: the gzipped profile message of pprof; `v8`: the JSON that Chrome and speedscope open. */
   readonly format: 'pprof' | 'v8';
   /** Heap only: run a full garbage collection first. */
   readonly collect: boolean;

@@ -9,7 +9,7 @@ import {
 } from 'pprof-format';
 import type { CallFrame, SampledProfile, ValueKind } from './frames';
 
-/** Encodes a profile for `go tool pprof` and speedscope (profile.proto, not compressed). */
+/** Encodes a profile for `go tool pprof` and speedscope (pprof's profile message, not compressed). */
 export function toPprof(profile: SampledProfile): Uint8Array {
   const strings = new StringTable();
   const places = createPlaces(strings);

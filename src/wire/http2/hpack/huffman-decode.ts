@@ -100,7 +100,7 @@ function decodeRest(
   return length | longCodes;
 }
 
-/** Whether all that is left is fewer than eight one bits. EOS is an error, and so is more padding (§5.2). */
+/** Whether all that is left is fewer than eight one bits. EOS is an error, and so is more padding (RFC 7541 §5.2). */
 function isPadding(bytes: Uint8Array, from: number, endBit: number): boolean {
   const bits = endBit - from;
   const ones = (1 << bits) - 1;
