@@ -1,17 +1,13 @@
 #!/usr/bin/env node
-import { checkRules, type ReadDirectory } from '../config/check/check-rules';
-import { readRuleFiles } from '../config/directory/read-rule-files';
-import { surveyDirectory } from '../config/directory/survey';
+import { checkRules } from '../config/check/check-rules';
+import { readSource } from '../config/check/read-source';
 
-const MAX_BYTES = 16 * 1_024 * 1_024;
+const { argv, stdin, stdout, stderr } = process;
 
-const readDirectory: ReadDirectory = async (root) => {
-  const place = { root, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
-  return readRuleFiles(await surveyDirectory(place), MAX_BYTES);
-};
-
-void checkRules(process.argv.slice(2), readDirectory).then(({ exitCode, lines, errorLines }) => {
-  for (const line of lines) process.stdout.write(`${line}\n`);
-  for (const line of errorLines) process.stderr.write(`${line}\n`);
-  process.exitCode = exitCode;
-});
+void checkRules(argv.slice(2), (source) => readSource(source, stdin)).then(
+  ({ exitCode, lines, errorLines }) => {
+    for (const line of lines) stdout.write(`${line}\n`);
+    for (const line of errorLines) stderr.write(`${line}\n`);
+    process.exitCode = exitCode;
+  },
+);

@@ -1,18 +1,15 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkRules, type ReadDirectory } from '../../src/config/check/check-rules';
-import { readRuleFiles } from '../../src/config/directory/read-rule-files';
-import { surveyDirectory } from '../../src/config/directory/survey';
+import { Readable } from 'node:stream';
+import { checkRules, type ReadRules } from '../../src/config/check/check-rules';
+import { readSource } from '../../src/config/check/read-source';
 
 const GOOD =
   'domain: x\ndescriptors:\n  - key: k\n    rate_limit: {unit: hour, requests_per_unit: 1}\n';
 const OTHER = GOOD.replace('key: k', 'key: other');
 
-const readDirectory: ReadDirectory = async (root) => {
-  const place = { root, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
-  return readRuleFiles(await surveyDirectory(place), 1_000_000);
-};
+const readRules: ReadRules = (source) => readSource(source, Readable.from([]));
 
 describe('the rule checker', () => {
   let directory: string;
@@ -25,13 +22,13 @@ describe('the rule checker', () => {
   const write = (name: string, content: string | Uint8Array) =>
     writeFile(join(directory, name), content);
   const check = async (...more: string[]) => {
-    const outcome = await checkRules(['-config_dir', directory, ...more], readDirectory);
+    const outcome = await checkRules(['-config_dir', directory, ...more], readRules);
     expect(outcome.errorLines).toEqual([]);
     const lines = outcome.lines.map((line) => line.replaceAll(directory, 'DIR'));
     return { exitCode: outcome.exitCode, lines };
   };
   const refused = (what: string, ...lines: unknown[]) => {
-    const advice = `${what}: the service would not take this; correct it and check again`;
+    const advice = `${what}: correct what is listed and check again`;
     return { exitCode: 1, lines: [...lines, advice] };
   };
 
@@ -57,17 +54,50 @@ describe('the rule checker', () => {
     );
   });
 
-  it('marks warnings and takes the rules all the same', async () => {
+  it('marks warnings, takes the rules all the same, and refuses them when it is strict', async () => {
     await write('a.yaml', GOOD.replace('key: k', 'key: k*'));
-    await write('passed-over.yml', '[');
+    const message = 'a * in a key is an ordinary character, no wildcard: found the key "k*"';
     expect(await check()).toEqual({
       exitCode: 0,
-      lines: [
-        'DIR/passed-over.yml: warning: this file is not read: expected a name in .yaml',
-        'DIR/a.yaml:3:10: warning: a * in a key is an ordinary character, no wildcard: found the key "k*"',
-        '1 domain, 1 limit: OK',
-      ],
+      lines: [`DIR/a.yaml:3:10: warning: ${message}`, '1 domain, 1 limit: OK'],
     });
+    expect(await check('-strict')).toEqual(refused('1 mistake', `DIR/a.yaml:3:10: ${message}`));
+  });
+
+  it('calls a file that the service does not read a mistake', async () => {
+    await write('a.yaml', GOOD);
+    await write('limits', '[');
+    expect(await check()).toEqual(
+      refused('1 mistake', 'DIR/limits: not read: rename it to .yaml, or move it elsewhere'),
+    );
+  });
+
+  it('reads .yml files and subdirectories, and hidden directories never', async () => {
+    await mkdir(join(directory, 'team'));
+    await mkdir(join(directory, '..data'));
+    await write('a.yaml', GOOD);
+    await write('..data/a.yaml', GOOD);
+    await write('b.yml', GOOD.replace('domain: x', 'domain: y'));
+    await write('team/c.yaml', GOOD.replace('domain: x', 'domain: z').replace('hour', 'hours'));
+    expect(await check()).toEqual(
+      refused(
+        '1 mistake',
+        'DIR/team/c.yaml:4:24: unit "hours" is not one of second, minute, hour, day, week, month, year',
+      ),
+    );
+  });
+
+  it('checks one file, and the standard input', async () => {
+    const path = join(directory, 'rules');
+    await write('rules', GOOD);
+    expect(await checkRules([path], readRules)).toMatchObject({
+      exitCode: 0,
+      lines: ['1 domain, 1 limit: OK'],
+    });
+    const input = Readable.from([Buffer.from(GOOD.replace('hour', 'hours'))]);
+    const { exitCode, lines } = await checkRules(['-'], (source) => readSource(source, input));
+    expect(exitCode).toBe(1);
+    expect(lines[0]).toMatch(/^<standard input>:4:24: unit "hours" is not one of /);
   });
 
   it('takes one domain in two files only when asked to', async () => {
@@ -87,8 +117,8 @@ describe('the rule checker', () => {
 
   it('reads dot files and linked files', async () => {
     await write('.hidden.yaml', GOOD);
-    await write('target', OTHER.replace('domain: x', 'domain: y'));
-    await symlink('target', join(directory, 'link.yaml'));
+    await write('.target', OTHER.replace('domain: x', 'domain: y'));
+    await symlink('.target', join(directory, 'link.yaml'));
     expect(await check()).toEqual({ exitCode: 0, lines: ['2 domains, 2 limits: OK'] });
   });
 
@@ -107,21 +137,26 @@ describe('the rule checker', () => {
     );
   });
 
-  it('refuses a directory without rule files, and one that is none', async () => {
-    const empty = await check();
-    expect(empty).toEqual(refused('no rules', expect.stringMatching(/^DIR: warning: no file/)));
+  it('takes an empty directory with a warning, as the service does, and refuses one that is missing', async () => {
+    expect(await check()).toEqual({
+      exitCode: 0,
+      lines: [
+        'DIR: warning: no file in this directory or below it ends in .yaml or .yml: it is empty',
+        '0 domains, 0 limits: OK',
+      ],
+    });
     const missing = join(directory, 'missing');
-    const { exitCode, lines } = await checkRules(['-config_dir', missing], readDirectory);
+    const { exitCode, lines } = await checkRules(['-config_dir', missing], readRules);
     expect(exitCode).toBe(1);
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(/^.*missing: .*cannot be read: it does not exist \(ENOENT\)$/);
   });
 
   it('explains itself', async () => {
-    const help = await checkRules(['--help'], readDirectory);
+    const help = await checkRules(['--help'], readRules);
     expect(help).toMatchObject({ exitCode: 0, errorLines: [] });
-    expect(help.lines[0]).toContain('usage: ratelimit-config-check -config_dir DIR');
-    const mistake = await checkRules(['-verbose'], readDirectory);
+    expect(help.lines[0]).toContain('usage: ratelimit-config-check ');
+    const mistake = await checkRules(['-verbose'], readRules);
     expect(mistake).toMatchObject({ exitCode: 1, lines: [] });
     expect(mistake.errorLines).toEqual(['unknown argument "-verbose"', '', help.lines[0]]);
   });

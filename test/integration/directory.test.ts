@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   chmodSync,
-  mkdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -102,7 +101,7 @@ describe('the files of a directory', () => {
       () => {
         renameSync(directory.at('root/config/web.yaml'), directory.at('root/config/web.off'));
       },
-      'shop=5',
+      'shop=5\nwarning web.off: not read: rename it to .yaml, or move it elsewhere',
     ],
     [
       'replaced by a rename',
@@ -167,7 +166,7 @@ describe('the files of a directory', () => {
     unlinkSync(directory.at('root/config/shop.yaml'));
     const path = directory.at('root/config');
     expect(await reloaded()).toBe(
-      `\nwarning ${path}: no file in this directory ends in .yaml: it holds "notes.txt"`,
+      `\nwarning notes.txt: not read: rename it to .yaml, or move it elsewhere\nwarning ${path}: no file in this directory or below it ends in .yaml or .yml: it holds "notes.txt"`,
     );
     expect(followed?.loads.at(-1)).toMatchObject({ ok: true, domainCount: 0, ruleCount: 0 });
   });
@@ -323,28 +322,52 @@ describe('a directory that is not there', () => {
   });
 });
 
+describe('directories below', () => {
+  beforeEach(() => {
+    directory.write('root/config/shop.yaml', ruleText(5));
+    directory.write('root/config/team/deep/web.yml', ruleText(7, 'web'));
+  });
+
+  it('are read too, with .yml beside .yaml', async () => {
+    expect(await start()).toBe('shop=5 web=7');
+  });
+
+  it('are watched: a change in them reloads, and so does a new one', async () => {
+    await start({ pollMs: 600_000 });
+    directory.write('root/config/team/deep/web.yml', ruleText(8, 'web'));
+    expect(await reloaded()).toBe('shop=5 web=8');
+    directory.write('root/config/other/api.yaml', ruleText(9, 'api'));
+    expect(await reloaded(3)).toBe('api=9 shop=5 web=8');
+  });
+
+  it('are read once when links lead back up, and not at all when they are hidden', async () => {
+    symlinkSync('..', directory.at('root/config/team/up'));
+    symlinkSync('deep', directory.at('root/config/team/again'));
+    directory.write('root/config/..data/shop.yaml', ruleText(6));
+    expect(await start()).toBe('shop=5 web=7');
+  });
+
+  it('name the file of a mistake by its path', async () => {
+    directory.write('root/config/team/bad.yaml', 'domain: [');
+    expect(await start()).toContain('team/bad.yaml');
+  });
+});
+
 describe('what is no ordinary file', () => {
   beforeEach(() => {
     directory.write('root/config/shop.yaml', ruleText(5));
   });
 
-  it('is passed over with a warning when it is a directory or a pipe', async () => {
-    mkdirSync(directory.at('root/config/folder.yaml'));
+  it('is passed over with a warning when it is a pipe', async () => {
     execFileSync('mkfifo', [directory.at('root/config/pipe.yaml')]);
-    expect(await start()).toBe(
-      [
-        'shop=5',
-        'warning folder.yaml: this is a directory and is not read: expected a file',
-        'warning pipe.yaml: this is not a regular file and is not read: expected a file',
-      ].join('\n'),
-    );
+    expect(await start()).toBe('shop=5\nwarning pipe.yaml: not read: not a regular file');
   });
 
-  it('is passed over with a warning when its name is nearly that of a rule file', async () => {
-    directory.write('root/config/web.yml', ruleText(7, 'web'));
-    directory.write('root/config/README.md', '');
+  it('is passed over with a warning when its name is not that of a rule file, unless it is hidden', async () => {
+    directory.write('root/config/limits', ruleText(7, 'web'));
+    directory.write('root/config/.limits.swp', '');
     expect(await start()).toBe(
-      'shop=5\nwarning web.yml: this file is not read: expected a name in .yaml',
+      'shop=5\nwarning limits: not read: rename it to .yaml, or move it elsewhere',
     );
   });
 

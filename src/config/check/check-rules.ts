@@ -2,7 +2,8 @@ import { isAbsolute, join } from 'node:path';
 import type { ParsedRules, RuleProblem } from '../../core/rules/definition';
 import { isError, type RuleFiles } from '../load-result';
 import { parseRules } from '../parse-rules';
-import { parseCheckOptions, USAGE } from './options';
+import { NOT_READ } from '../directory/read-rule-files';
+import { parseCheckOptions, USAGE, type CheckSource } from './options';
 
 /** What the command prints and how it ends. */
 export interface CheckOutcome {
@@ -13,27 +14,34 @@ export interface CheckOutcome {
   readonly errorLines: readonly string[];
 }
 
-/** Reads the rule files of a directory, as the service does. Never rejects. */
-export type ReadDirectory = (directory: string) => Promise<RuleFiles>;
+/** Reads the rule files that the command line names. Never rejects. */
+export type ReadRules = (source: CheckSource) => Promise<RuleFiles>;
 
-/** `ratelimit-config-check`: checks the rule files of a directory as the service does. */
+/** `ratelimit-config-check`: checks rule files as the service does. */
 export async function checkRules(
   args: readonly string[],
-  readDirectory: ReadDirectory,
+  readRules: ReadRules,
 ): Promise<CheckOutcome> {
   const options = parseCheckOptions(args);
   if (options.kind === 'help') return { exitCode: 0, lines: [USAGE], errorLines: [] };
   if (options.kind === 'mistake') {
     return { exitCode: 1, lines: [], errorLines: [options.message, '', USAGE] };
   }
-  const { files, problems } = await readDirectory(options.directory);
+  const { source, strict } = options;
+  const { files, problems } = await readRules(source);
   const parsed = parseRules(files, options);
-  const all = [...problems, ...parsed.problems];
-  const lines = all.map((problem) => formatProblem(problem, options.directory));
+  const all = [...problems, ...parsed.problems].map((problem) => toChecked(problem, strict));
+  const directory = source.kind === 'directory' ? source.path : '';
+  const lines = all.map((problem) => formatProblem(problem, directory));
   const mistakes = all.filter(isError).length;
-  if (mistakes > 0) return refuse(lines, plural(mistakes, 'mistake'));
-  if (files.length === 0) return refuse(lines, 'no rules');
-  return { exitCode: 0, lines: [...lines, summarize(parsed)], errorLines: [] };
+  if (mistakes === 0) return { exitCode: 0, lines: [...lines, summarize(parsed)], errorLines: [] };
+  const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
+  return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
+}
+
+/** The service warns of a file that it does not read and goes on; here nobody wants that file to be lost. */
+function toChecked(problem: RuleProblem, strict: boolean): RuleProblem {
+  return strict || problem.class === NOT_READ ? { ...problem, severity: 'error' } : problem;
 }
 
 /** One line: `rules/web.yaml:12:9: unit "fortnight" is not one of …`. */
@@ -47,11 +55,6 @@ function formatProblem(problem: RuleProblem, directory: string): string {
 function summarize({ domains }: ParsedRules): string {
   const limits = domains.flatMap(({ rules }) => rules.filter(({ limit }) => limit !== undefined));
   return `${plural(domains.length, 'domain')}, ${plural(limits.length, 'limit')}: OK`;
-}
-
-function refuse(lines: readonly string[], what: string): CheckOutcome {
-  const advice = `${what}: the service would not take this; correct it and check again`;
-  return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
 }
 
 function plural(count: number, noun: string): string {

@@ -1,45 +1,92 @@
+/** Where the checker reads rules from. */
+export type CheckSource =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'standard-input' };
+
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
-  | { readonly kind: 'check'; readonly directory: string; readonly mergeDomains: boolean }
+  | {
+      readonly kind: 'check';
+      readonly source: CheckSource;
+      readonly mergeDomains: boolean;
+      /** Warnings are mistakes too. */
+      readonly strict: boolean;
+    }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-export const USAGE = `usage: ratelimit-config-check -config_dir DIR [-merge_domain_configs]
+export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] -config_dir DIR | FILE | -
 
-Reads the *.yaml files of DIR as the service does and prints every mistake in them.
+Reads rules as the service does and prints every mistake in them.
 
-  -config_dir DIR         the directory that holds the rule files
+  -config_dir DIR         all *.yaml and *.yml files of DIR and below it, as one set
+  FILE                    one file
+  -                       one file from the standard input
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
+  -strict                 warnings are mistakes too
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
-rules (also with warnings), else 1.`;
+rules (without -strict also with warnings), else 1.`;
 
 const TRUES = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
+interface Draft {
+  readonly sources: CheckSource[];
+  readonly switches: Record<string, string>;
+}
+
+const HELP = new Set(['-h', '--h', '-help', '--help']);
+
 /** Reads flags as Go's `flag` package writes them: `-name value`, `-name=value`, `-switch`. */
 export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const rest = [...args];
-  let directory = '';
-  let merge = 'false';
+  const draft: Draft = {
+    sources: [],
+    switches: { merge_domain_configs: 'false', strict: 'false' },
+  };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const [, name, value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-    if (name === 'h' || name === 'help') return { kind: 'help' };
-    if (name === 'config_dir') directory = value ?? rest.shift() ?? '';
-    else if (name === 'merge_domain_configs') merge = value ?? 'true';
-    else return mistake(`unknown argument ${JSON.stringify(arg)}`);
+    if (HELP.has(arg)) return { kind: 'help' };
+    const problem = readArgument(arg, rest, draft);
+    if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(directory, merge);
+  return toOptions(draft.sources, draft.switches);
 }
 
-function toOptions(directory: string, merge: string): CheckOptions {
-  const mergeDomains = TRUES.includes(merge);
-  if (directory === '') return mistake('-config_dir needs a directory');
-  if (!mergeDomains && !FALSES.includes(merge)) {
-    return mistake(`-merge_domain_configs is either true or false, not ${JSON.stringify(merge)}`);
+/** Takes one argument, and its value from the rest; the text is what is wrong with it. */
+function readArgument(
+  arg: string,
+  rest: string[],
+  { sources, switches }: Draft,
+): string | undefined {
+  const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
+  if (name === 'config_dir') {
+    const path = value ?? rest.shift() ?? '';
+    if (path === '') return '-config_dir needs a directory';
+    sources.push({ kind: 'directory', path });
+  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  else if (arg === '-') sources.push({ kind: 'standard-input' });
+  else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
+  else return `unknown argument ${JSON.stringify(arg)}`;
+  return undefined;
+}
+
+function toOptions(
+  [source, another]: readonly CheckSource[],
+  switches: Readonly<Record<string, string>>,
+): CheckOptions {
+  if (source === undefined || another !== undefined) {
+    return mistake('expected one of -config_dir DIR, FILE or -');
   }
-  return { kind: 'check', directory, mergeDomains };
+  for (const [name, value] of Object.entries(switches)) {
+    if (TRUES.includes(value) || FALSES.includes(value)) continue;
+    return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
+  }
+  const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
+  const mergeDomains = isOn('merge_domain_configs');
+  return { kind: 'check', source, mergeDomains, strict: isOn('strict') };
 }
 
 function mistake(message: string): CheckOptions {

@@ -1,14 +1,15 @@
+import { basename } from 'node:path';
 import type { RuleProblem } from '../../core/rules/definition';
-import type { RuleFile, RuleFiles } from '../load-result';
+import { isError, type RuleFile, type RuleFiles } from '../load-result';
 import { describeCode, errorCode } from '../error-code';
 import type { Entry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';
 
+/** Class of the warning about a file that has no name of a rule file; the checker calls it a mistake. */
+export const NOT_READ = 'not-read';
 const UNREADABLE_NOW = 'unreadable-now';
-const SUFFIX = '.yaml';
-/** Names that somebody may take for rule files. */
-const LOOKS_LIKE_RULES = /\.ya?ml$/i;
+const SUFFIXES = ['.yaml', '.yml'];
 /** Codes of a file that may well be readable a moment later, though nothing about it changes. */
 const PASSING = new Set([
   'EAGAIN',
@@ -33,7 +34,8 @@ export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<R
   const problems: RuleProblem[] = [];
   let left = maxBytes;
   for (const entry of survey.entries) {
-    const found = entry.name.endsWith(SUFFIX)
+    if (entry.target.kind === 'directory') continue;
+    const found = SUFFIXES.some((suffix) => entry.name.endsWith(suffix))
       ? await readEntry(entry, left, maxBytes)
       : passOver(entry);
     if (found === undefined) continue;
@@ -42,13 +44,15 @@ export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<R
       left -= found.bytes.length;
     } else problems.push(found);
   }
-  if (files.length === 0 && problems.length === 0) {
-    const names = survey.entries.slice(0, 10).map(({ name }) => JSON.stringify(name));
-    const instead = names.length === 0 ? 'it is empty' : `it holds ${names.join(', ')}`;
-    const message = `no file in this directory ends in ${SUFFIX}: ${instead}`;
-    problems.push(problem('warning', 'no-rule-files', survey.directory, message));
-  }
+  if (files.length === 0 && !problems.some(isError)) problems.push(noRuleFiles(survey));
   return { files, problems };
+}
+
+function noRuleFiles({ directory, entries = [] }: Survey): RuleProblem {
+  const names = entries.slice(0, 10).map(({ name }) => JSON.stringify(name));
+  const instead = names.length === 0 ? 'it is empty' : `it holds ${names.join(', ')}`;
+  const message = `no file in this directory or below it ends in ${SUFFIXES.join(' or ')}: ${instead}`;
+  return problem('warning', 'no-rule-files', directory, message);
 }
 
 /** Whether reading again is worth while although no change was seen. */
@@ -62,13 +66,11 @@ async function readEntry(
   maxBytes: number,
 ): Promise<RuleFile | RuleProblem | undefined> {
   if (target.kind === 'unreachable') {
-    if (name.startsWith(EDITOR_LOCK)) return undefined;
+    if (basename(name).startsWith(EDITOR_LOCK)) return undefined;
     return unreadable(name, target.code, isLink);
   }
   if (target.kind !== 'file') {
-    const what = target.kind === 'directory' ? 'a directory' : 'not a regular file';
-    const message = `this is ${what} and is not read: expected a file`;
-    return problem('warning', 'not-a-file', name, message);
+    return problem('warning', 'not-a-file', name, 'not read: not a regular file');
   }
   try {
     const bytes = await readBounded(path, left);
@@ -80,14 +82,10 @@ async function readEntry(
   }
 }
 
-function passOver({ name }: Entry): RuleProblem | undefined {
-  if (!LOOKS_LIKE_RULES.test(name)) return undefined;
-  return problem(
-    'warning',
-    'not-read',
-    name,
-    `this file is not read: expected a name in ${SUFFIX}`,
-  );
+/** A file that the reference reads, or that somebody may take for a rule file. */
+function passOver({ name, target }: Entry): RuleProblem | undefined {
+  if (target.kind !== 'file' || basename(name).startsWith('.')) return undefined;
+  return problem('warning', NOT_READ, name, 'not read: rename it to .yaml, or move it elsewhere');
 }
 
 function unreadable(name: string, code: string, isLink: boolean): RuleProblem {

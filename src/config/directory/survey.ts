@@ -1,9 +1,10 @@
-import { join, parse, resolve, sep } from 'node:path';
-import { describeCode, errorCode } from '../error-code';
-import { listEntries, type Entry } from './list-entries';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
+import { describeCode, errorCode, messageOf } from '../error-code';
+import type { Entry } from './list-entries';
+import { listTree } from './list-tree';
 import { resolvePath, type WatchTarget } from './resolve-path';
 
-/** Where the rule files are: `root/subdirectory/appDirectory/*.yaml`. */
+/** Where the rule files are: in `root/subdirectory/appDirectory` and below it. */
 export interface DirectoryOptions {
   /** RUNTIME_ROOT; usually a symbolic link that is swapped. */
   readonly root: string;
@@ -19,7 +20,7 @@ export interface DirectoryOptions {
 export interface Survey {
   /** The directory as configured, for messages. */
   readonly directory: string;
-  /** All but ignored dot files; undefined when it cannot be listed. */
+  /** Of the directory and all below it, but for ignored dot files; undefined when it cannot be listed. */
   readonly entries: readonly Entry[] | undefined;
   /** Why it cannot be listed. */
   readonly obstacle: string | undefined;
@@ -61,18 +62,24 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
     return survey(undefined, `${where}${describeCode(code)}`);
   }
   const real = path.real ?? directory;
-  watched.set(real, undefined);
   try {
-    const listed = await listEntries(real);
-    const entries = listed.filter(({ name }) => !(options.ignoreDotFiles && name.startsWith('.')));
-    for (const { name, isLink } of entries) {
-      if (!isLink) continue;
-      for (const [at, linked] of (await resolvePath(real, name, 0)).watched) watch(at, linked);
+    const { entries, directories } = await listTree(real, options.ignoreDotFiles);
+    for (const each of directories) watched.set(each, undefined);
+    for (const link of entries.filter(({ isLink }) => isLink)) {
+      const at = link.path.toString();
+      const { watched: onTheWay } = await resolvePath(dirname(at), basename(at), 0);
+      for (const [within, name] of onTheWay) watch(within, name);
     }
     return survey(entries, undefined);
   } catch (error) {
-    return survey(undefined, describeCode(errorCode(error)));
+    watched.set(real, undefined);
+    return survey(undefined, reasonOf(error));
   }
+}
+
+function reasonOf(error: unknown): string {
+  const code = errorCode(error);
+  return code === 'unknown' ? messageOf(error) : describeCode(code);
 }
 
 function identify({ path, isLink, target }: Entry): string {

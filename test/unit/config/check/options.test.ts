@@ -9,8 +9,18 @@ describe('the flags of the rule checker', () => {
     [['-merge_domain_configs', '-config_dir', 'rules'], 'rules', true],
     [['-config_dir', 'rules', '--merge_domain_configs=T'], 'rules', true],
     [['-config_dir', 'rules', '-merge_domain_configs=false'], 'rules', false],
-  ])('%j check a directory', (args, directory, mergeDomains) => {
-    expect(parseCheckOptions(args)).toEqual({ kind: 'check', directory, mergeDomains });
+  ])('%j check a directory', (args, path, mergeDomains) => {
+    const source = { kind: 'directory', path };
+    expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains, strict: false });
+  });
+
+  it.each([
+    [['rules.yaml'], { kind: 'file', path: 'rules.yaml' }, false],
+    [['-strict', 'rules.yaml'], { kind: 'file', path: 'rules.yaml' }, true],
+    [['-'], { kind: 'standard-input' }, false],
+    [['--strict=false', '-'], { kind: 'standard-input' }, false],
+  ])('%j check one file', (args, source, strict) => {
+    expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains: false, strict });
   });
 
   it.each([[['-h']], [['--help']], [['-config_dir', 'rules', '-help']]])(
@@ -21,11 +31,12 @@ describe('the flags of the rule checker', () => {
   );
 
   it.each([
-    [[], '-config_dir needs a directory'],
+    [[], 'expected one of -config_dir DIR, FILE or -'],
     [['-config_dir'], '-config_dir needs a directory'],
     [['-config_dir='], '-config_dir needs a directory'],
-    [['rules'], 'unknown argument "rules"'],
-    [['-config_dir', 'rules', 'more'], 'unknown argument "more"'],
+    [['-config_dir', 'rules', 'more'], 'expected one of -config_dir DIR, FILE or -'],
+    [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -'],
+    [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],

@@ -1,0 +1,53 @@
+import type { Readable } from 'node:stream';
+import type { RuleProblem } from '../../core/rules/definition';
+import { readRuleFiles } from '../directory/read-rule-files';
+import { readBounded } from '../directory/read-file';
+import { surveyDirectory } from '../directory/survey';
+import { describeCode, errorCode } from '../error-code';
+import type { RuleFiles } from '../load-result';
+import type { CheckSource } from './options';
+
+const MAX_BYTES = 16 * 1_024 * 1_024;
+
+/** Reads what a command line names, 16 MiB at most. Never rejects: what cannot be read is a problem. */
+export async function readSource(source: CheckSource, input: Readable): Promise<RuleFiles> {
+  if (source.kind === 'directory') {
+    const place = { root: source.path, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
+    return readRuleFiles(await surveyDirectory(place), MAX_BYTES);
+  }
+  const file = source.kind === 'file' ? source.path : '<standard input>';
+  try {
+    const bytes =
+      source.kind === 'file'
+        ? await readBounded(Buffer.from(source.path), MAX_BYTES)
+        : await readInput(input);
+    if (bytes !== undefined) return { files: [{ file, bytes }], problems: [] };
+    return unreadable(file, `expected at most ${String(MAX_BYTES)} bytes`);
+  } catch (error) {
+    return unreadable(file, describeCode(errorCode(error)));
+  }
+}
+
+async function readInput(input: Readable): Promise<Uint8Array | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function unreadable(file: string, reason: string): RuleFiles {
+  const message = `the file cannot be read: ${reason}`;
+  const problem: RuleProblem = {
+    severity: 'error',
+    class: 'unreadable-file',
+    file,
+    line: 0,
+    column: 0,
+    message,
+  };
+  return { files: [], problems: [problem] };
+}
