@@ -63,9 +63,7 @@ function readArgument(
 ): string | undefined {
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
   if (name === 'config_dir') {
-    const path = value ?? rest.shift() ?? '';
-    if (path === '') return '-config_dir needs a directory';
-    sources.push({ kind: 'directory', path });
+    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
   } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
@@ -79,6 +77,9 @@ function toOptions(
 ): CheckOptions {
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
+  }
+  if (source.kind === 'directory' && source.path === '') {
+    return mistake('-config_dir needs a directory');
   }
   for (const [name, value] of Object.entries(switches)) {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
