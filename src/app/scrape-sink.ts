@@ -35,9 +35,12 @@ export function createScrapeSink(
     { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
     {
       path,
-      mapping: readMapping(mapperFile, { logger, compilePattern }),
+      mapping: readMapping(mapperFile, {
+        logger,
+        compilePattern,
+        inMilliseconds: responseTimeAsMilliseconds,
+      }),
       extraTags,
-      unitsPerSecond: responseTimeAsMilliseconds ? 1000 : 1,
     },
   );
   const listener = createHttpListener(handle, { host, port });

@@ -1,6 +1,9 @@
-import { DEFAULT_BOUNDS, globMatch, type Mapping, type MappingSet, template } from './mapping';
+import { globMatch, type Mapping, type MappingSet, template } from './mapping';
 
-const HISTOGRAM = { type: 'histogram', bounds: DEFAULT_BOUNDS } as const;
+/** 0.1 ms to 10 s, in seconds. */
+const BOUNDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
 
 const RULE_STATS = {
   near_limit: 'hits above the near-limit ratio that were not over the limit',
@@ -10,39 +13,21 @@ const RULE_STATS = {
   shadow_mode: 'hits over the limit that shadow mode let through',
 } as const;
 
-/** The families of docs/pull-metrics.md; everything else keeps its own name. */
-export const BUILT_IN_MAPPING: MappingSet = {
-  mappings: [
-    ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
-    mapping(
-      globMatch('ratelimit.service.call.should_rate_limit.*'),
-      'ratelimit_service_should_rate_limit_error',
-      'requests that failed, by the kind of error',
-      ['err_type'],
-      'counter',
-    ),
-    mapping(
-      globMatch('ratelimit_server.*.total_requests'),
-      'ratelimit_service_total_requests',
-      'calls by gRPC method',
-      ['grpc_method'],
-      'counter',
-    ),
-    mapping(
-      globMatch('ratelimit_server.*.response_time'),
-      'ratelimit_service_response_time_seconds',
-      'time from a call to its answer by gRPC method',
-      ['grpc_method'],
-      'timer',
-    ),
-  ],
-  unmappedTimer: HISTOGRAM,
-};
+/** The families of docs/pull-metrics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
+export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
+  const bounds = BOUNDS.map((bound) => Number((bound * unitsPerSecond).toPrecision(6)));
+  const timer = { type: 'histogram', bounds } as const;
+  return {
+    unitsPerSecond,
+    mappings: MAPPINGS.map((each) => ({ ...each, timer })),
+    unmappedTimer: timer,
+  };
+}
 
 const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
 
 /** `<domain>.<key>[.<key>[.deeper…]]`: levels below the second are left out, and so are summed. */
-function ruleMapping(stat: string, help: string): Mapping {
+function ruleMapping(stat: string, help: string): Omit<Mapping, 'timer'> {
   const end = `.${stat}`;
   const match = (name: string) =>
     name.endsWith(end) ? (RULE_PATH.exec(name.slice(0, -end.length)) ?? undefined) : undefined;
@@ -56,7 +41,7 @@ function mapping(
   help: string,
   labels: readonly string[],
   kind: Mapping['kind'],
-): Mapping {
+): Omit<Mapping, 'timer'> {
   return {
     match,
     kind,
@@ -64,7 +49,31 @@ function mapping(
     name: template(name),
     help,
     labels: labels.map((label, at) => [label, template(`$${String(at + 1)}`)] as const),
-    timer: HISTOGRAM,
     scale: 1,
   };
 }
+
+const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
+  ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
+  mapping(
+    globMatch('ratelimit.service.call.should_rate_limit.*'),
+    'ratelimit_service_should_rate_limit_error',
+    'requests that failed, by the kind of error',
+    ['err_type'],
+    'counter',
+  ),
+  mapping(
+    globMatch('ratelimit_server.*.total_requests'),
+    'ratelimit_service_total_requests',
+    'calls by gRPC method',
+    ['grpc_method'],
+    'counter',
+  ),
+  mapping(
+    globMatch('ratelimit_server.*.response_time'),
+    'ratelimit_service_response_time_seconds',
+    'time from a call to its answer by gRPC method',
+    ['grpc_method'],
+    'timer',
+  ),
+];

@@ -2,7 +2,6 @@ import { type Histogram, mergedHistogram } from '../histogram';
 import type { Tags } from '../naming';
 import type { Registry } from '../registry';
 import {
-  DEFAULT_BOUNDS,
   findMapping,
   labelName,
   type MappingSet,
@@ -40,8 +39,6 @@ export interface FamiliesOptions {
   readonly mapping: MappingSet;
   /** Labels of every series; those of a mapping win. */
   readonly extraTags: Tags;
-  /** How many of the shown units a second has: 1, or 1000 where milliseconds are wanted. */
-  readonly unitsPerSecond: 1 | 1000;
 }
 
 /** Statistics that are looked at in one turn: about a millisecond. */
@@ -94,7 +91,7 @@ class Families {
     const shown = this.#shown(statistic, 'timer');
     if (shown === undefined) return;
     const { name, help, labels, timer } = shown;
-    const scale = (shown.scale * this.#options.unitsPerSecond) / 1000;
+    const scale = (shown.scale * this.#options.mapping.unitsPerSecond) / 1000;
     const family = this.#family({ name, help, type: timer.type });
     if (family.type !== timer.type) {
       this.#conflicts += 1;
@@ -102,7 +99,7 @@ class Families {
     }
     const known = family.series.get(labels)?.histogram;
     const all = known === undefined ? histogram : mergedHistogram(known, histogram);
-    family.series.set(labels, { histogram: all, scale, shape: this.#inUnits(timer) });
+    family.series.set(labels, { histogram: all, scale, shape: timer });
   }
 
   addReading({ name, help, type, labels = {}, value }: Reading): void {
@@ -114,14 +111,6 @@ class Families {
     const name = 'weir_metrics_conflicts';
     if (this.#conflicts > 0) this.addReading({ name, help, type: 'gauge', value: this.#conflicts });
     return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  /** The default bounds are seconds; those of a file are in what is shown. */
-  #inUnits(shape: TimerShape): TimerShape {
-    const { unitsPerSecond } = this.#options;
-    if (shape.type !== 'histogram' || shape.bounds !== DEFAULT_BOUNDS) return shape;
-    const bounds = shape.bounds.map((bound) => Number((bound * unitsPerSecond).toPrecision(6)));
-    return { ...shape, bounds };
   }
 
   #sum(of: Pick<Family, 'name' | 'help'> & { type: 'counter' | 'gauge' }, at: string, by: number) {

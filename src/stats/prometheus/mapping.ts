@@ -25,13 +25,15 @@ export interface Mapping {
 
 export interface MappingSet {
   readonly mappings: readonly Mapping[];
+  /** Units of a timer's value per second, before a mapping's own `scale`: 1000 feeds milliseconds in. */
+  readonly unitsPerSecond: 1 | 1000;
   /** How timers are shown that no mapping names. */
   readonly unmappedTimer: TimerShape;
 }
 
-/** 0.1 ms to 10 s, in seconds. */
+/** Bounds of a file that names none, in the unit that is shown: those of Prometheus' client for Go. */
 export const DEFAULT_BOUNDS: readonly number[] = [
-  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
 export const DEFAULT_QUANTILES: readonly number[] = [0.5, 0.9, 0.99];

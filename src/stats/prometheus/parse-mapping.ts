@@ -46,7 +46,8 @@ export function parseMapping(text: string, options: MappingOptions): ParsedMappi
   if (problems.length > 0) return { ok: false, problems };
   const known = found.filter((one) => one !== undefined);
   const mappings = [...known.filter((m) => m.isGlob), ...known.filter((m) => !m.isGlob)];
-  return { ok: true, mapping: { mappings, unmappedTimer: defaults.timer } };
+  // The reference hands milliseconds to a file's mappings, which scale them to what they show.
+  return { ok: true, mapping: { mappings, unitsPerSecond: 1000, unmappedTimer: defaults.timer } };
 }
 
 function toPlain(document: ReturnType<typeof parseDocument>, problems: Problems): unknown {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { BUILT_IN_MAPPING } from '../../../../src/stats/prometheus/built-in-mapping';
+import { builtInMapping } from '../../../../src/stats/prometheus/built-in-mapping';
 import { exposition, type Format } from '../../../../src/stats/prometheus/exposition';
 import { gatherFamilies, type FamiliesOptions } from '../../../../src/stats/prometheus/families';
 import { parseMapping } from '../../../../src/stats/prometheus/parse-mapping';
@@ -14,9 +14,8 @@ function scrape(
   const registry = createRegistry();
   count(registry);
   const given = {
-    mapping: BUILT_IN_MAPPING,
+    mapping: builtInMapping(1),
     extraTags: {},
-    unitsPerSecond: 1 as const,
     ...options,
   };
   const gathering = gatherFamilies(registry, [], given);
@@ -84,12 +83,7 @@ describe('the built-in mapping', () => {
     const took = ({ time }: Registry) => {
       time('ratelimit_server.Check.response_time', 20, 1);
     };
-    const mapping = mappingFile('{defaults: {timer_type: histogram, buckets: [10, 30]}}');
-    const { samples } = scrape(took, { mapping, unitsPerSecond: 1000 });
-    expect(samples.get('ratelimit_server_Check_response_time_bucket{le="10"}')).toBe(0);
-    expect(samples.get('ratelimit_server_Check_response_time_bucket{le="30"}')).toBe(1);
-    expect(samples.get('ratelimit_server_Check_response_time_sum')).toBe(20);
-    const { samples: builtIn } = scrape(took, { unitsPerSecond: 1000 });
+    const { samples: builtIn } = scrape(took, { mapping: builtInMapping(1000) });
     expect(builtIn.get(`${TOOK}_bucket{grpc_method="Check",le="10"}`)).toBe(0);
     expect(builtIn.get(`${TOOK}_bucket{grpc_method="Check",le="25"}`)).toBe(1);
   });
@@ -103,6 +97,36 @@ describe('the built-in mapping', () => {
 });
 
 describe('a mapping file', () => {
+  const took = ({ time }: Registry) => {
+    time('ratelimit_server.ShouldRateLimit.response_time', 1_400, 1);
+  };
+  const NAME = 'ratelimit_service_response_time_seconds';
+
+  it('is fed milliseconds, as the reference feeds it: a scale of 0.001 shows seconds', () => {
+    const mapping = mappingFile(`
+mappings:
+  - match: ratelimit_server.*.response_time
+    name: ratelimit_service_response_time_seconds
+    timer_type: histogram
+    scale: 0.001
+    labels: { grpc_method: $1 }`);
+    const { samples } = scrape(took, { mapping });
+    const labels = 'grpc_method="ShouldRateLimit"';
+    expect(samples.get(`${NAME}_sum{${labels}}`)).toBeCloseTo(1.4, 6);
+    const below = (le: string) => samples.get(`${NAME}_bucket{${labels},le="${le}"}`);
+    expect(['0.005', '1', '2.5', '10', '+Inf'].map(below)).toEqual([0, 0, 1, 1, 1]);
+    expect(below('0.0001')).toBeUndefined();
+  });
+
+  it('shows milliseconds where it has no scale, with bounds as they stand in it', () => {
+    const mapping = mappingFile('{defaults: {timer_type: histogram, buckets: [1000, 3000]}}');
+    const { samples } = scrape(took, { mapping });
+    const name = 'ratelimit_server_ShouldRateLimit_response_time';
+    expect(samples.get(`${name}_sum`)).toBe(1_400);
+    expect(samples.get(`${name}_bucket{le="1000"}`)).toBe(0);
+    expect(samples.get(`${name}_bucket{le="3000"}`)).toBe(1);
+  });
+
   it('shows summaries, scales and drops', () => {
     const mapping = mappingFile(
       '{mappings: [{match: a.*, name: all, scale: 10}, {match: b, action: drop}]}',
@@ -118,7 +142,7 @@ describe('a mapping file', () => {
     );
     expect(samples.get('all')).toBe(30);
     expect(samples.has('b')).toBe(false);
-    expect(samples.get('took{quantile="0.99"}')).toBeCloseTo(0.02, 3);
+    expect(samples.get('took{quantile="0.99"}')).toBeCloseTo(20, 0);
     expect(samples.get('took_count')).toBe(100);
   });
 
@@ -131,9 +155,9 @@ describe('a mapping file', () => {
       },
       { mapping },
     );
-    expect(samples.get('took_bucket{le="0.0025"}')).toBe(2);
+    expect(samples.get('took_bucket{le="2.5"}')).toBe(2);
     expect(samples.get('took_count')).toBe(5);
-    expect(samples.get('took_sum')).toBeCloseTo(1.502, 6);
+    expect(samples.get('took_sum')).toBe(1_502);
   });
 
   it('shows one type where two share a name, and how many it left out', () => {
