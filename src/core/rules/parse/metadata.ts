@@ -6,8 +6,9 @@ import { resolveScalar } from './scalars';
 import { readMap } from './values';
 
 /**
- * A rule's free-form metadata as plain JSON. Keys of any scalar become texts as written (`1`, `yes`);
- * what JSON cannot hold (`.nan`, `.inf`, dates) becomes a text as written.
+ * A rule's free-form metadata as plain JSON. Its own keys become texts as written (`yes`); those of maps in it are resolved by YAML
+ * 1.1 as values are (`yes` becomes `true`, `010` becomes `8`), as in the reference. What JSON cannot hold (`.nan`, `.inf`, dates)
+ * becomes a text as written.
  */
 export function readMetadata(node: Located | undefined, report: Report): JsonObject | undefined {
   const map = readMap(node, 'metadata', report);
@@ -19,8 +20,9 @@ function toObject(map: LocatedMap, depth: number, report: Report): JsonObject {
   const members: [string, Json][] = [];
   for (const { key, value } of map.pairs) {
     if (key.kind === 'scalar') {
-      warnOfDuplicate(lines, key, key.text, report);
-      members.push([key.text, toJson(value, depth, report)]);
+      const name = depth === 1 ? key.text : String(toLeaf(key));
+      warnOfDuplicate(lines, key, name, report);
+      members.push([name, toJson(value, depth, report)]);
     } else {
       const message = `a key in metadata must be a text or a number; found ${describe(key)}`;
       report.error(key, 'non-string-key', message);
@@ -41,7 +43,7 @@ function toJson(node: Located, depth: number, report: Report): Json {
   return node.items.map((item) => toJson(item, depth + 1, report));
 }
 
-function toLeaf(scalar: LocatedScalar): Json {
+function toLeaf(scalar: LocatedScalar): null | boolean | number | string {
   const resolved = resolveScalar(scalar);
   if (resolved.type === 'null') return null;
   if (typeof resolved.value === 'number' && !Number.isFinite(resolved.value)) return scalar.text;

@@ -166,6 +166,10 @@ describe('metadata', () => {
     ],
     ['{a: "1", b: 010, c: 0x10, d: -1}', { a: '1', b: 8, c: 16, d: -1 }],
     ['{a: 1, a: 2}', { a: 2 }],
+    [
+      '{yes: 1, m: {yes: 1, off: 2, 010: 3, 1.50: 4, "yes": 5, ~: 6}}',
+      { yes: 1, m: { true: 1, false: 2, '8': 3, '1.5': 4, yes: 5, null: 6 } },
+    ],
     ['~', undefined],
     ['{}', {}],
   ])('%s is plain JSON', (written, expected) => {
