@@ -1,3 +1,4 @@
+import { isServiceLink } from './service-link';
 import type { Setting, Table, Values } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,8 +14,13 @@ export interface Reading<T extends Table> {
   /** A setting that was refused holds its default, so that further checks can go on. */
   readonly values: Values<T>;
   isSet(key: keyof T): boolean;
-  /** The setting under the name by which it was set, with its value unless that is a secret. */
+  /**
+   * The setting under the name by which it was set, with its value unless that is a secret. One that is not set goes by the name
+   * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
+   */
   shown(key: keyof T): string;
+  /** All that are set, as `shown` shows them. */
+  readonly given: readonly string[];
 }
 
 interface Given {
@@ -32,11 +38,22 @@ function show(entry: Setting<unknown>, name: string, text: string): string {
   return `${name}=${JSON.stringify(short)}`;
 }
 
-function findGiven(entry: Setting<unknown>, env: Environment): readonly Given[] {
+function findGiven(
+  entry: Setting<unknown>,
+  env: Environment,
+  findings: Findings,
+): readonly Given[] {
   const given: Given[] = [];
   for (const name of [entry.name, ...(entry.aliases ?? [])]) {
     const text = env[name];
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
+    if (isServiceLink(name, text)) {
+      findings.warnings.push(
+        `${show(entry, name, text)} is a link to a Kubernetes Service, taken as not set; ` +
+          'enableServiceLinks: false in the pod keeps such links away',
+      );
+      continue;
+    }
     given.push({ name, text, value: entry.parser.parse(text) });
   }
   return given;
@@ -82,15 +99,21 @@ export function readTable<T extends Table>(
 ): Reading<T> {
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
+  let usesAliases = false;
   for (const [key, entry] of Object.entries(table)) {
-    const given = findGiven(entry, env);
+    const given = findGiven(entry, env, findings);
     values[key] = readSetting(entry, given, findings);
     const [first] = given;
-    if (first !== undefined) shown[key] = show(entry, first.name, first.text);
+    if (first === undefined) continue;
+    shown[key] = show(entry, first.name, first.text);
+    usesAliases ||= first.name !== entry.name;
   }
+  const nameOf = ({ name, aliases = [] }: Setting<unknown>) =>
+    usesAliases ? (aliases[0] ?? name) : name;
   return {
     values: values as Values<T>,
     isSet: (key) => Object.hasOwn(shown, key),
-    shown: (key) => shown[String(key)] ?? table[key]?.name ?? String(key),
+    shown: (key) => shown[String(key)] ?? nameOf(table[key] as Setting<unknown>),
+    given: Object.values(shown),
   };
 }
