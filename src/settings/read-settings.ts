@@ -5,6 +5,7 @@ import { decisionsTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
+import { findMisspelt } from './misspelt';
 import { responseHeadersTable } from './response-headers';
 import { serversTable, toServers } from './servers';
 import type { Settings } from './settings';
@@ -25,6 +26,10 @@ export type SettingsResult =
  */
 export function readSettings(env: Environment): SettingsResult {
   const findings: Findings = { problems: [], warnings: [] };
+  const misspelt = findMisspelt(env);
+  for (const { name, meant } of misspelt) {
+    findings.warnings.push(`${name} is not a setting: did you mean ${meant}?`);
+  }
   const read: Read = (table) => readTable(table, env, findings);
   const settings: Settings = {
     configuration: read(configurationTable).values,
@@ -35,7 +40,7 @@ export function readSettings(env: Environment): SettingsResult {
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     responseHeaders: read(responseHeadersTable).values,
-    ...readStores(read, findings),
+    ...readStores(read, misspelt, findings),
     statistics: toStatistics(read(statisticsTable), env, findings),
     tracing: readTracing(read, findings),
     identity: toIdentity(read(identityTable), findings),

@@ -1,5 +1,6 @@
 import type { Findings } from '../platform/env-table/read-table';
 import { type Backend, backendTable, chooseBackend } from './backend';
+import type { Misspelt } from './misspelt';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
 import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
 import type { Read } from './read';
@@ -40,12 +41,43 @@ function isSplit(kind: Backend, readings: StoreReadings, findings: Findings): bo
   return true;
 }
 
+/** Settings of a store without its address: counting in memory would be a surprise, so the start ends. */
+function checkForgottenAddress(
+  { store, shared, perSecondSwitch, perSecond, memstore }: StoreReadings,
+  misspelt: readonly Misspelt[],
+  findings: Findings,
+): void {
+  const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
+  if (perSecondSwitch.values.enabled) return;
+  const given = [
+    ...misspelt.filter(isAddress).map(({ name }) => name),
+    ...[store, shared, perSecond].flatMap((reading) => reading.given),
+  ];
+  if (given[0] !== undefined) {
+    const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
+    findings.problems.push(
+      `${given[0]}${others}: expected ${store.shown('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
+    );
+  }
+  if (memstore.given[0] !== undefined) {
+    findings.problems.push(
+      `${memstore.given[0]}: expected ${memstore.shown('nodes')} or ${memstore.shown('srv')} to be set too`,
+    );
+  }
+}
+
 /** Everything about where counters live. */
-export function readStores(read: Read, findings: Findings): StoreSection {
+export function readStores(
+  read: Read,
+  misspelt: readonly Misspelt[],
+  findings: Findings,
+): StoreSection {
   const readings = readAll(read);
   const { backend, store, shared, perSecond, memstore } = readings;
   checkMemstore(memstore, findings);
   const kind = chooseBackend(readings, findings);
+  if (kind === 'memory' && !backend.isSet('type'))
+    checkForgottenAddress(readings, misspelt, findings);
   if (kind === 'kvstore') checkCluster(store, findings);
   const main = toStore(store, shared, findings);
   const second = toStore(perSecond, shared, findings);

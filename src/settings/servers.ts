@@ -91,12 +91,19 @@ export interface ServerSettings {
   readonly debug: Listen;
 }
 
-/** Whoever sets these believes that clients are checked; without TLS nobody is. */
-function warnOfClientChecks(reading: Reading<typeof serversTable>, findings: Findings): void {
-  for (const key of ['clientCaFile', 'clientName'] as const) {
-    if (!reading.isSet(key)) continue;
-    const needed = 'GRPC_SERVER_USE_TLS=true, so no client is checked';
-    findings.warnings.push(`${reading.shown(key)} has no effect without ${needed}`);
+/** Whoever sets one of these believes in TLS; without GRPC_SERVER_USE_TLS there is none. */
+function warnOfUnusedTls(reading: Reading<typeof serversTable>, findings: Findings): void {
+  const effects = {
+    certFile: 'the port serves plain text',
+    keyFile: 'the port serves plain text',
+    clientCaFile: 'no client is checked',
+    clientName: 'no client is checked',
+  } as const;
+  for (const [key, effect] of Object.entries(effects)) {
+    const name = key as keyof typeof effects;
+    if (!reading.isSet(name)) continue;
+    const shown = reading.shown(name);
+    findings.warnings.push(`${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`);
   }
 }
 
@@ -106,7 +113,7 @@ function toGrpcTls(
 ): GrpcTlsSettings | undefined {
   const { useTls, certFile, keyFile, clientCaFile, clientName } = reading.values;
   if (!useTls) {
-    warnOfClientChecks(reading, findings);
+    warnOfUnusedTls(reading, findings);
     return undefined;
   }
   for (const key of ['certFile', 'keyFile'] as const) {

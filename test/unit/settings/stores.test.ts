@@ -158,7 +158,7 @@ describe('the store', () => {
     const env = { KVSTORE_URL: 'a:1', REDIS_TLS_CLIENT_CERT: '/c' };
     expect(problemsOf(env)).toEqual([]);
     expect(problemsOf({ ...env, REDIS_TLS: '1' })).toEqual([
-      'REDIS_TLS_CLIENT_CERT="/c": expected KVSTORE_TLS_CLIENT_KEY to be set too',
+      'REDIS_TLS_CLIENT_CERT="/c": expected REDIS_TLS_CLIENT_KEY to be set too',
     ]);
   });
 
@@ -205,7 +205,7 @@ describe('the store for limits per second', () => {
       problemsOf({ ...env, REDIS_PERSECOND_URL: 'b', REDIS_PERSECOND_TYPE: 'cluster' }),
     ).toEqual([
       'REDIS_PERSECOND_URL="b": expected <host>:<port>,<host>:<port> of the nodes',
-      'REDIS_PERSECOND_TYPE="cluster": expected KVSTORE_PERSECOND_PIPELINE_WINDOW to be above 0, for example 150us',
+      'REDIS_PERSECOND_TYPE="cluster": expected REDIS_PERSECOND_PIPELINE_WINDOW to be above 0, for example 150us',
     ]);
   });
 

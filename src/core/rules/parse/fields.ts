@@ -1,5 +1,5 @@
 import { describe, quote, type Located, type LocatedMap } from './located';
-import { nearestName } from './nearest-name';
+import { nearestName } from '../../nearest-name';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 

@@ -57,7 +57,7 @@ describe('reading a table', () => {
 
   it('reads a setting under its other name', () => {
     const { values, shown } = read({ OLD_SIZE: '7' });
-    expect([values.size, shown('size'), shown('on')]).toEqual([7, 'OLD_SIZE="7"', 'ON']);
+    expect([values.size, shown('size'), shown('on')]).toEqual([7, 'OLD_SIZE="7"', 'OLD_ON']);
   });
 
   it('accepts both names when they say the same in other words', () => {

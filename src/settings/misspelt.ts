@@ -1,0 +1,42 @@
+import { nearestName } from '../core/nearest-name';
+import type { Environment } from '../platform/env-table/read-table';
+import { isServiceLink } from '../platform/env-table/service-link';
+import { SUBJECTS } from './tables';
+
+/** A variable whose name is nearly that of a setting. */
+export interface Misspelt {
+  readonly name: string;
+  readonly meant: string;
+}
+
+const NAMES: readonly string[] = SUBJECTS.flatMap(({ table }) =>
+  Object.values(table).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+).filter((name) => !name.includes('<'));
+
+/** Set by deployments of today and read by nobody, the reference included. */
+const IGNORED = 'GRPC_SERVER_TLS_CA_CERT';
+
+const KNOWN = new Set([...NAMES, IGNORED]);
+
+/** First words of our names; `HOST` and `PORT` stand alone and are nobody's prefix. */
+const PREFIXES = new Set(
+  NAMES.filter((name) => name.includes('_')).map((name) => name.slice(0, name.indexOf('_') + 1)),
+);
+
+/** Names that Kubernetes makes for a Service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
+const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_.+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.+)?)?$/;
+
+/**
+ * Variables under one of our prefixes whose name is within two letters of a setting and is none. Names that
+ * Kubernetes makes for Services do not count.
+ */
+export function findMisspelt(env: Environment): readonly Misspelt[] {
+  const found: Misspelt[] = [];
+  for (const [name, text] of Object.entries(env)) {
+    if (text === undefined || KNOWN.has(name) || SERVICE_NAME.test(name)) continue;
+    if (isServiceLink(name, text) || !PREFIXES.has(name.slice(0, name.indexOf('_') + 1))) continue;
+    const meant = nearestName(name, NAMES);
+    if (meant !== undefined) found.push({ name, meant });
+  }
+  return found;
+}
