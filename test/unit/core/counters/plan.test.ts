@@ -67,11 +67,15 @@ describe('planBatch', () => {
     expect(asks).toMatchObject([{ increment: -1, hits: 4 }, undefined]);
   });
 
-  it('names an unknown domain once for each descriptor', () => {
-    expect(plan([request('nowhere', ['a=1', 'b=2'])]).unknownDomains).toEqual([
-      'nowhere',
-      'nowhere',
-    ]);
+  it('notes an unknown domain once for each request, with its descriptors', () => {
+    const requests = [request('nowhere', ['a=1', 'b=2']), request('nowhere', ['a=1'])];
+    expect(plan(requests)).toMatchObject({
+      unknownDomains: [
+        { domain: 'nowhere', descriptors: 2 },
+        { domain: 'nowhere', descriptors: 1 },
+      ],
+      asks: [undefined, undefined, undefined],
+    });
   });
 
   it('says why a request cannot be decided and plans the others', () => {
