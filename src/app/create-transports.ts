@@ -43,24 +43,31 @@ export interface Transports {
 }
 
 export function createTransports(
-  { servers }: Settings,
+  { servers, bounds }: Settings,
   { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
 ): Transports {
   const { tls } = servers.grpc;
   const certificates =
     tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
-  const grpc = chooseGrpc(toGrpcOptions(servers.grpc, certificates), servers.grpc.transport, {
-    health,
-    statistics: registry,
-    nowMs: monotonicMs,
-    random,
-    onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
-    tracer,
-    onConnectionFailure: ({ reason, cause }) => {
-      logger.debug('a gRPC connection ended in an error', { reason, cause });
+  const grpc = chooseGrpc(
+    { ...toGrpcOptions(servers.grpc, certificates), bounds },
+    servers.grpc.transport,
+    {
+      health,
+      statistics: registry,
+      nowMs: monotonicMs,
+      random,
+      onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
+      tracer,
+      onConnectionFailure: ({ reason, cause }) => {
+        logger.debug('a gRPC connection ended in an error', { reason, cause });
+      },
     },
-  });
-  const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
+  );
+  const http = createHttpTransport(
+    { health, statistics: registry, tracer },
+    { ...servers.http, bounds },
+  );
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),

@@ -1,5 +1,5 @@
 import type { Counter } from './counter';
-import { cleanName, MAX_METRIC_LENGTH } from './names';
+import { cleanName, cutMetric, MAX_METRIC_LENGTH } from './names';
 import type { Series } from './series';
 
 /** What the series of one kind share: how many there may be, and what is said when there are more. */
@@ -16,7 +16,7 @@ export interface CappedSeriesDeps<S extends Series> {
   readonly limits: () => SeriesLimits;
   /** True while an output remembers what it has told: then only what was told may go. */
   readonly isTold: () => boolean;
-  /** Grows with everything that was counted in an overflow series. */
+  /** Grows with every hit that was counted in an overflow series. */
   readonly overflowed: Counter;
   readonly monotonicMs: () => number;
 }
@@ -34,10 +34,14 @@ const CHARACTERS_PER_SERIES = 256;
 export class CappedSeries<S extends Series> implements Iterable<S> {
   readonly #deps: CappedSeriesDeps<S>;
   readonly #byPath = new Map<string, S>();
-  /** Metric keys that are not clean, and so go by another path. Forgotten when they are too many. */
+  /** Metric keys that are not clean, and so go by another path. Forgotten when they need too much room. */
   readonly #byMetric = new Map<string, S>();
   readonly #overflow = new Map<string, S>();
+  /** Of the paths and of the metric keys in the maps. */
   #characters = 0;
+  #metricCharacters = 0;
+  /** The last metric key that was in neither map: one without room comes again and again. */
+  #missed = { metric: '', path: '' };
   #sweptAtMs = -Infinity;
   #isFull = false;
 
@@ -45,9 +49,9 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     this.#deps = deps;
   }
 
-  /** The series of a metric key as it came from rules and requests. */
-  of(metric: string): S {
-    return this.#byPath.get(metric) ?? this.#byMetric.get(metric) ?? this.#find(metric);
+  /** The series of a metric key as it came from rules and requests, to add so many hits to. */
+  of(metric: string, hits = 1): S {
+    return this.#byPath.get(metric) ?? this.#byMetric.get(metric) ?? this.#find(metric, hits);
   }
 
   /** How many there are, without those of the surplus. */
@@ -60,20 +64,32 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     yield* this.#overflow.values();
   }
 
-  #find(metric: string): S {
-    const path = cleanName(metric);
-    const found = this.#byPath.get(path) ?? this.#create(path);
-    // Never remembered by a huge text, since a caller can send any number of those.
-    if (path !== metric && found.path === path && metric.length <= MAX_METRIC_LENGTH) {
-      if (this.#byMetric.size >= this.#deps.limits().maxSeries) this.#byMetric.clear();
-      this.#byMetric.set(metric, found);
-    }
+  #find(metric: string, hits: number): S {
+    // A caller can send any number of huge texts: what follows sees, and remembers, their beginning only.
+    if (metric.length > MAX_METRIC_LENGTH) return this.of(cutMetric(metric), hits);
+    if (metric !== this.#missed.metric) this.#missed = { metric, path: cleanName(metric) };
+    const { path } = this.#missed;
+    const found = this.#byPath.get(path) ?? this.#create(path, hits);
+    if (path !== metric && found.path === path) this.#remember(metric, found);
     return found;
   }
 
-  #create(path: string): S {
+  #remember(metric: string, series: S): void {
+    const { maxSeries } = this.#deps.limits();
+    this.#metricCharacters += metric.length;
+    const isFull = this.#metricCharacters > maxSeries * CHARACTERS_PER_SERIES;
+    if (isFull || this.#byMetric.size >= maxSeries) this.#forgetMetrics(metric.length);
+    this.#byMetric.set(metric, series);
+  }
+
+  #forgetMetrics(characters = 0): void {
+    this.#byMetric.clear();
+    this.#metricCharacters = characters;
+  }
+
+  #create(path: string, hits: number): S {
     if (!this.#hasRoomFor(path)) this.#sweep();
-    if (!this.#hasRoomFor(path)) return this.#surplus(path);
+    if (!this.#hasRoomFor(path)) return this.#surplus(path, hits);
     const created = this.#deps.create(path);
     this.#byPath.set(path, created);
     this.#characters += path.length;
@@ -86,10 +102,10 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return this.#byPath.size < maxSeries && characters <= maxSeries * CHARACTERS_PER_SERIES;
   }
 
-  #surplus(path: string): S {
+  #surplus(path: string, hits: number): S {
     if (!this.#isFull) this.#deps.limits().onFull();
     this.#isFull = true;
-    this.#deps.overflowed.add(1);
+    this.#deps.overflowed.add(hits);
     const overflowPath = this.#deps.overflowPath(path);
     const known = this.#overflow.get(overflowPath);
     if (known !== undefined) return known;
@@ -109,7 +125,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
       this.#byPath.delete(path);
       this.#characters -= path.length;
     }
-    this.#byMetric.clear();
+    this.#forgetMetrics();
   }
 }
 

@@ -24,11 +24,11 @@ const TAG_START = '.__';
 
 /**
  * A metric key as it came from a rule file or a request, made fit to be part of a name: it cannot
- * start another line, value or tag (behaviour.md §6.2). Longer ones than `MAX_METRIC_LENGTH` are cut.
+ * start another line, value or tag (behaviour.md §6.2). Longer ones than `MAX_METRIC_LENGTH` are cut first.
  */
 export function cleanName(metric: string): string {
-  const name = metric.replace(UNSAFE, '_').replace(IPV4, (ip) => ip.replaceAll('.', '_'));
-  return cut(withoutTags(name));
+  const name = cutMetric(metric).replace(UNSAFE, '_');
+  return withoutTags(name.replace(IPV4, (ip) => ip.replaceAll('.', '_')));
 }
 
 function withoutTags(name: string): string {
@@ -38,7 +38,7 @@ function withoutTags(name: string): string {
 }
 
 /** The copy lets go of the long text, which a slice would keep alive. */
-function cut(name: string): string {
-  if (name.length <= MAX_METRIC_LENGTH) return name;
-  return Buffer.from(name.slice(0, MAX_METRIC_LENGTH)).toString();
+export function cutMetric(metric: string): string {
+  if (metric.length <= MAX_METRIC_LENGTH) return metric;
+  return Buffer.from(metric.slice(0, MAX_METRIC_LENGTH)).toString();
 }

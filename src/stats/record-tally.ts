@@ -25,7 +25,9 @@ export function createRecordTally(registry: Registry): RecordTally {
       const line = lines[i] as RuleTally;
       rules.of(line.metric).add(line);
     }
-    for (const domain of tally.unknownDomains) unknownDomains.of(domain).add(1);
+    for (const { domain, descriptors } of tally.unknownDomains) {
+      unknownDomains.of(domain, descriptors).add(descriptors);
+    }
     serviceErrors.add(tally.serviceErrors);
     storeErrors.add(tally.storeErrors);
     storeTimeouts.add(tally.storeTimeouts);

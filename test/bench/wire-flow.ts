@@ -6,7 +6,9 @@ import { createRegistry } from '../../src/stats/registry';
 import { createDecisions } from '../../src/transport/grpc/wire/decisions';
 import type { Caller, ServedMethod } from '../../src/transport/grpc/wire/method';
 import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
+import { MESSAGE_BOUNDS } from '../support/bounds';
 import { CLIENT_PREFACE } from '../../src/wire/http2/frames';
 import { someRules } from './load';
 import { createSession } from './wire-load';
@@ -51,6 +53,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
   const record = createRecordTally(registry);
   let asked: readonly Question[] = [];
   const decisions = createDecisions({
+    bounds: DEFAULT_BOUNDS,
     ask: (batch) => (asked = batch),
     statistics: registry,
     nowMs: () => performance.now(),
@@ -60,6 +63,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
     grpc: createGrpcConnection<ServedMethod>({
       methods: new Map([[PATH, decisions.method]]),
       inflate: () => new Uint8Array(0),
+      bounds: MESSAGE_BOUNDS,
       refusalBlock: createRefusalBlocks(),
       noteOf: decisions.noteOf,
       headerReader: decisions.headerReader,

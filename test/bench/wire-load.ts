@@ -10,6 +10,8 @@ import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-
 import type { WireResponse } from '../../src/wire/ratelimit/messages';
 import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { rateLimitMessage } from './request';
+import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
+import { MESSAGE_BOUNDS } from '../support/bounds';
 
 export const RESPONSE: WireResponse = {
   overallCode: 'OK',
@@ -55,7 +57,7 @@ export function createSession(
 
 /** A connection behind its handshake that answers every call at once with RESPONSE. */
 export function createAnsweringConnection(): GrpcConnection {
-  const decode = createRequestDecoder();
+  const decode = createRequestDecoder(DEFAULT_BOUNDS);
   const write = framed<WireResponse>(writeResponse);
   const room = PREFIX_BYTES + roomForResponse(RESPONSE);
   const methods = new Map<string, GrpcMethod>([
@@ -64,6 +66,7 @@ export function createAnsweringConnection(): GrpcConnection {
   const connection: GrpcConnection = createGrpcConnection({
     methods,
     inflate: () => new Uint8Array(0),
+    bounds: MESSAGE_BOUNDS,
     refusalBlock: createRefusalBlocks(),
     events: {
       onMessage(ticket, _method, bytes, start, end) {

@@ -9,6 +9,7 @@ import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { median } from './measure';
 import { rateLimitMessage } from './request';
 import { createAnsweringConnection, createSession, RESPONSE } from './wire-load';
+import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 
 const ROUNDS = 15;
 const WARM_UP = 4;
@@ -73,7 +74,7 @@ function main(): void {
   const messages = Array.from({ length: 10_000 }, (_, i) =>
     rateLimitMessage('user', `user-${String(i)}`),
   );
-  const decode = createRequestDecoder();
+  const decode = createRequestDecoder(DEFAULT_BOUNDS);
   const out = new Uint8Array(256);
   print('decode a request, 1 key', () =>
     times(() => decode(messages[0] as Uint8Array, 5, (messages[0] as Uint8Array).length)),

@@ -1,5 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { failure, type FailureCode } from '../../src/core/errors';
+import { NAMES } from '../../src/stats/names';
+import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import type { Decision } from '../../src/core/model';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { eventually } from '../support/eventually';
@@ -174,15 +176,77 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
     });
 
-    it('takes 10,000 descriptors and a value of 64 KiB', async () => {
-      const { client, requests } = await start();
-      const entries = [{ key: 'k', value: 'v'.repeat(65_536) }];
-      await client.ask({
-        domain: 'edge',
-        descriptors: [{ entries }, ...Array.from({ length: 9_999 }, () => REQUEST.descriptors[0])],
+    it('refuses a message over MAX_GRPC_MESSAGE_BYTES and takes one of that size', async () => {
+      const { client, batches } = await start(undefined, {
+        bounds: { ...DEFAULT_BOUNDS, maxGrpcMessageBytes: 1_024 },
       });
-      expect(requests()[0]?.descriptors).toHaveLength(10_000);
+      // Tag and length of the text are three bytes.
+      const request = (bytes: number) => ({ domain: 'x'.repeat(bytes - 3) });
+      expect((await client.ask(request(1_025))).code).toBe(status.RESOURCE_EXHAUSTED);
+      expect(batches).toEqual([]);
+      expect((await client.ask(request(1_024))).code).toBe(status.OK);
+    });
+
+    it('takes as many descriptors and entries and texts as long as the settings say', async () => {
+      const { client, requests, counts } = await start();
+      const entries = [
+        { key: 'k'.repeat(1_024), value: 'v'.repeat(65_536) },
+        ...Array.from({ length: 63 }, () => ({ key: 'k', value: 'v' })),
+      ];
+      const others = Array.from({ length: 255 }, () => REQUEST.descriptors[0]);
+      const descriptors = [{ entries }, ...others];
+      const { code } = await client.ask({ domain: 'd'.repeat(1_024), descriptors });
+      expect(code).toBe(status.OK);
+      expect(requests()[0]?.descriptors).toHaveLength(256);
       expect(requests()[0]?.descriptors[0]?.entries).toEqual(entries);
+      expect(counts.get(NAMES.serviceError)).toBeUndefined();
+    });
+
+    it('takes more where the settings allow it', async () => {
+      const { client, requests } = await start(undefined, {
+        bounds: { ...DEFAULT_BOUNDS, maxDescriptors: 10_000 },
+      });
+      const descriptors = Array.from({ length: 10_000 }, () => REQUEST.descriptors[0]);
+      await client.ask({ domain: 'edge', descriptors });
+      expect(requests()[0]?.descriptors).toHaveLength(10_000);
+    });
+
+    it.each<[string, object, string]>([
+      [
+        'more descriptors',
+        { domain: 'd', descriptors: Array.from({ length: 257 }, () => ({})) },
+        'the request has more descriptors than MAX_DESCRIPTORS (256)',
+      ],
+      [
+        'more entries',
+        { domain: 'd', descriptors: [{ entries: Array.from({ length: 65 }, () => ({})) }] },
+        'a descriptor has more entries than MAX_DESCRIPTOR_ENTRIES (64)',
+      ],
+      [
+        'a longer domain',
+        { domain: 'd'.repeat(1_025) },
+        'the domain has 1025 bytes, more than MAX_NAME_BYTES (1024)',
+      ],
+      [
+        'a longer key',
+        { domain: 'd', descriptors: [{ entries: [{ key: 'k'.repeat(1_025) }] }] },
+        'a key has 1025 bytes, more than MAX_NAME_BYTES (1024)',
+      ],
+      [
+        'a longer value',
+        { domain: 'd', descriptors: [{ entries: [{ key: 'k', value: 'v'.repeat(65_537) }] }] },
+        'a value has 65537 bytes, more than MAX_VALUE_BYTES (65536)',
+      ],
+    ])('refuses %s, says so, counts it and goes on', async (_about, request, details) => {
+      const { client, batches, counts } = await start();
+      expect(await client.ask(request)).toEqual({
+        code: status.INVALID_ARGUMENT,
+        details,
+        response: undefined,
+      });
+      expect(batches).toEqual([]);
+      expect(counts.get(NAMES.serviceError)).toBe(1);
+      expect((await client.ask(REQUEST)).code).toBe(status.OK);
     });
 
     it.each([`/${SERVICE}/ShouldNotRateLimit`, '/no.Such/Service'])(

@@ -92,12 +92,23 @@ describe('over gRPC', () => {
     expect(error.code).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('10,000 descriptors are decided', async () => {
-    const descriptors = Array.from({ length: 10_000 }, (_, i) =>
+  it('256 descriptors are decided, one more is INVALID_ARGUMENT', async () => {
+    const descriptors = Array.from({ length: 256 }, (_, i) =>
       entry('remote_address', `many-${String(i)}`),
     );
     const answer = (await call({ domain: 'example', descriptors })) as { statuses: unknown[] };
-    expect(answer.statuses).toHaveLength(10_000);
+    expect(answer.statuses).toHaveLength(256);
+    const more = [...descriptors, entry('remote_address', 'more')];
+    const error = await failure(call({ domain: 'example', descriptors: more }));
+    expect(error.code).toBe(status.INVALID_ARGUMENT);
+    expect(error.details).toBe('the request has more descriptors than MAX_DESCRIPTORS (256)');
+  });
+
+  it('a domain of 500 kB with many descriptors does not hold up the next request', async () => {
+    const domain = '1.1.1.1 '.repeat(65_000);
+    const error = await failure(call({ domain, descriptors: Array(10_000).fill({}) }));
+    expect(error.code).toBe(status.INVALID_ARGUMENT);
+    expect(error.details).toBe('the domain has 520000 bytes, more than MAX_NAME_BYTES (1024)');
   });
 
   it.each(['a_b', 'a:b|c', 'a\nb', 'a\0b', '😀', 'x'.repeat(65_536)])(

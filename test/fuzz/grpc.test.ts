@@ -5,6 +5,7 @@ import { createGrpcConnection } from '../../src/wire/grpc/connection';
 import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
 import { STREAM, UNARY, frame, message } from '../unit/wire/grpc/grpc-caller';
+import { MESSAGE_BOUNDS } from '../support/bounds';
 
 const HELLO = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
@@ -81,6 +82,7 @@ function play(octets: Buffer, cuts: readonly number[]) {
   const grpc = createGrpcConnection({
     methods: METHODS,
     inflate,
+    bounds: MESSAGE_BOUNDS,
     refusalBlock: createRefusalBlocks(),
     events: {
       onMessage(ticket, _method, bytes, start, end) {

@@ -8,6 +8,7 @@ import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-
 import type { WireResponse } from '../../src/wire/ratelimit/messages';
 import { stops } from './play-http2';
 import type { Random } from './random';
+import { MESSAGE_BOUNDS, UNBOUNDED } from '../support/bounds';
 
 const PREFIX_BYTES = 5;
 const METHODS = new Map([
@@ -75,7 +76,7 @@ export function playGrpc(
   const told: string[] = [];
   const written: Buffer[] = [];
   const messages: Buffer[] = [];
-  const decode = createRequestDecoder();
+  const decode = createRequestDecoder(UNBOUNDED);
   /** Tickets that we were told of and have not ended; whether the call still has a caller. */
   const open = new Map<number, 'live' | 'half-closed' | 'cancelled'>();
   let nowMs = 0;
@@ -91,6 +92,7 @@ export function playGrpc(
   const grpc: GrpcConnection = createGrpcConnection({
     methods: METHODS,
     inflate,
+    bounds: MESSAGE_BOUNDS,
     refusalBlock,
     events: {
       onMessage(ticket, method, octets, start, end) {

@@ -9,6 +9,7 @@ import { walkRequest } from './protobuf-walk';
 import type { Random } from './random';
 import { pickSession, type Corpus } from './sessions';
 import { expectSame, type Target } from './target';
+import { UNBOUNDED } from '../support/bounds';
 
 const PREFIX_BYTES = 14;
 const TEXTS = ['', 'user', 'remote_address', '/grüße', '\u0000', '漢字', 'x'.repeat(200)];
@@ -25,7 +26,7 @@ const NUMBERS = [
 
 /** Requests as protobufjs writes them or a client sent them, whole and changed. */
 export function createProtobufTarget(corpus: Corpus): Target {
-  const decode = createRequestDecoder();
+  const decode = createRequestDecoder(UNBOUNDED);
   return {
     name: 'protobuf',
     make: (random) => {

@@ -3,6 +3,7 @@ import { requestType } from '../unit/wire/ratelimit/schema';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
 import { decodeHealthRequest } from '../../src/wire/ratelimit/health';
 import { startStopwatch } from '../support/core-time';
+import { UNBOUNDED } from '../support/bounds';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
 const valid = fc
@@ -43,7 +44,7 @@ const bytes = fc.oneof(mutated, fc.uint8Array({ maxLength: 200 }));
 
 describe('any octets', () => {
   it('are a request of the declared types or malformed, whatever lies around them', () => {
-    const decode = createRequestDecoder();
+    const decode = createRequestDecoder(UNBOUNDED);
     fc.assert(
       fc.property(bytes, fc.uint8Array({ maxLength: 20 }), (octets, around) => {
         const decoded = decode(octets, 0, octets.length);
@@ -68,7 +69,7 @@ describe('any octets', () => {
   });
 
   it('give what protobufjs gives, where both take them', () => {
-    const decode = createRequestDecoder();
+    const decode = createRequestDecoder(UNBOUNDED);
     fc.assert(
       fc.property(valid, (octets) => {
         const decoded = decode(octets, 0, octets.length);
@@ -92,7 +93,7 @@ describe('any octets', () => {
   });
 
   it('of megabytes take a time in proportion to their number', () => {
-    const decode = createRequestDecoder();
+    const decode = createRequestDecoder(UNBOUNDED);
     const elapsedMs = startStopwatch();
     for (const octet of [0x00, 0x0a, 0x12, 0x33, 0x80, 0xff]) {
       decode(new Uint8Array(4_194_304).fill(octet), 0, 4_194_304);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { failure } from '../../src/core/errors';
 import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/transport/http-listener';
+import { DEFAULT_BOUNDS, type TransportBounds } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import {
@@ -23,12 +24,16 @@ describe('the HTTP port', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup();
   });
 
-  async function start(script: Script = () => OK, timeouts: Partial<HttpTimeouts> = {}) {
+  async function start(
+    script: Script = () => OK,
+    timeouts: Partial<HttpTimeouts> = {},
+    bounds: TransportBounds = DEFAULT_BOUNDS,
+  ) {
     const health = createSnapshot<HealthStatus<string>>(SERVING);
     const { statistics, counts } = recordingStatistics();
     const transport = createHttpTransport(
       { health, statistics },
-      { host: '127.0.0.1', port: 0, timeouts: { ...HTTP_TIMEOUTS, ...timeouts } },
+      { host: '127.0.0.1', port: 0, timeouts: { ...HTTP_TIMEOUTS, ...timeouts }, bounds },
     );
     const asked = answering(transport, script);
     const address = await transport.listen();
@@ -134,6 +139,73 @@ describe('the HTTP port', () => {
     expect(answer.status).toBe(413);
     expect(await answer.json()).toMatchObject({ code: 'too_large' });
     expect((await post(BODY)).status).toBe(200);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])(
+    'takes 256 KiB out of a small body of %s, and no more than the ratio',
+    async (encoding, pack) => {
+      const { post, counts } = await start();
+      const send = (bytes: number) =>
+        post(pack(BODY.padEnd(bytes)), { 'content-encoding': encoding });
+      expect((await send(256 * 1024)).status).toBe(200);
+      const refused = await send(MIB - 1);
+      expect(refused.status).toBe(413);
+      expect(await refused.json()).toEqual({
+        code: 'too_large',
+        error: 'the body unpacks to more than MAX_UNPACK_RATIO (100) times its size',
+      });
+      expect([...counts]).toEqual([['ratelimit_http.json.refused', 1]]);
+    },
+  );
+
+  it('takes a ratio up to MAX_UNPACK_RATIO', async () => {
+    const bounds = { ...DEFAULT_BOUNDS, maxUnpackRatio: 100_000 };
+    const { post } = await start(undefined, {}, bounds);
+    const body = brotliCompressSync(BODY.padEnd(MIB));
+    expect((await post(body, { 'content-encoding': 'br' })).status).toBe(200);
+  });
+
+  it.each(['plain', 'gzip'])('keeps to MAX_JSON_BYTES, %s', async (encoding) => {
+    const { post } = await start(undefined, {}, { ...DEFAULT_BOUNDS, maxJsonBytes: 2_000 });
+    const send = (bytes: number) => {
+      const body = BODY.padEnd(bytes);
+      if (encoding === 'plain') return post(body);
+      return post(gzipSync(body), { 'content-encoding': encoding });
+    };
+    expect((await send(2_000)).status).toBe(200);
+    const refused = await send(2_001);
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toMatchObject({ error: 'the body is larger than 2000 bytes' });
+  });
+
+  it('refuses more descriptors than the settings allow with 400, and counts it', async () => {
+    const { post, batches, counts } = await start();
+    const descriptors = (count: number) =>
+      `{"domain":"d",\n"descriptors":[${Array(count).fill('{}').join(',')}]}`;
+    const answer = await post(descriptors(257));
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({
+      error: 'descriptors has more items than MAX_DESCRIPTORS (256)',
+      code: 'invalid_request',
+      where: 'descriptors',
+      line: 2,
+      column: 784,
+    });
+    expect(batches).toEqual([]);
+    expect([...counts]).toEqual([['ratelimit_http.json.refused', 1]]);
+    expect((await post(descriptors(256))).status).toBe(200);
+  });
+
+  it('reads a body that comes byte by byte', async () => {
+    const { post, requests } = await start();
+    const text = `{"domain":"${'é'.repeat(400)}"}`;
+    const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+    expect((await post(ReadableStream.from(bytes))).status).toBe(200);
+    expect(requests()).toMatchObject([{ domain: 'é'.repeat(400) }]);
   });
 
   it('takes a body of exactly 1 MiB', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Client, compressionAlgorithms, credentials, status } from '@grpc/grpc-js';
 import type { GrpcTransportOptions } from '../../src/transport/grpc/options';
+import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { createTestClient, encodeRequest, SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { startTransport } from '../contract/transport.harness';
@@ -22,6 +23,8 @@ const prefixed = (message: Buffer, flag = 0) => {
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
 };
+
+const LONG_DOMAINS = { ...DEFAULT_BOUNDS, maxNameBytes: DEFAULT_BOUNDS.maxGrpcMessageBytes };
 
 describe('our gRPC transport', () => {
   let folder: string;
@@ -71,7 +74,7 @@ describe('our gRPC transport', () => {
     });
 
     it('takes an upload of many frames', async () => {
-      await start();
+      await start({ bounds: LONG_DOMAINS });
       const request = { ...REQUEST, domain: 'd'.repeat(3_000_000) };
       await writeFile(body, prefixed(encodeRequest(request)));
       const printed = await curl('-H', 'content-type: application/grpc');
@@ -188,7 +191,7 @@ describe('our gRPC transport', () => {
 
   describe('with grpc-js', () => {
     it('reads what that compresses', async () => {
-      await start();
+      await start({ bounds: LONG_DOMAINS });
       const client = new Client(service.address, credentials.createInsecure(), {
         'grpc.default_compression_algorithm': compressionAlgorithms.gzip,
       });

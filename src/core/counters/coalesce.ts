@@ -7,6 +7,12 @@ type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 /** What `join` answers when the hits need an increment of their own. */
 export const NOT_JOINED = -1;
 
+/**
+ * Longer values stand alone: V8 hashes a text of more than 16,383 characters by its length, so that a map of such texts
+ * compares each with all others.
+ */
+export const MAX_JOINED_LENGTH = 4_096;
+
 /** The increments of one place, by values. Most places meet one text of values in a batch: the map is made with the second. */
 class CountersOfPlace {
   #values: string | undefined;
@@ -28,7 +34,7 @@ class CountersOfPlace {
 
 /**
  * Gathers the increments of a batch. Equal counters become one increment, as long as that changes no
- * answer: hits that are given back, and sums that would lose digits, stand alone, in order.
+ * answer: hits that are given back, sums that would lose digits and very long values stand alone, in order.
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
@@ -48,7 +54,7 @@ export class Coalescer {
    * caller adds an increment for them before it asks again.
    */
   join(place: CounterPlace, values: string, hits: number | bigint): number {
-    if (this.#apart) return NOT_JOINED;
+    if (this.#apart || values.length > MAX_JOINED_LENGTH) return NOT_JOINED;
     const counters = this.#countersOf(place);
     if (typeof hits === 'bigint' || hits < 0) {
       counters.set(values, NOT_JOINED);

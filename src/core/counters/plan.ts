@@ -31,8 +31,14 @@ export interface Plan {
   readonly asks: readonly (Ask | undefined)[];
   /** For each request: why it cannot be decided. */
   readonly faults: readonly (string | undefined)[];
-  /** One entry for each descriptor that asked in a domain without rules. */
-  readonly unknownDomains: readonly string[];
+  /** One entry for each request in a domain without rules. */
+  readonly unknownDomains: readonly UnknownDomain[];
+}
+
+/** A domain without rules, and how many descriptors one request brought there. */
+export interface UnknownDomain {
+  readonly domain: string;
+  readonly descriptors: number;
 }
 
 export interface PlanOptions {
@@ -55,7 +61,7 @@ export function planBatch(
   const coalescer = new Coalescer(options.holdBack);
   const asks: (Ask | undefined)[] = [];
   const faults: (string | undefined)[] = [];
-  const unknownDomains: string[] = [];
+  const unknownDomains: UnknownDomain[] = [];
   const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
 
   for (const request of requests) {
@@ -84,17 +90,16 @@ export function planBatch(
 function matchRequest(
   rules: Rules,
   { domain, descriptors }: DecisionRequest,
-  unknownDomains: string[],
+  unknownDomains: UnknownDomain[],
 ): readonly (Match | undefined)[] {
   const domainRules = rules.domains.get(domain);
   const matches = new Array<Match | undefined>(descriptors.length);
+  if (domainRules === undefined) {
+    unknownDomains.push({ domain, descriptors: descriptors.length });
+    return matches;
+  }
   let replacing = false;
   for (let i = 0; i < descriptors.length; i++) {
-    if (domainRules === undefined) {
-      unknownDomains.push(domain);
-      matches[i] = undefined;
-      continue;
-    }
     const match = matchDescriptor(domainRules, descriptors[i] as RequestDescriptor);
     replacing ||= match !== undefined && match.limit.replaces.length > 0;
     matches[i] = match;

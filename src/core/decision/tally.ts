@@ -1,4 +1,4 @@
-import type { Ask } from '../counters/plan';
+import type { Ask, UnknownDomain } from '../counters/plan';
 import type { StoreError } from '../errors';
 import type { Verdict } from './verdict';
 
@@ -6,8 +6,8 @@ import type { Verdict } from './verdict';
 export interface Tally {
   /** One line for each descriptor that a limit applied to. */
   readonly rules: readonly RuleTally[];
-  /** One entry for each descriptor that asked in a domain without rules. */
-  readonly unknownDomains: readonly string[];
+  /** One entry for each request in a domain without rules. */
+  readonly unknownDomains: readonly UnknownDomain[];
   /** Requests that made no sense, or came before any rules. */
   readonly serviceErrors: number;
   /** Requests that the counter store failed, also those that were answered all the same. */
@@ -38,7 +38,7 @@ export type RuleTally = Pick<
 /** Gathers the tally of a batch while its answers are made. */
 export class TallySheet implements Tally {
   readonly rules: RuleTally[] = [];
-  readonly unknownDomains: readonly string[];
+  readonly unknownDomains: readonly UnknownDomain[];
   serviceErrors = 0;
   storeErrors = 0;
   storeTimeouts = 0;
@@ -46,7 +46,7 @@ export class TallySheet implements Tally {
   answeredLocally = 0;
   globalShadowMode = 0;
 
-  constructor(unknownDomains: readonly string[]) {
+  constructor(unknownDomains: readonly UnknownDomain[]) {
     this.unknownDomains = unknownDomains;
   }
 

@@ -5,6 +5,3 @@ export const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
 export const REFLECTION_PATHS = ['v1', 'v1alpha'].map(
   (version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
 );
-
-/** A message above this many bytes is refused with RESOURCE_EXHAUSTED; gRPC's own default. */
-export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { CallTracer, Statistics } from '../../core/ports';
+import type { TransportBounds } from '../bounds';
 import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
 
@@ -36,6 +37,8 @@ export interface ServerTls extends TlsPems {
 }
 
 export interface GrpcTransportOptions {
+  /** Default: DEFAULT_BOUNDS. */
+  readonly bounds?: TransportBounds | undefined;
   readonly address: ListenAddress;
   /** File mode of a Unix socket; default 0666. */
   readonly unixSocketMode?: number | undefined;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
 import type { Asker, CallTracer, Question, Statistics } from '../../core/ports';
+import type { TransportBounds } from '../bounds';
 import { JSON_CALL } from './call-kind';
 import type { MalformedBody } from './json/malformed';
 import { parseRequest } from './json/parse-request';
@@ -11,16 +12,17 @@ import { refuse, respondJson } from './respond';
 import { toHttpStatus, toRefusal } from './status';
 
 interface DecisionDeps {
+  readonly bounds: TransportBounds;
   readonly ask: (question: Question) => void;
   readonly statistics: Statistics;
   readonly tracer?: CallTracer | undefined;
 }
 
-/** Bodies that were no request; of our own, the reference counts nothing here. */
+/** Bodies that were no request, or one beyond the bounds; of our own, the reference counts nothing here. */
 const REFUSED = 'ratelimit_http.json.refused';
 
 /** `POST /json`: one asker for all calls, the ticket is the number of the call. */
-export function createJsonEndpoint({ ask, statistics, tracer }: DecisionDeps) {
+export function createJsonEndpoint({ bounds, ask, statistics, tracer }: DecisionDeps) {
   const calls = new Map<number, ServerResponse>();
   let lastTicket = 0;
 
@@ -44,12 +46,12 @@ export function createJsonEndpoint({ ask, statistics, tracer }: DecisionDeps) {
 
   return (request: IncomingMessage, response: ServerResponse): void => {
     const trace = tracer?.start(JSON_CALL, headersOf(request));
-    readBody(request, (body) => {
+    readBody(request, bounds, (body) => {
       if (typeof body !== 'string') {
         decline(response, body);
         return;
       }
-      const parsed = parseRequest(body);
+      const parsed = parseRequest(body, bounds);
       if ('kind' in parsed) {
         trace?.refused(failure('invalid_request', parsed.message));
         decline(response, malformed(parsed));
@@ -63,8 +65,9 @@ export function createJsonEndpoint({ ask, statistics, tracer }: DecisionDeps) {
   };
 }
 
-function malformed({ message, where, line, column }: MalformedBody): Refusal {
-  return { status: 400, body: { error: message, code: 'malformed', where, line, column } };
+function malformed({ kind, message, where, line, column }: MalformedBody): Refusal {
+  const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
+  return { status: 400, body: { error: message, code, where, line, column } };
 }
 
 /** Node gives names and values in turns. */

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import type { HealthStatus, Snapshot } from '../../../streams';
 import type { CallTracer, Statistics } from '../../core/ports';
+import { DEFAULT_BOUNDS, type TransportBounds } from '../bounds';
 import { createHttpListener, type HttpListenerOptions } from '../http-listener';
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
@@ -16,11 +17,17 @@ export interface HttpTransportDeps {
   readonly tracer?: CallTracer | undefined;
 }
 
+export interface HttpTransportOptions extends HttpListenerOptions {
+  /** Default: DEFAULT_BOUNDS. */
+  readonly bounds?: TransportBounds;
+}
+
 /** The HTTP port by Express: `POST /json` and `GET /healthcheck`. */
 export function createHttpTransport(
   { health, statistics, tracer }: HttpTransportDeps,
-  options: HttpListenerOptions,
+  options: HttpTransportOptions,
 ): Transport {
+  const { bounds = DEFAULT_BOUNDS } = options;
   const questions = createQuestionSource();
   const app = express();
   app.disable('x-powered-by');
@@ -28,7 +35,7 @@ export function createHttpTransport(
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
-  app.post('/json', createJsonEndpoint({ ask: questions.ask, statistics, tracer }));
+  app.post('/json', createJsonEndpoint({ bounds, ask: questions.ask, statistics, tracer }));
   app.all('/json', allowOnly('POST'));
   // Express answers HEAD by the handler of GET.
   app.get('/healthcheck', (_request, response) => {

@@ -2,13 +2,11 @@ import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
 /** The flag and the length before each message. */
 export const PREFIX_BYTES = 5;
-/** A longer message is refused as soon as its length is known; gRPC's own default. */
-export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 /**
- * Octets of unfinished messages held on one connection. Without it a caller could leave one almost
- * complete message on each of its streams.
+ * Bytes of unfinished messages held on one connection; two of the longest messages when that is more. Without it a client
+ * could leave one almost complete message on each of its streams.
  */
-export const MAX_HELD_BYTES = 2 * MAX_MESSAGE_BYTES;
+export const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 /** What a connection may still hold. */
 export interface HeldBudget {
@@ -83,18 +81,18 @@ export function dropFront(body: Body, count: number): void {
 }
 
 /** What is wrong with the prefix at the front of a body; undefined when nothing, or when it is not complete. */
-export function prefixFault(body: Body): GrpcStatus | undefined {
+export function prefixFault(body: Body, maxBytes: number): GrpcStatus | undefined {
   if (body.length < PREFIX_BYTES) return undefined;
   const flag = body.bytes[0] as number;
   if (flag > 1) {
     return grpcStatus(StatusCode.internal, `message flag ${String(flag)} is neither 0 nor 1`);
   }
   const length = messageLength(body.bytes, 0);
-  return length > MAX_MESSAGE_BYTES ? tooLarge(length) : undefined;
+  return length > maxBytes ? tooLarge(length, maxBytes) : undefined;
 }
 
-export function tooLarge(length: number): GrpcStatus {
-  const message = `received message larger than max (${String(length)} vs. ${String(MAX_MESSAGE_BYTES)})`;
+export function tooLarge(length: number, maxBytes: number): GrpcStatus {
+  const message = `received message larger than max (${String(length)} vs. ${String(maxBytes)})`;
   return grpcStatus(StatusCode.resourceExhausted, message);
 }
 

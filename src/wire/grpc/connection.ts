@@ -5,12 +5,13 @@ import type {
   Http2Stream,
   MessageWriter,
 } from '../http2/api';
+import type { UnpackBounds } from '../unpacked-limit';
 import { createHttp2Connection } from '../http2/connection';
 import { ErrorCode } from '../http2/error-codes';
 import { createHeaderReader, type HeaderReader } from '../http2/hpack/header-reader';
 import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
 import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
-import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo } from './body';
+import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo, type HeldBudget } from './body';
 import { createPlanner, READ_NAMES, type CallPlan, type GrpcMethod } from './call-plan';
 import { Calls, type Call } from './calls';
 import { framedCopy } from './framed';
@@ -23,6 +24,8 @@ export interface GrpcDeps<M extends GrpcMethod> {
   /** By path, `/package.Service/Method`. */
   readonly methods: ReadonlyMap<string, M>;
   readonly inflate: Inflate;
+  /** MAX_GRPC_MESSAGE_BYTES and MAX_UNPACK_RATIO. */
+  readonly bounds: UnpackBounds;
   /** `createRefusalBlocks()`, one for all connections. */
   readonly refusalBlock: (status: GrpcStatus) => Uint8Array;
   readonly events: GrpcEvents<M>;
@@ -55,7 +58,8 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
   readonly #noteOf: NoteOf<M> | undefined;
   readonly #planCall: (headers: HeaderList) => CallPlan<M>;
   readonly #calls = new Calls<M>();
-  readonly #budget = { leftBytes: MAX_HELD_BYTES };
+  readonly #maxMessageBytes: number;
+  readonly #budget: HeldBudget;
   readonly #reader: Reader<M>;
   readonly #refusals: Refusals<Call<M>>;
   #nowMs = 0;
@@ -64,17 +68,21 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     const {
       methods,
       inflate,
+      bounds,
       refusalBlock,
       events,
       noteOf,
       headerReader = createHeaderReader(READ_NAMES),
     } = deps;
     this.#events = events;
+    this.#maxMessageBytes = bounds.maxBytes;
+    this.#budget = { leftBytes: Math.max(MAX_HELD_BYTES, 2 * bounds.maxBytes) };
     this.#refusalBlock = refusalBlock;
     this.#noteOf = noteOf;
     this.#planCall = createPlanner(methods);
     this.#reader = createReader({
       inflate,
+      bounds,
       budget: this.#budget,
       events,
       fail: (call, status) => {
@@ -120,7 +128,8 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     const call = stream.user;
     if (call === undefined && endStream) this.#refusals.complete(stream);
     if (call === undefined || call.phase === 'over') return;
-    if (endStream && call.body === undefined && isOneMessage(bytes, start, end)) {
+    const isShort = end - start <= PREFIX_BYTES + this.#maxMessageBytes;
+    if (endStream && isShort && call.body === undefined && isOneMessage(bytes, start, end)) {
       this.#reader.handOnly(call, bytes, start + PREFIX_BYTES, end);
     } else this.#reader.take(call, bytes, start, end, endStream);
   }

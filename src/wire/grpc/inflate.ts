@@ -1,4 +1,5 @@
-import { MAX_MESSAGE_BYTES, tooLarge } from './body';
+import { unpackedLimit, unpackReason, type UnpackBounds } from '../unpacked-limit';
+import { tooLarge } from './body';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
 /**
@@ -10,34 +11,23 @@ export type Inflate = (
   maxBytes: number,
 ) => Uint8Array | 'too-large' | undefined;
 
-/**
- * Decompression bombs: beyond the first octets a message may not unpack to more than so many times its
- * size, so that a caller's octets buy a bounded amount of our time.
- */
-export const MAX_INFLATE_RATIO = 100;
-export const FREE_INFLATED_BYTES = 256 * 1024;
-
 /** Unpacks a compressed message; answers the status of the call when that cannot be. */
 export function unpack(
   inflate: Inflate,
   isGzip: boolean,
   packed: Uint8Array,
+  bounds: UnpackBounds,
 ): Uint8Array | GrpcStatus {
   if (!isGzip) {
     return grpcStatus(StatusCode.internal, 'compressed message without a grpc-encoding');
   }
-  const maxBytes = Math.min(
-    MAX_MESSAGE_BYTES,
-    FREE_INFLATED_BYTES + MAX_INFLATE_RATIO * packed.length,
-  );
-  const plain = inflate(packed, maxBytes);
+  const { maxBytes } = bounds;
+  const limit = unpackedLimit(packed.length, bounds);
+  const plain = inflate(packed, limit);
   if (plain === 'too-large') {
-    return maxBytes === MAX_MESSAGE_BYTES ? tooLarge(maxBytes + 1) : SUSPICIOUS_RATIO;
+    return limit === maxBytes
+      ? tooLarge(maxBytes + 1, maxBytes)
+      : grpcStatus(StatusCode.resourceExhausted, unpackReason('the message', bounds.maxRatio));
   }
   return plain ?? grpcStatus(StatusCode.internal, 'the message is no gzip');
 }
-
-const SUSPICIOUS_RATIO = grpcStatus(
-  StatusCode.resourceExhausted,
-  `a message may not unpack to more than ${String(MAX_INFLATE_RATIO)} times its size`,
-);

@@ -1,3 +1,4 @@
+import type { UnpackBounds } from '../unpacked-limit';
 import type { GrpcEvents } from './api';
 import {
   PREFIX_BYTES,
@@ -27,6 +28,7 @@ export interface Reader<M> {
 
 interface ReaderDeps<M> {
   readonly inflate: Inflate;
+  readonly bounds: UnpackBounds;
   readonly budget: HeldBudget;
   readonly events: GrpcEvents<M>;
   readonly fail: (call: Call<M>, status: GrpcStatus) => void;
@@ -40,7 +42,7 @@ const NO_MESSAGE = grpcStatus(StatusCode.unimplemented, 'no message for a unary 
 const CUT_OFF = grpcStatus(StatusCode.internal, 'the request ended within a message');
 
 export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<M> {
-  const { inflate, budget, events, fail, onSeen } = deps;
+  const { inflate, bounds, budget, events, fail, onSeen } = deps;
 
   const tell = (call: Call<M>, bytes: Uint8Array, start: number, end: number) => {
     onSeen(call);
@@ -59,7 +61,7 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
       return;
     }
     const { isGzip } = call.plan;
-    const plain = unpack(inflate, isGzip, bytes.subarray(PREFIX_BYTES, end));
+    const plain = unpack(inflate, isGzip, bytes.subarray(PREFIX_BYTES, end), bounds);
     if (plain instanceof Uint8Array) tell(call, plain, 0, plain.length);
     else fail(call, plain);
   };
@@ -82,7 +84,7 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
       const length = wholeLength(body);
       handOnFront(call, body, length);
       dropFront(body, length);
-      const fault = prefixFault(body);
+      const fault = prefixFault(body, bounds.maxBytes);
       if (fault !== undefined) fail(call, fault);
     }
   };
@@ -97,7 +99,7 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
     take(call, bytes, start, end, endStream) {
       const body = (call.body ??= createBody());
       const { method } = call.plan;
-      const fault = hold(body, budget, bytes, start, end) ?? prefixFault(body);
+      const fault = hold(body, budget, bytes, start, end) ?? prefixFault(body, bounds.maxBytes);
       if (fault !== undefined) fail(call, fault);
       else if (method.requests === 'many') handOnMany(call, body);
       else if (body.length > wholeLength(body)) fail(call, TOO_MANY);

@@ -7,10 +7,12 @@ export interface Cursor {
   at: number;
   end: number;
   fault: string | undefined;
+  /** The fault is not one of the bytes: they say more than the reader takes. */
+  isTooMuch: boolean;
 }
 
 export function createCursor(): Cursor {
-  return { bytes: new Uint8Array(0), at: 0, end: 0, fault: undefined };
+  return { bytes: new Uint8Array(0), at: 0, end: 0, fault: undefined, isTooMuch: false };
 }
 
 export function startAt(cursor: Cursor, bytes: Uint8Array, start: number, end: number): void {
@@ -18,12 +20,19 @@ export function startAt(cursor: Cursor, bytes: Uint8Array, start: number, end: n
   cursor.at = start;
   cursor.end = end;
   cursor.fault = undefined;
+  cursor.isTooMuch = false;
 }
 
 export function fail(cursor: Cursor, reason: string): 0 {
   cursor.fault ??= reason;
   cursor.at = cursor.end;
   return 0;
+}
+
+/** Stops for a message that is well-formed as far as it was read, but goes beyond a bound. */
+export function refuse(cursor: Cursor, reason: string): void {
+  cursor.isTooMuch ||= cursor.fault === undefined;
+  fail(cursor, reason);
 }
 
 /** A varint's low 32 bits, unsigned; what is above them is cut off, as protobuf does for uint32 and enums. */

@@ -5,12 +5,14 @@ import {
   readTag,
   readVarint32,
   readVarint64,
+  refuse,
   skipField,
   startAt,
   type Cursor,
 } from './cursor';
 import type {
   Malformed,
+  WireBounds,
   WireDescriptor,
   WireEntry,
   WireLimitOverride,
@@ -31,19 +33,48 @@ export type DecodeRequest = (
  */
 const NAME_SLOTS = 1024;
 
+/** How a text is read and how long it may be. */
+interface TextField {
+  readonly read: ReadText;
+  readonly maxBytes: number;
+  /** What a longer one is told: its name and the setting. */
+  readonly name: string;
+  readonly setting: string;
+}
+
+/** The texts of a request and its bounds: what every reader below needs. */
+interface Schema {
+  readonly domain: TextField;
+  readonly key: TextField;
+  readonly value: TextField;
+  readonly bounds: WireBounds;
+}
+
 /**
  * A decoder of envoy.service.ratelimit.v3.RateLimitRequest with its own memory of names. Follows
  * proto3: unknown fields (and known ones of another wire type) are skipped, the last scalar wins,
- * messages given twice merge, text must be UTF-8.
+ * messages given twice merge, text must be UTF-8. Stops where a message goes beyond `bounds`.
  */
-export function createRequestDecoder(): DecodeRequest {
+export function createRequestDecoder(bounds: WireBounds): DecodeRequest {
   const cursor = createCursor();
-  const readDomain = createTextReader(NAME_SLOTS);
-  const readKey = createTextReader(NAME_SLOTS);
+  const { maxNameBytes, maxValueBytes } = bounds;
+  const name = { maxBytes: maxNameBytes, setting: 'MAX_NAME_BYTES' };
+  const schema: Schema = {
+    domain: { ...name, name: 'the domain', read: createTextReader(NAME_SLOTS) },
+    key: { ...name, name: 'a key', read: createTextReader(NAME_SLOTS) },
+    value: {
+      name: 'a value',
+      maxBytes: maxValueBytes,
+      setting: 'MAX_VALUE_BYTES',
+      read: readText,
+    },
+    bounds,
+  };
   return (bytes, start, end) => {
     startAt(cursor, bytes, start, end);
-    const request = readRequest(cursor, readDomain, readKey);
-    return cursor.fault === undefined ? request : { kind: 'malformed', reason: cursor.fault };
+    const request = readRequest(cursor, schema);
+    if (cursor.fault === undefined) return request;
+    return { kind: cursor.isTooMuch ? 'too_much' : 'malformed', reason: cursor.fault };
   };
 }
 
@@ -51,21 +82,27 @@ export function isMalformed(decoded: object): decoded is Malformed {
   return 'kind' in decoded;
 }
 
-function readRequest(cursor: Cursor, readDomain: ReadText, readKey: ReadText): WireRequest {
+function readRequest(cursor: Cursor, schema: Schema): WireRequest {
+  const { maxDescriptors } = schema.bounds;
   let domain = '';
   let hitsAddend = 0;
   let descriptors: WireDescriptor[] | undefined;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) domain = takeText(cursor, readDomain);
-    else if (tag === 0x12) descriptors = append(descriptors, readDescriptor(cursor, readKey));
-    else if (tag === 0x18) hitsAddend = readVarint32(cursor);
+    if (tag === 0x0a) domain = takeText(cursor, schema.domain);
+    else if (tag === 0x12) {
+      descriptors = append(descriptors, readDescriptor(cursor, schema));
+      if (descriptors.length > maxDescriptors) {
+        refuse(cursor, tooMany('the request', 'descriptors', 'MAX_DESCRIPTORS', maxDescriptors));
+      }
+    } else if (tag === 0x18) hitsAddend = readVarint32(cursor);
     else skipField(cursor, tag);
   }
   return { domain, descriptors: descriptors ?? [], hitsAddend };
 }
 
-function readDescriptor(cursor: Cursor, readKey: ReadText): WireDescriptor {
+function readDescriptor(cursor: Cursor, schema: Schema): WireDescriptor {
+  const { maxEntries } = schema.bounds;
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let entries: WireEntry[] | undefined;
@@ -74,8 +111,12 @@ function readDescriptor(cursor: Cursor, readKey: ReadText): WireDescriptor {
   let isNegativeHits = false;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) entries = append(entries, readEntry(cursor, readKey));
-    else if (tag === 0x12) limit = readLimit(cursor, limit);
+    if (tag === 0x0a) {
+      entries = append(entries, readEntry(cursor, schema));
+      if (entries.length > maxEntries) {
+        refuse(cursor, tooMany('a descriptor', 'entries', 'MAX_DESCRIPTOR_ENTRIES', maxEntries));
+      }
+    } else if (tag === 0x12) limit = readLimit(cursor, limit);
     else if (tag === 0x1a) hits = readWrapped(cursor, hits ?? 0);
     else if (tag === 0x20) isNegativeHits = readVarint64(cursor) !== 0;
     else skipField(cursor, tag);
@@ -84,15 +125,15 @@ function readDescriptor(cursor: Cursor, readKey: ReadText): WireDescriptor {
   return { entries: entries ?? [], limit, hits, isNegativeHits };
 }
 
-function readEntry(cursor: Cursor, readKey: ReadText): WireEntry {
+function readEntry(cursor: Cursor, { key: keyField, value: valueField }: Schema): WireEntry {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
   let key = '';
   let value = '';
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag === 0x0a) key = takeText(cursor, readKey);
-    else if (tag === 0x12) value = takeText(cursor, readText);
+    if (tag === 0x0a) key = takeText(cursor, keyField);
+    else if (tag === 0x12) value = takeText(cursor, valueField);
     else skipField(cursor, tag);
   }
   leave(cursor, outer);
@@ -135,13 +176,27 @@ function append<T>(list: T[] | undefined, item: T): T[] {
   return list;
 }
 
-function takeText(cursor: Cursor, read: ReadText): string {
+function takeText(cursor: Cursor, field: TextField): string {
   const end = readEnd(cursor);
-  const text = read(cursor.bytes, cursor.at, end);
+  const length = end - cursor.at;
+  if (length > field.maxBytes) {
+    refuse(cursor, tooLong(field, length));
+    return '';
+  }
+  const text = field.read(cursor.bytes, cursor.at, end);
   cursor.at = end;
   if (text !== undefined) return text;
   fail(cursor, 'a text is no valid UTF-8');
   return '';
+}
+
+/** How many came is not known: what is beyond the bound is not read. */
+function tooMany(whose: string, what: string, setting: string, max: number): string {
+  return `${whose} has more ${what} than ${setting} (${String(max)})`;
+}
+
+function tooLong({ name, setting, maxBytes }: TextField, length: number): string {
+  return `${name} has ${String(length)} bytes, more than ${setting} (${String(maxBytes)})`;
 }
 
 /** Back to the message around; a fault inside is one of the whole. */

@@ -53,8 +53,21 @@ export interface WireResponse {
   readonly dynamicMetadata: WireStruct | undefined;
 }
 
-/** Bytes that are no message. `reason` is a lowercase sentence without any of the bytes. */
+/** What a request may hold. */
+export interface WireBounds {
+  readonly maxDescriptors: number;
+  /** Of one descriptor. */
+  readonly maxEntries: number;
+  /** Of a domain and of a key. */
+  readonly maxNameBytes: number;
+  readonly maxValueBytes: number;
+}
+
+/**
+ * Bytes that are no message (`malformed`), or a message beyond the bounds (`too_much`). `reason` is a lowercase sentence
+ * without any of the bytes.
+ */
 export interface Malformed {
-  readonly kind: 'malformed';
+  readonly kind: 'malformed' | 'too_much';
   readonly reason: string;
 }

@@ -68,6 +68,29 @@ describe('a bounded number of series', () => {
     expect(registry.rules.size).toBe(1);
   });
 
+  it('looks at the beginning of an overlong name only, however often it comes', () => {
+    const { registry } = setUp(10);
+    const metric = `shop.${'1.1.1.1 '.repeat(60_000)}`;
+    // Cleaned in full it took some 20 ms each time.
+    const first = registry.rules.of(metric);
+    const before = process.cpuUsage();
+    for (let i = 0; i < 1_000; i += 1) expect(registry.rules.of(metric) === first).toBe(true);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(2_000);
+    expect(first.path).toHaveLength(2_048);
+  });
+
+  it('counts every hit that came at once into the surplus', () => {
+    const { registry, totals } = setUp(1);
+    for (const [domain, hits] of [
+      ['a', 1],
+      ['b', 7],
+      ['b', 2],
+    ] as const) {
+      registry.unknownDomains.of(domain, hits).add(hits);
+    }
+    expect(totals()).toEqual({ 'statistics.overflow': 9 });
+  });
+
   it('drops nothing while there is room, however long it stands still', () => {
     const { hit, wait, totals } = setUp(3);
     hit('shop.a');

@@ -71,9 +71,19 @@ describe('createRecordTally', () => {
     expect(rules).toEqual(['ratelimit.service.rate_limit.d.k.total_hits']);
   });
 
-  it('counts errors, overrides and each question in an unknown domain', () => {
+  it('counts every descriptor of a request in an unknown domain', () => {
+    expect(record({ unknownDomains: [{ domain: 'nowhere', descriptors: 256 }] })).toEqual({
+      'ratelimit.service.rate_limit.nowhere.domain_not_found': 256,
+    });
+  });
+
+  it('counts errors, overrides and each request in an unknown domain', () => {
     const tally = {
-      unknownDomains: ['nowhere', 'no:where', 'nowhere'],
+      unknownDomains: [
+        { domain: 'nowhere', descriptors: 1 },
+        { domain: 'no:where', descriptors: 1 },
+        { domain: 'nowhere', descriptors: 1 },
+      ],
       serviceErrors: 2,
       storeErrors: 3,
       globalShadowMode: 4,

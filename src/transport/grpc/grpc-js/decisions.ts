@@ -1,15 +1,17 @@
 import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { failure } from '../../../core/errors';
 import type { Decision, DecisionRequest } from '../../../core/model';
+import type { RequestBounds } from '../../../core/decision/request-bounds';
 import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/ratelimit/messages';
 import { GRPC_CALL } from '../call-kind';
 import { SHOULD_RATE_LIMIT } from '../methods';
+import { refuseMessage } from '../refused-message';
 import { toGrpcError } from '../status';
 
 interface DecisionDeps {
+  readonly bounds: RequestBounds;
   readonly ask: (question: Question) => void;
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
@@ -30,7 +32,7 @@ const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 /** Registers ShouldRateLimit: one asker for the whole server, the ticket is the number of the call. */
 export function serveDecisions(
   server: Server,
-  { ask, statistics, nowMs, tracer }: DecisionDeps,
+  { bounds, ask, statistics, nowMs, tracer }: DecisionDeps,
 ): void {
   const calls = new Map<number, Call>();
   let lastTicket = 0;
@@ -63,8 +65,7 @@ export function serveDecisions(
       call.once('cancelled', () => finish(ticket));
       const trace = tracer?.start(GRPC_CALL, headersOf(call.metadata));
       if (isMalformed(request)) {
-        const message = `the message is no RateLimitRequest: ${request.reason}`;
-        const refusal = failure('invalid_request', message);
+        const refusal = refuseMessage(request, statistics);
         trace?.refused(refusal);
         asker.answer(ticket, refusal);
       } else {
@@ -72,13 +73,13 @@ export function serveDecisions(
       }
     },
     encode,
-    createDecode(),
+    createDecode(bounds),
     'unary',
   );
 }
 
-function createDecode(): (bytes: Buffer) => DecisionRequest | Malformed {
-  const decode = createRequestDecoder();
+function createDecode(bounds: RequestBounds): (bytes: Buffer) => DecisionRequest | Malformed {
+  const decode = createRequestDecoder(bounds);
   return (bytes) => decode(bytes, 0, bytes.length);
 }
 

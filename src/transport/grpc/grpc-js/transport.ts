@@ -6,10 +6,10 @@ import {
   type ServerOptions,
 } from '@grpc/grpc-js';
 import { map, merge } from 'rxjs';
+import { DEFAULT_BOUNDS, type TransportBounds } from '../../bounds';
 import type { Transport } from '../../listener';
 import { createEnd } from '../../end';
 import { createQuestionSource } from '../../question-source';
-import { MAX_MESSAGE_BYTES } from '../methods';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
 import { serveDecisions } from './decisions';
@@ -24,9 +24,10 @@ export function createGrpcJsTransport(
   const { health, statistics, nowMs, onClientRefused, tracer } = deps;
   // The library would write lines of its own to standard error; what matters of them comes as an error.
   setLogVerbosity(logVerbosity.NONE);
-  const server = new Server(toServerOptions(options));
+  const { bounds = DEFAULT_BOUNDS } = options;
+  const server = new Server(toServerOptions(options, bounds));
   const questions = createQuestionSource();
-  serveDecisions(server, { ask: questions.ask, statistics, nowMs, tracer });
+  serveDecisions(server, { bounds, ask: questions.ask, statistics, nowMs, tracer });
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -69,10 +70,13 @@ export function createGrpcJsTransport(
   };
 }
 
-function toServerOptions(options: GrpcTransportOptions): ServerOptions {
+function toServerOptions(
+  options: GrpcTransportOptions,
+  { maxGrpcMessageBytes }: TransportBounds,
+): ServerOptions {
   const { maxConnectionAgeMs, maxConnectionAgeGraceMs } = options;
   return {
-    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_receive_message_length': maxGrpcMessageBytes,
     // Channelz stays on: without it the library's forceShutdown forgets its sessions.
     ...(maxConnectionAgeMs !== undefined && { 'grpc.max_connection_age_ms': maxConnectionAgeMs }),
     ...(maxConnectionAgeGraceMs !== undefined && {

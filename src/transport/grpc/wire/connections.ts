@@ -3,6 +3,7 @@ import type { Random } from '../../../core/ports';
 import { createRefusalBlocks } from '../../../wire/grpc/blocks';
 import { createGrpcConnection } from '../../../wire/grpc/connection';
 import type { Http2Failure } from '../../../wire/http2/api';
+import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
 import { createDeadlineTimer } from './deadlines';
 import type { Decisions } from './decisions';
@@ -15,6 +16,7 @@ import { createUpkeep, type AgePolicy, type Upkeep } from './upkeep';
 interface ConnectionsDeps {
   readonly methods: ReadonlyMap<string, ServedMethod>;
   readonly decisions: Decisions;
+  readonly bounds: UnpackBounds;
   readonly nowMs: () => number;
   readonly random: Random;
   /** A connection ended in an error. */
@@ -31,7 +33,7 @@ export interface Connections {
 const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
-  const { methods, decisions, nowMs, random, onFailure } = deps;
+  const { methods, decisions, bounds, nowMs, random, onFailure } = deps;
   const { noteOf, headerReader } = decisions;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
@@ -64,7 +66,15 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
   const host: ConnectionHost = {
     nowMs,
     speak: (events) =>
-      createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf, headerReader }),
+      createGrpcConnection({
+        methods,
+        inflate,
+        bounds,
+        refusalBlock,
+        events,
+        noteOf,
+        headerReader,
+      }),
     beforeRead: decisions.begin,
     afterRead(connection) {
       decisions.handOn();

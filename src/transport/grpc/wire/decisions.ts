@@ -1,4 +1,4 @@
-import { failure } from '../../../core/errors';
+import type { RequestBounds } from '../../../core/decision/request-bounds';
 import type { Decision } from '../../../core/model';
 import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../../core/ports';
 import type { NoteOf } from '../../../wire/grpc/api';
@@ -9,10 +9,12 @@ import { framed } from '../../../wire/grpc/framed';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import { GRPC_CALL } from '../call-kind';
-import { GRPC_STATUS, grpcError, toGrpcError, type GrpcError } from '../status';
+import { refuseMessage } from '../refused-message';
+import { toGrpcError, type GrpcError } from '../status';
 import { ignore, type Caller, type ServedMethod } from './method';
 
 interface DecisionDeps {
+  readonly bounds: RequestBounds;
   readonly ask: (batch: readonly Question[]) => void;
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
@@ -43,8 +45,9 @@ const COUNTED = -1;
 
 const writeDecision = framed<Decision>(writeResponse);
 
-export function createDecisions({ ask, statistics, nowMs, tracer }: DecisionDeps): Decisions {
-  const decode = createRequestDecoder();
+export function createDecisions(deps: DecisionDeps): Decisions {
+  const { ask, statistics, nowMs, tracer } = deps;
+  const decode = createRequestDecoder(deps.bounds);
   const times = createTimes(statistics, nowMs);
   let batch: Question[] = [];
   let received = 0;
@@ -68,9 +71,9 @@ export function createDecisions({ ask, statistics, nowMs, tracer }: DecisionDeps
         tracer === undefined ? undefined : (caller.grpc.note(ticket) as CallTrace | undefined);
       if (isMalformed(request)) {
         settleTime(caller, ticket);
-        const message = `the message is no RateLimitRequest: ${request.reason}`;
-        trace?.refused(failure('invalid_request', message));
-        fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, message));
+        const refusal = refuseMessage(request, statistics);
+        trace?.refused(refusal);
+        fail(caller, ticket, toGrpcError(refusal));
       } else batch.push({ request, asker: caller.asker, ticket, trace });
     },
     onHalfClose: ignore,

@@ -1,6 +1,7 @@
 import { map, merge } from 'rxjs';
 import type { Random } from '../../../core/ports';
 import type { Http2Failure } from '../../../wire/http2/api';
+import { DEFAULT_BOUNDS } from '../../bounds';
 import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
@@ -27,8 +28,10 @@ export function createWireTransport(
 ): Transport {
   const { health, statistics, nowMs, random, tracer, onClientRefused } = deps;
   const { onConnectionFailure = () => undefined } = deps;
+  const { bounds = DEFAULT_BOUNDS } = options;
+  const { maxGrpcMessageBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
   const questions = createQuestionBatches();
-  const decisions = createDecisions({ ask: questions.ask, statistics, nowMs, tracer });
+  const decisions = createDecisions({ bounds, ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
   const methods = new Map<string, ServedMethod>([
@@ -38,7 +41,14 @@ export function createWireTransport(
     ...REFLECTION_PATHS.map((path) => [path, reflection.method] as const),
   ]);
   const connections = createConnections(
-    { methods, decisions, nowMs, random, onFailure: onConnectionFailure },
+    {
+      methods,
+      decisions,
+      bounds: { maxBytes, maxRatio },
+      nowMs,
+      random,
+      onFailure: onConnectionFailure,
+    },
     options,
   );
   const server = createSocketServer(

@@ -1,15 +1,17 @@
-import { MalformedJson } from './malformed';
+import type { RequestBounds } from '../../../core/decision/request-bounds';
+import { MalformedJson, type MalformedBody } from './malformed';
 
 /** A place in a JSON text (RFC 8259). */
 export interface Cursor {
   readonly text: string;
+  readonly bounds: RequestBounds;
   at: number;
   /** Names and indices that lead to the value at hand; for messages only. */
   readonly path: (string | number)[];
 }
 
-export function createCursor(text: string): Cursor {
-  return { text, at: 0, path: [] };
+export function createCursor(text: string, bounds: RequestBounds): Cursor {
+  return { text, bounds, at: 0, path: [] };
 }
 
 /** What a caller's own text is cut to in a message. */
@@ -17,15 +19,29 @@ const MAX_QUOTED_LENGTH = 64;
 
 /** Leaves the reader. `reason` continues the path: `is a number, expected a string`. */
 export function fail(cursor: Cursor, reason: string, at = cursor.at): never {
-  const where = pathText(cursor.path);
-  const before = cursor.text.slice(0, at);
-  throw new MalformedJson({
-    kind: 'malformed',
-    message: `${where} ${reason}`,
-    where,
-    line: before.split('\n').length,
-    column: at - before.lastIndexOf('\n'),
-  });
+  return leave(cursor, 'malformed', reason, at);
+}
+
+/** The same for a request that goes beyond a bound. */
+export function refuse(cursor: Cursor, reason: string, at = cursor.at): never {
+  return leave(cursor, 'too_much', reason, at);
+}
+
+function leave(
+  { text, path }: Cursor,
+  kind: MalformedBody['kind'],
+  reason: string,
+  at: number,
+): never {
+  const where = pathText(path);
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', lineStart)) {
+    line += 1;
+    lineStart = end + 1;
+  }
+  const message = `${where} ${reason}`;
+  throw new MalformedJson({ kind, message, where, line, column: at - lineStart + 1 });
 }
 
 function pathText(path: readonly (string | number)[]): string {

@@ -1,6 +1,6 @@
-/** A body that is no request: what is wrong and where. */
+/** A body that is no request (`malformed`), or one beyond the bounds (`too_much`): what is wrong and where. */
 export interface MalformedBody {
-  readonly kind: 'malformed';
+  readonly kind: 'malformed' | 'too_much';
   /** A lowercase sentence that names the place, the value and what was expected. */
   readonly message: string;
   /** Path of the value (`descriptors[0].entries[1].key`), `body` for the whole. */

@@ -1,4 +1,4 @@
-import { describe, fail, peek, quoted, take, takeWord, type Cursor } from './cursor';
+import { describe, fail, peek, quoted, refuse, take, takeWord, type Cursor } from './cursor';
 import { readString } from './scalars';
 
 /** Reads one field's value into the message that is being built. */
@@ -63,12 +63,23 @@ function readField<Draft>(
   return seen | field.bit;
 }
 
-/** Reads a list, one `readItem` after the other. */
-export function readList<Item>(cursor: Cursor, readItem: (cursor: Cursor) => Item): Item[] {
+/** Most items that a list may have, and the setting that says so. */
+export interface ListBound {
+  readonly setting: string;
+  readonly max: number;
+}
+
+/** Reads a list, one `readItem` after the other; what is beyond the bound is not read. */
+export function readList<Item>(
+  cursor: Cursor,
+  readItem: (cursor: Cursor) => Item,
+  { setting, max }: ListBound,
+): Item[] {
   if (!take(cursor, '[')) return fail(cursor, `is ${describe(cursor)}, expected a list`);
   const items: Item[] = [];
   if (take(cursor, ']')) return items;
   do {
+    if (items.length === max) refuse(cursor, `has more items than ${setting} (${String(max)})`);
     cursor.path.push(items.length);
     items.push(readItem(cursor));
     cursor.path.pop();

@@ -1,9 +1,10 @@
+import type { RequestBounds } from '../../../core/decision/request-bounds';
 import type { DecisionRequest, Entry, LimitOverride, RequestDescriptor } from '../../../core/model';
 import { UNIT_NUMBERS } from '../../../core/units';
 import { createCursor, describe, fail, peek, type Cursor } from './cursor';
 import { MalformedJson, type MalformedBody } from './malformed';
 import { fieldsOf, readList, readMessage } from './message';
-import { readBoolean, readEnum, readString, readUnsigned } from './scalars';
+import { readBoolean, readEnum, readName, readUnsigned, readValue } from './scalars';
 
 type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
 
@@ -15,10 +16,10 @@ const UNITS = new Map([['UNKNOWN', 0], ...Object.entries(UNIT_NUMBERS)]);
 
 const ENTRY = fieldsOf<Draft<Entry>>({
   key: (cursor, entry) => {
-    entry.key = readString(cursor);
+    entry.key = readName(cursor);
   },
   value: (cursor, entry) => {
-    entry.value = readString(cursor);
+    entry.value = readValue(cursor);
   },
 });
 
@@ -33,7 +34,8 @@ const LIMIT = fieldsOf<Draft<LimitOverride>>({
 
 const DESCRIPTOR = fieldsOf<Draft<RequestDescriptor>>({
   entries: (cursor, descriptor) => {
-    descriptor.entries = readList(cursor, readEntry);
+    const max = cursor.bounds.maxEntries;
+    descriptor.entries = readList(cursor, readEntry, { setting: 'MAX_DESCRIPTOR_ENTRIES', max });
   },
   limit: (cursor, descriptor) => {
     descriptor.limit = readMessage(cursor, LIMIT, { requestsPerUnit: 0, unit: 0 });
@@ -48,10 +50,11 @@ const DESCRIPTOR = fieldsOf<Draft<RequestDescriptor>>({
 
 const REQUEST = fieldsOf<Draft<DecisionRequest>>({
   domain: (cursor, request) => {
-    request.domain = readString(cursor);
+    request.domain = readName(cursor);
   },
   descriptors: (cursor, request) => {
-    request.descriptors = readList(cursor, readDescriptor);
+    const max = cursor.bounds.maxDescriptors;
+    request.descriptors = readList(cursor, readDescriptor, { setting: 'MAX_DESCRIPTORS', max });
   },
   hitsAddend: (cursor, request) => {
     request.hitsAddend = readUint32(cursor);
@@ -76,8 +79,8 @@ function readUint32(cursor: Cursor): number {
 }
 
 /** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Whether it makes sense is not asked. */
-export function parseRequest(text: string): DecisionRequest | MalformedBody {
-  const cursor = createCursor(text);
+export function parseRequest(text: string, bounds: RequestBounds): DecisionRequest | MalformedBody {
+  const cursor = createCursor(text, bounds);
   try {
     if (peek(cursor) === '') fail(cursor, 'is empty, expected a RateLimitRequest as a JSON object');
     const request = readMessage(cursor, REQUEST, { domain: '', descriptors: [], hitsAddend: 0 });

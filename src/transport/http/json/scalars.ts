@@ -1,4 +1,4 @@
-import { describe, fail, peek, quoted, takeWord, type Cursor } from './cursor';
+import { describe, fail, peek, quoted, refuse, takeWord, type Cursor } from './cursor';
 import { parseInteger } from './integer';
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
@@ -27,6 +27,29 @@ export function readString(cursor: Cursor): string {
   }
   cursor.at = at + 1;
   return isPlain ? text.slice(start + 1, at) : unescape(cursor, start);
+}
+
+/** A domain or a key of the request. */
+export function readName(cursor: Cursor): string {
+  return readText(cursor, 'MAX_NAME_BYTES', cursor.bounds.maxNameBytes);
+}
+
+/** The value of an entry. */
+export function readValue(cursor: Cursor): string {
+  return readText(cursor, 'MAX_VALUE_BYTES', cursor.bounds.maxValueBytes);
+}
+
+/** A text that outlives the body: a copy, since V8 makes of a slice a view that keeps the whole body alive. */
+function readText(cursor: Cursor, setting: string, maxBytes: number): string {
+  peek(cursor);
+  const start = cursor.at;
+  const text = readString(cursor);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) {
+    const reason = `has ${String(bytes)} bytes, more than ${setting} (${String(maxBytes)})`;
+    refuse(cursor, reason, start);
+  }
+  return Buffer.from(text).toString();
 }
 
 /** The text between `start` and the cursor, quotes included, as the string that it stands for. */

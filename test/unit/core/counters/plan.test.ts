@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Coalescer, NOT_JOINED } from '../../../../src/core/counters/coalesce';
+import { Coalescer, MAX_JOINED_LENGTH, NOT_JOINED } from '../../../../src/core/counters/coalesce';
 import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan';
 import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
 import type { CounterPlace } from '../../../../src/core/rules/counter-place';
@@ -45,6 +45,30 @@ describe('planBatch', () => {
     ]);
   });
 
+  it('lets very long values stand alone, so that they need no map', () => {
+    const long = (length: number) => request('shop', [`user=${'x'.repeat(length)}`]);
+    const most = MAX_JOINED_LENGTH;
+    const { increments, asks } = plan([long(most), long(most), long(most + 1), long(most + 1)]);
+    expect(increments.map(({ hits }) => hits)).toEqual([2, 1, 1]);
+    expect(asks.map((ask) => [ask?.increment, ask?.hitsUpTo])).toEqual([
+      [0, 1],
+      [0, 2],
+      [1, 1],
+      [2, 1],
+    ]);
+  });
+
+  it('costs as much for values that are alike as for others', () => {
+    const padding = 'x'.repeat(60_000);
+    const requests = Array.from({ length: 800 }, (_, i) =>
+      request('shop', [`user=${padding}${String(i).padStart(4, '0')}`]),
+    );
+    const before = process.cpuUsage();
+    expect(plan(requests).increments).toHaveLength(800);
+    // Each compared with all others took several seconds.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+  });
+
   it('keeps the increments of each request together when they are held back together', () => {
     const both = request('shop', ['user=ann', 'ip=1']);
     const { increments, runEnds } = plan([both, request('', []), both], { holdBack: true });
@@ -67,11 +91,15 @@ describe('planBatch', () => {
     expect(asks).toMatchObject([{ increment: -1, hits: 4 }, undefined]);
   });
 
-  it('names an unknown domain once for each descriptor', () => {
-    expect(plan([request('nowhere', ['a=1', 'b=2'])]).unknownDomains).toEqual([
-      'nowhere',
-      'nowhere',
-    ]);
+  it('notes an unknown domain once for each request, with its descriptors', () => {
+    const requests = [request('nowhere', ['a=1', 'b=2']), request('nowhere', ['a=1'])];
+    expect(plan(requests)).toMatchObject({
+      unknownDomains: [
+        { domain: 'nowhere', descriptors: 2 },
+        { domain: 'nowhere', descriptors: 1 },
+      ],
+      asks: [undefined, undefined, undefined],
+    });
   });
 
   it('says why a request cannot be decided and plans the others', () => {

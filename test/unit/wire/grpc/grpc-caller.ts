@@ -2,9 +2,11 @@ import type { GrpcConnection, GrpcEvents, NoteOf } from '../../../../src/wire/gr
 import { createRefusalBlocks } from '../../../../src/wire/grpc/blocks';
 import type { GrpcMethod } from '../../../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../../../src/wire/grpc/connection';
+import type { UnpackBounds } from '../../../../src/wire/unpacked-limit';
 import type { Inflate } from '../../../../src/wire/grpc/inflate';
 import { createHpackDecoder, decodeBlock } from '../../../../src/wire/http2/hpack/decoder';
 import { encodeStatelessBlock } from '../../../../src/wire/http2/hpack/encoder';
+import { MESSAGE_BOUNDS } from '../../../support/bounds';
 
 export const UNARY = '/test.Service/Unary';
 export const STREAM = '/test.Service/Stream';
@@ -54,7 +56,13 @@ export function createGrpcCaller({
   inflate = () => undefined,
   window = 2 ** 24,
   noteOf,
-}: { inflate?: Inflate; window?: number; noteOf?: NoteOf<unknown> } = {}) {
+  bounds = MESSAGE_BOUNDS,
+}: {
+  inflate?: Inflate;
+  window?: number;
+  noteOf?: NoteOf<unknown>;
+  bounds?: UnpackBounds;
+} = {}) {
   const told: Told[] = [];
   const decoder = createHpackDecoder(65_536, false);
   const heard = new Map<number, Heard>();
@@ -81,6 +89,7 @@ export function createGrpcCaller({
   const grpc: GrpcConnection = createGrpcConnection({
     methods: METHODS,
     inflate,
+    bounds,
     refusalBlock: createRefusalBlocks(),
     events,
     noteOf,

@@ -1,10 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { inflate } from '../../../../src/transport/grpc/wire/inflate';
-import { MAX_HELD_BYTES, MAX_MESSAGE_BYTES } from '../../../../src/wire/grpc/body';
-import { FREE_INFLATED_BYTES } from '../../../../src/wire/grpc/inflate';
+import { MAX_HELD_BYTES } from '../../../../src/wire/grpc/body';
+import { FREE_UNPACKED_BYTES } from '../../../../src/wire/unpacked-limit';
 import { framed } from '../../../../src/wire/grpc/framed';
 import { UNARY, createGrpcCaller, message } from './grpc-caller';
+import { MESSAGE_BOUNDS } from '../../../support/bounds';
 
 const write = framed<string>(
   (text, out, at) => at + Buffer.from(out.buffer, out.byteOffset).write(text, at),
@@ -173,7 +174,7 @@ describe('a unary call', () => {
     const caller = createGrpcCaller();
     const stream = caller.open(UNARY);
     const prefix = Buffer.alloc(5);
-    prefix.writeUInt32BE(MAX_MESSAGE_BYTES + 1, 1);
+    prefix.writeUInt32BE(MESSAGE_BOUNDS.maxBytes + 1, 1);
     caller.data(stream, prefix, false);
     expect(caller.on(stream).headers.slice(2)).toEqual([
       'grpc-status: 8',
@@ -181,15 +182,26 @@ describe('a unary call', () => {
     ]);
   });
 
+  it('is refused over a bound that is less than a frame', () => {
+    const caller = createGrpcCaller({ bounds: { maxBytes: 1_024, maxRatio: 100 } });
+    const refused = caller.open(UNARY);
+    caller.data(refused, message(Buffer.alloc(1_025)));
+    expect(caller.on(refused).headers).toContain(
+      'grpc-message: received message larger than max (1025 vs. 1024)',
+    );
+    caller.data(caller.open(UNARY), message(Buffer.alloc(1_024, 0x61)));
+    expect(caller.told.map(({ text }) => text?.length)).toEqual([1_024]);
+  });
+
   it('takes a message of 4 MiB', () => {
     const caller = createGrpcCaller();
-    caller.data(caller.open(UNARY), message(Buffer.alloc(MAX_MESSAGE_BYTES, 0x61)));
-    expect(caller.told[0]?.text).toHaveLength(MAX_MESSAGE_BYTES);
+    caller.data(caller.open(UNARY), message(Buffer.alloc(MESSAGE_BOUNDS.maxBytes, 0x61)));
+    expect(caller.told[0]?.text).toHaveLength(MESSAGE_BOUNDS.maxBytes);
   });
 
   it('is refused when too many unfinished messages are held, and not when they are let go', () => {
     const caller = createGrpcCaller();
-    const almost = message(Buffer.alloc(MAX_MESSAGE_BYTES - 10)).subarray(0, -1);
+    const almost = message(Buffer.alloc(MESSAGE_BOUNDS.maxBytes - 10)).subarray(0, -1);
     const open = () => {
       const stream = caller.open(UNARY);
       caller.data(stream, almost, false);
@@ -207,6 +219,27 @@ describe('a unary call', () => {
 });
 
 describe('a compressed message', () => {
+  it.each([
+    [FREE_UNPACKED_BYTES + 10 * 600, true],
+    [FREE_UNPACKED_BYTES + 10 * 600 + 1, false],
+  ])('of 600 bytes that unpacks to %i bytes passes a ratio of 10: %s', (bytes, passes) => {
+    const caller = createGrpcCaller({
+      bounds: { maxBytes: 2 * FREE_UNPACKED_BYTES, maxRatio: 10 },
+      inflate: (_packed, maxBytes) => (bytes > maxBytes ? 'too-large' : Buffer.alloc(bytes)),
+    });
+    const stream = caller.open(UNARY, { 'grpc-encoding': 'gzip' });
+    caller.data(stream, message(Buffer.alloc(600), 1));
+    expect(caller.told).toHaveLength(passes ? 1 : 0);
+    expect(caller.on(stream).headers.slice(2)).toEqual(
+      passes
+        ? []
+        : [
+            'grpc-status: 8',
+            'grpc-message: the message unpacks to more than MAX_UNPACK_RATIO (10) times its size',
+          ],
+    );
+  });
+
   it('is unpacked', () => {
     const caller = createGrpcCaller({ inflate });
     const stream = caller.open(UNARY, { 'grpc-encoding': 'gzip' });
@@ -224,9 +257,9 @@ describe('a compressed message', () => {
     ['no gzip', Buffer.from('no gzip'), 13, 'the message is no gzip'],
     [
       'a small bomb',
-      gzipSync(Buffer.alloc(2 * FREE_INFLATED_BYTES)),
+      gzipSync(Buffer.alloc(2 * FREE_UNPACKED_BYTES)),
       8,
-      'a message may not unpack to more than 100 times its size',
+      'the message unpacks to more than MAX_UNPACK_RATIO (100) times its size',
     ],
     [
       'a large one',

@@ -3,8 +3,9 @@ import { Writer } from 'protobufjs';
 import { createRequestDecoder, isMalformed } from '../../../../src/wire/ratelimit/decode-request';
 import type { WireRequest } from '../../../../src/wire/ratelimit/messages';
 import { requestType } from './schema';
+import { UNBOUNDED } from '../../../support/bounds';
 
-const decodeRequest = createRequestDecoder();
+const decodeRequest = createRequestDecoder(UNBOUNDED);
 
 function decode(bytes: Uint8Array): WireRequest {
   const decoded = decodeRequest(bytes, 0, bytes.length);
@@ -170,7 +171,7 @@ describe('decoding a rate limit request', () => {
   });
 
   it('answers an equal text with the same string, also after another took its place', () => {
-    const own = createRequestDecoder();
+    const own = createRequestDecoder(UNBOUNDED);
     for (let round = 0; round < 3; round++) {
       for (let index = 0; index < 3000; index++) {
         const domain = `domain-${String(index)}`;

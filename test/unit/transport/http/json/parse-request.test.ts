@@ -2,8 +2,11 @@ import * as fc from 'fast-check';
 import { UNIT_NUMBERS } from '../../../../../src/core/units';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../../../../src/platform/proto/proto-files';
-import { parseRequest } from '../../../../../src/transport/http/json/parse-request';
+import { parseRequest as parseBounded } from '../../../../../src/transport/http/json/parse-request';
 import { createRequestDecoder } from '../../../../../src/wire/ratelimit/decode-request';
+import { UNBOUNDED } from '../../../../support/bounds';
+
+const parseRequest = (text: string) => parseBounded(text, UNBOUNDED);
 
 const DESCRIPTOR = { entries: [], limit: undefined, hits: undefined, isNegativeHits: false };
 const withDescriptor = (text: string) => `{"descriptors":[${text}]}`;
@@ -227,11 +230,63 @@ describe('a request in proto3 JSON', () => {
   });
 });
 
+describe('the bounds of a request in JSON', () => {
+  const BOUNDS = { maxDescriptors: 3, maxEntries: 2, maxNameBytes: 10, maxValueBytes: 20 };
+  const entries = (text: string) => withDescriptor(`{"entries":[${text}]}`);
+
+  it.each<[string, string, string, string, string]>([
+    [
+      'descriptors',
+      withDescriptor('{},{},{}'),
+      withDescriptor('{},{},{},{}'),
+      'descriptors',
+      'has more items than MAX_DESCRIPTORS (3)',
+    ],
+    [
+      'entries',
+      entries('{},{}'),
+      entries('{},{},{}'),
+      'descriptors[0].entries',
+      'has more items than MAX_DESCRIPTOR_ENTRIES (2)',
+    ],
+    [
+      'bytes of the domain',
+      `{"domain":"${'é'.repeat(5)}"}`,
+      `{"domain":"${'é'.repeat(5)}x"}`,
+      'domain',
+      'has 11 bytes, more than MAX_NAME_BYTES (10)',
+    ],
+    [
+      'bytes of a key with escapes',
+      entries('{"key":"\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9"}'),
+      entries('{"key":"\\u00e9\\u00e9\\u00e9\\u00e9\\u00e9x"}'),
+      'descriptors[0].entries[0].key',
+      'has 11 bytes, more than MAX_NAME_BYTES (10)',
+    ],
+    [
+      'bytes of a value',
+      entries(`{"value":"${'v'.repeat(20)}"}`),
+      entries(`{"value":"${'v'.repeat(300)}"}`),
+      'descriptors[0].entries[0].value',
+      'has 300 bytes, more than MAX_VALUE_BYTES (20)',
+    ],
+  ])('let as many %s pass and refuse one more', (_, most, more, where, reason) => {
+    expect(parseBounded(most, BOUNDS)).not.toHaveProperty('kind');
+    const message = `${where} ${reason}`;
+    expect(parseBounded(more, BOUNDS)).toMatchObject({ kind: 'too_much', message, where, line: 1 });
+  });
+
+  it('do not see what comes behind them', () => {
+    const text = `{"descriptors":[{},{},{},${'{"unknown":1},'.repeat(100_000)}`;
+    expect(parseBounded(text, BOUNDS)).toMatchObject({ kind: 'too_much', where: 'descriptors' });
+  });
+});
+
 describe('compared with the protobuf library', () => {
   const message = loadProtos([RATE_LIMIT_PROTO])[
     'envoy.service.ratelimit.v3.RateLimitRequest'
   ] as MessageTypeDefinition<object, object>;
-  const decode = createRequestDecoder();
+  const decode = createRequestDecoder(UNBOUNDED);
 
   const text = fc.string({ unit: 'grapheme' });
   const uint32 = fc.integer({ min: 0, max: 4_294_967_295 });
