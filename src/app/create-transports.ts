@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings';
 import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
+import { ByteBudget } from '../transport/byte-budget';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../transport/grpc/options';
@@ -43,23 +44,30 @@ export interface Transports {
 }
 
 export function createTransports(
-  { servers }: Settings,
+  settings: Settings,
   { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
 ): Transports {
+  const { servers } = settings;
   const { tls } = servers.grpc;
+  const budget = new ByteBudget(settings.bounds.maxHeldBytes);
   const certificates =
     tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
-  const grpc = chooseGrpc(toGrpcOptions(servers.grpc, certificates), servers.grpc.transport, {
-    health,
-    statistics: registry,
-    nowMs: monotonicMs,
-    random,
-    onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
-    tracer,
-    onConnectionFailure: ({ reason, cause }) => {
-      logger.debug('a gRPC connection ended in an error', { reason, cause });
+  const grpc = chooseGrpc(
+    toGrpcOptions(servers.grpc, certificates, settings.bounds),
+    servers.grpc.transport,
+    {
+      health,
+      statistics: registry,
+      nowMs: monotonicMs,
+      random,
+      onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
+      tracer,
+      budget,
+      onConnectionFailure: ({ reason, cause }) => {
+        logger.debug('a gRPC connection ended in an error', { reason, cause });
+      },
     },
-  });
+  );
   const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
   const debug = createDebugListener(
     {

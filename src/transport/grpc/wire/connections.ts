@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Random } from '../../../core/ports';
 import { createRefusalBlocks } from '../../../wire/grpc/blocks';
 import { createGrpcConnection } from '../../../wire/grpc/connection';
+import type { ByteBudget } from '../../byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
 import { createDeadlineTimer } from './deadlines';
@@ -17,6 +18,8 @@ interface ConnectionsDeps {
   readonly decisions: Decisions;
   readonly nowMs: () => number;
   readonly random: Random;
+  /** What all connections may hold together. */
+  readonly budget: ByteBudget;
   /** A connection ended in an error. */
   readonly onFailure: (failure: Http2Failure) => void;
 }
@@ -31,7 +34,7 @@ export interface Connections {
 const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
-  const { methods, decisions, nowMs, random, onFailure } = deps;
+  const { methods, decisions, nowMs, random, budget, onFailure } = deps;
   const { noteOf, headerReader } = decisions;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
@@ -63,6 +66,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
 
   const host: ConnectionHost = {
     nowMs,
+    budget,
     speak: (events) =>
       createGrpcConnection({ methods, inflate, refusalBlock, events, noteOf, headerReader }),
     beforeRead: decisions.begin,
@@ -74,6 +78,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
     },
     answer: decisions.answer,
     touched: endOfTurn.soon,
+    hasMore: endOfTurn.later,
     closed(connection) {
       open.delete(connection);
       decisions.settle();

@@ -1,6 +1,7 @@
 import { map, merge } from 'rxjs';
 import type { Random } from '../../../core/ports';
 import type { Http2Failure } from '../../../wire/http2/api';
+import { ByteBudget } from '../../byte-budget';
 import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
@@ -26,19 +27,20 @@ export function createWireTransport(
   options: GrpcTransportOptions,
 ): Transport {
   const { health, statistics, nowMs, random, tracer, onClientRefused } = deps;
-  const { onConnectionFailure = () => undefined } = deps;
+  const { onConnectionFailure = () => undefined, budget = new ByteBudget(Infinity) } = deps;
   const questions = createQuestionBatches();
   const decisions = createDecisions({ ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
+  const reflectionPaths = options.reflection === false ? [] : REFLECTION_PATHS;
   const methods = new Map<string, ServedMethod>([
     [SHOULD_RATE_LIMIT, decisions.method],
     [HEALTH_CHECK, healthMethods.check],
     [HEALTH_WATCH, healthMethods.watch],
-    ...REFLECTION_PATHS.map((path) => [path, reflection.method] as const),
+    ...reflectionPaths.map((path) => [path, reflection.method] as const),
   ]);
   const connections = createConnections(
-    { methods, decisions, nowMs, random, onFailure: onConnectionFailure },
+    { methods, decisions, nowMs, random, budget, onFailure: onConnectionFailure },
     options,
   );
   const server = createSocketServer(
