@@ -24,7 +24,7 @@ export const serversTable = {
   }),
   grpcReflection: setting('GRPC_REFLECTION', boolean, {
     default: 'true',
-    doc: 'false removes the gRPC reflection services, which tools such as grpcurl ask for descriptors',
+    doc: 'false removes the reflection services, which grpcurl asks for descriptors',
   }),
   grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
     default: '24h',
