@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings';
 import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
+import { ByteBudget } from '../transport/byte-budget';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../transport/grpc/options';
@@ -43,14 +44,16 @@ export interface Transports {
 }
 
 export function createTransports(
-  { servers, bounds }: Settings,
+  settings: Settings,
   { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
 ): Transports {
+  const { servers } = settings;
   const { tls } = servers.grpc;
+  const budget = new ByteBudget(settings.bounds.maxHeldBytes);
   const certificates =
     tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
   const grpc = chooseGrpc(
-    { ...toGrpcOptions(servers.grpc, certificates), bounds },
+    { ...toGrpcOptions(servers.grpc, certificates, settings.bounds), bounds: settings.bounds },
     servers.grpc.transport,
     {
       health,
@@ -59,6 +62,7 @@ export function createTransports(
       random,
       onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
       tracer,
+      budget,
       onConnectionFailure: ({ reason, cause }) => {
         logger.debug('a gRPC connection ended in an error', { reason, cause });
       },
@@ -66,7 +70,7 @@ export function createTransports(
   );
   const http = createHttpTransport(
     { health, statistics: registry, tracer },
-    { ...servers.http, bounds },
+    { ...servers.http, bounds: settings.bounds },
   );
   const debug = createDebugListener(
     {

@@ -1,3 +1,4 @@
+import type { BoundSettings } from '../settings/bounds';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { GrpcTransportOptions } from '../transport/grpc/options';
 import type { Certificates } from './tls/create-certificates';
@@ -9,8 +10,9 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export function toGrpcOptions(
   grpc: GrpcServerSettings,
   certificates: Certificates | undefined,
+  { maxConnections }: BoundSettings,
 ): GrpcTransportOptions {
-  const { host, port, unixSocket, unixSocketMode, tls } = grpc;
+  const { host, port, unixSocket, unixSocketMode, tls, reflection } = grpc;
   return {
     address: unixSocket === undefined ? { host, port } : { path: unixSocket },
     unixSocketMode,
@@ -19,6 +21,8 @@ export function toGrpcOptions(
       renewals$: certificates.renewals$,
       clientName: tls?.clientName,
     },
+    maxConnections,
+    reflection,
     maxConnectionAgeMs: toAge(grpc.maxConnectionAgeMs),
     maxConnectionAgeGraceMs: toAge(grpc.maxConnectionAgeGraceMs),
   };

@@ -22,6 +22,10 @@ export const serversTable = {
     default: 'wire',
     doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
   }),
+  grpcReflection: setting('GRPC_REFLECTION', boolean, {
+    default: 'true',
+    doc: 'false removes the reflection services, which grpcurl asks for descriptors',
+  }),
   grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
     default: '24h',
     doc: 'age (± 10 %) at which a gRPC connection is told to go away; 0 means never',
@@ -78,6 +82,7 @@ export interface GrpcServerSettings extends Listen {
   /** Permission bits, as chmod takes them. */
   readonly unixSocketMode: number;
   readonly transport: 'wire' | 'grpc-js';
+  readonly reflection: boolean;
   /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
   readonly maxConnectionAgeMs: number;
   /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
@@ -140,6 +145,7 @@ export function toServers(
       unixSocket: values.grpcUnixSocket,
       unixSocketMode: values.grpcUnixSocketMode,
       transport: values.grpcTransport,
+      reflection: values.grpcReflection,
       maxConnectionAgeMs: values.grpcMaxConnectionAgeMs,
       maxConnectionAgeGraceMs: values.grpcMaxConnectionAgeGraceMs,
       tls: toGrpcTls(reading, findings),

@@ -359,6 +359,30 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         expect(await client.stream(WATCH, bytes).ended).toBe(status.INVALID_ARGUMENT);
       });
 
+      it('refuses a name above 1,024 bytes, and keeps a watch of an unknown shorter one', async () => {
+        const { client, health } = await start();
+        const named = (bytes: number) =>
+          Buffer.concat([
+            Buffer.from([0x0a, 0x80 | (bytes & 127), bytes >> 7]),
+            Buffer.alloc(bytes, 'n'),
+          ]);
+        const { code } = await client.unary(CHECK, named(1_025)).result;
+        expect(code).toBe(status.INVALID_ARGUMENT);
+        expect(await client.stream(WATCH, named(1_025)).ended).toBe(status.INVALID_ARGUMENT);
+        expect((await client.unary(CHECK, named(1_024)).result).code).toBe(status.NOT_FOUND);
+        const watch = client.stream(WATCH, named(1_024));
+        const known = client.stream(WATCH, Buffer.alloc(0));
+        await eventually(() => {
+          expect([watch.messages.length, known.messages.length]).toEqual([1, 1]);
+        });
+        health.set({ serving: false, down: ['config'] });
+        await eventually(() => {
+          expect(known.messages).toHaveLength(2);
+        });
+        expect(watch.messages).toEqual([Buffer.from([8, 3])]);
+        for (const each of [watch, known]) each.cancel();
+      });
+
       it('tells watchers of every change, once', async () => {
         const { client, health } = await start();
         const watch = client.stream(WATCH, Buffer.alloc(0));
@@ -403,6 +427,26 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         }
         expect(answers[2]?.includes('HealthCheckRequest')).toBe(true);
         expect(answers[3]?.includes('symbol "no.such.Symbol" is not known')).toBe(true);
+      });
+
+      it('is not there when it is switched off', async () => {
+        const { client } = await start(undefined, { reflection: false });
+        const { code, answers } = await client.exchange(path, [field(7, '*')]);
+        expect({ code, answers }).toEqual({ code: status.UNIMPLEMENTED, answers: [] });
+      });
+
+      it('answers a thousand questions in their order', async () => {
+        const { client } = await start();
+        const names = Array.from({ length: 1_000 }, (_, i) => `no.such.Symbol${String(i)}`);
+        const { code, answers } = await client.exchange(
+          path,
+          names.map((name) => field(4, name)),
+        );
+        expect(code).toBe(status.OK);
+        expect(answers).toHaveLength(names.length);
+        answers.forEach((answer, i) => {
+          expect(answer.includes(`symbol "${String(names[i])}" is not known`)).toBe(true);
+        });
       });
 
       it('refuses a question that is none', async () => {

@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import type { CallTracer, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
+import type { ByteBudget } from '../byte-budget';
 import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
 
@@ -14,6 +15,8 @@ export interface GrpcTransportDeps {
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
+  /** What all connections of the process may hold; the wire engine reports to it. Undefined: anything. */
+  readonly budget?: ByteBudget | undefined;
 }
 
 export interface ClientRefusal {
@@ -47,4 +50,8 @@ export interface GrpcTransportOptions {
   readonly maxConnectionAgeMs?: number | undefined;
   /** How long after that it is cut; undefined: never. */
   readonly maxConnectionAgeGraceMs?: number | undefined;
+  /** Connections at once; one more is closed as soon as it is accepted. Default 10,000. */
+  readonly maxConnections?: number | undefined;
+  /** False: the reflection services are not there at all. Default true. */
+  readonly reflection?: boolean | undefined;
 }

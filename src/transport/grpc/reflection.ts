@@ -4,7 +4,8 @@ import { GRPC_STATUS } from './status';
 
 /**
  * grpc.reflection.v1.ServerReflection in bytes, whichever server carries it; v1alpha has the same
- * messages. The descriptors are generated from the .proto files, so nothing is parsed at run time.
+ * messages. The descriptors are generated from the .proto files, so nothing is parsed at run time, and each answer is
+ * made once: there are as many as files, whatever is asked.
  */
 
 /** Numbers of the questions in ServerReflectionRequest. */
@@ -41,25 +42,37 @@ export function answerReflection(request: Uint8Array): Buffer | undefined {
   ]);
 }
 
+const SERVICES_ANSWER = encodeField(
+  LIST_SERVICES_RESPONSE,
+  Buffer.concat(SERVICES.map((name) => encodeField(1, encodeField(1, Buffer.from(name))))),
+);
+/** Made when they are first asked for; the names are those of our files. */
+const FILES_ANSWERS = new Map<string, Buffer>();
+
 function answer(fields: ReadonlyMap<number, string>): Buffer {
-  if (fields.has(LIST_SERVICES)) {
-    const services = SERVICES.map((name) => encodeField(1, encodeField(1, Buffer.from(name))));
-    return encodeField(LIST_SERVICES_RESPONSE, Buffer.concat(services));
-  }
+  if (fields.has(LIST_SERVICES)) return SERVICES_ANSWER;
   const name = fields.get(FILE_BY_FILENAME);
-  if (name !== undefined) return filesAnswer(name, `file ${JSON.stringify(name)}`);
+  if (name !== undefined) return filesAnswer(name) ?? unknown('file', name);
   const symbol = fields.get(FILE_CONTAINING_SYMBOL);
   if (symbol !== undefined) {
-    return filesAnswer(NAMES_BY_SYMBOL.get(symbol), `symbol ${JSON.stringify(symbol)}`);
+    return filesAnswer(NAMES_BY_SYMBOL.get(symbol) ?? '') ?? unknown('symbol', symbol);
   }
   // The others ask for proto2 extensions.
   return errorAnswer(GRPC_STATUS.NOT_FOUND, 'there are no extensions here');
 }
 
 /** A file and all that it imports. */
-function filesAnswer(name: string | undefined, asked: string): Buffer {
-  const wanted = new Set(name !== undefined && FILES_BY_NAME.has(name) ? [name] : []);
-  if (wanted.size === 0) return errorAnswer(GRPC_STATUS.NOT_FOUND, `${asked} is not known`);
+function filesAnswer(name: string): Buffer | undefined {
+  if (!FILES_BY_NAME.has(name)) return undefined;
+  const known = FILES_ANSWERS.get(name);
+  if (known !== undefined) return known;
+  const made = makeFilesAnswer(name);
+  FILES_ANSWERS.set(name, made);
+  return made;
+}
+
+function makeFilesAnswer(name: string): Buffer {
+  const wanted = new Set([name]);
   // A set that grows while it is walked: the walk reaches what is added.
   for (const file of wanted) {
     for (const imported of FILES_BY_NAME.get(file)?.imports ?? []) wanted.add(imported);
@@ -68,6 +81,14 @@ function filesAnswer(name: string | undefined, asked: string): Buffer {
     encodeField(1, Buffer.from(FILES_BY_NAME.get(file)?.base64 ?? '', 'base64')),
   );
   return encodeField(FILE_DESCRIPTOR_RESPONSE, Buffer.concat(files));
+}
+
+/** A longer name would come back up to six times as long. */
+const MAX_SHOWN_LENGTH = 1_024;
+
+function unknown(what: string, name: string): Buffer {
+  const shown = JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH));
+  return errorAnswer(GRPC_STATUS.NOT_FOUND, `${what} ${shown} is not known`);
 }
 
 function errorAnswer(code: number, message: string): Buffer {

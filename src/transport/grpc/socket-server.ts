@@ -6,7 +6,6 @@ import { removeStaleSocket } from '../unix-socket';
 import type { ClientRefusal, GrpcTransportOptions } from './options';
 import { createTlsServer } from './tls-server';
 
-/** Connections at once; one more is closed as soon as it is accepted. */
 const MAX_CONNECTIONS = 10_000;
 
 /** Who connects to a Unix socket is a matter of the folder that it lies in. */
@@ -21,7 +20,7 @@ export interface SocketServerDeps {
 
 export interface SocketServerOptions extends Pick<
   GrpcTransportOptions,
-  'address' | 'unixSocketMode' | 'tls'
+  'address' | 'unixSocketMode' | 'tls' | 'maxConnections'
 > {
   /** A caller may close its side and still wait for answers. */
   readonly allowHalfOpen: boolean;
@@ -41,7 +40,13 @@ export interface SocketServer {
 /** The listening socket of a gRPC port, whichever engine speaks on what it accepts. */
 export function createSocketServer(
   { accept, onClientRefused = () => undefined }: SocketServerDeps,
-  { address, unixSocketMode, tls, allowHalfOpen }: SocketServerOptions,
+  {
+    address,
+    unixSocketMode,
+    tls,
+    maxConnections = MAX_CONNECTIONS,
+    allowHalfOpen,
+  }: SocketServerOptions,
 ): SocketServer {
   const { server, renew$ } = openServer();
   const sockets = new Set<Socket>();
@@ -63,7 +68,7 @@ export function createSocketServer(
         resolve();
       });
     }));
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = maxConnections;
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     // What went wrong with a socket is the caller's affair; 'close' follows.

@@ -24,8 +24,13 @@ export type NoteOf<M> = (method: M, headers: HeaderList) => unknown;
 export interface GrpcConnection {
   /** For its owner's care: output, drain, keepalive, end. The streams are not to be touched. */
   readonly http2: Http2Connection<unknown>;
-  /** Takes what the socket read. Never throws, whatever comes. */
-  receive(bytes: Uint8Array, nowMs: number): void;
+  /** Takes what the socket read. Never throws, whatever comes. With `refuseCalls` new calls get RESOURCE_EXHAUSTED. */
+  receive(bytes: Uint8Array, nowMs: number, refuseCalls?: boolean): void;
+  /**
+   * Hands on messages of methods with many requests: the next one of a stream comes when the answer to the one before has
+   * left. Call it when the output is in the kernel; may bring new output.
+   */
+  readOn(): void;
 
   /** What `NoteOf` made of the call's headers. */
   note(ticket: number): unknown;
@@ -42,6 +47,8 @@ export interface GrpcConnection {
   expire(nowMs: number): void;
   /** Not later than the earliest deadline; Infinity when no call has one. */
   readonly nextDeadlineMs: number;
+  /** Bytes that this connection holds for its peer: answers that nobody has taken, and requests not handed on. */
+  readonly heldBytes: number;
   /** Tickets that have not ended. */
   readonly openCalls: number;
 }

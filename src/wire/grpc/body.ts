@@ -13,14 +13,15 @@ export interface HeldBudget {
   leftBytes: number;
 }
 
-/** The part of a request that came and is not handed on yet. */
+/** The part of a request that came and is not handed on yet: `bytes[from, from + length)`. */
 export interface Body {
   bytes: Uint8Array;
+  from: number;
   length: number;
 }
 
 export function createBody(): Body {
-  return { bytes: new Uint8Array(0), length: 0 };
+  return { bytes: new Uint8Array(0), from: 0, length: 0 };
 }
 
 /** Whether `bytes[start, end)` is exactly one plain message: the usual request. */
@@ -52,17 +53,17 @@ export function hold(
   end: number,
 ): GrpcStatus | undefined {
   const length = body.length + end - from;
-  if (length > body.bytes.length) {
+  if (2 * length <= body.bytes.length) {
+    if (body.from + length > body.bytes.length) moveToFront(body, body.bytes);
+  } else if (body.from + length > body.bytes.length) {
     // Grows with what came, never with what a prefix promises.
     const grown = Math.max(length, 2 * body.bytes.length);
     const more = grown - body.bytes.length;
     if (more > budget.leftBytes) return TOO_MUCH_HELD;
     budget.leftBytes -= more;
-    const before = body.bytes;
-    body.bytes = new Uint8Array(grown);
-    body.bytes.set(before.subarray(0, body.length));
+    moveToFront(body, new Uint8Array(grown));
   }
-  body.bytes.set(bytes.subarray(from, end), body.length);
+  body.bytes.set(bytes.subarray(from, end), body.from + body.length);
   body.length = length;
   return undefined;
 }
@@ -71,23 +72,30 @@ export function hold(
 export function letGo(body: Body, budget: HeldBudget): void {
   budget.leftBytes += body.bytes.length;
   body.bytes = new Uint8Array(0);
+  body.from = 0;
   body.length = 0;
 }
 
-/** Cuts `count` octets off the front. */
+/** Cuts `count` bytes off the front, without a copy: `hold` moves the rest when at least half of the memory is free. */
 export function dropFront(body: Body, count: number): void {
-  body.bytes.copyWithin(0, count, body.length);
+  body.from += count;
   body.length -= count;
+}
+
+function moveToFront(body: Body, bytes: Uint8Array): void {
+  bytes.set(body.bytes.subarray(body.from, body.from + body.length));
+  body.bytes = bytes;
+  body.from = 0;
 }
 
 /** What is wrong with the prefix at the front of a body; undefined when nothing, or when it is not complete. */
 export function prefixFault(body: Body, maxBytes: number): GrpcStatus | undefined {
   if (body.length < PREFIX_BYTES) return undefined;
-  const flag = body.bytes[0] as number;
+  const flag = body.bytes[body.from] as number;
   if (flag > 1) {
     return grpcStatus(StatusCode.internal, `message flag ${String(flag)} is neither 0 nor 1`);
   }
-  const length = messageLength(body.bytes, 0);
+  const length = messageLength(body.bytes, body.from);
   return length > maxBytes ? tooLarge(length, maxBytes) : undefined;
 }
 

@@ -15,6 +15,8 @@ export interface Call<M> {
    */
   phase: 'reading' | 'asked' | 'answering' | 'over';
   body: Body | undefined;
+  /** The request is complete, though messages of it may still wait to be handed on. */
+  ended: boolean;
   /** What the owner made of the headers; undefined where it wants nothing of them. */
   note: unknown;
 }
@@ -40,6 +42,7 @@ export class Calls<M> {
       deadlineMs,
       phase: 'reading',
       body: undefined,
+      ended: false,
       note: undefined,
     };
     this.#slots[ticket] = call;

@@ -40,6 +40,13 @@ export const MAX_REQUEST_MS = 60_000;
 /** Octets of one call's messages that wait for a caller who does not read them. */
 export const MAX_QUEUED_ANSWER_BYTES = 262_144;
 
+/** Bytes of output from which on no message of a method with many requests is handed on; gRPC-Go's write quota. */
+export const MAX_PENDING_ANSWER_BYTES = 65_536;
+
+const FULL = grpcStatus(
+  StatusCode.resourceExhausted,
+  'the service holds too many bytes for its clients',
+);
 const EXPIRED = grpcStatus(
   StatusCode.deadlineExceeded,
   'the deadline passed before there was an answer',
@@ -62,7 +69,10 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
   readonly #budget: HeldBudget;
   readonly #reader: Reader<M>;
   readonly #refusals: Refusals<Call<M>>;
+  /** Calls with many requests whose next message waits until their answers have left. */
+  readonly #waiting = new Set<Call<M>>();
   #nowMs = 0;
+  #refusesCalls = false;
 
   constructor(deps: GrpcDeps<M>) {
     const {
@@ -89,6 +99,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
         this.#failCall(call, status);
       },
       onSeen,
+      mayHandOn: (call) => this.#mayHandOn(call),
     });
     this.http2 = createHttp2Connection(this, { headerReader });
     this.#refusals = new Refusals((stream, block) => {
@@ -96,9 +107,26 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     });
   }
 
-  receive(bytes: Uint8Array, atMs: number): void {
+  receive(bytes: Uint8Array, atMs: number, refuseCalls = false): void {
     this.#nowMs = atMs;
+    this.#refusesCalls = refuseCalls;
     this.http2.receive(bytes, atMs);
+  }
+
+  readOn(): void {
+    if (this.#waiting.size === 0) return;
+    // A copy: a call that has its next answer waits again, for the next time.
+    for (const call of [...this.#waiting]) {
+      if (this.http2.pendingOutputBytes > MAX_PENDING_ANSWER_BYTES) return;
+      if (this.http2.queuedBytes(call.stream) > 0) continue;
+      this.#waiting.delete(call);
+      this.#reader.readOn(call);
+    }
+  }
+
+  get heldBytes(): number {
+    const { pendingOutputBytes, queuedAnswerBytes } = this.http2;
+    return pendingOutputBytes + queuedAnswerBytes + MAX_HELD_BYTES - this.#budget.leftBytes;
   }
 
   onRequest(stream: Http2Stream<Call<M>>, headers: HeaderList, endStream: boolean): void {
@@ -107,6 +135,10 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     if (plan.block !== undefined) {
       if (plan.isForeign && !endStream) this.#refusals.add(stream, plan.block, latestMs);
       else this.http2.sendHeaders(stream, plan.block, true);
+      return;
+    }
+    if (this.#refusesCalls) {
+      this.http2.sendHeaders(stream, this.#refusalBlock(FULL), true);
       return;
     }
     const deadlineMs = Math.min(this.#nowMs + plan.timeoutMs, latestMs);
@@ -166,6 +198,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
       this.http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
     }
     this.http2.sendData(call.stream, framedCopy(message), false);
+    if (call.plan.method.requests === 'many') this.#waiting.add(call);
     if (this.http2.queuedBytes(call.stream) > MAX_QUEUED_ANSWER_BYTES) {
       this.http2.reset(call.stream, ErrorCode.enhanceYourCalm);
       this.#cancel(call);
@@ -210,7 +243,15 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     call.phase = 'over';
     if (call.body !== undefined) letGo(call.body, this.#budget);
     if (isUnseen) this.#calls.remove(call.ticket);
+    if (this.#waiting.size > 0) this.#waiting.delete(call);
     return isUnseen;
+  }
+
+  #mayHandOn(call: Call<M>): boolean {
+    if (this.#waiting.has(call)) return false;
+    if (this.http2.pendingOutputBytes <= MAX_PENDING_ANSWER_BYTES) return true;
+    this.#waiting.add(call);
+    return false;
   }
 
   #refuse(call: Call<M>, status: GrpcStatus): void {

@@ -23,8 +23,21 @@ export const RAPID_RESETS: Budget = {
   perSecond: 1024,
   perAnswer: 1,
 };
-/** A reset stream that lived so long kept its place among the streams at once, which is limit enough. */
+/** An older stream kept its place among the streams at once; its reset costs RESETS only. */
 export const RAPID_RESET_AGE_MS = 5;
+
+/**
+ * Resets of streams of any age: without this budget, 1,024 streams at once that are reset at 5 ms are 204,800 calls a
+ * second for nothing. A proxy resets every call that times out, for as long as the store is away: Envoy with 1,024 calls
+ * at once and its time-out of 20 ms sends 51,200 resets a second, so 65,536 a second never run out. The burst is one
+ * second of that, 16 times the 4,096 streams that may be open before the peer knows our limit.
+ */
+export const RESETS: Budget = {
+  name: 'RESETS',
+  burst: 65_536,
+  perSecond: 65_536,
+  perAnswer: 1,
+};
 
 /** Made you reset (CVE-2025-8671): frames whose answer is our own RST_STREAM, with the work already begun. */
 export const PROVOKED_RESETS: Budget = {
@@ -37,13 +50,18 @@ export const PROVOKED_RESETS: Budget = {
 /** PING flood (CVE-2019-9512). Clients that measure their bandwidth send one per round trip that brings data. */
 export const PINGS: Budget = { name: 'PINGS', burst: 1024, perSecond: 128, perAnswer: 2 };
 
-/** SETTINGS flood (CVE-2019-9515); each one also costs a look at every open stream. */
+/**
+ * SETTINGS flood (CVE-2019-9515); a frame may also cost a look at every open stream. It costs one, and one more for each
+ * SETTINGS_PER_TOKEN entries: clients send up to 8 of them, and a frame has room for 2,730.
+ */
 export const SETTINGS_FRAMES: Budget = {
   name: 'SETTINGS_FRAMES',
   burst: 64,
   perSecond: 8,
   perAnswer: 0,
 };
+
+export const SETTINGS_PER_TOKEN = 32;
 
 /** Empty frames (CVE-2019-9518): DATA without an octet or an end, also when it is all padding. */
 export const EMPTY_FRAMES: Budget = {
@@ -112,20 +130,20 @@ export function createAllowance(budget: Budget): Allowance {
   return { budget, left: budget.burst, atMs: 0, answers: 0 };
 }
 
-/** Takes one; false is a breach. `answers` is the connection's count of whole answers so far. */
-export function spend(allowance: Allowance, nowMs: number, answers: number): boolean {
-  if (allowance.left === 0) earn(allowance, nowMs, answers);
-  if (allowance.left === 0) return false;
-  allowance.left--;
+/** Takes `count`; false is a breach. `answers` is the connection's count of whole answers so far. */
+export function spend(allowance: Allowance, nowMs: number, answers: number, count = 1): boolean {
+  if (allowance.left < count) earn(allowance, nowMs, answers);
+  if (allowance.left < count) return false;
+  allowance.left -= count;
   return true;
 }
 
-/** What came back since the last time is reckoned only when all is spent. */
+/** Adds what came back since the last time; called only when too little is left. */
 function earn(allowance: Allowance, nowMs: number, answers: number): void {
   const { budget } = allowance;
   const byTime = (Math.max(0, nowMs - allowance.atMs) * budget.perSecond) / 1000;
   const byAnswers = (answers - allowance.answers) * budget.perAnswer;
-  allowance.left = Math.min(budget.burst, Math.floor(byTime + byAnswers));
+  allowance.left = Math.min(budget.burst, allowance.left + Math.floor(byTime + byAnswers));
   allowance.atMs = nowMs;
   allowance.answers = answers;
 }

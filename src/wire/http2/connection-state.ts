@@ -6,6 +6,7 @@ import {
   PINGS,
   PROVOKED_RESETS,
   RAPID_RESETS,
+  RESETS,
   SETTINGS_FRAMES,
   WINDOW_UPDATES,
   type Allowance,
@@ -67,6 +68,7 @@ export interface OpenBlock {
 /** What is left of each budget (budgets.ts). */
 export interface Allowances {
   readonly rapidResets: Allowance;
+  readonly resets: Allowance;
   readonly provokedResets: Allowance;
   readonly pings: Allowance;
   readonly settings: Allowance;
@@ -188,6 +190,7 @@ export function createConnectionState<S>(
 function createAllowances(): Allowances {
   return {
     rapidResets: createAllowance(RAPID_RESETS),
+    resets: createAllowance(RESETS),
     provokedResets: createAllowance(PROVOKED_RESETS),
     pings: createAllowance(PINGS),
     settings: createAllowance(SETTINGS_FRAMES),

@@ -82,9 +82,9 @@ export function dropQueue<S>(connection: ConnectionState<S>, stream: StreamState
   stream.queued = undefined;
 }
 
-/** Takes one of a budget; false says that the connection has just ended over it. */
-export function allow<S>(connection: ConnectionState<S>, allowance: Allowance): boolean {
-  if (spend(allowance, connection.nowMs, connection.answerCount)) return true;
+/** Takes `count` of a budget; false says that the connection has just ended over it. */
+export function allow<S>(connection: ConnectionState<S>, allowance: Allowance, count = 1): boolean {
+  if (spend(allowance, connection.nowMs, connection.answerCount, count)) return true;
   const { name } = allowance.budget;
   failConnection(connection, ErrorCode.enhanceYourCalm, `too much of ${name}`, name);
   return false;

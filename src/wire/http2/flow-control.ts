@@ -5,7 +5,7 @@ import { dropQueue, failConnection, failStream } from './failures';
 import { writeData, writeHeaders } from './frame-writer';
 import { finishAnswer } from './answer';
 import { copyOctets } from './octets';
-import { listStreams } from './stream-table';
+import { someStream } from './stream-table';
 
 /** Sending under the peer's windows (RFC 9113 §5.2, §6.9): what does not fit is queued per stream. */
 
@@ -115,9 +115,10 @@ export function openStreamWindow<S>(
 
 /** SETTINGS_INITIAL_WINDOW_SIZE moves the windows of all streams, also below zero (RFC 9113 §6.9.2). */
 export function setPeerInitialWindow<S>(connection: ConnectionState<S>, bytes: number): void {
+  const grows = bytes > connection.peerInitialWindow;
   connection.peerInitialWindow = bytes;
-  const streams = listStreams(connection.streams);
-  if (streams.some((stream) => bytes + stream.sendCredit > MAX_WINDOW_BYTES)) {
+  const overflows = ({ sendCredit }: StreamState<S>) => bytes + sendCredit > MAX_WINDOW_BYTES;
+  if (grows && someStream(connection.streams, overflows)) {
     failConnection(connection, ErrorCode.flowControlError, 'a stream window overflows');
   }
 }

@@ -62,8 +62,10 @@ export function receiveRstStream<S>(
     ignoreFrame(connection);
     return;
   }
+  const { allowances } = connection;
   const young = connection.nowMs - stream.openedAtMs < RAPID_RESET_AGE_MS;
-  if (young && !allow(connection, connection.allowances.rapidResets)) return;
+  if (young && !allow(connection, allowances.rapidResets)) return;
+  if (!allow(connection, allowances.resets)) return;
   forgetStream(connection, stream, Ending.resetByPeer);
   connection.events.onReset(stream, uint32At(bytes, start));
 }

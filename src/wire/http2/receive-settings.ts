@@ -1,3 +1,4 @@
+import { SETTINGS_PER_TOKEN } from './budgets';
 import { ignoreFrame } from './closed-frames';
 import { Phase, type ConnectionState } from './connection-state';
 import { INITIAL_WINDOW_BYTES } from './connection-state';
@@ -26,17 +27,23 @@ export function receiveSettings<S>(
     failConnection(connection, ErrorCode.frameSizeError, 'a settings frame has a wrong length');
   } else if (ack) {
     receiveSettingsAck(connection);
-  } else if (allow(connection, connection.allowances.settings)) {
+  } else if (allow(connection, connection.allowances.settings, tokensFor(end - start))) {
     applySettings(connection, bytes, start, end);
   }
 }
 
+function tokensFor(bytes: number): number {
+  return 1 + Math.floor(bytes / (SETTING_BYTES * SETTINGS_PER_TOKEN));
+}
+
+/** Of values with one id the last one holds, as in nghttp2: the windows of the streams move once per frame. */
 function applySettings<S>(
   connection: ConnectionState<S>,
   bytes: Uint8Array,
   start: number,
   end: number,
 ): void {
+  let initialWindow = connection.peerInitialWindow;
   for (let at = start; at < end; at += SETTING_BYTES) {
     const id = settingIdAt(bytes, at);
     const value = settingValueAt(bytes, at);
@@ -45,8 +52,10 @@ function applySettings<S>(
       failConnection(connection, errorCode, `setting ${String(id)} has the value ${String(value)}`);
       return;
     }
-    applySetting(connection, id, value);
+    if (id === Setting.initialWindowSize) initialWindow = value;
+    else if (id === Setting.headerTableSize) shrinkTable(connection, value);
   }
+  setPeerInitialWindow(connection, initialWindow);
   if (connection.phase === Phase.closed) return;
   connection.phase = Phase.open;
   connection.prefaceReceived = true;
@@ -54,13 +63,10 @@ function applySettings<S>(
   flushAfterSettings(connection);
 }
 
-/** The rest binds servers that push, or frames larger than we send any. */
-function applySetting<S>(connection: ConnectionState<S>, id: number, value: number): void {
-  if (id === Setting.initialWindowSize) setPeerInitialWindow(connection, value);
-  else if (id === Setting.headerTableSize && value < INITIAL_TABLE_BYTES) {
-    connection.owesSizeUpdate ||= !connection.tableAbandoned;
-    connection.tableAbandoned = true;
-  }
+function shrinkTable<S>(connection: ConnectionState<S>, bytes: number): void {
+  if (bytes >= INITIAL_TABLE_BYTES) return;
+  connection.owesSizeUpdate ||= !connection.tableAbandoned;
+  connection.tableAbandoned = true;
 }
 
 /** From here on the peer knows our limits (RFC 9113 §6.5.3). */

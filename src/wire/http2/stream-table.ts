@@ -52,6 +52,20 @@ export function listStreams<T extends { readonly id: number }>(table: StreamTabl
   return [...streams, ...table.crowded.values()].sort((a, b) => a.id - b.id);
 }
 
+/** Whether `test` holds for an open stream; walks the table as it is, without a copy. */
+export function someStream<T extends { readonly id: number }>(
+  table: StreamTable<T>,
+  test: (stream: T) => boolean,
+): boolean {
+  for (const stream of table.slots) {
+    if (stream !== undefined && test(stream)) return true;
+  }
+  for (const stream of table.crowded.values()) {
+    if (test(stream)) return true;
+  }
+  return false;
+}
+
 function widen<T extends { readonly id: number }>(table: StreamTable<T>): void {
   const streams = table.slots.filter((stream) => stream !== undefined);
   table.slots = emptySlots(table.slots.length * 2);

@@ -12,6 +12,9 @@ const SERVING_NUMBERS: Readonly<Record<ServingStatus, number>> = {
   SERVICE_UNKNOWN: 3,
 };
 
+/** Longer names are refused before they become a text: no service here has one. */
+export const MAX_SERVICE_NAME_BYTES = 1_024;
+
 /** Decodes grpc.health.v1.HealthCheckRequest and answers its service name. */
 export function decodeHealthRequest(
   bytes: Uint8Array,
@@ -28,9 +31,12 @@ export function decodeHealthRequest(
       continue;
     }
     const textEnd = readEnd(cursor);
-    const text = readText(bytes, cursor.at, textEnd);
+    const isTooLong = textEnd - cursor.at > MAX_SERVICE_NAME_BYTES;
+    const text = isTooLong ? '' : readText(bytes, cursor.at, textEnd);
     cursor.at = textEnd;
-    if (text === undefined) fail(cursor, 'a text is no valid UTF-8');
+    if (isTooLong)
+      fail(cursor, `a service name is longer than ${String(MAX_SERVICE_NAME_BYTES)} bytes`);
+    else if (text === undefined) fail(cursor, 'a text is no valid UTF-8');
     else service = text;
   }
   return cursor.fault === undefined ? service : { kind: 'malformed', reason: cursor.fault };

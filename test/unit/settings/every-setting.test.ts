@@ -78,6 +78,7 @@ const CASES: readonly Case[] = [
   ['GRPC_UDS', undefined, '/run/rl.sock', '/run/rl.sock', '\n'],
   ['GRPC_UDS_MODE', 0o666, '660', 0o660, '0888'],
   ['GRPC_TRANSPORT', 'wire', 'grpc-js', 'grpc-js', 'grpc'],
+  flag('GRPC_REFLECTION', true),
   ['GRPC_MAX_CONNECTION_AGE', 86_400_000, '8760h', 31_536_000_000, '24'],
   ['GRPC_MAX_CONNECTION_AGE_GRACE', 3_600_000, '0', 0, '-1s'],
   flag('GRPC_SERVER_USE_TLS', false),

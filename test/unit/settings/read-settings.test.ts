@@ -34,6 +34,7 @@ describe('settings', () => {
           unixSocket: undefined,
           unixSocketMode: 0o666,
           transport: 'wire',
+          reflection: true,
           maxConnectionAgeMs: 86_400_000,
           maxConnectionAgeGraceMs: 3_600_000,
           tls: undefined,

@@ -8,7 +8,7 @@ import {
 } from '../../../wire/ratelimit/health';
 import type { Malformed } from '../../../wire/ratelimit/messages';
 import { HEALTH_CHECK, HEALTH_WATCH } from '../methods';
-import { servingStatus, unknownService, type Health } from '../serving';
+import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../serving';
 import { GRPC_STATUS, grpcError } from '../status';
 
 interface HealthDeps {
@@ -33,11 +33,9 @@ interface Request {
 type CheckCall = ServerUnaryCall<Request, ServingStatus>;
 type WatchCall = ServerWritableStream<Request, ServingStatus>;
 
-const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'the message is no HealthCheckRequest');
-
 /** Registers Check and Watch of grpc.health.v1.Health. */
 export function serveHealth(server: Server, { health, statistics, nowMs }: HealthDeps): Watchers {
-  const watchers = new Map<WatchCall, { readonly service: string; told: ServingStatus }>();
+  const watchers = new Map<WatchCall, { readonly isKnown: boolean; told: ServingStatus }>();
   let closed = false;
 
   server.register<Request, ServingStatus>(
@@ -47,9 +45,9 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
       const { service } = call.request;
       statistics.count('ratelimit_server.Check.total_requests', 1);
       if (typeof service !== 'string') {
-        reply(MALFORMED);
+        reply(refusal(service));
       } else {
-        const status = servingStatus(service, health.current);
+        const status = servingStatus(isServed(service), health.current);
         if (status !== 'SERVICE_UNKNOWN') reply(null, status);
         else reply(grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
       }
@@ -65,16 +63,17 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
     (call: WatchCall) => {
       const { service } = call.request;
       if (typeof service !== 'string') {
-        call.emit('error', MALFORMED);
+        call.emit('error', refusal(service));
         return;
       }
-      const told = servingStatus(service, health.current);
+      const isKnown = isServed(service);
+      const told = servingStatus(isKnown, health.current);
       call.write(told);
       if (closed) {
         stop(call);
         return;
       }
-      watchers.set(call, { service, told });
+      watchers.set(call, { isKnown, told });
       call.once('cancelled', () => watchers.delete(call));
     },
     encode,
@@ -85,7 +84,7 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
   return {
     publish(status) {
       for (const [call, watcher] of watchers) {
-        const next = servingStatus(watcher.service, status);
+        const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.told) continue;
         watcher.told = next;
         call.write(next);
@@ -97,6 +96,10 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
       watchers.clear();
     },
   };
+}
+
+function refusal(malformed: Malformed) {
+  return grpcError(GRPC_STATUS.INVALID_ARGUMENT, malformedRequest(malformed));
 }
 
 function stop(call: WatchCall): void {

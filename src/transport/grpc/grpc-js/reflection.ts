@@ -23,7 +23,11 @@ export function serveReflection(server: Server): () => void {
     call.on('data', (request: Buffer) => {
       const answer = answerReflection(request);
       if (answer === undefined) call.emit('error', MALFORMED);
-      else call.write(answer);
+      else {
+        // One question at a time: the next is read when this answer has left.
+        call.pause();
+        call.write(answer, () => call.resume());
+      }
     });
   };
   for (const path of REFLECTION_PATHS) {

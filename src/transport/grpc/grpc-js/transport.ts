@@ -29,7 +29,7 @@ export function createGrpcJsTransport(
   const questions = createQuestionSource();
   serveDecisions(server, { bounds, ask: questions.ask, statistics, nowMs, tracer });
   const watchers = serveHealth(server, { health, statistics, nowMs });
-  const endReflections = serveReflection(server);
+  const endReflections = options.reflection === false ? () => undefined : serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = createSocketServer(
     {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Answer, Asker } from '../../../core/ports';
+import type { ByteBudget, ByteHolder } from '../../byte-budget';
 import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
 import { PAUSE_BYTES, MAX_UNREAD_BYTES } from './limits';
 import type { Caller, ServedMethod } from './method';
@@ -9,12 +10,16 @@ export interface ConnectionHost {
   /** Makes the protocol's side. */
   readonly speak: (events: GrpcEvents<ServedMethod>) => GrpcConnection;
   readonly nowMs: () => number;
+  /** What all connections may hold together. */
+  readonly budget: ByteBudget;
   /** Around the taking of one socket read. */
   readonly beforeRead: (atMs: number) => void;
   readonly afterRead: (connection: WireConnection) => void;
   readonly answer: (caller: Caller, ticket: number, answer: Answer) => void;
   /** The connection has something to write at the end of this turn. */
   readonly touched: (connection: WireConnection) => void;
+  /** The same after the I/O of this turn, so that others have theirs. */
+  readonly hasMore: (connection: WireConnection) => void;
   readonly closed: (connection: WireConnection) => void;
 }
 
@@ -41,7 +46,7 @@ export function createWireConnection(socket: Socket, host: ConnectionHost): Wire
 }
 
 /** A class for the same reason as the engine's connections (wire/http2/connection.ts). */
-class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMethod> {
+class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvents<ServedMethod> {
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
@@ -54,6 +59,7 @@ class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMeth
   #writing: Uint8Array | undefined = undefined;
   #isPaused = false;
   #isTouched = false;
+  heldBytes = 0;
 
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
@@ -99,15 +105,23 @@ class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMeth
   }
 
   flush(): void {
-    const { http2 } = this.grpc;
     this.#isTouched = false;
     if (this.#socket.destroyed || this.endedAtMs !== undefined) return;
-    if (this.blockedSinceMs !== undefined) {
-      this.#waitForReader();
-      return;
-    }
+    if (this.blockedSinceMs === undefined) this.#writeOut();
+    else this.#waitForReader();
+    this.#report();
+  }
+
+  #writeOut(): void {
+    const { grpc } = this;
+    const { http2 } = grpc;
     const piece = http2.takeOutput();
     if (piece !== undefined) this.#write(piece);
+    if (this.blockedSinceMs === undefined) grpc.readOn();
+    if (http2.pendingOutputBytes > 0) {
+      this.#host.hasMore(this);
+      return;
+    }
     const isLeaving = this.halfClosedAtMs !== undefined && http2.isIdle;
     if (http2.wantsClose || isLeaving) {
       this.endedAtMs = this.#host.nowMs();
@@ -117,6 +131,16 @@ class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMeth
 
   destroy(): void {
     this.#socket.destroy();
+  }
+
+  /** The budget of all connections is spent, and none holds more than this one. */
+  end(): void {
+    this.destroy();
+  }
+
+  #report(): void {
+    const bytes = this.#socket.destroyed ? 0 : this.grpc.heldBytes + this.#socket.writableLength;
+    this.#host.budget.report(this, bytes);
   }
 
   #listen(): void {
@@ -132,6 +156,7 @@ class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMeth
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.grpc.http2.connectionLost();
+      this.#report();
       this.#host.closed(this);
     });
   }
@@ -140,8 +165,9 @@ class Connection implements WireConnection, Caller, Asker, GrpcEvents<ServedMeth
     if (this.endedAtMs !== undefined) return;
     this.readAtMs = this.#host.nowMs();
     this.#host.beforeRead(this.readAtMs);
-    this.grpc.receive(bytes, this.readAtMs);
+    this.grpc.receive(bytes, this.readAtMs, this.#host.budget.isSpent);
     this.#host.afterRead(this);
+    this.#report();
   }
 
   #write(piece: Uint8Array): void {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Random } from '../../../core/ports';
 import { createRefusalBlocks } from '../../../wire/grpc/blocks';
 import { createGrpcConnection } from '../../../wire/grpc/connection';
+import type { ByteBudget } from '../../byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
@@ -19,6 +20,8 @@ interface ConnectionsDeps {
   readonly bounds: UnpackBounds;
   readonly nowMs: () => number;
   readonly random: Random;
+  /** What all connections may hold together. */
+  readonly budget: ByteBudget;
   /** A connection ended in an error. */
   readonly onFailure: (failure: Http2Failure) => void;
 }
@@ -33,7 +36,7 @@ export interface Connections {
 const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
-  const { methods, decisions, bounds, nowMs, random, onFailure } = deps;
+  const { methods, decisions, bounds, nowMs, random, budget, onFailure } = deps;
   const { noteOf, headerReader } = decisions;
   const open = new Map<WireConnection, Upkeep>();
   const refusalBlock = createRefusalBlocks();
@@ -65,6 +68,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
 
   const host: ConnectionHost = {
     nowMs,
+    budget,
     speak: (events) =>
       createGrpcConnection({
         methods,
@@ -84,6 +88,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
     },
     answer: decisions.answer,
     touched: endOfTurn.soon,
+    hasMore: endOfTurn.later,
     closed(connection) {
       open.delete(connection);
       decisions.settle();

@@ -7,8 +7,9 @@ import {
   encodeHealthResponse,
   type ServingStatus,
 } from '../../../wire/ratelimit/health';
-import { servingStatus, unknownService, type Health } from '../serving';
+import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../serving';
 import { GRPC_STATUS, grpcError } from '../status';
+import type { Malformed } from '../../../wire/ratelimit/messages';
 import { fail } from './decisions';
 import { ignore, type Caller, type ServedMethod } from './method';
 
@@ -32,11 +33,11 @@ export interface HealthMethods {
 interface Watcher {
   readonly caller: Caller;
   readonly ticket: number;
-  readonly service: string;
+  /** Whether it asked for a name of ours; the name itself is not kept. */
+  readonly isKnown: boolean;
   told: ServingStatus;
 }
 
-const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'the message is no HealthCheckRequest');
 const STOPPING = grpcError(GRPC_STATUS.UNAVAILABLE, 'the service is stopping');
 const STATUS_ROOM = PREFIX_BYTES + 2;
 
@@ -55,20 +56,21 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
     if (own?.delete(ticket) === true && own.size === 0) watchers.delete(caller);
   };
 
-  const check = (caller: Caller, ticket: number, service: string | object) => {
+  const check = (caller: Caller, ticket: number, service: string | Malformed) => {
     if (typeof service !== 'string') {
-      fail(caller, ticket, MALFORMED);
+      refuse(caller, ticket, service);
       return;
     }
-    const status = servingStatus(service, health.current);
+    const status = servingStatus(isServed(service), health.current);
     if (status !== 'SERVICE_UNKNOWN') caller.grpc.answer(ticket, status, STATUS_ROOM, writeStatus);
     else fail(caller, ticket, grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
   };
 
   const watch = (caller: Caller, ticket: number, service: string) => {
-    const told = servingStatus(service, health.current);
+    const isKnown = isServed(service);
+    const told = servingStatus(isKnown, health.current);
     const own = watchers.get(caller) ?? new Map<number, Watcher>();
-    watchers.set(caller, own.set(ticket, { caller, ticket, service, told }));
+    watchers.set(caller, own.set(ticket, { caller, ticket, isKnown, told }));
     caller.grpc.send(ticket, encodeHealthResponse(told));
     if (closed) stop(caller, ticket);
   };
@@ -98,7 +100,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
       onMessage(caller, ticket, bytes, start, end) {
         const service = decodeHealthRequest(bytes, start, end);
         if (typeof service === 'string') watch(caller, ticket, service);
-        else fail(caller, ticket, MALFORMED);
+        else refuse(caller, ticket, service);
       },
       onHalfClose: ignore,
       onCancel(caller, ticket) {
@@ -108,7 +110,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
     },
     publish(status) {
       for (const watcher of all()) {
-        const next = servingStatus(watcher.service, status);
+        const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.told) continue;
         watcher.told = next;
         watcher.caller.grpc.send(watcher.ticket, encodeHealthResponse(next));
@@ -120,4 +122,8 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
       for (const { caller, ticket } of all()) stop(caller, ticket);
     },
   };
+}
+
+function refuse(caller: Caller, ticket: number, malformed: Malformed): void {
+  fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, malformedRequest(malformed)));
 }

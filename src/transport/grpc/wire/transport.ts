@@ -2,6 +2,7 @@ import { map, merge } from 'rxjs';
 import type { Random } from '../../../core/ports';
 import type { Http2Failure } from '../../../wire/http2/api';
 import { DEFAULT_BOUNDS } from '../../bounds';
+import { ByteBudget } from '../../byte-budget';
 import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
@@ -27,18 +28,19 @@ export function createWireTransport(
   options: GrpcTransportOptions,
 ): Transport {
   const { health, statistics, nowMs, random, tracer, onClientRefused } = deps;
-  const { onConnectionFailure = () => undefined } = deps;
+  const { onConnectionFailure = () => undefined, budget = new ByteBudget(Infinity) } = deps;
   const { bounds = DEFAULT_BOUNDS } = options;
   const { maxGrpcMessageBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
   const questions = createQuestionBatches();
   const decisions = createDecisions({ bounds, ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
+  const reflectionPaths = options.reflection === false ? [] : REFLECTION_PATHS;
   const methods = new Map<string, ServedMethod>([
     [SHOULD_RATE_LIMIT, decisions.method],
     [HEALTH_CHECK, healthMethods.check],
     [HEALTH_WATCH, healthMethods.watch],
-    ...REFLECTION_PATHS.map((path) => [path, reflection.method] as const),
+    ...reflectionPaths.map((path) => [path, reflection.method] as const),
   ]);
   const connections = createConnections(
     {
@@ -47,6 +49,7 @@ export function createWireTransport(
       bounds: { maxBytes, maxRatio },
       nowMs,
       random,
+      budget,
       onFailure: onConnectionFailure,
     },
     options,

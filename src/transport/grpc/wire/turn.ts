@@ -3,7 +3,7 @@ export interface EndOfTurn<T> {
   /** Behind the callbacks that are running now: for answers, which came all together. */
   readonly soon: (item: T) => void;
   /** Behind the I/O of this turn: for what may wait for the answers of this turn. */
-  later(item: T): void;
+  readonly later: (item: T) => void;
 }
 
 export function createEndOfTurn<T>(run: (items: readonly T[]) => void): EndOfTurn<T> {

@@ -1,5 +1,6 @@
 import { octetAt } from '../octets';
-import { EOS, HUFFMAN_CODES, LONGEST_CODE } from './huffman-codes';
+import { HUFFMAN_CODES } from './huffman-codes';
+import { longCodeAt } from './huffman-long-codes';
 
 /** What `decodeHuffman` returns for a string that is no Huffman code (RFC 7541 §5.2). */
 export const NOT_HUFFMAN = -1;
@@ -14,18 +15,8 @@ export const HAS_LONG_CODES = 0x10000000;
  */
 const PEEK_BITS = 12;
 const PAIRS = new Uint32Array(1 << PEEK_BITS);
-/** Per length: the first code, how many there are, and where their symbols begin in `SYMBOLS`. */
-const FIRST_CODE = new Int32Array(LONGEST_CODE + 1);
-const COUNT = new Int32Array(LONGEST_CODE + 1);
-const OFFSET = new Int32Array(LONGEST_CODE + 1);
-const SYMBOLS = Uint16Array.from(HUFFMAN_CODES, ({ symbol }) => symbol);
 
-HUFFMAN_CODES.forEach(({ symbol, code, bits }, index) => {
-  if (COUNT[bits] === 0) {
-    FIRST_CODE[bits] = code;
-    OFFSET[bits] = index;
-  }
-  COUNT[bits] = (COUNT[bits] ?? 0) + 1;
+HUFFMAN_CODES.forEach(({ symbol, code, bits }) => {
   if (bits <= PEEK_BITS) fillPairs(symbol, code, bits);
 });
 
@@ -55,6 +46,7 @@ export function decodeHuffman(
   out: Uint8Array,
 ): number {
   let length = 0;
+  let longCodes = 0;
   let at = start;
   let window = 0; // its lowest `bits` bits are still to be decoded
   let bits = 0;
@@ -66,20 +58,32 @@ export function decodeHuffman(
       at += 2;
     }
     const found = pairAt(window >>> (bits - PEEK_BITS));
-    if (found === 0) break;
-    out[length] = found >> 8;
-    out[length + 1] = found >> 16;
-    length += found & 3;
-    bits -= (found >> 2) & 15;
+    if (found !== 0) {
+      out[length] = found >> 8;
+      out[length + 1] = found >> 16;
+      length += found & 3;
+      bits -= (found >> 2) & 15;
+      continue;
+    }
+    const from = at * 8 - bits;
+    const long = longCodeAt(bytes, from);
+    const next = from + (long >> 8);
+    if (long === 0 || next > end * 8) break;
+    out[length++] = long;
+    longCodes = HAS_LONG_CODES;
+    at = (next + 7) >> 3;
+    bits = at * 8 - next;
+    window = octetAt(bytes, at - 1);
   }
-  return decodeRest(bytes, at * 8 - bits, end * 8, out, length);
+  const rest = decodeRest(bytes, at * 8 - bits, end * 8, out, length);
+  return rest === NOT_HUFFMAN ? NOT_HUFFMAN : rest | longCodes;
 }
 
 function pairAt(window: number): number {
   return PAIRS[window & ((1 << PEEK_BITS) - 1)] ?? 0;
 }
 
-/** The last symbols, and everything from the first code on that is longer than PEEK_BITS. */
+/** The last symbols, some 30 bits; what is no code there makes the string none. */
 function decodeRest(
   bytes: Uint8Array,
   fromBit: number,
@@ -91,10 +95,10 @@ function decodeRest(
   let at = fromBit;
   let longCodes = 0;
   while (!isPadding(bytes, at, endBit)) {
-    const found = readCode(bytes, at, endBit);
-    if (found === NOT_HUFFMAN) return NOT_HUFFMAN;
-    out[length++] = found & 0xff;
+    const found = readCode(bytes, at);
     at += found >> 8;
+    if (found === 0 || at > endBit) return NOT_HUFFMAN;
+    out[length++] = found;
     if (found >> 8 > PEEK_BITS) longCodes = HAS_LONG_CODES;
   }
   return length | longCodes;
@@ -107,34 +111,12 @@ function isPadding(bytes: Uint8Array, from: number, endBit: number): boolean {
   return bits < 8 && (octetAt(bytes, from >> 3) & ones) === ones;
 }
 
-/** `bits << 8 | symbol` of the code that begins at bit `from`. */
-function readCode(bytes: Uint8Array, from: number, endBit: number): number {
+/** `bits << 8 | symbol` of the code that begins at bit `from`, 0 for EOS; it may end outside of the string. */
+function readCode(bytes: Uint8Array, from: number): number {
   const at = from >> 3;
   const window =
     (octetAt(bytes, at) << 16) | (octetAt(bytes, at + 1) << 8) | octetAt(bytes, at + 2);
   const found = pairAt(window >> (24 - PEEK_BITS - (from & 7)));
   const bits = found >> 24;
-  if (bits === 0 || bits > endBit - from) return readLongCode(bytes, from, endBit);
-  return (bits << 8) | ((found >> 8) & 0xff);
-}
-
-/** The same bit by bit; NOT_HUFFMAN when the string ends within the code. */
-function readLongCode(bytes: Uint8Array, from: number, endBit: number): number {
-  const last = Math.min(LONGEST_CODE, endBit - from);
-  let code = 0;
-  for (let bits = 1; bits <= last; bits++) {
-    const position = from + bits - 1;
-    code = (code << 1) | ((octetAt(bytes, position >> 3) >> (7 - (position & 7))) & 1);
-    const symbol = symbolOf(code, bits);
-    if (symbol === EOS) return NOT_HUFFMAN;
-    if (symbol >= 0) return (bits << 8) | symbol;
-  }
-  return NOT_HUFFMAN;
-}
-
-/** The symbol of this code, or -1 when no code of this length is such. */
-function symbolOf(code: number, bits: number): number {
-  const index = code - (FIRST_CODE[bits] ?? 0);
-  const known = index >= 0 && index < (COUNT[bits] ?? 0);
-  return known ? (SYMBOLS[(OFFSET[bits] ?? 0) + index] ?? EOS) : -1;
+  return bits === 0 ? longCodeAt(bytes, from) : (bits << 8) | ((found >> 8) & 0xff);
 }

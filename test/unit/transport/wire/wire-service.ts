@@ -1,11 +1,16 @@
 import type { Http2Failure } from '../../../../src/wire/http2/api';
+import type { ByteBudget } from '../../../../src/transport/byte-budget';
 import { createWireTransport } from '../../../../src/transport/grpc/wire/transport';
 import { startTransport, type Script } from '../../../contract/transport.harness';
 import type { GrpcTransportOptions } from '../../../../src/transport/grpc/options';
 import { createRawCaller } from './raw-caller';
 
 /** A transport on loopback whose clock the test alone moves; the timers are real and look at that clock. */
-export async function startWire(script?: Script, options: Partial<GrpcTransportOptions> = {}) {
+export async function startWire(
+  script?: Script,
+  options: Partial<GrpcTransportOptions> = {},
+  budget?: ByteBudget,
+) {
   const failures: Http2Failure[] = [];
   const callers: ReturnType<typeof createRawCaller>[] = [];
   let nowMs = 1_000;
@@ -16,6 +21,7 @@ export async function startWire(script?: Script, options: Partial<GrpcTransportO
           ...deps,
           nowMs: () => nowMs,
           random: () => 0.5,
+          budget,
           onConnectionFailure: (failure) => failures.push(failure),
         },
         all,

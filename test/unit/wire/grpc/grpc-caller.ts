@@ -70,6 +70,7 @@ export function createGrpcCaller({
   let rest: Buffer = Buffer.alloc(0);
   let nowMs = 1000;
   let lastStream = -1;
+  let refusesCalls = false;
 
   const tell = (event: Told) => {
     told.push(event);
@@ -132,7 +133,7 @@ export function createGrpcCaller({
   };
 
   const send = (...frames: Uint8Array[]) => {
-    grpc.receive(Buffer.concat(frames), nowMs);
+    grpc.receive(Buffer.concat(frames), nowMs, refusesCalls);
     read();
   };
 
@@ -156,6 +157,9 @@ export function createGrpcCaller({
     on,
     onTold: (listener: (event: Told) => void) => {
       onTold = listener;
+    },
+    refuseCalls: (refuse: boolean) => {
+      refusesCalls = refuse;
     },
     passTo: (atMs: number) => {
       nowMs = atMs;

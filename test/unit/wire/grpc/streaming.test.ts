@@ -1,6 +1,9 @@
 import fc from 'fast-check';
-import { MAX_QUEUED_ANSWER_BYTES } from '../../../../src/wire/grpc/connection';
-import { STREAM, UNARY, createGrpcCaller, message } from './grpc-caller';
+import {
+  MAX_PENDING_ANSWER_BYTES,
+  MAX_QUEUED_ANSWER_BYTES,
+} from '../../../../src/wire/grpc/connection';
+import { STREAM, UNARY, createGrpcCaller, frame, message } from './grpc-caller';
 
 describe('a call of several messages', () => {
   it('hands each on as it comes, however the octets are cut', () => {
@@ -113,6 +116,103 @@ describe('a call of several messages', () => {
     caller.grpc.finish(0);
     expect(caller.grpc.openCalls).toBe(0);
     expect(caller.grpc.http2.queuedAnswerBytes).toBe(0);
+  });
+
+  it('gets its next message when the answer to the one before has left, and its end after all', () => {
+    const caller = createGrpcCaller();
+    caller.onTold(({ what, ticket, text }) => {
+      if (what === 'message') caller.grpc.send(ticket, Buffer.from(`re ${String(text)}`));
+      else caller.grpc.finish(ticket);
+    });
+    const stream = caller.open(STREAM);
+    caller.data(stream, Buffer.concat(['a', 'b', 'c'].map((text) => message(text))));
+    expect(caller.told.map(({ text }) => text)).toEqual(['a']);
+    for (const told of [2, 4, 4]) {
+      caller.grpc.readOn();
+      caller.read();
+      expect(caller.told).toHaveLength(told);
+    }
+    expect(caller.on(stream)).toMatchObject({
+      body: Buffer.concat(['re a', 're b', 're c'].map((text) => message(text))),
+      ended: true,
+    });
+    expect(caller.grpc).toMatchObject({ openCalls: 0, heldBytes: 0 });
+  });
+
+  it('waits with its next message while the window of its stream is shut', () => {
+    const caller = createGrpcCaller({ window: 4 });
+    caller.onTold(({ ticket }) => {
+      caller.grpc.send(ticket, Buffer.from('answer'));
+    });
+    const stream = caller.open(STREAM);
+    caller.data(stream, Buffer.concat([message('a'), message('b')]), false);
+    caller.grpc.readOn();
+    expect(caller.told).toHaveLength(1);
+    caller.send(frame(8, 0, stream, Buffer.from([0, 0, 0, 100])));
+    caller.grpc.readOn();
+    expect(caller.told).toHaveLength(2);
+    caller.reset(stream);
+    caller.grpc.readOn();
+    expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
+  });
+
+  it('waits with its first message while much output waits', () => {
+    const caller = createGrpcCaller();
+    const answer = Buffer.alloc(10_000);
+    caller.onTold(({ ticket }) => {
+      caller.grpc.send(ticket, answer);
+    });
+    const streams = Array.from({ length: 20 }, () => caller.open(STREAM));
+    const frames = streams.map((stream) => frame(0, 0, stream, message('question')));
+    caller.grpc.receive(Buffer.concat(frames), 1000);
+    const atOnce = Math.ceil(MAX_PENDING_ANSWER_BYTES / answer.length);
+    expect(caller.told).toHaveLength(atOnce);
+    expect(caller.grpc.heldBytes).toBeLessThan(MAX_PENDING_ANSWER_BYTES + 2 * answer.length);
+    for (let reads = 1; reads < 3; reads++) {
+      caller.read();
+      caller.grpc.readOn();
+    }
+    expect(caller.told).toHaveLength(20);
+  });
+
+  it('fails at a wrong message only when those before it are answered', () => {
+    const caller = createGrpcCaller();
+    caller.onTold(({ what, ticket }) => {
+      if (what === 'message') caller.grpc.send(ticket, Buffer.from('answer'));
+    });
+    const stream = caller.open(STREAM);
+    caller.data(stream, Buffer.concat([message('a'), message('b'), message('c', 7)]), false);
+    expect(caller.on(stream).headers).not.toContain('grpc-status: 13');
+    caller.grpc.readOn();
+    caller.read();
+    expect(caller.told.map(({ text }) => text)).toEqual(['a', 'b', undefined]);
+    expect(caller.on(stream).headers).toContain('grpc-status: 13');
+  });
+
+  it('copies no message that waits when the one before it is handed on', () => {
+    const copied = jest.spyOn(Uint8Array.prototype, 'copyWithin');
+    const set = jest.spyOn(Uint8Array.prototype, 'set');
+    const caller = createGrpcCaller();
+    const count = 3_000;
+    const stream = caller.open(STREAM);
+    caller.data(stream, Buffer.concat(Array.from({ length: count }, () => message(''))), false);
+    expect(caller.told).toHaveLength(count);
+    expect(copied.mock.calls.length + set.mock.calls.length).toBeLessThan(50);
+    copied.mockRestore();
+    set.mockRestore();
+  });
+
+  it('is refused while the service holds too much, and so is every other new call', () => {
+    const caller = createGrpcCaller();
+    caller.refuseCalls(true);
+    const streams = [caller.open(STREAM), caller.open(UNARY)];
+    for (const stream of streams) {
+      caller.data(stream, message('question'));
+      expect(caller.on(stream).headers).toContain('grpc-status: 8');
+    }
+    caller.refuseCalls(false);
+    caller.data(caller.open(UNARY), message('question'));
+    expect(caller.told).toHaveLength(1);
   });
 
   it('waits for the window of a slow reader', () => {

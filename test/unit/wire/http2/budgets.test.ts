@@ -3,6 +3,8 @@ import {
   MAX_BLOCK_BYTES,
   MAX_QUEUED_BYTES,
   RAPID_RESET_AGE_MS,
+  RAPID_RESETS,
+  RESETS,
   SLOW_FRAME_MS,
   spend,
   STALL_MS,
@@ -80,6 +82,14 @@ describe('an allowance', () => {
     expect(spendAll(1_000_000, 500)).toBe(3);
     expect(spendAll(0, 500)).toBe(0); // a clock that goes back earns nothing
   });
+
+  it('takes several at once, or none of them, and keeps what was left', () => {
+    const allowance = createAllowance(budget);
+    expect(spend(allowance, 0, 0, 2)).toBe(true);
+    expect(spend(allowance, 0, 0, 2)).toBe(false);
+    expect(spend(allowance, 0, 1, 2)).toBe(true);
+    expect(spend(allowance, 0, 1, 4)).toBe(false);
+  });
 });
 
 describe('rapid reset (CVE-2023-44487)', () => {
@@ -124,6 +134,41 @@ describe('rapid reset (CVE-2023-44487)', () => {
     session.nowMs += RAPID_RESET_AGE_MS;
     for (let i = 0; i < 100; i++) session.send(rst(2 * i + 1));
     expect(session.connection.openStreams).toBe(0);
+  });
+
+  it('ends a connection that keeps its streams just long enough, over and over', () => {
+    const session = openH2Session();
+    let opened = 0;
+    for (let round = 0; round < 300 && !session.connection.wantsClose; round++) {
+      const ids = Array.from({ length: 1024 }, () => 2 * opened++ + 1);
+      session.send(...ids.map((id) => request(id)));
+      session.nowMs += RAPID_RESET_AGE_MS;
+      session.send(...ids.map((id) => rst(id)));
+      session.connection.takeOutput();
+    }
+    expectCalm(session, 'RESETS');
+    // One burst, and what came back in half a second.
+    expect(session.connection.requestCount).toBeLessThan(1.6 * RESETS.burst);
+  });
+
+  it.each([0, 20])(
+    'lets all 4,096 calls of a peer that does not know our limit time out at once, %i ms old',
+    (ageMs) => {
+      const session = createH2Session();
+      session.send(hello());
+      const ids = Array.from({ length: 4096 }, (_, i) => 2 * i + 1);
+      session.send(...ids.map((id) => request(id)));
+      session.nowMs += ageMs;
+      session.send(...ids.map((id) => rst(id, 2)), settingsAck(), request(8193));
+      expect(session.connection).toMatchObject({ failure: undefined, openStreams: 1 });
+    },
+  );
+
+  it('lets Envoy time out all of its 1,024 calls after 20 ms for as long as an outage lasts', () => {
+    const resets = createAllowance(RESETS);
+    for (let nowMs = 20; nowMs < 600_000; nowMs += 20)
+      expect(spend(resets, nowMs, 0, 1024)).toBe(true);
+    expect(RAPID_RESETS.burst).toBeGreaterThanOrEqual(4096);
   });
 });
 
@@ -187,6 +232,21 @@ describe('floods of frames', () => {
     flood(session, 200_000, () => piece);
     expectCalm(session, budget);
     expect(session.connection.pendingOutputBytes).toBe(0);
+  });
+
+  it('end with SETTINGS that hold hundreds of entries', () => {
+    const session = openH2Session();
+    const entries = Array.from({ length: 320 }, () => [4, 65_535] as [number, number]);
+    session.send(...Array.from({ length: 5 }, () => settings(...entries)));
+    expect(session.connection.failure).toBeUndefined();
+    session.send(settings(...entries));
+    expectCalm(session, 'SETTINGS_FRAMES');
+  });
+
+  it('end with one SETTINGS frame that is full', () => {
+    const session = openH2Session();
+    session.send(settings(...Array.from({ length: 2730 }, () => [3, 100] as [number, number])));
+    expectCalm(session, 'SETTINGS_FRAMES');
   });
 
   it('end with frames on streams that are over', () => {

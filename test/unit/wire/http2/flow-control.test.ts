@@ -20,6 +20,29 @@ const answering = (bytes: number): SessionOptions => ({
   },
 });
 
+describe('SETTINGS_INITIAL_WINDOW_SIZE', () => {
+  it('moves the windows once per frame, to its last value', () => {
+    const session = openH2Session();
+    session.send(request(1), windowUpdate(1, 1000));
+    session.send(settings([4, 0x7fffffff], [4, 10], [3, 5]));
+    expect(session.connection.failure).toBeUndefined();
+    const widest = 0x7fffffff - 1000;
+    session.send(settings([4, 0x7fffffff], [4, widest]));
+    expect(session.connection.failure).toBeUndefined();
+    session.send(settings([4, 10], [4, widest + 1]));
+    expect(session.connection.failure).toMatchObject({ errorCode: 3 });
+  });
+
+  it('ends the connection when the window of any stream overflows, wherever the table holds it', () => {
+    for (const far of [1, 1 + 2 * 4096]) {
+      const session = openH2Session();
+      session.send(request(1), request(3), request(1 + 2 * 4096), windowUpdate(far, 1000));
+      session.send(settings([4, 0x7fffffff]));
+      expect(session.connection.failure).toMatchObject({ errorCode: 3 });
+    }
+  });
+});
+
 describe('what we let in', () => {
   it('opens both windows again when half of them is used, and not for the last DATA of a stream', () => {
     const session = openH2Session({ streamWindowBytes: 70_000, connectionWindowBytes: 100_000 });

@@ -11,6 +11,7 @@ import {
   findStream,
   listStreams,
   removeStream,
+  someStream,
 } from '../../../../src/wire/http2/stream-table';
 
 describe('the table of open streams', () => {
@@ -38,6 +39,9 @@ describe('the table of open streams', () => {
           expect(findStream(table, id)).toBe(model.get(id));
           expect(table.count).toBe(model.size);
         }
+        for (const { id } of listStreams(table))
+          expect(someStream(table, (stream) => stream.id === id)).toBe(true);
+        expect(someStream(table, () => false)).toBe(false);
         expect(listStreams(table)).toEqual([...model.values()].sort((a, b) => a.id - b.id));
         expect(table.slots.length).toBeLessThanOrEqual(4096);
       }),

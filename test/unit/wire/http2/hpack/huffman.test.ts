@@ -58,6 +58,46 @@ describe('the huffman code', () => {
     );
   });
 
+  it('gives back every symbol between others, wherever its code begins', () => {
+    for (let symbol = 0; symbol < 256; symbol++) {
+      for (const before of ['', '0', '00', 'XX', '!', '00X', '0!X', '\xff\0']) {
+        const text = `${before}${String.fromCharCode(symbol).repeat(3)}a`;
+        const coded = Uint8Array.from(encodeHuffman(Buffer.from(text, 'latin1')));
+        expect(decode(coded)).toBe(text);
+      }
+    }
+  });
+
+  it('looks at a string of the longest codes about as often as at one of letters', () => {
+    const looksPerByte = (text: string) => {
+      const coded = Buffer.from(encodeHuffman(Buffer.from(text.repeat(400), 'latin1')));
+      let looks = 0;
+      const counted = new Proxy(coded, {
+        get: (bytes, key) => {
+          looks++;
+          return bytes[key as unknown as number];
+        },
+      });
+      decodeHuffman(counted, 0, coded.length, Buffer.alloc(coded.length * 2 + 8));
+      return looks / coded.length;
+    };
+    const letters = looksPerByte('a traceparent');
+    for (const long of [
+      '\0',
+      '$',
+      '<',
+      '\xc3',
+      '\x80',
+      '\x99',
+      '\x8e',
+      '\xff',
+      '\x02',
+      '\n',
+      '\0a',
+    ])
+      expect(looksPerByte(long)).toBeLessThan(6 * letters);
+  });
+
   it('says that there may be control characters exactly when a long code was used', () => {
     const out = Buffer.alloc(64);
     const flagged = (text: string) => {
