@@ -3,6 +3,8 @@ import type { HealthStatus, Snapshot } from '../../streams';
 import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
+import type { HttpLimits } from '../platform/http-listener';
+import type { ListenAddress } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
@@ -14,12 +16,14 @@ import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../transport/grpc/options';
 import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
-import type { ListenAddress, Transport } from '../transport/listener';
+import type { Transport } from '../transport/listener';
 import { toGrpcOptions } from './grpc-options';
 import { createCertificates } from './tls/create-certificates';
 import { createRefusalLog } from './tls/create-refusal-log';
 
 export interface TransportsDeps {
+  /** Of every port. */
+  readonly limits: HttpLimits;
   readonly health: Snapshot<HealthStatus<string>>;
   readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
@@ -43,8 +47,19 @@ export interface Transports {
 }
 
 export function createTransports(
-  { servers }: Settings,
-  { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
+  { servers, bounds }: Settings,
+  {
+    limits,
+    health,
+    rules,
+    registry,
+    live,
+    clock,
+    monotonicMs,
+    random,
+    logger,
+    tracer,
+  }: TransportsDeps,
 ): Transports {
   const { tls } = servers.grpc;
   const certificates =
@@ -60,7 +75,10 @@ export function createTransports(
       logger.debug('a gRPC connection ended in an error', { reason, cause });
     },
   });
-  const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
+  const http = createHttpTransport(
+    { health, statistics: registry, tracer },
+    { ...servers.http, limits },
+  );
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
@@ -69,7 +87,7 @@ export function createTransports(
       live,
       clock,
     },
-    servers.debug,
+    { ...servers.debug, limits, allowedHosts: bounds.debugAllowedHosts ?? [] },
   );
   return {
     questions$: merge(grpc.questions$, http.questions$),

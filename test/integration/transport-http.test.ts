@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { failure } from '../../src/core/errors';
-import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/transport/http-listener';
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/platform/http-listener';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import {
@@ -13,6 +13,7 @@ import {
   type Script,
 } from '../contract/transport.harness';
 import { eventually } from '../support/eventually';
+import { httpLimits } from '../support/http-limits';
 
 const BODY = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"v"}]}]}';
 const MIB = 1024 * 1024;
@@ -23,12 +24,16 @@ describe('the HTTP port', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup();
   });
 
-  async function start(script: Script = () => OK, timeouts: Partial<HttpTimeouts> = {}) {
+  async function start(
+    script: Script = () => OK,
+    timeouts: Partial<HttpTimeouts> = {},
+    limits = httpLimits(),
+  ) {
     const health = createSnapshot<HealthStatus<string>>(SERVING);
     const { statistics, counts } = recordingStatistics();
     const transport = createHttpTransport(
       { health, statistics },
-      { host: '127.0.0.1', port: 0, timeouts: { ...HTTP_TIMEOUTS, ...timeouts } },
+      { host: '127.0.0.1', port: 0, limits, timeouts: { ...HTTP_TIMEOUTS, ...timeouts } },
     );
     const asked = answering(transport, script);
     const address = await transport.listen();
@@ -256,7 +261,7 @@ describe('the HTTP port', () => {
     const { statistics } = recordingStatistics();
     const second = createHttpTransport(
       { health: createSnapshot(SERVING), statistics },
-      { host: '127.0.0.1', port },
+      { host: '127.0.0.1', port, limits: httpLimits() },
     );
     await expect(second.listen()).rejects.toThrow(
       `cannot listen on 127.0.0.1:${String(port)}: listen EADDRINUSE`,

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { CallTracer, Statistics } from '../../core/ports';
-import type { ListenAddress } from '../listener';
+import type { ListenAddress } from '../../platform/listen-address';
 import type { Health } from './serving';
 
 /** What every gRPC transport is given, whichever engine carries it. */

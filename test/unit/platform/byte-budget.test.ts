@@ -1,4 +1,4 @@
-import { ByteBudget, type ByteHolder } from '../../../src/transport/byte-budget';
+import { ByteBudget, type ByteHolder } from '../../../src/platform/byte-budget';
 
 interface TestHolder extends ByteHolder {
   ended: number;
