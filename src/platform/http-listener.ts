@@ -8,6 +8,7 @@ import {
 import type { Socket } from 'node:net';
 import { from, type Observable } from 'rxjs';
 import type { ByteBudget } from './byte-budget';
+import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
 import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
 import { cannotListen } from './listen-address';
@@ -61,6 +62,8 @@ export const HTTP_TIMEOUTS: HttpTimeouts = {
 };
 
 const MAX_HEADER_BYTES = 16 * 1_024;
+/** Time without reading that one check may count. */
+const MAX_ELAPSED_MS = 1_000;
 
 export interface HttpListener {
   /** Emits nothing of meaning and never fails; completes after `close`. */
@@ -148,6 +151,15 @@ export function createHttpListener(
     refuse(socket, 405);
   });
 
+  let lookedMs = monotonicMs();
+  const look = (): void => {
+    const nowMs = monotonicMs();
+    // A client is not at fault while the process itself stands still.
+    const elapsedMs = Math.min(nowMs - lookedMs, MAX_ELAPSED_MS);
+    lookedMs = nowMs;
+    for (const connection of connections.values()) connection.look(elapsedMs, unreadMs);
+  };
+
   const close = (withinMs: number): Promise<void> =>
     new Promise((resolve) => {
       for (const { openAnswers } of connections.values()) {
@@ -178,9 +190,7 @@ export function createHttpListener(
           server.off('error', onError);
           // An accept that fails (out of file descriptors) costs that connection only.
           server.on('error', () => undefined);
-          looking = setInterval(() => {
-            for (const connection of connections.values()) connection.look(checkEveryMs, unreadMs);
-          }, checkEveryMs);
+          looking = setInterval(look, checkEveryMs);
           const bound = server.address();
           resolve({ host, port: typeof bound === 'object' && bound !== null ? bound.port : port });
         });

@@ -81,7 +81,8 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     if (isAllowed(host)) respond(pages, request, response);
     else send(response, 421, PLAIN, misdirected(host));
   };
-  const listener = createHttpListener({ handle }, options);
+  // What shows an overload is bounded by itself, and must be seen during one.
+  const listener = createHttpListener({ handle, isVital: () => true }, options);
   return {
     ...listener,
     close(withinMs) {
