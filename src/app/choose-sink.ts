@@ -1,6 +1,7 @@
 import { of } from 'rxjs';
 import type { Snapshot } from '../../streams';
 import type { Rules } from '../core/rules/rules';
+import type { HttpLimits } from '../platform/http-listener';
 import type { Logger } from '../platform/logger/logger';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createStatsLog } from '../stats/logging/create-stats-log';
@@ -19,12 +20,18 @@ const SEND_TIMEOUT_MS = 1_000;
 
 const NO_SINK: StatisticsSink = { run$: of(), close: () => undefined };
 
+export interface SinkDeps {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Of the port that is scraped. */
+  readonly limits: HttpLimits;
+}
+
 /** The output that the settings name, and the bound on what it has to tell. */
 export function chooseSink(
   settings: StatisticsSettings,
-  registry: Registry,
-  logger: Logger,
-  rules: Snapshot<Rules | undefined>,
+  { registry, logger, rules, limits }: SinkDeps,
 ): StatisticsSink {
   const { output, flushIntervalMs, statsd, extraTags, maxSeries } = settings;
   registry.limitSeries({
@@ -49,7 +56,7 @@ export function chooseSink(
       return createStatsLog({ ...deps, ...out, naming: createPlainNaming(extraTags) }, options);
     }
     case 'pull-metrics':
-      return createScrapeSink(settings, { ...deps, rules });
+      return createScrapeSink(settings, { ...deps, rules, limits });
     case 'none':
       return NO_SINK;
   }

@@ -12,13 +12,14 @@ import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import { createDecideBatch } from '../decisions/decide-batch';
+import { ByteBudget } from '../platform/byte-budget';
+import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { createRecordTally } from '../stats/record-tally';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
-import { addressText } from '../transport/listener';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
 import { createTransports } from './create-transports';
@@ -86,11 +87,18 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const started = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
   const rulesSignal = createStopSignal();
-  const sink = chooseSink(settings.statistics, registry, logger, rules);
+  const { maxHeldBytes, maxConnections } = settings.bounds;
+  const budget = new ByteBudget(maxHeldBytes, () => {
+    registry.count('ratelimit.connections.ended_unread', 1);
+  });
+  registry.gauge('ratelimit.connections.held_bytes', () => budget.heldBytes);
+  const limits = { budget, maxConnections };
+  const sink = chooseSink(settings.statistics, { registry, logger, rules, limits });
   const options = toDecisionOptions(settings);
   const live = createLiveView({ rules, registry, clock, monotonicMs, random }, options);
   const connected = createSnapshot(false);
   const transports = createTransports(settings, {
+    limits,
     health,
     rules,
     registry,

@@ -3,24 +3,27 @@ import type { HealthStatus, Snapshot } from '../../streams';
 import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
+import type { HttpLimits } from '../platform/http-listener';
+import type { ListenAddress } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
-import { ByteBudget } from '../transport/byte-budget';
 import { createDebugListener } from '../transport/debug/listener';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import type { GrpcTransportOptions } from '../transport/grpc/options';
 import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
-import type { ListenAddress, Transport } from '../transport/listener';
+import type { Transport } from '../transport/listener';
 import { toGrpcOptions } from './grpc-options';
 import { createCertificates } from './tls/create-certificates';
 import { createRefusalLog } from './tls/create-refusal-log';
 
 export interface TransportsDeps {
+  /** Of every port. */
+  readonly limits: HttpLimits;
   readonly health: Snapshot<HealthStatus<string>>;
   readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
@@ -44,16 +47,25 @@ export interface Transports {
 }
 
 export function createTransports(
-  settings: Settings,
-  { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
+  { servers, bounds }: Settings,
+  {
+    limits,
+    health,
+    rules,
+    registry,
+    live,
+    clock,
+    monotonicMs,
+    random,
+    logger,
+    tracer,
+  }: TransportsDeps,
 ): Transports {
-  const { servers } = settings;
   const { tls } = servers.grpc;
-  const budget = new ByteBudget(settings.bounds.maxHeldBytes);
   const certificates =
     tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
   const grpc = chooseGrpc(
-    { ...toGrpcOptions(servers.grpc, certificates, settings.bounds), bounds: settings.bounds },
+    { ...toGrpcOptions(servers.grpc, certificates, bounds), bounds },
     servers.grpc.transport,
     {
       health,
@@ -62,7 +74,7 @@ export function createTransports(
       random,
       onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
       tracer,
-      budget,
+      budget: limits.budget,
       onConnectionFailure: ({ reason, cause }) => {
         logger.debug('a gRPC connection ended in an error', { reason, cause });
       },
@@ -70,7 +82,7 @@ export function createTransports(
   );
   const http = createHttpTransport(
     { health, statistics: registry, tracer },
-    { ...servers.http, bounds: settings.bounds },
+    { ...servers.http, bounds, limits },
   );
   const debug = createDebugListener(
     {
@@ -80,7 +92,7 @@ export function createTransports(
       live,
       clock,
     },
-    servers.debug,
+    { ...servers.debug, limits, allowedHosts: bounds.debugAllowedHosts ?? [] },
   );
   return {
     questions$: merge(grpc.questions$, http.questions$),

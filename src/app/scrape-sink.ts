@@ -1,6 +1,8 @@
 import { defer, merge } from 'rxjs';
 import type { Snapshot } from '../../streams';
 import type { Rules } from '../core/rules/rules';
+import { createHttpListener, type HttpLimits } from '../platform/http-listener';
+import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import { compilePattern } from '../settings/re2-pattern';
 import type { StatisticsSettings } from '../settings/to-statistics';
@@ -8,8 +10,6 @@ import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
 import { createProcessReadings } from '../stats/prometheus/process-readings';
 import { readMapping } from '../stats/prometheus/read-mapping';
 import type { Registry } from '../stats/registry';
-import { createHttpListener } from '../transport/http-listener';
-import { addressText } from '../transport/listener';
 import { createBuildReadings } from './build-readings';
 import type { StatisticsSink } from './statistics-sink';
 
@@ -18,6 +18,7 @@ export interface ScrapeSinkDeps {
   readonly logger: Logger;
   /** Undefined: the hash of the rules is not shown. */
   readonly rules: Snapshot<Rules | undefined> | undefined;
+  readonly limits: HttpLimits;
 }
 
 /** How long a scrape may go on when the service stops. */
@@ -26,7 +27,7 @@ const LAST_SCRAPE_MS = 1_000;
 /** The port that is scraped (`USE_PULLMETRICS`). A port that cannot be had ends the service. */
 export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
-  { registry, logger, rules }: ScrapeSinkDeps,
+  { registry, logger, rules, limits }: ScrapeSinkDeps,
 ): StatisticsSink {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
   const ofProcess = createProcessReadings();
@@ -43,7 +44,11 @@ export function createScrapeSink(
       extraTags,
     },
   );
-  const listener = createHttpListener(handle, { host, port });
+  const listener = createHttpListener(
+    // What shows an overload is bounded by itself, and must be seen during one.
+    { handle, isVital: () => true },
+    { host, port, limits },
+  );
   const listen = async () => {
     const address = addressText(await listener.listen());
     logger.info(`listening for scrapes on ${address}${path}`);

@@ -1,9 +1,6 @@
 import type { Observable } from 'rxjs';
 import type { Question } from '../core/ports';
-
-/** Where to listen: a TCP address (port 0: any free one) or the path of a Unix socket. */
-export type ListenAddress =
-  { readonly host: string; readonly port: number } | { readonly path: string };
+import type { ListenAddress } from '../platform/listen-address';
 
 /** Something that listens. The app merges `run$`, then calls `listen`, and `close` at the end. */
 export interface Listener {
@@ -25,15 +22,4 @@ export interface Listener {
 export interface Transport extends Listener {
   /** All questions of one turn in one emission. One subscriber; completes with `close`. */
   readonly questions$: Observable<readonly Question[]>;
-}
-
-export function addressText(address: ListenAddress): string {
-  if ('path' in address) return `unix:${address.path}`;
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `${host}:${String(address.port)}`;
-}
-
-/** What `listen` rejects with. */
-export function cannotListen(address: ListenAddress, cause: Error): Error {
-  return new Error(`cannot listen on ${addressText(address)}: ${cause.message}`, { cause });
 }

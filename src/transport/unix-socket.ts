@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { cannotListen } from './listener';
+import { cannotListen } from '../platform/listen-address';
 
 /**
  * Removes the socket file that a killed process left behind, so that a restart can listen again. Rejects

@@ -2,7 +2,8 @@ import { createSnapshot, type HealthStatus } from '../../streams';
 import type { Decision, DecisionRequest } from '../../src/core/model';
 import type { Answer, Question, Statistics } from '../../src/core/ports';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../../src/transport/grpc/options';
-import { addressText, type ListenAddress, type Transport } from '../../src/transport/listener';
+import { addressText, type ListenAddress } from '../../src/platform/listen-address';
+import type { Transport } from '../../src/transport/listener';
 
 export type CreateGrpcTransport = (
   deps: GrpcTransportDeps,

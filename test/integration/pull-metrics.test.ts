@@ -10,6 +10,7 @@ import { createRegistry } from '../../src/stats/registry';
 import { createSnapshot } from '../../streams';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { httpLimits } from '../support/http-limits';
 import { parseExposition } from '../support/parse-exposition';
 import { createRecordingLogger } from '../support/recording-logger';
 import { SOME_LIMIT } from '../support/rules';
@@ -34,7 +35,12 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   const registry = createRegistry();
   const { logger, lines } = createRecordingLogger();
   const rules = createSnapshot<ReturnType<typeof someRules> | undefined>(undefined);
-  const sink = chooseSink(read.settings.statistics, registry, logger, rules);
+  const sink = chooseSink(read.settings.statistics, {
+    registry,
+    logger,
+    rules,
+    limits: httpLimits(),
+  });
   const run = lastValueFrom(sink.run$, { defaultValue: undefined });
   const close = () => {
     sink.close();

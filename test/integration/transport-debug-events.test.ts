@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { createDebugListener } from '../../src/transport/debug/listener';
 import type { EventSource, EventStreamOptions } from '../../src/transport/debug/event-stream';
 import { eventually } from '../support/eventually';
+import { httpLimits } from '../support/http-limits';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -34,7 +35,7 @@ async function start(
       clock: () => 0,
       events: { maxListeners: 2, intervalMs: 10, patience: 3, ...events },
     },
-    { host: '127.0.0.1', port: 0 },
+    { host: '127.0.0.1', port: 0, limits: httpLimits(), allowedHosts: [] },
   );
   const address = await listener.listen();
   cleanups.push(() => listener.close(0));

@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { Profile } from 'pprof-format';
 import { createDebugListener, type DebugDeps } from '../../src/transport/debug/listener';
+import { eventually } from '../support/eventually';
+import { httpLimits } from '../support/http-limits';
+import { sendBytes } from '../support/raw-http';
 
 const run = promisify(execFile);
 
@@ -25,7 +29,7 @@ describe('the debug port', () => {
     for (const cleanup of cleanups.splice(0)) await cleanup();
   });
 
-  async function start(deps: Partial<DebugDeps> = {}) {
+  async function start(deps: Partial<DebugDeps> = {}, allowedHosts: readonly string[] = []) {
     const listener = createDebugListener(
       {
         dumpRules: () => 'shop.user: unit=HOUR requests_per_unit=2',
@@ -35,12 +39,13 @@ describe('the debug port', () => {
         clock: () => 1_700_000_000,
         ...deps,
       },
-      { host: '127.0.0.1', port: 0 },
+      { host: '127.0.0.1', port: 0, limits: httpLimits(), allowedHosts },
     );
     const address = await listener.listen();
     cleanups.push(() => listener.close(0));
-    const url = `http://127.0.0.1:${String('port' in address ? address.port : 0)}`;
-    return { listener, get: (path: string, method = 'GET') => fetch(url + path, { method }) };
+    const port = 'port' in address ? address.port : 0;
+    const url = `http://127.0.0.1:${String(port)}`;
+    return { listener, port, get: (path: string, method = 'GET') => fetch(url + path, { method }) };
   }
 
   it('lists its pages, and every page of the list is there', async () => {
@@ -103,21 +108,23 @@ describe('the debug port', () => {
     expect((await get('/', 'HEAD')).status).toBe(200);
   });
 
-  it('takes CPU and heap profiles that pprof opens, one of a kind at a time', async () => {
+  it('takes CPU and heap profiles that pprof opens, one at a time', async () => {
     const { get } = await start();
-    const both = ['profile', 'heap'].map((kind) => get(`/debug/pprof/${kind}?seconds=2`));
-    const second = await get('/debug/pprof/profile?seconds=1');
-    expect([second.status, await second.text()]).toEqual([
-      409,
-      'a profile is being taken already, try again later\n',
-    ]);
     const kept: object[] = [];
-    const until = Date.now() + 600;
-    while (Date.now() < until) kept.push(Array.from({ length: 1_000 }, () => ({})));
     const folder = await mkdtemp(join(tmpdir(), 'weir-profile-'));
     cleanups.push(() => rm(folder, { recursive: true }));
     const tops: string[] = [];
-    for (const [index, pending] of both.entries()) {
+    for (const [index, kind] of ['profile', 'heap'].entries()) {
+      const pending = get(`/debug/pprof/${kind}?seconds=2`);
+      for (const other of ['profile', 'heap']) {
+        const second = await get(`/debug/pprof/${other}?seconds=1`);
+        expect([second.status, await second.text()]).toEqual([
+          409,
+          'a profile is being taken already, try again later\n',
+        ]);
+      }
+      const until = Date.now() + 600;
+      while (Date.now() < until) kept.push(Array.from({ length: 1_000 }, () => ({})));
       const answer = await pending;
       expect(answer.status).toBe(200);
       const bytes = Buffer.from(await answer.arrayBuffer());
@@ -144,9 +151,95 @@ describe('the debug port', () => {
     expect((await get('/debug/pprof/profile?seconds=nan')).status).toBe(400);
   });
 
+  it('refuses a profile of more than a minute', async () => {
+    const { get } = await start();
+    for (const kind of ['profile', 'heap']) {
+      const answer = await get(`/debug/pprof/${kind}?seconds=61`);
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        'seconds is "61", expected a whole number from 1 to 60\n',
+      ]);
+    }
+  });
+
+  it('keeps browsers from guessing the type of any answer', async () => {
+    const { get } = await start();
+    const paths = [
+      '/',
+      '/ui',
+      '/rlconfig',
+      '/stats',
+      '/stats?format=json',
+      '/debug/pprof/',
+      '/nope',
+    ];
+    for (const path of [...paths, '/debug/pprof/heap?seconds=1', '/debug/pprof/heap?seconds=0']) {
+      const answer = await get(path);
+      await answer.arrayBuffer();
+      expect([path, answer.headers.get('x-content-type-options')]).toEqual([path, 'nosniff']);
+    }
+  });
+
+  it.each([
+    ['127.0.0.1', 200],
+    ['[::1]:6070', 200],
+    ['localhost:6070', 200],
+    ['ratelimit', 200],
+    ['debug.example.com:6070', 200],
+    ['DEBUG.example.com', 200],
+    ['evil.example.com', 421],
+    ['127.0.0.1.evil.example.com', 421],
+    ['localhost.evil.example.com:6070', 421],
+    ['debug.example.com.evil.example', 421],
+    ['[::1].evil.example', 421],
+  ])('asked under the name %s answers %i', async (host, status) => {
+    const { port } = await start({}, ['debug.example.com']);
+    for (const path of ['/stats', '/ui/events']) {
+      const answer = await sendBytes(
+        port,
+        `HEAD ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(answer).toMatch(`HTTP/1.1 ${String(status)} `);
+    }
+  });
+
+  it('names the setting that allows a host', async () => {
+    const { port } = await start();
+    const head = 'GET /rlconfig HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n';
+    const answer = await sendBytes(port, head);
+    expect(answer).toContain('host "evil.example" is not served here, ');
+    expect(answer).toContain('DEBUG_ALLOWED_HOSTS');
+    expect(answer).not.toContain('shop.user');
+  });
+
+  it('sends four dumps at a time to clients that do not read, and more after they left', async () => {
+    const large = 'x'.repeat(16_000_000);
+    const { port, get } = await start({ dumpRules: () => large });
+    const idle = ['/rlconfig', '/rlconfig', '/rlconfig', '/rlconfig'].map((path) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.pause();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      return socket;
+    });
+    await eventually(async () => {
+      for (const path of ['/rlconfig', '/stats']) {
+        const refused = await get(path, 'HEAD');
+        expect([path, refused.status]).toEqual([path, 503]);
+      }
+    });
+    expect(await (await get('/stats')).text()).toBe(
+      '4 dumps are running already, try again later\n',
+    );
+    for (const socket of idle) socket.destroy();
+    await eventually(async () => {
+      expect((await get('/stats')).status).toBe(200);
+    });
+    expect(await (await get('/rlconfig')).text()).toBe(`${large}\n`);
+  });
+
   it('ends a running profile when it closes', async () => {
     const { get, listener } = await start();
-    const pending = get('/debug/pprof/profile?seconds=300');
+    const pending = get('/debug/pprof/profile?seconds=60');
     const second = async (): Promise<number> =>
       (await get('/debug/pprof/profile?seconds=0')).status;
     expect(await second()).toBe(400);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { failure } from '../../src/core/errors';
-import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/transport/http-listener';
+import { HTTP_TIMEOUTS, type HttpTimeouts } from '../../src/platform/http-listener';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
@@ -14,6 +14,7 @@ import {
   type Script,
 } from '../contract/transport.harness';
 import { eventually } from '../support/eventually';
+import { httpLimits } from '../support/http-limits';
 
 const BODY = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"v"}]}]}';
 const MIB = 1024 * 1024;
@@ -28,12 +29,13 @@ describe('the HTTP port', () => {
     script: Script = () => OK,
     timeouts: Partial<HttpTimeouts> = {},
     bounds: TransportBounds = DEFAULT_BOUNDS,
+    limits = httpLimits(),
   ) {
     const health = createSnapshot<HealthStatus<string>>(SERVING);
     const { statistics, counts } = recordingStatistics();
     const transport = createHttpTransport(
       { health, statistics },
-      { host: '127.0.0.1', port: 0, timeouts: { ...HTTP_TIMEOUTS, ...timeouts }, bounds },
+      { host: '127.0.0.1', port: 0, limits, bounds, timeouts: { ...HTTP_TIMEOUTS, ...timeouts } },
     );
     const asked = answering(transport, script);
     const address = await transport.listen();
@@ -328,7 +330,7 @@ describe('the HTTP port', () => {
     const { statistics } = recordingStatistics();
     const second = createHttpTransport(
       { health: createSnapshot(SERVING), statistics },
-      { host: '127.0.0.1', port },
+      { host: '127.0.0.1', port, limits: httpLimits() },
     );
     await expect(second.listen()).rejects.toThrow(
       `cannot listen on 127.0.0.1:${String(port)}: listen EADDRINUSE`,

@@ -19,6 +19,7 @@ import { createEmbeddedStore } from '../../src/identity/store/embedded/create-em
 import { parseUser } from '../../src/identity/store/parse-records';
 import type { UserRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
+import { httpLimits } from './http-limits';
 import { createRecordingLogger } from './recording-logger';
 import { contentOf, expectNoSecretIn, rememberSecrets } from './secrets';
 
@@ -119,7 +120,7 @@ export async function grantApiKey(store: IdentityStore, name: string) {
   return { apiKey, id };
 }
 
-const DEFAULTS: IdentityServiceOptions = {
+const DEFAULTS: Omit<IdentityServiceOptions, 'limits'> = {
   address: { host: '127.0.0.1', port: 0 },
   metricsAddress: undefined,
   corsOrigins: [],
@@ -154,7 +155,7 @@ export async function startIdentity(
   const monotonicMs = () => performance.now();
   const service = createIdentityService(
     { store, jwt, limits, metrics, logger, monotonicMs, createRequestId: randomUUID },
-    { ...DEFAULTS, ...options },
+    { ...DEFAULTS, limits: httpLimits(), ...options },
   );
   const port = await service.listen();
   return {

@@ -9,6 +9,7 @@ import {
   type IdentityService,
 } from '../../identity/service/create-identity-service';
 import { createMetrics } from '../../identity/service/metrics';
+import { ByteBudget } from '../../platform/byte-budget';
 import { monotonicMs } from '../../platform/clock';
 import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
@@ -66,6 +67,7 @@ function createService(
 ): IdentityService {
   const { host, port, metricsAddress, corsOrigins, trustedProxies, ...identity } =
     settings.identity;
+  const { maxHeldBytes, maxConnections } = settings.bounds;
   const metrics = createMetrics();
   const store = chooseIdentityStore(settings, logger);
   const jwt = chooseJwtVerifier(identity.jwt, logger);
@@ -86,6 +88,7 @@ function createService(
     {
       address: { host, port },
       metricsAddress,
+      limits: { budget: new ByteBudget(maxHeldBytes), maxConnections },
       corsOrigins: corsOrigins ?? [],
       trustedProxies: trustedProxies ?? [],
       profile: identity.userinfoProfile,

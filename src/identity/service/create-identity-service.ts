@@ -1,4 +1,6 @@
+import type { RequestListener } from 'node:http';
 import type { Observable } from 'rxjs';
+import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
 import type { Logger } from '../../platform/logger/logger';
 import type { JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits } from '../limits/limits';
@@ -6,8 +8,8 @@ import type { IdentityStore } from '../store/store';
 import type { UserinfoProfile } from './answers';
 import { createClientAddress, type Network } from './client-address';
 import { createHandler } from './create-handler';
-import { createListener, type ListenerOptions } from './listener';
 import type { Metrics } from './metrics';
+import { createReject } from './reject';
 import { createMetricsHandler } from './metrics-handler';
 import { createUserinfo } from './userinfo';
 
@@ -23,10 +25,18 @@ export interface IdentityServiceDeps {
   readonly createRequestId: () => string;
 }
 
+/** Port 0: any free one; no host: every address. */
+interface Address {
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
 export interface IdentityServiceOptions {
-  readonly address: ListenerOptions;
+  readonly address: Address;
   /** The port for operators; undefined: none. */
-  readonly metricsAddress: ListenerOptions | undefined;
+  readonly metricsAddress: Address | undefined;
+  /** Of both ports. */
+  readonly limits: HttpLimits;
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly Network[];
   readonly profile: UserinfoProfile;
@@ -50,15 +60,17 @@ export function createIdentityService(
   const clientAddress = createClientAddress(options.trustedProxies);
   const userinfo = createUserinfo({ store, jwt, limits, clientAddress });
   const handler = createHandler({ ...deps, userinfo }, options);
-  const listener = createListener(handler, options.address, createRequestId);
+  const reject = createReject(createRequestId);
+  const serve = (handle: RequestListener, { host = '', port }: Address) =>
+    createHttpListener(
+      { handle, takesBodies: false, reject, isVital: ({ url }) => url === '/healthcheck' },
+      { host, port, limits: options.limits },
+    );
+  const listener = serve(handler, options.address);
   const operators =
     options.metricsAddress === undefined
       ? undefined
-      : createListener(
-          createMetricsHandler(metrics, store),
-          options.metricsAddress,
-          createRequestId,
-        );
+      : serve(createMetricsHandler(metrics, store), options.metricsAddress);
   let closed: Promise<void> | undefined;
 
   const close = async (withinMs: number): Promise<void> => {
@@ -73,7 +85,8 @@ export function createIdentityService(
     async listen() {
       await store.open();
       await operators?.listen();
-      return listener.listen();
+      const { port } = await listener.listen();
+      return port;
     },
     close: (withinMs) => (closed ??= close(withinMs)),
   };

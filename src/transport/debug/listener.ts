@@ -1,8 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline, Readable } from 'node:stream';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
-import { createHttpListener, type HttpListenerOptions } from '../http-listener';
+import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Listener } from '../listener';
+import { createHostCheck } from './allowed-host';
+import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { INDEX_PAGE, PPROF_PAGE } from './pages';
 import { createProfileEndpoint } from './profile-endpoint';
@@ -23,20 +24,29 @@ export interface DebugDeps {
   readonly clock: Clock;
 }
 
+export interface DebugOptions extends HttpListenerOptions {
+  /** Host names that are served beside addresses, localhost and names of one label. */
+  readonly allowedHosts: readonly string[];
+}
+
+const PLAIN = 'text/plain; charset=utf-8';
+
 type Page = (query: URLSearchParams, response: ServerResponse, request: IncomingMessage) => void;
 
 /** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
-export function createDebugListener(deps: DebugDeps, options: HttpListenerOptions): Listener {
+export function createDebugListener(deps: DebugDeps, options: DebugOptions): Listener {
+  const isAllowed = createHostCheck(options.allowedHosts);
+  const dumps = createDumps();
   const profiles = createProfileEndpoint(deps.clock);
   const events = createEventStream(deps.live, deps.events);
   const ui = createUiPage();
   const text =
-    (dump: () => string): Page =>
+    (page: string): Page =>
     (_query, response) => {
-      send(response, 200, 'text/plain; charset=utf-8', withNewline(dump()));
+      send(response, 200, PLAIN, page);
     };
   const pages: ReadonlyMap<string, Page> = new Map([
-    ['/', text(() => INDEX_PAGE)],
+    ['/', text(INDEX_PAGE)],
     ...['/ui', '/ui/'].map((path): [string, Page] => [
       path,
       (_query, response) => {
@@ -49,10 +59,15 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
         events.serve(request, response);
       },
     ],
-    ['/rlconfig', text(deps.dumpRules)],
-    ['/stats', statsPage(deps)],
-    ['/debug/pprof/', text(() => PPROF_PAGE)],
-    ['/debug/pprof', text(() => PPROF_PAGE)],
+    [
+      '/rlconfig',
+      (_query, response) => {
+        dumps.sendText(response, deps.dumpRules);
+      },
+    ],
+    ['/stats', statsPage(deps, dumps)],
+    ['/debug/pprof/', text(PPROF_PAGE)],
+    ['/debug/pprof', text(PPROF_PAGE)],
     ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
       `/debug/pprof/${kind}`,
       (query, response) => {
@@ -60,9 +75,14 @@ export function createDebugListener(deps: DebugDeps, options: HttpListenerOption
       },
     ]),
   ]);
-  const listener = createHttpListener((request, response) => {
-    respond(pages, request, response);
-  }, options);
+  const handle: RequestListener = (request, response) => {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    const { host } = request.headers;
+    if (isAllowed(host)) respond(pages, request, response);
+    else send(response, 421, PLAIN, misdirected(host));
+  };
+  // What shows an overload is bounded by itself, and must be seen during one.
+  const listener = createHttpListener({ handle, isVital: () => true }, options);
   return {
     ...listener,
     close(withinMs) {
@@ -81,12 +101,11 @@ function respond(
   const { method = '', url = '/' } = request;
   const [path = '', query = ''] = url.split('?', 2);
   const page = pages.get(path);
-  const plain = 'text/plain; charset=utf-8';
   if (page === undefined) {
-    send(response, 404, plain, `no such page, there are:\n${INDEX_PAGE}`);
+    send(response, 404, PLAIN, `no such page, there are:\n${INDEX_PAGE}`);
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    send(response, 405, plain, `method ${method} is not allowed here, expected GET or HEAD\n`);
+    send(response, 405, PLAIN, `method ${method} is not allowed here, expected GET or HEAD\n`);
   } else {
     show(page, new URLSearchParams(query), response, request);
   }
@@ -103,32 +122,20 @@ function show(
     page(query, response, request);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    send(response, 500, 'text/plain; charset=utf-8', `this page failed: ${reason}\n`);
+    send(response, 500, PLAIN, `this page failed: ${reason}\n`);
   }
 }
 
-function statsPage({ dumpStats, dumpStatsJson }: DebugDeps): Page {
+function statsPage({ dumpStats, dumpStatsJson }: DebugDeps, dumps: Dumps): Page {
   return (query, response) => {
     const format = query.get('format') ?? 'text';
-    if (format === 'text') sendPieces(response, 'text/plain; charset=utf-8', dumpStats());
-    else if (format === 'json') sendPieces(response, 'application/json', dumpStatsJson());
+    if (format === 'text') dumps.sendPieces(response, PLAIN, dumpStats);
+    else if (format === 'json') dumps.sendPieces(response, 'application/json', dumpStatsJson);
     else {
       const error = `format is ${JSON.stringify(format)}, expected text or json\n`;
-      send(response, 400, 'text/plain; charset=utf-8', error);
+      send(response, 400, PLAIN, error);
     }
   };
-}
-
-/** As fast as they are read. A fault cuts the answer, so that nobody takes a part of it for the whole. */
-function sendPieces(
-  response: ServerResponse,
-  contentType: string,
-  pieces: AsyncIterable<string>,
-): void {
-  response.writeHead(200, { 'Content-Type': contentType });
-  pipeline(Readable.from(pieces), response, (error) => {
-    if (error) response.destroy();
-  });
 }
 
 function send(response: ServerResponse, status: number, contentType: string, body: string): void {
@@ -139,6 +146,9 @@ function send(response: ServerResponse, status: number, contentType: string, bod
   response.end(body);
 }
 
-function withNewline(body: string): string {
-  return body === '' || body.endsWith('\n') ? body : `${body}\n`;
+function misdirected(host = ''): string {
+  const name = JSON.stringify(host.slice(0, 200));
+  const known =
+    'expected an address, localhost, a name of one label, or one of DEBUG_ALLOWED_HOSTS';
+  return `host ${name} is not served here, ${known}\n`;
 }

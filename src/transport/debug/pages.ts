@@ -10,7 +10,7 @@ export const INDEX_PAGE = [
   .join('');
 
 export const PPROF_PAGE = [
-  ['/debug/pprof/profile?seconds=30', 'CPU profile over so many seconds (1 to 300)'],
+  ['/debug/pprof/profile?seconds=30', 'CPU profile over so many seconds (1 to 60)'],
   ['/debug/pprof/heap?seconds=10', 'allocations of so many seconds that are still alive'],
   ['&gc=1', 'heap only: collect garbage first (stops the service for a moment)'],
   ['&format=v8', "V8's own JSON, for Chrome's developer tools and speedscope"],

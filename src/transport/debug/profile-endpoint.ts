@@ -4,18 +4,18 @@ import type { ProfileRequest } from './profiles/profiles';
 import type * as Profiles from './profiles/profiles';
 
 const DEFAULT_SECONDS: Readonly<Record<ProfileRequest['kind'], number>> = { profile: 30, heap: 10 };
-const MAX_SECONDS = 300;
+const MAX_SECONDS = 60;
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
 
-/** Takes one profile of each kind at a time; a second one is answered 409. */
+/** Takes one profile at a time; a second one is answered 409. */
 export interface ProfileEndpoint {
   serve(kind: ProfileRequest['kind'], query: URLSearchParams, response: ServerResponse): void;
-  /** Ends the profiles that are running. */
+  /** Ends the profile that is running. */
   close(): void;
 }
 
 export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
-  const running = new Map<ProfileRequest['kind'], AbortController>();
+  let running: AbortController | undefined;
 
   const run = async (request: ProfileRequest, response: ServerResponse, abort: AbortController) => {
     try {
@@ -32,7 +32,7 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
       response.writeHead(isStopped ? 503 : 500, TEXT);
       response.end(isStopped ? 'the service is stopping\n' : `no profile: ${reason}\n`);
     } finally {
-      running.delete(request.kind);
+      running = undefined;
     }
   };
 
@@ -43,12 +43,12 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
         response.writeHead(400, TEXT).end(`${request}\n`);
         return;
       }
-      if (running.has(kind)) {
-        response.writeHead(409, TEXT).end(`a ${kind} is being taken already, try again later\n`);
+      if (running !== undefined) {
+        response.writeHead(409, TEXT).end('a profile is being taken already, try again later\n');
         return;
       }
       const abort = new AbortController();
-      running.set(kind, abort);
+      running = abort;
       // A caller that hangs up wants no profile any more.
       response.once('close', () => {
         abort.abort();
@@ -56,7 +56,7 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
       void run(request, response, abort);
     },
     close() {
-      for (const abort of running.values()) abort.abort();
+      running?.abort();
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Observable } from 'rxjs';
 import type { CallTracer, Statistics } from '../../core/ports';
+import type { ByteBudget } from '../../platform/byte-budget';
+import type { ListenAddress } from '../../platform/listen-address';
 import type { TransportBounds } from '../bounds';
-import type { ByteBudget } from '../byte-budget';
-import type { ListenAddress } from '../listener';
 import type { Health } from './serving';
 
 /** What every gRPC transport is given, whichever engine carries it. */

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { map, of, type Observable } from 'rxjs';
-import { cannotListen, type ListenAddress } from '../listener';
+import { cannotListen, type ListenAddress } from '../../platform/listen-address';
 import { removeStaleSocket } from '../unix-socket';
 import type { ClientRefusal, GrpcTransportOptions } from './options';
 import { createTlsServer } from './tls-server';

@@ -3,7 +3,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import type { HealthStatus, Snapshot } from '../../../streams';
 import type { CallTracer, Statistics } from '../../core/ports';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../bounds';
-import { createHttpListener, type HttpListenerOptions } from '../http-listener';
+import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
 import { createJsonEndpoint } from './decisions';
@@ -52,7 +52,11 @@ export function createHttpTransport(
     else refuse(response, refusal(500, 'internal', 'a fault of the service, not of the request'));
   });
 
-  const listener = createHttpListener(app, options);
+  const listener = createHttpListener(
+    // A full house is no reason to be restarted.
+    { handle: app, isVital: ({ url }) => url === '/healthcheck' },
+    options,
+  );
   return {
     ...listener,
     questions$: questions.questions$,

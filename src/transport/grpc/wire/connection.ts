@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Answer, Asker } from '../../../core/ports';
-import type { ByteBudget, ByteHolder } from '../../byte-budget';
+import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
 import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
 import { PAUSE_BYTES, MAX_UNREAD_BYTES } from './limits';
 import type { Caller, ServedMethod } from './method';

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Random } from '../../../core/ports';
 import { createRefusalBlocks } from '../../../wire/grpc/blocks';
 import { createGrpcConnection } from '../../../wire/grpc/connection';
-import type { ByteBudget } from '../../byte-budget';
+import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';

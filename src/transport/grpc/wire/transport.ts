@@ -2,7 +2,7 @@ import { map, merge } from 'rxjs';
 import type { Random } from '../../../core/ports';
 import type { Http2Failure } from '../../../wire/http2/api';
 import { DEFAULT_BOUNDS } from '../../bounds';
-import { ByteBudget } from '../../byte-budget';
+import { ByteBudget } from '../../../platform/byte-budget';
 import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';

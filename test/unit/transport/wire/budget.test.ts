@@ -1,4 +1,4 @@
-import { ByteBudget, type ByteHolder } from '../../../../src/transport/byte-budget';
+import { ByteBudget, type ByteHolder } from '../../../../src/platform/byte-budget';
 import { OK } from '../../../contract/transport.harness';
 import { eventually } from '../../../support/eventually';
 import { createHpackDecoder, decodeBlock } from '../../../../src/wire/http2/hpack/decoder';

@@ -1,5 +1,5 @@
 import type { Http2Failure } from '../../../../src/wire/http2/api';
-import type { ByteBudget } from '../../../../src/transport/byte-budget';
+import type { ByteBudget } from '../../../../src/platform/byte-budget';
 import { createWireTransport } from '../../../../src/transport/grpc/wire/transport';
 import { startTransport, type Script } from '../../../contract/transport.harness';
 import type { GrpcTransportOptions } from '../../../../src/transport/grpc/options';

@@ -1,4 +1,4 @@
-import { ByteBudget, type ByteHolder } from '../../../src/transport/byte-budget';
+import { ByteBudget, type ByteHolder } from '../../../src/platform/byte-budget';
 
 interface TestHolder extends ByteHolder {
   ended: number;
@@ -53,4 +53,14 @@ it('forgets an ended connection, whose last report changes nothing', () => {
   budget.report(one, 101);
   budget.report(one, 0);
   expect([budget.heldBytes, one.ended, budget.isSpent]).toEqual([0, 1, false]);
+});
+
+it('tells of every connection that it ends, also of one that is ended for itself', () => {
+  let told = 0;
+  const budget = new ByteBudget(100, () => (told += 1));
+  const [large, small] = [holder(), holder()];
+  budget.report(large, 101);
+  budget.report(small, 10);
+  budget.end(small);
+  expect([large.ended, small.ended, told, budget.heldBytes]).toEqual([1, 1, 2, 0]);
 });

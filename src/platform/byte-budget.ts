@@ -16,12 +16,15 @@ const RESUME_SHARE = 0.75;
  */
 export class ByteBudget {
   readonly #maxBytes: number;
+  readonly #onEnd: () => void;
   readonly #holders = new Set<ByteHolder>();
   #held = 0;
   #isSpent = false;
 
-  constructor(maxBytes: number) {
+  /** `onEnd` hears of every connection that the budget ends. */
+  constructor(maxBytes: number, onEnd: () => void = () => undefined) {
     this.#maxBytes = maxBytes;
+    this.#onEnd = onEnd;
   }
 
   get heldBytes(): number {
@@ -41,6 +44,13 @@ export class ByteBudget {
     if (this.#isSpent && this.#held < RESUME_SHARE * this.#maxBytes) this.#isSpent = false;
   }
 
+  /** Ends a connection that holds too much, or for too long, for itself alone. */
+  end(holder: ByteHolder): void {
+    this.report(holder, 0);
+    this.#onEnd();
+    holder.end();
+  }
+
   #set(holder: ByteHolder, bytes: number): void {
     this.#held += bytes - holder.heldBytes;
     holder.heldBytes = bytes;
@@ -55,6 +65,7 @@ export class ByteBudget {
     }
     if (largest === undefined) return false;
     this.#set(largest, 0);
+    this.#onEnd();
     largest.end();
     return true;
   }

@@ -1,0 +1,212 @@
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
+import type { Socket } from 'node:net';
+import { from, type Observable } from 'rxjs';
+import type { ByteBudget } from './byte-budget';
+import { monotonicMs } from './clock';
+import { HttpConnection } from './http-connection';
+import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
+import { cannotListen } from './listen-address';
+
+/** What one port serves. */
+export interface HttpService {
+  readonly handle: RequestListener;
+  /** False: requests have no body to wait for, and whatever they expect (`Expect`) is ignored. Default: true. */
+  readonly takesBodies?: boolean;
+  /** Requests that are answered although the budget of bytes is spent. Default: none. */
+  readonly isVital?: (request: IncomingMessage) => boolean;
+  /** Default: rejectInJson. */
+  readonly reject?: Reject;
+}
+
+/** What the ports of a process share. */
+export interface HttpLimits {
+  readonly budget: ByteBudget;
+  /** Of each port; more connections are closed as soon as they are accepted. */
+  readonly maxConnections: number;
+}
+
+export interface HttpListenerOptions {
+  /** Port 0: any free one. Host '': every address. */
+  readonly host: string;
+  readonly port: number;
+  readonly limits: HttpLimits;
+  /** Default: HTTP_TIMEOUTS. */
+  readonly timeouts?: HttpTimeouts;
+}
+
+export interface HttpTimeouts {
+  /** A client that has not sent its headers by then is closed (slow header attacks). */
+  readonly headersMs: number;
+  /** The same for a whole request. */
+  readonly requestMs: number;
+  /** How long a connection may idle between requests. */
+  readonly keepAliveMs: number;
+  /** A client that reads nothing of what waits for it for so long is closed. */
+  readonly unreadMs: number;
+  readonly checkEveryMs: number;
+}
+
+export const HTTP_TIMEOUTS: HttpTimeouts = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  // Longer than the 60 s after which common load balancers close idle connections themselves.
+  keepAliveMs: 65_000,
+  unreadMs: 30_000,
+  checkEveryMs: 250,
+};
+
+const MAX_HEADER_BYTES = 16 * 1_024;
+/** Time without reading that one check may count. */
+const MAX_ELAPSED_MS = 1_000;
+
+export interface HttpListener {
+  /** Emits nothing of meaning and never fails; completes after `close`. */
+  readonly run$: Observable<void>;
+  /** Settles with the address that is bound; rejects with a message that names it. */
+  listen(): Promise<{ readonly host: string; readonly port: number }>;
+  /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
+  close(withinMs: number): Promise<void>;
+}
+
+/** THE HTTP/1.1 listener: time-outs, bounds on connections and bytes, answers in order, an orderly close. */
+export function createHttpListener(
+  { handle, takesBodies = true, isVital = () => false, reject = rejectInJson }: HttpService,
+  { host, port, limits, timeouts = HTTP_TIMEOUTS }: HttpListenerOptions,
+): HttpListener {
+  const { budget, maxConnections } = limits;
+  const { unreadMs, checkEveryMs } = timeouts;
+  const connections = new Map<Socket, HttpConnection>();
+  let looking: NodeJS.Timeout | undefined;
+  let closed: Promise<void> | undefined;
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+
+  const server = createServer({
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: checkEveryMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // Node's own answer to a request without Host has no body.
+    requireHostHeader: false,
+  });
+  // Their size is the limit: a second Authorization must not hide after two thousand other headers.
+  server.maxHeadersCount = 0;
+  server.maxConnections = maxConnections;
+
+  server.on('connection', (socket) => {
+    const connection = new HttpConnection(socket, budget);
+    connections.set(socket, connection);
+    socket.once('close', () => {
+      connections.delete(socket);
+      connection.forget();
+    });
+  });
+  const answerRejected = (response: ServerResponse, status: RejectStatus): void => {
+    const { headers, body } = reject(status);
+    response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+    response.end(body);
+  };
+  function noteWritten(this: ServerResponse): void {
+    if (this.socket !== null) connections.get(this.socket)?.noteWritten();
+  }
+  const onRequest: RequestListener = (request, response) => {
+    const connection = connections.get(request.socket);
+    if (connection?.open(response) !== true) return;
+    response.once('close', () => {
+      connection.close(response);
+    });
+    // `finish` would wait until the client has read the answer.
+    response.once('prefinish', noteWritten);
+    if (closed !== undefined) response.setHeader('Connection', 'close');
+    const isOld = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+    if (!isOld && request.headers.host === undefined) {
+      response.setHeader('Connection', 'close');
+      answerRejected(response, 400);
+    } else if (budget.isSpent && !isVital(request)) {
+      answerRejected(response, 503);
+    } else handle(request, response);
+  };
+  server.on('request', onRequest);
+  if (!takesBodies) {
+    server.on('checkContinue', onRequest);
+    server.on('checkExpectation', onRequest);
+  }
+  const refuse = (socket: Socket, status: RejectStatus): void => {
+    const connection = connections.get(socket);
+    if (connection === undefined || !socket.writable) socket.destroy();
+    else connection.refuse(rawAnswer(status, reject(status)));
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, statusOf(error));
+  });
+  server.on('connect', (_request, socket: Socket) => {
+    refuse(socket, 405);
+  });
+
+  let lookedMs = monotonicMs();
+  const look = (): void => {
+    const nowMs = monotonicMs();
+    // A client is not at fault while the process itself stands still.
+    const elapsedMs = Math.min(nowMs - lookedMs, MAX_ELAPSED_MS);
+    lookedMs = nowMs;
+    for (const connection of connections.values()) connection.look(elapsedMs, unreadMs);
+  };
+
+  const close = (withinMs: number): Promise<void> =>
+    new Promise((resolve) => {
+      for (const { openAnswers } of connections.values()) {
+        for (const response of openAnswers)
+          if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+      }, withinMs);
+      // Closes the idle connections too; its error only says that it did not listen.
+      server.close(() => {
+        clearTimeout(cut);
+        clearInterval(looking);
+        end();
+        resolve();
+      });
+    });
+
+  return {
+    run$: from(ended),
+    listen: () =>
+      new Promise((resolve, fail) => {
+        const onError = (error: Error) => {
+          fail(cannotListen({ host, port }, error));
+        };
+        server.once('error', onError);
+        server.listen({ host, port }, () => {
+          server.off('error', onError);
+          // An accept that fails (out of file descriptors) costs that connection only.
+          server.on('error', () => undefined);
+          looking = setInterval(look, checkEveryMs);
+          const bound = server.address();
+          resolve({ host, port: typeof bound === 'object' && bound !== null ? bound.port : port });
+        });
+      }),
+    close: (withinMs) => (closed ??= close(withinMs)),
+  };
+}
+
+function statusOf({ code }: NodeJS.ErrnoException): RejectStatus {
+  if (code === 'HPE_HEADER_OVERFLOW') return 431;
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}
+
+function rawAnswer(status: RejectStatus, { headers, body }: ReturnType<Reject>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = `Content-Length: ${String(Buffer.byteLength(body))}`;
+  const head = `HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\n`;
+  return `${head}${lines.join('')}${length}\r\n\r\n${body}`;
+}
