@@ -121,7 +121,7 @@ function askFor(
 }
 
 function incrementFor(
-  { limit, place, entries }: Match,
+  { limit, domain, place, entries }: Match,
   hits: number | bigint,
   { keyEnd, endSeconds }: Window,
   { keyPrefix, ttlJitterSeconds }: PlanOptions,
@@ -135,5 +135,8 @@ function incrementFor(
     unit,
     ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
     windowEndSeconds: endSeconds,
+    rule: limit,
+    domain,
+    entries,
   };
 }

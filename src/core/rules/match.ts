@@ -7,6 +7,8 @@ import { findWildcard } from './wildcards';
 /** The limit that applies to a descriptor, and what follows from the path to it. */
 export interface Match {
   readonly limit: RuleLimit;
+  /** The rules in which it was found. */
+  readonly domain: DomainRules;
   /** Equal places and `values` are equal counters; `counterName` says their name. */
   readonly place: CounterPlace;
   /** The values that vary on the path, as one text. */
@@ -38,7 +40,8 @@ export function matchDescriptor(
   }
   if (node?.limit === undefined) return undefined;
   const { limit } = node;
-  return { limit, place: node, values, entries, metric: metricOf(rules, entries, node, limit) };
+  const metric = metricOf(rules, entries, node, limit);
+  return { limit, domain: rules, place: node, values, entries, metric };
 }
 
 function metricOf(
@@ -136,5 +139,5 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     metric,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
-  return { limit, place: OVERRIDES[unit], values: name, entries, metric };
+  return { limit, domain: rules, place: OVERRIDES[unit], values: name, entries, metric };
 }

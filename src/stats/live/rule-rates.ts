@@ -53,6 +53,7 @@ export class RuleRates {
   readonly #byLimit = new Map<RuleLimit, Sums>();
   /** Hits of limits that are not listed, and of those that came in requests. */
   readonly #unlisted = new Map<string, Sums>();
+  #longestDomain = 0;
 
   constructor(rules: Rules) {
     this.rules = rules;
@@ -61,6 +62,7 @@ export class RuleRates {
     for (const domain of rules.domains.keys()) {
       if (this.#unlisted.size === this.tree.domains.length) break;
       this.#unlisted.set(domain, new Sums());
+      this.#longestDomain = Math.max(this.#longestDomain, domain.length);
     }
   }
 
@@ -97,10 +99,14 @@ export class RuleRates {
 
   readonly #rest = new Sums();
 
-  /** The domain that a metric key begins with: names of domains may hold dots. */
+  /**
+   * The domain that a metric key begins with: names of domains may hold dots. Looks no further than the longest
+   * of them, as values of a request may hold any number of dots.
+   */
   #ofDomain(metric: string): Sums {
-    for (let at = metric.indexOf('.'); at >= 0; at = metric.indexOf('.', at + 1)) {
-      const sums = this.#unlisted.get(metric.slice(0, at));
+    const start = metric.slice(0, this.#longestDomain + 1);
+    for (let at = start.indexOf('.'); at >= 0; at = start.indexOf('.', at + 1)) {
+      const sums = this.#unlisted.get(start.slice(0, at));
       if (sums !== undefined) return sums;
     }
     return this.#rest;

@@ -1,5 +1,6 @@
 import type { CounterReply, Increment } from '../../../../src/core/ports';
 import { HotKeys } from '../../../../src/stats/live/hot-keys';
+import { SOME_MATCH } from '../../../support/rules';
 
 const NOW = 1_000_030;
 
@@ -12,6 +13,7 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
     unit: 'MINUTE',
     ttlSeconds: 60,
     windowEndSeconds,
+    ...SOME_MATCH,
     ...rest,
   };
 }
@@ -33,7 +35,8 @@ describe('the hottest keys', () => {
       after: [130, 6],
     });
     keys.pass(2);
-    const limit = { limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
+    const path = { domain: 'd', entries: [['a', '']], rule: SOME_MATCH.rule };
+    const limit = { path, limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
     expect(keys.top(5, NOW)).toEqual([
       { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
       { name: 'shop_user_bob_', perSecond: 3, value: 6, isOver: false, ...limit },
