@@ -2,7 +2,6 @@ import { defer, merge } from 'rxjs';
 import type { Snapshot } from '../../streams';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
-import { compilePattern } from '../settings/re2-pattern';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
 import { createProcessReadings } from '../stats/prometheus/process-readings';
@@ -35,7 +34,7 @@ export function createScrapeSink(
     { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
     {
       path,
-      mapping: readMapping(mapperFile, { logger, compilePattern }),
+      mapping: readMapping(mapperFile, { logger }),
       extraTags,
       unitsPerSecond: responseTimeAsMilliseconds ? 1000 : 1,
     },

@@ -1,6 +1,6 @@
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
-import type { DomainRules, RuleLimit } from './rules/rules';
+import type { RuleLimit } from './rules/rules';
 import type { Unit } from './units';
 
 /** What a question gets back, exactly once. */
@@ -38,8 +38,6 @@ export interface Increment {
   readonly windowEndSeconds: number;
   /** The limit that matched, of a rule or of the request. */
   readonly rule: RuleLimit;
-  /** The rules that matched. */
-  readonly domain: DomainRules;
   /**
    * The matched path with the values of the first of the requests that share this increment; a limit of a
    * request has the counter's name as its only value. They belong to the request: copy what outlives the batch.

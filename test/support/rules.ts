@@ -1,7 +1,7 @@
 import type { Increment } from '../../src/core/ports';
 import { compileRules } from '../../src/core/rules/compile';
 import type { LimitDefinition, RuleDefinition } from '../../src/core/rules/definition';
-import type { DomainRules, KeyRules, RuleLimit, Rules } from '../../src/core/rules/rules';
+import type { KeyRules, RuleLimit, Rules } from '../../src/core/rules/rules';
 import type { Unit } from '../../src/core/units';
 
 /** A rule as a test writes it: nested, with what does not matter left out. */
@@ -54,14 +54,16 @@ export function rulesOf(domain: string, sketches: readonly RuleSketch[]): Rules 
   return compileRules([{ domain, rules: definitionsOf(sketches) }]);
 }
 
-const someDomain = rulesOf('d', [{ key: 'a', limit: [1, 'HOUR'] }]).domains.get('d') as DomainRules;
-
 /** The limit of some rule, where it does not matter which. */
-export const SOME_LIMIT = (someDomain.top as KeyRules).anyValue?.limit as RuleLimit;
+export const SOME_LIMIT: RuleLimit = soleLimit(rulesOf('d', [{ key: 'a', limit: [1, 'HOUR'] }]));
+
+function soleLimit({ domains }: Rules): RuleLimit {
+  const { anyValue } = domains.get('d')?.top as KeyRules;
+  return anyValue?.limit as RuleLimit;
+}
 
 /** What an increment says of its rule, where it does not matter which. */
-export const SOME_MATCH: Pick<Increment, 'rule' | 'domain' | 'entries'> = {
+export const SOME_MATCH: Pick<Increment, 'rule' | 'entries'> = {
   rule: SOME_LIMIT,
-  domain: someDomain,
   entries: [{ key: 'a', value: '' }],
 };

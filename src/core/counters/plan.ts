@@ -121,7 +121,7 @@ function askFor(
 }
 
 function incrementFor(
-  { limit, domain, place, entries }: Match,
+  { limit, place, entries }: Match,
   hits: number | bigint,
   { keyEnd, endSeconds }: Window,
   { keyPrefix, ttlJitterSeconds }: PlanOptions,
@@ -136,7 +136,6 @@ function incrementFor(
     ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
     windowEndSeconds: endSeconds,
     rule: limit,
-    domain,
     entries,
   };
 }

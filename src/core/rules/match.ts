@@ -7,8 +7,6 @@ import { findWildcard } from './wildcards';
 /** The limit that applies to a descriptor, and what follows from the path to it. */
 export interface Match {
   readonly limit: RuleLimit;
-  /** The rules in which it was found. */
-  readonly domain: DomainRules;
   /** Equal places and `values` are equal counters; `counterName` says their name. */
   readonly place: CounterPlace;
   /** The values that vary on the path, as one text. */
@@ -40,8 +38,7 @@ export function matchDescriptor(
   }
   if (node?.limit === undefined) return undefined;
   const { limit } = node;
-  const metric = metricOf(rules, entries, node, limit);
-  return { limit, domain: rules, place: node, values, entries, metric };
+  return { limit, place: node, values, entries, metric: metricOf(rules, entries, node, limit) };
 }
 
 function metricOf(
@@ -137,7 +134,8 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     metadata: undefined,
     onStoreError: undefined,
     metric,
+    domain: rules.domain,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
-  return { limit, domain: rules, place: OVERRIDES[unit], values: name, entries, metric };
+  return { limit, place: OVERRIDES[unit], values: name, entries, metric };
 }

@@ -1,6 +1,6 @@
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
-import type { RuleLevel, RuleLimit, RuleNode } from '../../core/rules/rules';
+import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
 import { cutText } from './rule-tree';
 
@@ -13,10 +13,14 @@ export interface CounterPath {
   readonly rule: RuleLimit | undefined;
 }
 
-/** Follows the path that matched from the top of its rules, one look for each entry. */
-export function pathOf({ domain: { domain, top }, entries, rule }: Increment): CounterPath {
+/** Follows the path that matched from the top of the rules in force, one look for each entry. */
+export function pathOf(
+  rules: Rules | undefined,
+  { entries, rule }: Pick<Increment, 'entries' | 'rule'>,
+): CounterPath {
+  const { domain } = rule;
   const shown: (readonly [string, string])[] = [];
-  let level: RuleLevel | undefined = top;
+  let level: RuleLevel | undefined = rules?.domains.get(domain)?.top;
   let node: RuleNode | undefined;
   for (const { key, value } of entries) {
     node = level === undefined ? undefined : findNode(level, key, value);

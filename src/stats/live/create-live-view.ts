@@ -3,6 +3,7 @@ import type { Clock, Counters, Question, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, quantilesSince } from './batch-figures';
+import { pathOf } from './counter-path';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
@@ -49,7 +50,10 @@ export function createLiveView(
   { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
   { keyPrefix }: LiveViewOptions,
 ): LiveView {
-  const hotKeys = new HotKeys(keyPrefix, random);
+  const hotKeys = new HotKeys(
+    { random, pathOf: (increment) => pathOf(rates?.rules, increment) },
+    keyPrefix,
+  );
   let isWatched = false;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;

@@ -1,7 +1,7 @@
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { UNIT_SECONDS, type Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
-import { pathOf, type CounterPath } from './counter-path';
+import type { CounterPath } from './counter-path';
 import { FrequentItems } from './frequent-items';
 
 /** A counter that is hit often now. */
@@ -18,6 +18,14 @@ export interface HotKey {
   readonly limit: number;
   readonly unit: Unit;
   readonly windowEndSeconds: number;
+}
+
+type PathOf = (increment: Increment) => CounterPath;
+
+export interface HotKeysDeps {
+  readonly random: Random;
+  /** Says what a counter counts, in texts that keep no request alive; asked once for each that gets a place. */
+  readonly pathOf: PathOf;
 }
 
 interface Seen {
@@ -45,6 +53,7 @@ const BUDGET = 10_000;
 export class HotKeys {
   readonly #keyPrefix: string;
   readonly #random: Random;
+  readonly #pathOf: PathOf;
   readonly #items = new FrequentItems<Seen>(PLACES);
   /** Seconds that the weights are of, faded as they are. */
   #seconds = 0;
@@ -54,9 +63,10 @@ export class HotKeys {
   #passed = 0;
   #looked = 0;
 
-  constructor(keyPrefix: string, random: Random) {
+  constructor({ random, pathOf }: HotKeysDeps, keyPrefix: string) {
     this.#keyPrefix = keyPrefix;
     this.#random = random;
+    this.#pathOf = pathOf;
   }
 
   record(batch: CounterBatch, reply: CounterReply): void {
@@ -88,7 +98,7 @@ export class HotKeys {
     if (key.length > MAX_KEY_LENGTH) return undefined;
     const hits = Number(increment.hits);
     if (!(hits > 0)) return this.#items.peek(key);
-    return this.#items.add(key, hits * this.#stride, () => toSeen(increment));
+    return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
   }
 
   /** Tells that time went on, before the figures are read. */
@@ -141,7 +151,7 @@ export class HotKeys {
 }
 
 /** Copies what it keeps: the sketch outlives the requests. */
-function toSeen(increment: Increment): Seen {
+function toSeen(increment: Increment, pathOf: PathOf): Seen {
   return {
     key: copyOf(increment.key),
     path: pathOf(increment),

@@ -53,7 +53,6 @@ export class RuleRates {
   readonly #byLimit = new Map<RuleLimit, Sums>();
   /** Hits of limits that are not listed, and of those that came in requests. */
   readonly #unlisted = new Map<string, Sums>();
-  #longestDomain = 0;
 
   constructor(rules: Rules) {
     this.rules = rules;
@@ -62,7 +61,6 @@ export class RuleRates {
     for (const domain of rules.domains.keys()) {
       if (this.#unlisted.size === this.tree.domains.length) break;
       this.#unlisted.set(domain, new Sums());
-      this.#longestDomain = Math.max(this.#longestDomain, domain.length);
     }
   }
 
@@ -70,7 +68,7 @@ export class RuleRates {
     // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
     for (let i = 0; i < rules.length; i++) {
       const line = rules[i] as RuleTally;
-      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.metric)).add(line);
+      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.limit)).add(line);
     }
   }
 
@@ -99,16 +97,7 @@ export class RuleRates {
 
   readonly #rest = new Sums();
 
-  /**
-   * The domain that a metric key begins with: names of domains may hold dots. Looks no further than the longest
-   * of them, as values of a request may hold any number of dots.
-   */
-  #ofDomain(metric: string): Sums {
-    const start = metric.slice(0, this.#longestDomain + 1);
-    for (let at = start.indexOf('.'); at >= 0; at = start.indexOf('.', at + 1)) {
-      const sums = this.#unlisted.get(start.slice(0, at));
-      if (sums !== undefined) return sums;
-    }
-    return this.#rest;
+  #ofDomain({ domain }: RuleLimit): Sums {
+    return this.#unlisted.get(domain) ?? this.#rest;
   }
 }

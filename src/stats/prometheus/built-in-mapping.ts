@@ -1,4 +1,11 @@
-import { DEFAULT_BOUNDS, globMatch, type Mapping, type MappingSet, template } from './mapping';
+import {
+  DEFAULT_BOUNDS,
+  firstMapping,
+  globMatch,
+  type Mapping,
+  type MappingSet,
+  template,
+} from './mapping';
 
 const HISTOGRAM = { type: 'histogram', bounds: DEFAULT_BOUNDS } as const;
 
@@ -12,7 +19,7 @@ const RULE_STATS = {
 
 /** What the document exports (ratelimit.md "Statistics"); everything else keeps its own name. */
 export const BUILT_IN_MAPPING: MappingSet = {
-  mappings: [
+  find: firstMapping([
     ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
     mapping(
       globMatch('ratelimit.service.call.should_rate_limit.*'),
@@ -35,7 +42,7 @@ export const BUILT_IN_MAPPING: MappingSet = {
       ['grpc_method'],
       'timer',
     ),
-  ],
+  ]),
   unmappedTimer: HISTOGRAM,
 };
 

@@ -29,7 +29,6 @@ describe('planBatch', () => {
         ttlSeconds: 3_750,
         windowEndSeconds: 1_795_240_800,
         rule: asks[0]?.limit,
-        domain: rules.domains.get('shop'),
         entries: [{ key: 'user', value: 'ann' }],
       },
     ]);

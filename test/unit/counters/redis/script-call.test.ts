@@ -13,7 +13,6 @@ const increments = fc.array(
     ttlSeconds: fc.constantFrom(60, 61, 3600),
     windowEndSeconds: fc.constant(0),
     rule: fc.constant(SOME_MATCH.rule),
-    domain: fc.constant(SOME_MATCH.domain),
     entries: fc.constant(SOME_MATCH.entries),
   }),
   { maxLength: 20 },
