@@ -1,3 +1,4 @@
+import { copyOf } from '../platform/copy-of';
 import type { Counter } from './counter';
 import { cleanName, MAX_METRIC_LENGTH } from './names';
 import type { Series } from './series';
@@ -37,6 +38,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   /** Metric keys that are not clean, and so go by another path. Forgotten when they are too many. */
   readonly #byMetric = new Map<string, S>();
   readonly #overflow = new Map<string, S>();
+  #metricCharacters = 0;
   #characters = 0;
   #sweptAtMs = -Infinity;
   #isFull = false;
@@ -65,10 +67,20 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     const found = this.#byPath.get(path) ?? this.#create(path);
     // Never remembered by a huge text, since a caller can send any number of those.
     if (path !== metric && found.path === path && metric.length <= MAX_METRIC_LENGTH) {
-      if (this.#byMetric.size >= this.#deps.limits().maxSeries) this.#byMetric.clear();
-      this.#byMetric.set(metric, found);
+      this.#remember(metric, found);
     }
     return found;
+  }
+
+  #remember(metric: string, found: S): void {
+    const { maxSeries } = this.#deps.limits();
+    this.#metricCharacters += metric.length;
+    const isLarge = this.#metricCharacters > maxSeries * CHARACTERS_PER_SERIES;
+    if (isLarge || this.#byMetric.size >= maxSeries) {
+      this.#byMetric.clear();
+      this.#metricCharacters = metric.length;
+    }
+    this.#byMetric.set(copyOf(metric), found);
   }
 
   #create(path: string): S {
@@ -110,6 +122,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
       this.#characters -= path.length;
     }
     this.#byMetric.clear();
+    this.#metricCharacters = 0;
   }
 }
 

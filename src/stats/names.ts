@@ -1,3 +1,5 @@
+import { copyOf } from '../platform/copy-of';
+
 /** Names of what decisions count (ratelimit.md "Statistics", choices §5). */
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
@@ -37,8 +39,7 @@ function withoutTags(name: string): string {
   return name.slice(0, start) + name.slice(start).replaceAll('=', '_');
 }
 
-/** The copy lets go of the long text, which a slice would keep alive. */
+/** A copy: a name stays as long as its series, and must keep no request alive. */
 function cut(name: string): string {
-  if (name.length <= MAX_METRIC_LENGTH) return name;
-  return Buffer.from(name.slice(0, MAX_METRIC_LENGTH)).toString();
+  return copyOf(name.slice(0, MAX_METRIC_LENGTH));
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const SUPPORT = join(__dirname, '../../support');
 
-describe('what outlives a thousand requests of a megabyte', () => {
+describe('what outlives a thousand large requests', () => {
   it('keeps no request alive', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--expose-gc',
