@@ -4,7 +4,6 @@ import type { Rules } from '../core/rules/rules';
 import { createHttpListener, type HttpLimits } from '../platform/http-listener';
 import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
-import { compilePattern } from '../settings/re2-pattern';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
 import { createProcessReadings } from '../stats/prometheus/process-readings';
@@ -36,11 +35,7 @@ export function createScrapeSink(
     { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
     {
       path,
-      mapping: readMapping(mapperFile, {
-        logger,
-        compilePattern,
-        inMilliseconds: responseTimeAsMilliseconds,
-      }),
+      mapping: readMapping(mapperFile, { logger, inMilliseconds: responseTimeAsMilliseconds }),
       extraTags,
     },
   );

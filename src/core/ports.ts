@@ -1,5 +1,6 @@
 import type { Failure, StoreError } from './errors';
-import type { Decision, DecisionRequest } from './model';
+import type { Decision, DecisionRequest, Entry } from './model';
+import type { RuleLimit } from './rules/rules';
 import type { Unit } from './units';
 
 /** What a question gets back, exactly once. */
@@ -35,6 +36,13 @@ export interface Increment {
   readonly ttlSeconds: number;
   /** Unix second at which the window ends and the counter no longer matters. */
   readonly windowEndSeconds: number;
+  /** The limit that matched, of a rule or of the request. */
+  readonly rule: RuleLimit;
+  /**
+   * The matched path with the values of the first of the requests that share this increment; a limit of a
+   * request has the counter's name as its only value. They belong to the request: copy what outlives the batch.
+   */
+  readonly entries: readonly Entry[];
 }
 
 /** All counter changes of a batch of questions. */

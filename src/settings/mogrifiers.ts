@@ -7,13 +7,13 @@ import {
 } from '../platform/env-table/read-table';
 import { type Description, setting } from '../platform/env-table/setting';
 import { text } from '../platform/env-table/texts';
+import { compilePattern, type Pattern } from '../platform/pattern';
 import { formerNames } from './former-names';
-import { compilePattern } from './re2-pattern';
 
 /** Gives a metric another name and tags. */
 export interface Mogrifier {
   readonly name: string;
-  readonly pattern: RegExp;
+  readonly pattern: Pattern;
   /** The name that is sent; `$0`, `$1`… stand for groups of the pattern. */
   readonly metricName: string;
   /** Values may hold `$0`, `$1`… too. */
@@ -51,7 +51,7 @@ export function mogrifierTable(name: string) {
 
 type MogrifierReading = Reading<ReturnType<typeof mogrifierTable>>;
 
-function readPattern(reading: MogrifierReading, findings: Findings): RegExp | undefined {
+function readPattern(reading: MogrifierReading, findings: Findings): Pattern | undefined {
   const { pattern } = reading.values;
   if (pattern === undefined) return undefined;
   try {

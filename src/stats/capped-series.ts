@@ -1,3 +1,4 @@
+import { copyOf } from '../platform/copy-of';
 import type { Counter } from './counter';
 import { cleanName, cutMetric, MAX_METRIC_LENGTH } from './names';
 import type { Series } from './series';
@@ -37,7 +38,6 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   /** Metric keys that are not clean, and so go by another path. Forgotten when they need too much room. */
   readonly #byMetric = new Map<string, S>();
   readonly #overflow = new Map<string, S>();
-  /** Of the paths and of the metric keys in the maps. */
   #characters = 0;
   #metricCharacters = 0;
   /** The last metric key that was in neither map: one without room comes again and again. */
@@ -67,7 +67,8 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   #find(metric: string, hits: number): S {
     // A caller can send any number of huge texts: what follows sees, and remembers, their beginning only.
     if (metric.length > MAX_METRIC_LENGTH) return this.of(cutMetric(metric), hits);
-    if (metric !== this.#missed.metric) this.#missed = { metric, path: cleanName(metric) };
+    if (metric !== this.#missed.metric)
+      this.#missed = { metric: copyOf(metric), path: cleanName(metric) };
     const { path } = this.#missed;
     const found = this.#byPath.get(path) ?? this.#create(path, hits);
     if (path !== metric && found.path === path) this.#remember(metric, found);
@@ -79,7 +80,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     this.#metricCharacters += metric.length;
     const isFull = this.#metricCharacters > maxSeries * CHARACTERS_PER_SERIES;
     if (isFull || this.#byMetric.size >= maxSeries) this.#forgetMetrics(metric.length);
-    this.#byMetric.set(metric, series);
+    this.#byMetric.set(copyOf(metric), series);
   }
 
   #forgetMetrics(characters = 0): void {

@@ -1,3 +1,5 @@
+import { copyOf } from '../platform/copy-of';
+
 /** Names of what decisions count (behaviour.md §6). */
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
@@ -28,7 +30,8 @@ const TAG_START = '.__';
  */
 export function cleanName(metric: string): string {
   const name = cutMetric(metric).replace(UNSAFE, '_');
-  return withoutTags(name.replace(IPV4, (ip) => ip.replaceAll('.', '_')));
+  // A copy: a name stays as long as its series, and must keep no request alive.
+  return copyOf(withoutTags(name.replace(IPV4, (ip) => ip.replaceAll('.', '_'))));
 }
 
 function withoutTags(name: string): string {
@@ -37,8 +40,8 @@ function withoutTags(name: string): string {
   return name.slice(0, start) + name.slice(start).replaceAll('=', '_');
 }
 
-/** The copy lets go of the long text, which a slice would keep alive. */
+/** A metric key cut to `MAX_METRIC_LENGTH`; a cut one is a copy, which keeps no request alive. */
 export function cutMetric(metric: string): string {
   if (metric.length <= MAX_METRIC_LENGTH) return metric;
-  return Buffer.from(metric.slice(0, MAX_METRIC_LENGTH)).toString();
+  return copyOf(metric.slice(0, MAX_METRIC_LENGTH));
 }

@@ -8,6 +8,7 @@ import type {
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
 import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
+import { keptHeaders } from './kept-texts';
 import { HEADER_NAMES } from './parent';
 import { createSampler } from './sampler';
 import { toCallRecord, type TracedCall } from './span-records';
@@ -64,7 +65,7 @@ function toCall(
 ): TracedCall {
   const call: TracedCall = {
     kind,
-    headers,
+    headers: keptHeaders(headers),
     startMs: monotonicMs(),
     place: undefined,
     refused(failure) {

@@ -8,6 +8,7 @@ import { createChildIds } from './child-ids';
 import { chooseExporter, type ExporterOptions } from './choose-exporter';
 import { createTracer, type TracerOptions } from './create-tracer';
 import { createEpoch } from './epoch';
+import { sizeOf } from './span-records';
 import { createSpanQueue, type SpanQueueOptions } from './span-queue';
 import { watchExports } from './watch-exports';
 import { createWriteSpan } from './write-spans';
@@ -63,6 +64,7 @@ export function createTracing(
   });
   const queue = createSpanQueue(
     {
+      sizeOf,
       encode: createWriteSpan({ writer, childOf, toUnixMs: epoch.toUnixMs }, options.store),
       take: writer.take,
       onEncode: epoch.follow,

@@ -22,6 +22,8 @@ export interface SpanQueue<R> {
 }
 
 interface SpanQueueDeps<R> {
+  /** Bytes that a record keeps alive. */
+  readonly sizeOf: (record: R) => number;
   /** Encodes one span; `take` gives all since the last time. */
   readonly encode: (record: R) => void;
   readonly take: () => Uint8Array;
@@ -33,7 +35,7 @@ interface SpanQueueDeps<R> {
 }
 
 export interface SpanQueueOptions {
-  /** Spans that wait; more are dropped. */
+  /** Spans that wait, of `SPAN_BYTES` on average; more are dropped. */
   readonly queueSize: number;
   /** Spans of one export, at most `queueSize`. */
   readonly batchSize: number;
@@ -43,14 +45,19 @@ export interface SpanQueueOptions {
   readonly exportTimeoutMs: number;
 }
 
+/** Room in the queue for each span that may wait; most take half of it. */
+const SPAN_BYTES = 1_024;
+
 /** Spans that are encoded in one go, some tenths of a millisecond; then decisions have their turn. */
 export const SLICE = 256;
 
 export function createSpanQueue<R>(
-  { encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
+  { sizeOf, encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
   { queueSize, batchSize, delayMs, exportTimeoutMs }: SpanQueueOptions,
 ): SpanQueue<R> {
+  const maxBytes = queueSize * SPAN_BYTES;
   let waiting: R[] = [];
+  let waitingBytes = 0;
   /** The export that is made, as far as it is not encoded yet. */
   let batch: readonly R[] = [];
   let encoded = 0;
@@ -85,6 +92,7 @@ export function createSpanQueue<R>(
       batch = waiting;
       waiting = [];
     } else batch = waiting.splice(0, batchSize);
+    for (const record of batch) waitingBytes -= sizeOf(record);
   };
   const encodeSlices = () => {
     // Closed meanwhile: then it is sent already.
@@ -113,11 +121,13 @@ export function createSpanQueue<R>(
 
   return {
     add(record) {
-      if (isClosed || waiting.length >= queueSize) {
+      const size = sizeOf(record);
+      if (isClosed || waiting.length >= queueSize || waitingBytes + size > maxBytes) {
         onDropped();
         return;
       }
       waiting.push(record);
+      waitingBytes += size;
       schedule();
     },
     async close() {

@@ -7,10 +7,12 @@ import type {
   CounterReply,
   Question,
 } from '../core/ports';
+import { charactersOf, keptText, MAX_DOMAIN, MAX_ERROR } from './kept-texts';
 import type { SpanIds } from '../wire/otlp/span-ids';
 
 /*
- * What is left of a traced call on its way: numbers and references to what is there anyway, one record for each span.
+ * What is left of a traced call on its way: numbers, short copies of texts and references to what is there anyway, one record
+ * for each span. None keeps a request.
  * Times are monotonic milliseconds. All else, ids too, is found out when many spans are encoded together, by code that is
  * then warm: done one by one between other work, the same costs several times as much.
  */
@@ -89,13 +91,16 @@ export function toCallRecord(
     call,
     endMs,
     status: call.kind.statusOf(answer),
-    domain: request?.domain,
+    domain: request && keptText(request.domain, MAX_DOMAIN),
     descriptors: request?.descriptors.length ?? 0,
     limits: isFailure ? 0 : limitsOf(answer.statuses),
     code: isFailure ? answer.code : answer.overallCode,
     isFailure,
     // A request that makes no sense is its caller's error, not the service's.
-    error: isFailure && answer.code !== 'invalid_request' ? answer.message : undefined,
+    error:
+      isFailure && answer.code !== 'invalid_request'
+        ? keptText(answer.message, MAX_ERROR)
+        : undefined,
     store,
   };
 }
@@ -122,7 +127,22 @@ export function toStoreRecord(
     increments: sizes.increments,
     failed: isError ? undefined : reply.failures?.size,
     errorType: isError ? reply.code : undefined,
-    error: isError ? reply.message : undefined,
+    error: isError ? keptText(reply.message, MAX_ERROR) : undefined,
     ids: undefined,
   };
+}
+
+/** A record and its call as objects, without texts; two bytes for each character of those. */
+const RECORD_BYTES = 256;
+const BYTES_PER_CHARACTER = 2;
+const REFERENCE_BYTES = 8;
+
+/** Bytes that a record keeps alive at most. Records share calls: each counts its own. */
+export function sizeOf(record: SpanRecord): number {
+  const error = record.span === 'match' ? undefined : record.error;
+  const texts = BYTES_PER_CHARACTER * (error?.length ?? 0);
+  if (record.span === 'store') return RECORD_BYTES + REFERENCE_BYTES * record.calls.length + texts;
+  const domain = record.span === 'call' ? (record.domain?.length ?? 0) : 0;
+  const ofCall = BYTES_PER_CHARACTER * (domain + charactersOf(record.call.headers));
+  return RECORD_BYTES + ofCall + texts;
 }

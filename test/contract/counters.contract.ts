@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { StoreError } from '../../src/core/errors';
 import type { CounterBatch, Counters, Increment } from '../../src/core/ports';
+import { SOME_MATCH } from '../support/rules';
 import { createModel } from './counters.model';
 
 /** A store under test, and a look into it past its counters. */
@@ -30,6 +31,7 @@ export function increment(key: string, hits: number | bigint = 1, more?: Partial
     unit: 'HOUR',
     ttlSeconds: TTL_SECONDS,
     windowEndSeconds,
+    ...SOME_MATCH,
     ...more,
   };
   return full;

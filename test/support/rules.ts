@@ -1,3 +1,4 @@
+import type { Increment } from '../../src/core/ports';
 import { compileRules } from '../../src/core/rules/compile';
 import type { LimitDefinition, RuleDefinition } from '../../src/core/rules/definition';
 import type { KeyRules, RuleLimit, Rules } from '../../src/core/rules/rules';
@@ -60,3 +61,9 @@ function soleLimit({ domains }: Rules): RuleLimit {
   const { anyValue } = domains.get('d')?.top as KeyRules;
   return anyValue?.limit as RuleLimit;
 }
+
+/** What an increment says of its rule, where it does not matter which. */
+export const SOME_MATCH: Pick<Increment, 'rule' | 'entries'> = {
+  rule: SOME_LIMIT,
+  entries: [{ key: 'a', value: '' }],
+};

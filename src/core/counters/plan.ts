@@ -140,5 +140,7 @@ function incrementFor(
     unit,
     ttlSeconds: UNIT_SECONDS[unit] + Math.floor(random() * ttlJitterSeconds),
     windowEndSeconds: endSeconds,
+    rule: limit,
+    entries,
   };
 }

@@ -76,7 +76,7 @@ function addRule(
     varies: place.varies,
     above: place.above,
     level: place.level,
-    limit: compileLimit(rule, metricPath),
+    limit: compileLimit(domain, rule, metricPath),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
@@ -143,7 +143,7 @@ function counterPlace(
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
-function compileLimit(rule: RuleDefinition, metric: string): RuleLimit | undefined {
+function compileLimit(domain: string, rule: RuleDefinition, metric: string): RuleLimit | undefined {
   const limit = rule.limit;
   if (limit === undefined) return undefined;
   const unit = limit.unit ?? 'SECOND';
@@ -160,5 +160,6 @@ function compileLimit(rule: RuleDefinition, metric: string): RuleLimit | undefin
     metadata: rule.metadata,
     onStoreError: rule.onStoreError,
     metric,
+    domain,
   };
 }

@@ -134,6 +134,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     metadata: undefined,
     onStoreError: undefined,
     metric,
+    domain: rules.domain,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
   return { limit, place: OVERRIDES[unit], values: name, entries, metric };

@@ -21,6 +21,7 @@ export interface RuleLimit {
   readonly onStoreError: OnStoreError | undefined;
   /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
   readonly metric: string;
+  readonly domain: string;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */

@@ -3,7 +3,7 @@ import type { Clock, Counters, Question, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, quantilesSince } from './batch-figures';
-import { findRule } from './find-rule';
+import { pathOf } from './counter-path';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
@@ -50,7 +50,10 @@ export function createLiveView(
   { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
   { keyPrefix }: LiveViewOptions,
 ): LiveView {
-  const hotKeys = new HotKeys(keyPrefix, random);
+  const hotKeys = new HotKeys(
+    { random, pathOf: (increment) => pathOf(rates?.rules, increment) },
+    keyPrefix,
+  );
   let isWatched = false;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;
@@ -59,8 +62,11 @@ export function createLiveView(
 
   const follow = (): RuleRates | undefined => {
     const { current } = rules;
-    if (current !== rates?.rules)
+    if (current !== rates?.rules) {
       rates = current === undefined ? undefined : new RuleRates(current);
+      // Hot keys name rules and limits that are no longer in force.
+      hotKeys.clear();
+    }
     return rates;
   };
   const responseCounts = () => registry.timers.get(RESPONSE_TIMER)?.counts.slice();
@@ -169,14 +175,17 @@ function hotViews(
   const ids = new Map<RuleLimit, number>();
   rates.tree.limits.forEach(({ limit }, id) => ids.set(limit, id));
   return keys.map((key) => {
-    const path = findRule(rates.rules, key.name, key);
-    const { perSecond, value, isOver, limit, unit } = key;
+    const { domain, entries, rule } = key.path;
     return {
-      domain: cutText(path?.domain ?? ''),
-      entries: path?.entries?.map(([name, text]) => [cutText(name), cutText(text)] as const),
-      text: cutText(path?.rest ?? key.name),
-      rule: path?.limit && ids.get(path.limit),
-      ...{ perSecond, value, isOver, limit, unit },
+      domain: cutText(domain),
+      entries,
+      text: cutText(key.name.slice(domain.length + 1, -1)),
+      rule: rule && ids.get(rule),
+      perSecond: key.perSecond,
+      value: key.value,
+      isOver: key.isOver,
+      limit: key.limit,
+      unit: key.unit,
       resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
     };
   });

@@ -6,7 +6,7 @@
  * What is said of an item is never too high, and too low by at most `error`, which is itself at most
  * 2/places of all weight that was added: an item that is heavier than that is there.
  */
-export class FrequentItems<T> {
+export class FrequentItems<T extends { readonly key: string }> {
   readonly #places: number;
   readonly #byKey = new Map<string, Weighed<T>>();
   readonly #weights: Float64Array;
@@ -22,16 +22,19 @@ export class FrequentItems<T> {
     return this.#error;
   }
 
-  /** The item with more weight; `create` makes it when it has none yet. `weight` is above 0. */
-  add(key: string, weight: number, create: (key: string) => T): T {
+  /**
+   * The item with more weight, which is above 0; `create` makes it when it has none yet. Only the item's own
+   * `key` is kept, an equal text.
+   */
+  add(key: string, weight: number, create: () => T): T {
     const known = this.#byKey.get(key);
     if (known !== undefined) {
       known.weight += weight;
       return known.item;
     }
     if (this.#byKey.size >= this.#places) this.#purge();
-    const item = create(key);
-    this.#byKey.set(key, { item, weight });
+    const item = create();
+    this.#byKey.set(item.key, { item, weight });
     return item;
   }
 

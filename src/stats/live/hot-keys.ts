@@ -1,11 +1,14 @@
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { UNIT_SECONDS, type Unit } from '../../core/units';
+import { copyOf } from '../../platform/copy-of';
+import type { CounterPath } from './counter-path';
 import { FrequentItems } from './frequent-items';
 
 /** A counter that is hit often now. */
 export interface HotKey {
   /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
   readonly name: string;
+  readonly path: CounterPath;
   /** Hits per second of late; never too high while all batches are looked at. */
   readonly perSecond: number;
   /** The counter as the store last told it; undefined when only the local cache spoke of it. */
@@ -17,8 +20,17 @@ export interface HotKey {
   readonly windowEndSeconds: number;
 }
 
+type PathOf = (increment: Increment) => CounterPath;
+
+export interface HotKeysDeps {
+  readonly random: Random;
+  /** Says what a counter counts, in texts that keep no request alive; asked once for each that gets a place. */
+  readonly pathOf: PathOf;
+}
+
 interface Seen {
   readonly key: string;
+  readonly path: CounterPath;
   readonly limit: number;
   readonly unit: Unit;
   readonly windowEndSeconds: number;
@@ -27,7 +39,7 @@ interface Seen {
 }
 
 const PLACES = 512;
-/** Longer keys are not watched: they would make the sketch as large as a caller likes. */
+/** Longer keys are not watched. With the paths, which are cut, this bounds the sketch to some megabytes. */
 const MAX_KEY_LENGTH = 2_048;
 /** What happened so long ago counts for 1/e of what happens now. */
 const MEMORY_SECONDS = 2;
@@ -41,6 +53,7 @@ const BUDGET = 10_000;
 export class HotKeys {
   readonly #keyPrefix: string;
   readonly #random: Random;
+  readonly #pathOf: PathOf;
   readonly #items = new FrequentItems<Seen>(PLACES);
   /** Seconds that the weights are of, faded as they are. */
   #seconds = 0;
@@ -50,9 +63,10 @@ export class HotKeys {
   #passed = 0;
   #looked = 0;
 
-  constructor(keyPrefix: string, random: Random) {
+  constructor({ random, pathOf }: HotKeysDeps, keyPrefix: string) {
     this.#keyPrefix = keyPrefix;
     this.#random = random;
+    this.#pathOf = pathOf;
   }
 
   record(batch: CounterBatch, reply: CounterReply): void {
@@ -84,9 +98,7 @@ export class HotKeys {
     if (key.length > MAX_KEY_LENGTH) return undefined;
     const hits = Number(increment.hits);
     if (!(hits > 0)) return this.#items.peek(key);
-    const { limit, unit, windowEndSeconds } = increment;
-    const create = () => ({ key, limit, unit, windowEndSeconds, value: undefined, isOver: false });
-    return this.#items.add(key, hits * this.#stride, create);
+    return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
   }
 
   /** Tells that time went on, before the figures are read. */
@@ -122,9 +134,9 @@ export class HotKeys {
       const known = byName.get(name);
       const latest =
         known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
-      const { value, isOver, limit, unit, windowEndSeconds } = latest;
+      const { path, value, isOver, limit, unit, windowEndSeconds } = latest;
       const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
-      byName.set(name, { name, perSecond, value, isOver, limit, unit, windowEndSeconds });
+      byName.set(name, { name, path, perSecond, value, isOver, limit, unit, windowEndSeconds });
     }
     return [...byName.values()]
       .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
@@ -136,4 +148,17 @@ export class HotKeys {
     const window = String(windowEndSeconds - UNIT_SECONDS[unit]);
     return key.slice(this.#keyPrefix.length, -window.length);
   }
+}
+
+/** Copies what it keeps: the sketch outlives the requests. */
+function toSeen(increment: Increment, pathOf: PathOf): Seen {
+  return {
+    key: copyOf(increment.key),
+    path: pathOf(increment),
+    limit: increment.limit,
+    unit: increment.unit,
+    windowEndSeconds: increment.windowEndSeconds,
+    value: undefined,
+    isOver: false,
+  };
 }

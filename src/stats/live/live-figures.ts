@@ -30,7 +30,7 @@ export interface LiveFigures {
 
 export interface HotKeyView {
   readonly domain: string;
-  /** Keys and values of the descriptor; undefined when only `text` tells them. */
+  /** Keys and values of the descriptor; undefined for a limit of a request, which only `text` names. */
   readonly entries: readonly (readonly [key: string, value: string])[] | undefined;
   readonly text: string;
   /** The id of the rule, where it is listed. */

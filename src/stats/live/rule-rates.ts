@@ -68,7 +68,7 @@ export class RuleRates {
     // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
     for (let i = 0; i < rules.length; i++) {
       const line = rules[i] as RuleTally;
-      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.metric)).add(line);
+      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.limit)).add(line);
     }
   }
 
@@ -97,12 +97,7 @@ export class RuleRates {
 
   readonly #rest = new Sums();
 
-  /** The domain that a metric key begins with: names of domains may hold dots. */
-  #ofDomain(metric: string): Sums {
-    for (let at = metric.indexOf('.'); at >= 0; at = metric.indexOf('.', at + 1)) {
-      const sums = this.#unlisted.get(metric.slice(0, at));
-      if (sums !== undefined) return sums;
-    }
-    return this.#rest;
+  #ofDomain({ domain }: RuleLimit): Sums {
+    return this.#unlisted.get(domain) ?? this.#rest;
   }
 }

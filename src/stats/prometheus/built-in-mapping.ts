@@ -1,4 +1,4 @@
-import { globMatch, type Mapping, type MappingSet, template } from './mapping';
+import { firstMapping, globMatch, type Mapping, type MappingSet, template } from './mapping';
 
 /** 0.1 ms to 10 s, in seconds. */
 const BOUNDS = [
@@ -19,7 +19,7 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
   const timer = { type: 'histogram', bounds } as const;
   return {
     unitsPerSecond,
-    mappings: MAPPINGS.map((each) => ({ ...each, timer })),
+    find: firstMapping(MAPPINGS.map((each) => ({ ...each, timer }))),
     unmappedTimer: timer,
   };
 }

@@ -2,7 +2,6 @@ import { type Histogram, mergedHistogram } from '../histogram';
 import type { Tags } from '../naming';
 import type { Registry } from '../registry';
 import {
-  findMapping,
   labelName,
   type MappingSet,
   metricName,
@@ -130,7 +129,7 @@ class Families {
   /** Under which name, labels and shape a statistic is shown; undefined: not at all. */
   #shown(statistic: string, kind: StatisticKind) {
     const { mapping: set } = this.#options;
-    const found = findMapping(set, statistic, kind);
+    const found = set.find(statistic, kind);
     if (found === undefined) {
       const name = metricName(statistic);
       return {

@@ -23,8 +23,14 @@ export interface Mapping {
   readonly scale: number;
 }
 
+/** The mapping of a statistic, and what its pattern found in the name; undefined where none fits. */
+export type FindMapping = (
+  name: string,
+  kind: StatisticKind,
+) => { readonly mapping: Mapping; readonly groups: readonly (string | undefined)[] } | undefined;
+
 export interface MappingSet {
-  readonly mappings: readonly Mapping[];
+  readonly find: FindMapping;
   /** Units of a timer's value per second, before a mapping's own `scale`: 1000 feeds milliseconds in. */
   readonly unitsPerSecond: 1 | 1000;
   /** How timers are shown that no mapping names. */
@@ -38,18 +44,16 @@ export const DEFAULT_BOUNDS: readonly number[] = [
 
 export const DEFAULT_QUANTILES: readonly number[] = [0.5, 0.9, 0.99];
 
-/** Finds the mapping of a statistic: the first that fits. */
-export function findMapping(
-  { mappings }: MappingSet,
-  name: string,
-  kind: StatisticKind,
-): { readonly mapping: Mapping; readonly groups: readonly (string | undefined)[] } | undefined {
-  for (const mapping of mappings) {
-    if (mapping.kind !== undefined && mapping.kind !== kind) continue;
-    const groups = mapping.match(name);
-    if (groups !== undefined) return { mapping, groups };
-  }
-  return undefined;
+/** Takes the first mapping that fits. */
+export function firstMapping(mappings: readonly Mapping[]): FindMapping {
+  return (name, kind) => {
+    for (const mapping of mappings) {
+      if (mapping.kind !== undefined && mapping.kind !== kind) continue;
+      const groups = mapping.match(name);
+      if (groups !== undefined) return { mapping, groups };
+    }
+    return undefined;
+  };
 }
 
 const REFERENCE = /\$\{?(\d+)\}?/g;
@@ -84,8 +88,4 @@ export function globMatch(pattern: string): Mapping['match'] {
     for (const [at, part] of parts.entries()) if (part === '*') groups.push(segments[at] as string);
     return groups;
   };
-}
-
-export function regexMatch(pattern: RegExp): Mapping['match'] {
-  return (name) => pattern.exec(name) ?? undefined;
 }

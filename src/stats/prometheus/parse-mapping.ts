@@ -1,12 +1,15 @@
 import { parseDocument } from 'yaml';
+import { compilePattern } from '../../platform/pattern';
+import { rememberByName } from '../remember-by-name';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_QUANTILES,
+  type FindMapping,
+  firstMapping,
   globMatch,
   labelName,
   type Mapping,
   type MappingSet,
-  regexMatch,
   template,
   type TimerShape,
 } from './mapping';
@@ -15,11 +18,6 @@ import { Fields, type Problems } from './yaml-fields';
 export type ParsedMapping =
   | { readonly ok: true; readonly mapping: MappingSet }
   | { readonly ok: false; readonly problems: readonly string[] };
-
-export interface MappingOptions {
-  /** Compiles a regular expression as Go's regexp package reads it; throws where it cannot. */
-  readonly compilePattern: (pattern: string) => RegExp;
-}
 
 /** What a mapping inherits from `defaults`. */
 interface Defaults {
@@ -32,7 +30,7 @@ interface Defaults {
 type Found = Mapping & { readonly isGlob: boolean };
 
 /** Reads a mapping file of statsd_exporter. As there, globs go before regular expressions. */
-export function parseMapping(text: string, options: MappingOptions): ParsedMapping {
+export function parseMapping(text: string): ParsedMapping {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     return { ok: false, problems: document.errors.map(({ message }) => oneLine(message)) };
@@ -41,13 +39,24 @@ export function parseMapping(text: string, options: MappingOptions): ParsedMappi
   const defaults = readDefaults(file.fields('defaults'));
   const found = file
     .list('mappings')
-    .map((value, at) => readMapping(value, at, defaults, problems, options));
+    .map((value, at) => readMapping(value, at, defaults, problems));
   file.end();
   if (problems.length > 0) return { ok: false, problems };
   const known = found.filter((one) => one !== undefined);
-  const mappings = [...known.filter((m) => m.isGlob), ...known.filter((m) => !m.isGlob)];
+  const patterns = known.filter((m) => !m.isGlob);
+  const plain = firstMapping([...known.filter((m) => m.isGlob), ...patterns]);
+  const find = patterns.length === 0 ? plain : remembered(plain);
   // The reference hands milliseconds to a file's mappings, which scale them to what they show.
-  return { ok: true, mapping: { mappings, unitsPerSecond: 1000, unmappedTimer: defaults.timer } };
+  return { ok: true, mapping: { find, unitsPerSecond: 1000, unmappedTimer: defaults.timer } };
+}
+
+/** Regular expressions cost microseconds a name, and every scrape asks for all names. */
+function remembered(find: FindMapping): FindMapping {
+  const counter = rememberByName((name) => find(name, 'counter'));
+  const gauge = rememberByName((name) => find(name, 'gauge'));
+  const timer = rememberByName((name) => find(name, 'timer'));
+  const byKind = { counter, gauge, timer };
+  return (name, kind) => byKind[kind](name);
 }
 
 function toPlain(document: ReturnType<typeof parseDocument>, problems: Problems): unknown {
@@ -123,11 +132,10 @@ function readMapping(
   at: number,
   defaults: Defaults,
   problems: Problems,
-  options: MappingOptions,
 ): Found | undefined {
   const fields = new Fields(value, `mapping ${String(at + 1)}`, problems);
   const isGlob = (fields.oneOf('match_type', ['glob', 'regex']) ?? defaults.matchType) === 'glob';
-  const match = readMatch(fields, isGlob, options);
+  const match = readMatch(fields, isGlob);
   const drop = fields.oneOf('action', ['map', 'drop']) === 'drop';
   const kind = fields.oneOf('match_metric_type', ['counter', 'gauge', 'observer', 'timer']);
   const name = fields.text('name');
@@ -153,11 +161,7 @@ function readMapping(
   };
 }
 
-function readMatch(
-  fields: Fields,
-  isGlob: boolean,
-  { compilePattern }: MappingOptions,
-): Mapping['match'] | undefined {
+function readMatch(fields: Fields, isGlob: boolean): Mapping['match'] | undefined {
   const pattern = fields.text('match');
   if (pattern === undefined || pattern === '') {
     fields.problem('expected a match');
@@ -169,7 +173,7 @@ function readMatch(
     return globMatch(pattern);
   }
   try {
-    return regexMatch(compilePattern(pattern));
+    return compilePattern(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     fields.problem(`match is "${pattern}", expected a regular expression (${reason})`);

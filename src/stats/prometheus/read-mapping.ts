@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from '../../platform/logger/logger';
 import { builtInMapping } from './built-in-mapping';
 import type { MappingSet } from './mapping';
-import { type MappingOptions, parseMapping } from './parse-mapping';
+import { parseMapping } from './parse-mapping';
 
-export interface ReadMappingDeps extends MappingOptions {
+export interface ReadMappingDeps {
   readonly logger: Pick<Logger, 'error'>;
   /** PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS: of the built-in mapping; a file gets milliseconds anyway. */
   readonly inMilliseconds: boolean;
@@ -16,7 +16,7 @@ export function readMapping(file: string | undefined, deps: ReadMappingDeps): Ma
   if (file === undefined) return builtIn;
   const problems: string[] = [];
   try {
-    const parsed = parseMapping(readFileSync(file, 'utf8'), deps);
+    const parsed = parseMapping(readFileSync(file, 'utf8'));
     if (parsed.ok) return parsed.mapping;
     problems.push(...parsed.problems);
   } catch (error) {

@@ -1,8 +1,10 @@
+import type { Pattern } from '../../platform/pattern';
 import { cleanTags, type Naming, type Tags } from '../naming';
+import { rememberByName } from '../remember-by-name';
 
 /** Turns the names that a pattern finds into another name with tags. */
 export interface NameRule {
-  readonly pattern: RegExp;
+  readonly pattern: Pattern;
   /** `$0`, `$1`… stand for groups of the pattern. */
   readonly metricName: string;
   /** Values may hold `$0`, `$1`… too. */
@@ -25,10 +27,10 @@ export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): N
   const extra = cleanTags(extraTags).map(([name, value]) => `${name}:${clean(value)}`);
   const unchanged = suffixOf(extra);
 
-  return (name) => {
+  const naming: Naming = (name) => {
     for (const { pattern, metricName, tags } of rules) {
-      const groups = pattern.exec(name);
-      if (groups === null) continue;
+      const groups = pattern(name);
+      if (groups === undefined) continue;
       const more = Object.entries(tags).map(
         ([tag, value]) => `${clean(tag)}:${clean(fill(value, groups))}`,
       );
@@ -39,11 +41,12 @@ export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): N
     }
     return { name, suffix: unchanged };
   };
+  return rules.length === 0 ? naming : rememberByName(naming);
 }
 
-/** A group that took no part, or that the pattern does not have, is empty. */
+/** A group that took no part is empty; one that the pattern does not have stays as written. */
 function fill(template: string, groups: readonly string[]): string {
-  return template.replace(GROUP, (_, group: string) => groups[Number(group)] ?? '');
+  return template.replace(GROUP, (written, group: string) => groups[Number(group)] ?? written);
 }
 
 function clean(text: string): string {

@@ -1,6 +1,7 @@
 import { StoreError } from '../../../src/core/errors';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { SOME_MATCH } from '../../support/rules';
 
 const NOW = 1_795_240_232.5;
 
@@ -37,7 +38,16 @@ function create(maxKeys?: number) {
 
 function hit(key: string, hits = 1, more: Partial<Increment> = {}): Increment {
   const windowEndSeconds = 1_795_240_260;
-  return { key, hits, limit: 10, unit: 'MINUTE', ttlSeconds: 80, windowEndSeconds, ...more };
+  return {
+    key,
+    hits,
+    limit: 10,
+    unit: 'MINUTE',
+    ttlSeconds: 80,
+    windowEndSeconds,
+    ...SOME_MATCH,
+    ...more,
+  };
 }
 
 describe('windows', () => {

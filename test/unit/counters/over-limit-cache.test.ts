@@ -3,6 +3,7 @@ import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
+import { SOME_MATCH } from '../../support/rules';
 
 const NOW = 1_795_240_200;
 const of = (key: string, more: Partial<Increment> = {}): Increment => ({
@@ -12,6 +13,7 @@ const of = (key: string, more: Partial<Increment> = {}): Increment => ({
   unit: 'MINUTE',
   ttlSeconds: 60,
   windowEndSeconds: NOW + 60,
+  ...SOME_MATCH,
   ...more,
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch } from '../../../src/core/ports';
 import { failedReply, joinReplies, splitBatch } from '../../../src/counters/redis/split-batch';
+import { SOME_MATCH } from '../../support/rules';
 
 function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
   const increments = Array.from({ length: size }, (_, at) => ({
@@ -11,6 +12,7 @@ function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
     unit: 'DAY' as const,
     ttlSeconds: 1,
     windowEndSeconds: 1,
+    ...SOME_MATCH,
   }));
   return { increments, runEnds, nowSeconds: 5 };
 }

@@ -1,3 +1,4 @@
+import type { Pattern } from '../../../src/platform/pattern';
 import { problemsOf, settingsOf, warningsOf } from './results';
 
 const outputOf = (env: Readonly<Record<string, string>>) => settingsOf(env).statistics.output;
@@ -56,11 +57,20 @@ describe('mogrifiers', () => {
     expect(mogrifiers).toEqual([
       {
         name: 'HITS',
-        pattern: /^rl\.(?<domain>[^.]+)\.total_hits$/,
+        pattern: expect.any(Function) as Pattern,
         metricName: 'rl.total_hits',
         tags: { domain: '$1' },
       },
-      { name: 'REST', pattern: /^rl\.(.+)$/, metricName: 'rl.$1', tags: {} },
+      {
+        name: 'REST',
+        pattern: expect.any(Function) as Pattern,
+        metricName: 'rl.$1',
+        tags: {},
+      },
+    ]);
+    expect(mogrifiers.map(({ pattern }) => pattern('rl.web.total_hits'))).toEqual([
+      ['rl.web.total_hits', 'web'],
+      ['rl.web.total_hits', 'web.total_hits'],
     ]);
   });
 
@@ -75,7 +85,7 @@ describe('mogrifiers', () => {
     const problems = problemsOf({ ...hits, DOG_STATSD_MOGRIFIER_HITS_PATTERN: '(a' });
     expect(problems).toEqual([
       expect.stringMatching(
-        /^DOG_STATSD_MOGRIFIER_HITS_PATTERN="\(a": expected a regular expression \(.*Unterminated group\)$/,
+        /^DOG_STATSD_MOGRIFIER_HITS_PATTERN="\(a": expected a regular expression \(.*missing closing \): `\(a`\)$/,
       ),
     ]);
   });

@@ -15,7 +15,10 @@ afterEach(() => {
 const OPTIONS = { queueSize: 10, batchSize: 4, delayMs: 100, exportTimeoutMs: 1_000 };
 
 /** A queue whose records are numbers; an export holds them as octets. */
-function start(options: Partial<SpanQueueOptions> = {}) {
+function start(
+  options: Partial<SpanQueueOptions> = {},
+  bytesOf: (record: number) => number = () => 1,
+) {
   const sent: SpanBatch[] = [];
   const dones: (() => void)[] = [];
   let encoded: number[] = [];
@@ -23,6 +26,7 @@ function start(options: Partial<SpanQueueOptions> = {}) {
   let dropped = 0;
   const queue = createSpanQueue<number>(
     {
+      sizeOf: bytesOf,
       encode: (record) => encoded.push(record),
       take() {
         const request = Uint8Array.from(encoded);
@@ -135,6 +139,20 @@ describe('createSpanQueue', () => {
       [12, 13, 20, 21],
     ]);
     expect(dropped()).toBe(7);
+  });
+
+  it('drops and counts what has no room in bytes, and has room again after an export', () => {
+    const { add, batches, dropped, endExport } = start({}, (record) =>
+      record === 1 ? 9_000 : 700,
+    );
+    add(0, 5);
+    expect(dropped()).toBe(3);
+    pass(101);
+    expect(batches()).toEqual([[0, 1]]);
+    endExport();
+    add(2, 6);
+    pass(1);
+    expect([batches()[1], dropped()]).toEqual([[2, 3, 4, 5], 3]);
   });
 
   it('keeps a batch size of one', () => {

@@ -4,7 +4,7 @@ import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan'
 import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
 import type { CounterPlace } from '../../../../src/core/rules/counter-place';
 import { descriptor, request } from '../../../support/requests';
-import { rulesOf } from '../../../support/rules';
+import { rulesOf, SOME_MATCH } from '../../../support/rules';
 
 const NOW = 1_795_240_201;
 const options: PlanOptions = { keyPrefix: 'p:', ttlJitterSeconds: 300, holdBack: false };
@@ -28,6 +28,8 @@ describe('planBatch', () => {
         unit: 'HOUR',
         ttlSeconds: 3_750,
         windowEndSeconds: 1_795_240_800,
+        rule: asks[0]?.limit,
+        entries: [{ key: 'user', value: 'ann' }],
       },
     ]);
     expect(asks).toMatchObject([{ hits: 1, increment: 0, hitsUpTo: 1, metric: 'shop.user' }]);
@@ -155,7 +157,13 @@ describe('Coalescer', () => {
     const joined = coalescer.join(one.place, one.values, one.hits);
     if (joined !== NOT_JOINED) return joined;
     const { hits } = one;
-    const rest = { limit: 1, unit: 'HOUR', ttlSeconds: 1, windowEndSeconds: 1 } as const;
+    const rest = {
+      limit: 1,
+      unit: 'HOUR',
+      ttlSeconds: 1,
+      windowEndSeconds: 1,
+      ...SOME_MATCH,
+    } as const;
     return coalescer.add({ key: nameOf(one), hits, ...rest });
   };
 

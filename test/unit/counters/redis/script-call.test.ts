@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { Command, type Redis } from 'ioredis';
 import { SCRIPTS } from '../../../../src/counters/redis/lua';
 import { callScript, encodeArguments } from '../../../../src/counters/redis/script-call';
+import { SOME_MATCH } from '../../../support/rules';
 
 const increments = fc.array(
   fc.record({
@@ -11,6 +12,8 @@ const increments = fc.array(
     unit: fc.constant('MINUTE' as const),
     ttlSeconds: fc.constantFrom(60, 61, 3600),
     windowEndSeconds: fc.constant(0),
+    rule: fc.constant(SOME_MATCH.rule),
+    entries: fc.constant(SOME_MATCH.entries),
   }),
   { maxLength: 20 },
 );

@@ -144,4 +144,19 @@ describe('the view of what happens now', () => {
     rules.current = rulesOf('shop', [{ key: 'path', limit: [9, 'DAY'] }]);
     expect(live.tree?.domains[0]?.rules[0]?.key).toBe('path');
   });
+
+  it('shows hot keys with the rule and the limit that are in force after a reload', async () => {
+    const { live, ask, pass, rules } = setUp();
+    live.start();
+    await ask('ann', 'ann');
+    rules.current = rulesOf('shop', [
+      { key: 'path', limit: [9, 'DAY'] },
+      { key: 'user', limit: [50, 'MINUTE'] },
+    ]);
+    pass(1_000);
+    live.take();
+    await ask('ann');
+    pass(1_000);
+    expect(live.take().hot).toMatchObject([{ rule: 1, limit: 50, value: 3 }]);
+  });
 });

@@ -5,14 +5,18 @@ const key = fc.integer({ min: 0, max: 40 }).map(String);
 const stream = fc.array(fc.tuple(key, fc.integer({ min: 1, max: 1_000 })), { maxLength: 400 });
 const places = fc.integer({ min: 1, max: 16 });
 
+interface Named {
+  readonly key: string;
+}
+
 function count(size: number, additions: readonly (readonly [string, number])[]) {
-  const sketch = new FrequentItems<string>(size);
+  const sketch = new FrequentItems<Named>(size);
   const exact = new Map<string, number>();
   for (const [one, weight] of additions) {
-    sketch.add(one, weight, (text) => text);
+    sketch.add(one, weight, () => ({ key: one }));
     exact.set(one, (exact.get(one) ?? 0) + weight);
   }
-  const counted = new Map([...sketch].map(({ item, weight }) => [item, weight]));
+  const counted = new Map([...sketch].map(({ item, weight }) => [item.key, weight]));
   return { sketch, exact, counted, total: additions.reduce((sum, [, weight]) => sum + weight, 0) };
 }
 
@@ -51,13 +55,14 @@ describe('the sketch of the heaviest items', () => {
   });
 
   it('finds the few that make most of the traffic among a million others', () => {
-    const sketch = new FrequentItems<string>(512);
+    const sketch = new FrequentItems<Named>(512);
     for (let i = 0; i < 1_000_000; i++) {
-      sketch.add(`rare-${String(i)}`, 1, (text) => text);
-      if (i % 50 === 0) sketch.add('hot', 1, (text) => text);
+      const key = `rare-${String(i)}`;
+      sketch.add(key, 1, () => ({ key }));
+      if (i % 50 === 0) sketch.add('hot', 1, () => ({ key: 'hot' }));
     }
     const [first] = [...sketch].sort((a, b) => b.weight - a.weight);
-    expect(first?.item).toBe('hot');
+    expect(first?.item.key).toBe('hot');
     expect(20_000 - (first?.weight ?? 0)).toBeLessThanOrEqual(sketch.error);
     expect(sketch.error).toBeLessThanOrEqual((2 * 1_020_000) / 512);
   });
@@ -72,15 +77,15 @@ describe('the sketch of the heaviest items', () => {
     expect(error).toBeGreaterThan(0);
     sketch.fade(0.5);
     expect(sketch.error).toBe(error / 2);
-    for (const { item, weight } of sketch) expect(weight).toBe((counted.get(item) ?? 0) / 2);
+    for (const { item, weight } of sketch) expect(weight).toBe((counted.get(item.key) ?? 0) / 2);
     sketch.clear();
     expect([[...sketch], sketch.error]).toEqual([[], 0]);
   });
 
   it('keeps the item that came first', () => {
-    const sketch = new FrequentItems<object>(4);
-    const made = sketch.add('a', 1, () => ({}));
-    expect(sketch.add('a', 1, () => ({}))).toBe(made);
+    const sketch = new FrequentItems<Named>(4);
+    const made = sketch.add('a', 1, () => ({ key: 'a' }));
+    expect(sketch.add('a', 1, () => ({ key: 'a' }))).toBe(made);
     expect(sketch.peek('a')).toBe(made);
     expect(sketch.peek('b')).toBeUndefined();
   });

@@ -1,5 +1,6 @@
 import type { CounterReply, Increment } from '../../../../src/core/ports';
 import { HotKeys } from '../../../../src/stats/live/hot-keys';
+import { SOME_MATCH } from '../../../support/rules';
 
 const NOW = 1_000_030;
 
@@ -12,9 +13,13 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
     unit: 'MINUTE',
     ttlSeconds: 60,
     windowEndSeconds,
+    ...SOME_MATCH,
     ...rest,
   };
 }
+
+const PATH = { domain: 'd', entries: undefined, rule: undefined };
+const create = (random: () => number) => new HotKeys({ random, pathOf: () => PATH }, 'p:');
 
 function record(
   keys: HotKeys,
@@ -28,12 +33,12 @@ function record(
 
 describe('the hottest keys', () => {
   it('says how often a counter is hit, where it stands and what it may reach', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     record(keys, [increment('shop_user_ann_', 30), increment('shop_user_bob_', 6)], {
       after: [130, 6],
     });
     keys.pass(2);
-    const limit = { limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
+    const limit = { path: PATH, limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
     expect(keys.top(5, NOW)).toEqual([
       { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
       { name: 'shop_user_bob_', perSecond: 3, value: 6, isOver: false, ...limit },
@@ -43,7 +48,7 @@ describe('the hottest keys', () => {
   });
 
   it('shows a steady rate as it is from the first second on, and forgets what ended', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     const rates = Array.from({ length: 8 }, () => {
       record(keys, [increment('a_', 50)]);
       keys.pass(1);
@@ -62,7 +67,7 @@ describe('the hottest keys', () => {
   });
 
   it('joins the windows of one counter, shows the later value, and drops windows that are over', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     const before = { windowEndSeconds: NOW - 1 };
     record(keys, [
       increment('a_', 99, before),
@@ -76,7 +81,7 @@ describe('the hottest keys', () => {
   });
 
   it('gives no weight to hits given back, to looks and to what failed, but follows the value', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     record(keys, [increment('a_', 5), increment('b_', 0), increment('c_', 9)], {
       failures: new Map([[2, new Error('away') as never]]),
     });
@@ -89,7 +94,7 @@ describe('the hottest keys', () => {
   });
 
   it('keeps the last value where the local cache knew that a counter is over', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     record(keys, [increment('a_', 1), increment('b_', 1)], {
       after: [101, 0],
       known: [false, true],
@@ -104,7 +109,7 @@ describe('the hottest keys', () => {
 
   it('looks at a share of a flood, and weighs it so that rates stay right', () => {
     let at = 0;
-    const keys = new HotKeys('p:', () => ((at += 1) * 0.618_033_988) % 1);
+    const keys = create(() => ((at += 1) * 0.618_033_988) % 1);
     const rates: number[] = [];
     for (let second = 0; second < 8; second++) {
       for (let batch = 0; batch < 1_000; batch++) {
@@ -128,7 +133,7 @@ describe('the hottest keys', () => {
   });
 
   it('leaves out keys that are longer than anybody reads', () => {
-    const keys = new HotKeys('p:', () => 0);
+    const keys = create(() => 0);
     record(keys, [increment(`${'x'.repeat(3_000)}_`, 5)]);
     keys.pass(1);
     expect(keys.top(9, NOW)).toEqual([]);

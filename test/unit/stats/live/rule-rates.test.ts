@@ -108,7 +108,7 @@ describe('hits by rule', () => {
     rates.record(
       tallyOf([
         { limit, metric: 'my.shop.user_ann', totalHits: 4 },
-        { limit, metric: 'gone.user_ann', totalHits: 2 },
+        { limit: { ...limit, domain: 'gone' }, metric: 'gone.user_ann', totalHits: 2 },
       ]),
     );
     expect(rates.take()).toEqual({ rules: [], domains: [[0, [4, 0, 0, 0]]], total: [6, 0, 0, 0] });

@@ -31,7 +31,7 @@ const countHits =
   };
 
 function mappingFile(text: string) {
-  const parsed = parseMapping(text, { compilePattern: (pattern) => new RegExp(pattern) });
+  const parsed = parseMapping(text);
   if (!parsed.ok) throw new Error(parsed.problems.join());
   return parsed.mapping;
 }

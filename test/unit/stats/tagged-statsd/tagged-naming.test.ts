@@ -1,12 +1,18 @@
 import fc from 'fast-check';
+import { compilePattern } from '../../../../src/platform/pattern';
 import { createTaggedNaming } from '../../../../src/stats/tagged-statsd/tagged-naming';
+import { startStopwatch } from '../../../support/core-time';
 
 const HITS = {
-  pattern: /^rl\.([^.]+)\.(.+)\.(total_hits)$/,
+  pattern: compilePattern('^rl\\.([^.]+)\\.(.+)\\.(total_hits)$'),
   metricName: 'hits.$3',
   tags: { domain: '$1', descriptor: '$2', whole: '$0' },
 };
-const REST = { pattern: /^rl\.([^.]+)\.(.+)\.(\w+)$/, metricName: '$3', tags: { domain: '$1' } };
+const REST = {
+  pattern: compilePattern('^rl\\.([^.]+)\\.(.+)\\.(\\w+)$'),
+  metricName: '$3',
+  tags: { domain: '$1' },
+};
 
 describe('createTaggedNaming', () => {
   it('writes extra tags as tags', () => {
@@ -31,9 +37,49 @@ describe('createTaggedNaming', () => {
     expect(written([REST, HITS])).toEqual({ name: 'total_hits', suffix: '|#app:x,domain:web' });
   });
 
-  it('reads $10 as the tenth group, and one that is not there as nothing', () => {
-    const rule = { pattern: /^(a)(b)$/, metricName: 'n$1$10$2$9', tags: {} };
-    expect(createTaggedNaming({ rules: [rule], extraTags: {} })('ab').name).toBe('nab');
+  it.each([
+    ['n$1$10$2$9', 'na$10b$9'],
+    ['$01.$99999999999999999999', 'a.$99999999999999999999'],
+    ['$3.$2', '.b'],
+    ['$$1.${1}.$name', '$a.${1}.$name'],
+  ])(
+    'fills %s with the groups that the pattern has, and leaves the rest as written',
+    (metricName, name) => {
+      const rule = { pattern: compilePattern('^(a)(b)(c)?$'), metricName, tags: { t: metricName } };
+      expect(createTaggedNaming({ rules: [rule], extraTags: {} })('ab')).toEqual({
+        name,
+        suffix: `|#t:${name}`,
+      });
+    },
+  );
+
+  it('matches a name once, however many flushes come', () => {
+    let matches = 0;
+    const pattern = () => {
+      matches += 1;
+      return undefined;
+    };
+    const rule = { pattern, metricName: 'n', tags: {} };
+    const naming = createTaggedNaming({ rules: [rule], extraTags: { app: 'x' } });
+    for (let flush = 0; flush < 3; flush++) {
+      expect(naming('a.b')).toEqual({ name: 'a.b', suffix: '|#app:x' });
+      naming('c.d');
+    }
+    expect(matches).toBe(2);
+  });
+
+  it('takes no second for names of a thousand dots', () => {
+    const pattern = compilePattern(
+      '^ratelimit\\.service\\.rate_limit\\.(.*)\\.(.*)\\.(.*)\\.over_limit$',
+    );
+    const rules = [{ pattern, metricName: 'n', tags: { a: '$1' } }];
+    const naming = createTaggedNaming({ rules, extraTags: {} });
+    const elapsedMs = startStopwatch();
+    for (let i = 0; i < 100; i++) {
+      const name = `ratelimit.service.rate_limit.${String(i)}${'.'.repeat(1_000)}domain_not_found`;
+      expect(naming(name).name).toBe(name);
+    }
+    expect(elapsedMs()).toBeLessThan(1_000);
   });
 
   it('lets no value from a request start another tag, value or line', () => {
