@@ -56,6 +56,6 @@ export function readStores(read: Read, findings: Findings): StoreSection {
     perSecondStore: isSplit(kind, readings, findings) ? second : undefined,
     storeFailure: { mode: failureMode, replicas: failureReplicas },
     memstore: kind === 'memstore' ? toMemstore(memstore, findings) : undefined,
-    memory: { maxKeys: backend.values.memoryMaxKeys },
+    memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
   };
 }
