@@ -64,7 +64,7 @@ function chooseStore(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const { store, perSecondStore, memstore, memory } = settings;
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
-    const counters = createMemoryCounters(deps, { maxKeys: memory.maxKeys });
+    const counters = createMemoryCounters(deps, memory);
     return { counters, ...alwaysThere(), run$: of(), description: 'memory' };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);

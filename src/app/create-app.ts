@@ -22,6 +22,7 @@ import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
+import { createStoreErrorLog } from './create-store-error-log';
 import { createTransports } from './create-transports';
 import { gatheringMs } from './gathering-window';
 import { toDecisionOptions } from './decision-options';
@@ -111,7 +112,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   });
 
   // Takes the place of a store that is away; its statistics are none of those of BACKEND_TYPE=memory.
-  const localCounters = createMemoryCounters({ clock }, { maxKeys: settings.memory.maxKeys });
+  const localCounters = createMemoryCounters({ clock }, settings.memory);
   const decideBatch = createDecideBatch(
     {
       rules,
@@ -120,6 +121,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
       clock,
       random,
       tracer: tracing?.tracer,
+      onStoreError: createStoreErrorLog({ logger, monotonicMs }),
       onFault: (error) => {
         logger.error('a batch of decisions failed', { error });
       },

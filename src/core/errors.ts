@@ -41,16 +41,35 @@ export type StoreFault =
 export interface StoreErrorOptions extends ErrorOptions {
   /** `store` when nothing is said. */
   readonly fault?: StoreFault;
+  /** See `StoreError`; a sentence that suits the code and the fault when nothing is said. */
+  readonly forCaller?: string;
 }
 
-/** What a counter store raises. Its message never holds a credential. */
+const FOR_CALLER: Readonly<Record<StoreFault, string>> = {
+  store: 'the counter store cannot be reached',
+  node: 'the counter store cannot be reached',
+  answer: 'the counter store answered with an error',
+  key: 'the counter store cannot count under this key',
+  breaker: 'the counter store is away and not asked',
+};
+
+/**
+ * What a counter store raises. Its message is for operators: it may hold the address and the words of the store, and
+ * never a credential. `forCaller` holds neither.
+ */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: 'store_unavailable' | 'store_timeout';
   readonly fault: StoreFault;
+  readonly forCaller: string;
   constructor(code: StoreError['code'], message: string, options: StoreErrorOptions = {}) {
     super(message, options);
     this.code = code;
     this.fault = options.fault ?? 'store';
+    this.forCaller = options.forCaller ?? toCallerText(code, this.fault);
   }
+}
+
+function toCallerText(code: StoreError['code'], fault: StoreFault): string {
+  return code === 'store_timeout' ? 'the counter store did not answer in time' : FOR_CALLER[fault];
 }

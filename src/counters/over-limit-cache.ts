@@ -1,4 +1,5 @@
 import { type CounterBatch, type Increment, type Statistics } from '../core/ports';
+import { bytesOfText, copyText, toKeptKey } from './kept-key';
 
 /** Counters known to be over a limit, so that nobody has to ask a store for them. */
 export interface OverLimitCache {
@@ -15,6 +16,12 @@ export interface OverLimitCache {
 export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
+}
+
+/** The entries of one window, and the oldest of them first in a walk that goes on where it stopped. */
+interface OverWindow {
+  readonly entries: Map<string, Entry>;
+  oldest: MapIterator<[string, Entry]>;
 }
 
 interface Entry {
@@ -34,7 +41,7 @@ export function createOverLimitCache(
   { statistics }: { readonly statistics?: Pick<Statistics, 'gauge'> },
   { sizeBytes }: OverLimitCacheOptions,
 ): OverLimitCache {
-  const windows = new Map<number, Map<string, Entry>>();
+  const windows = new Map<number, OverWindow>();
   const count = { hit: 0, miss: 0, expired: 0, evacuated: 0, overwritten: 0 };
   let entries = 0;
   let bytes = 0;
@@ -53,7 +60,7 @@ export function createOverLimitCache(
 
   const dropEnded = (nowSeconds: number): void => {
     while (firstEnd <= nowSeconds) {
-      const ended = windows.get(firstEnd) ?? new Map<string, Entry>();
+      const { entries: ended } = windows.get(firstEnd) as OverWindow;
       count.expired += ended.size;
       for (const [key, entry] of ended) drop(key, entry);
       windows.delete(firstEnd);
@@ -63,23 +70,25 @@ export function createOverLimitCache(
 
   const makeRoom = (): void => {
     while (bytes > sizeBytes) {
-      const window = windows.get(firstEnd) as Map<string, Entry>;
-      for (const [key, entry] of window) {
-        window.delete(key);
-        drop(key, entry);
-        count.evacuated += 1;
-        break;
+      const window = windows.get(firstEnd) as OverWindow;
+      const oldest = nextOldest(window);
+      if (oldest === undefined) {
+        windows.delete(firstEnd);
+        findFirstEnd();
+        continue;
       }
-      if (window.size > 0) continue;
-      windows.delete(firstEnd);
-      findFirstEnd();
+      const [key, entry] = oldest;
+      window.entries.delete(key);
+      drop(key, entry);
+      count.evacuated += 1;
     }
   };
 
-  const windowOf = (endSeconds: number): Map<string, Entry> => {
+  const windowOf = (endSeconds: number): OverWindow => {
     const known = windows.get(endSeconds);
     if (known !== undefined) return known;
-    const opened = new Map<string, Entry>();
+    const ofWindow = new Map<string, Entry>();
+    const opened = { entries: ofWindow, oldest: ofWindow.entries() };
     windows.set(endSeconds, opened);
     firstEnd = Math.min(firstEnd, endSeconds);
     return opened;
@@ -102,7 +111,7 @@ export function createOverLimitCache(
   return {
     isOver({ key, limit, windowEndSeconds }, nowSeconds) {
       dropEnded(nowSeconds);
-      const entry = windows.get(windowEndSeconds)?.get(key);
+      const entry = windows.get(windowEndSeconds)?.entries.get(toKeptKey(key));
       if (entry === undefined || limit > entry.limit) {
         count.miss += 1;
         return false;
@@ -115,24 +124,26 @@ export function createOverLimitCache(
     remember({ key, limit, windowEndSeconds }, nowSeconds) {
       if (windowEndSeconds <= nowSeconds) return;
       const window = windowOf(windowEndSeconds);
-      const known = window.get(key);
+      const kept = toKeptKey(key);
+      const known = window.entries.get(kept);
       if (known !== undefined) {
         known.limit = Math.max(known.limit, limit);
         count.overwritten += 1;
         return;
       }
-      window.set(key, { limit, accessSeconds: nowSeconds });
+      window.entries.set(copyText(kept), { limit, accessSeconds: nowSeconds });
       entries += 1;
-      bytes += bytesOf(key);
+      bytes += bytesOf(kept);
       accessSeconds += nowSeconds;
       makeRoom();
     },
     forget({ key, windowEndSeconds }) {
       const window = windows.get(windowEndSeconds);
-      const entry = window?.get(key);
+      const kept = toKeptKey(key);
+      const entry = window?.entries.get(kept);
       if (window === undefined || entry === undefined) return;
-      window.delete(key);
-      drop(key, entry);
+      window.entries.delete(kept);
+      drop(kept, entry);
     },
     close() {
       for (const remove of removals) remove?.();
@@ -140,9 +151,22 @@ export function createOverLimitCache(
   };
 }
 
-/** V8 takes one or two bytes for a character; two is the most. */
+/** The most that an entry takes. */
 function bytesOf(key: string): number {
-  return ENTRY_BYTES + 2 * key.length;
+  return ENTRY_BYTES + bytesOfText(key);
+}
+
+/**
+ * The oldest entry of a window; undefined when it has none. A walk that began anew each time would pass over all places
+ * whose entries have gone before. What comes after the end of a walk needs a new one.
+ */
+function nextOldest(window: OverWindow): readonly [string, Entry] | undefined {
+  let next = window.oldest.next();
+  if (next.done === true) {
+    window.oldest = window.entries.entries();
+    next = window.oldest.next();
+  }
+  return next.done === true ? undefined : next.value;
 }
 
 /** Whether anything of a batch is known to be over; gives hits back their effect. */

@@ -2,7 +2,13 @@ import type { Ask, Plan } from '../core/counters/plan';
 import type { Windows } from '../core/counters/windows';
 import { limitHeaders, type HeaderNames } from '../core/decision/headers';
 import { dynamicMetadata } from '../core/decision/metadata';
-import { judgeInOutage, policyOf, type Outage, type OutageOptions } from '../core/decision/outage';
+import {
+  judgeInOutage,
+  judgeUnknown,
+  policyOf,
+  type Outage,
+  type OutageOptions,
+} from '../core/decision/outage';
 import { overallCode } from '../core/decision/overall';
 import type { TallySheet } from '../core/decision/tally';
 import {
@@ -13,9 +19,10 @@ import {
   type JudgeOptions,
   type Verdict,
 } from '../core/decision/verdict';
-import { failure, type Failure, type StoreError } from '../core/errors';
+import { failure, type StoreError } from '../core/errors';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
-import type { Answer, CounterReply } from '../core/ports';
+import type { Answer } from '../core/ports';
+import { hitsAfter, hitsBeside, noteFirst, type Counted } from './counted';
 
 export interface AnswerOptions extends JudgeOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
@@ -31,12 +38,6 @@ export interface AnswerOptions extends JudgeOptions, OutageOptions {
   readonly readFirst?: boolean;
 }
 
-/** What the counters say of a batch; `outage` is undefined when the store counted all of it. */
-export interface Counted {
-  readonly reply: CounterReply;
-  readonly outage: Outage | undefined;
-}
-
 const NO_HEADERS: readonly Header[] = [];
 
 /** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the tally. */
@@ -50,50 +51,77 @@ export function answerFor(
   options: AnswerOptions,
   tally: TallySheet,
 ): Answer {
-  const failed = failureAmong(plan, start, end, counted, options, tally);
-  if (failed !== undefined) {
+  const verdicts = judgeAll(plan, start, end, counted, windows, options);
+  const error =
+    counted.outage && errorFor(plan, start, end, counted.outage, verdicts, options, tally);
+  if (error !== undefined) {
     for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
-    return failed;
+    return failure(error.code, error.forCaller);
   }
-  const verdicts = new Array<Verdict | undefined>(end - start);
   const statuses = new Array<DescriptorStatus>(end - start);
   for (let i = start; i < end; i++) {
     const ask = plan.asks[i];
-    const verdict =
-      ask === undefined ? undefined : judgeAsk(ask, plan, start, counted, windows, options);
-    verdicts[i - start] = verdict;
+    const verdict = verdicts[i - start];
     statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
   return toDecision(request, verdicts, statuses, options, tally);
 }
 
+/** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */
+function errorFor(
+  plan: Plan,
+  start: number,
+  end: number,
+  outage: Outage,
+  verdicts: readonly (Verdict | undefined)[],
+  options: AnswerOptions,
+  tally: TallySheet,
+): StoreError | undefined {
+  const failed = failureAmong(plan, start, end, outage, options);
+  if (failed === undefined) return undefined;
+  const { first, final } = failed;
+  const isAnswered = final === undefined || isKnownOver(verdicts, options);
+  tally.storeFailed(final ?? first, isAnswered);
+  return isAnswered ? undefined : final;
+}
+
 /**
- * A request fails when one of its counters did and the rule's `on_store_error` gives no other answer:
- * its other descriptors cannot be told apart from it.
+ * OVER_LIMIT whatever the failed counters stand at: a caller that is over one limit must not get past it by making
+ * another counter fail.
  */
+function isKnownOver(
+  verdicts: readonly (Verdict | undefined)[],
+  { shadowMode, quotaMode }: AnswerOptions,
+): boolean {
+  return !shadowMode && overallCode(verdicts, quotaMode) === 'OVER_LIMIT';
+}
+
+/** What the store failed of one request. */
+interface Failed {
+  readonly first: StoreError;
+  /** The first that no `on_store_error` answers. */
+  readonly final: StoreError | undefined;
+}
+
 function failureAmong(
   plan: Plan,
   start: number,
   end: number,
-  { outage }: Counted,
+  outage: Outage,
   options: AnswerOptions,
-  tally: TallySheet,
-): Failure | undefined {
-  if (outage === undefined) return undefined;
+): Failed | undefined {
   let first: StoreError | undefined;
   for (let i = start; i < end; i++) {
     const ask = plan.asks[i];
-    const error = ask === undefined ? undefined : outage.errorOf(ask.increment);
-    if (ask === undefined || error === undefined || ask.increment === -1) continue;
+    if (ask === undefined || ask.increment === -1) continue;
+    const error = outage.errorOf(ask.increment);
+    if (error === undefined) continue;
     first ??= error;
     const final = finalError(ask, error, outage, options);
-    if (final === undefined) continue;
-    tally.storeFailed(error, false);
-    return failure(final.code, final.message);
+    if (final !== undefined) return { first, final };
   }
-  if (first !== undefined) tally.storeFailed(first, true);
-  return undefined;
+  return first && { first, final: undefined };
 }
 
 /** Undefined when the rule has an answer all the same. */
@@ -110,12 +138,30 @@ function finalError(
   return count === undefined ? error : count.error;
 }
 
+function judgeAll(
+  plan: Plan,
+  start: number,
+  end: number,
+  counted: Counted,
+  windows: Windows,
+  options: AnswerOptions,
+): readonly (Verdict | undefined)[] {
+  const { firstAsks } = counted;
+  const verdicts = new Array<Verdict | undefined>(end - start);
+  for (let i = start; i < end; i++) {
+    const ask = plan.asks[i];
+    if (ask === undefined) continue;
+    if (firstAsks !== undefined) noteFirst(firstAsks, ask, i, start);
+    verdicts[i - start] = judgeAsk(ask, plan, counted, windows, options);
+  }
+  return verdicts;
+}
+
 /** Askers that share an increment each see the counter as it stood after their own hits. */
 function judgeAsk(
   ask: Ask,
   plan: Plan,
-  start: number,
-  { reply, outage }: Counted,
+  { reply, outage, firstAsks }: Counted,
   windows: Windows,
   options: AnswerOptions,
 ): Verdict {
@@ -127,39 +173,30 @@ function judgeAsk(
   if (reply.known?.[increment] === true) return judgeKnownOver(ask, windows, options);
   const total = reply.after[increment] as number;
   if (reply.held?.[increment] === true) return judge(ask, total, true, windows, options);
-  const behind = options.readFirst === true ? behindRead(ask, plan, start) : behindOwn(ask, plan);
-  return judge(ask, total - behind, false, windows, options);
+  const others = firstAsks === undefined ? hitsAfter(ask, plan) : hitsBeside(ask, plan, firstAsks);
+  return judge(ask, total - others, false, windows, options);
 }
 
 function judgeFailed(
   ask: Ask,
   plan: Plan,
   error: StoreError,
-  { local }: Outage,
+  outage: Outage,
   windows: Windows,
   options: AnswerOptions,
 ): Verdict {
+  if (finalError(ask, error, outage, options) !== undefined) return judgeUnknown(ask, options);
   const policy = policyOf(ask, error, options);
-  const { after, isHeld } = local.get(ask.increment) ?? { after: 0, isHeld: false };
-  const own = isHeld ? after : after - behindOwn(ask, plan);
+  const { after, isHeld } = outage.local.get(ask.increment) ?? { after: 0, isHeld: false };
+  const own = isHeld ? after : after - hitsAfter(ask, plan);
   return judgeInOutage(ask, policy, own, isHeld, windows, options);
 }
 
-/** The hits of an ask's increment that came after its own. */
-function behindOwn({ increment, hitsUpTo }: Ask, { increments }: Plan): number {
-  return Number(increments[increment]?.hits) - hitsUpTo;
-}
-
-/** All hits of its increment but its own and those of the requests before. */
-function behindRead(ask: Ask, plan: Plan, start: number): number {
-  let first = start;
-  while (plan.asks[first]?.increment !== ask.increment) first += 1;
-  const { hits, hitsUpTo } = plan.asks[first] as Ask;
-  const earlier = hitsUpTo - hits;
-  return Number(plan.increments[ask.increment]?.hits) - earlier - ask.hits;
-}
-
 function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: TallySheet): void {
+  if (verdict.status === NO_LIMIT) {
+    tally.hitsOnly(ask);
+    return;
+  }
   tally.rules.push(verdict);
   const exact = increments[ask.increment]?.hits;
   if (typeof exact === 'bigint' && exact > 0) tally.lostDigits(ask, exact);

@@ -14,7 +14,8 @@ import type {
   Random,
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
-import { answerFor, type AnswerOptions, type Counted } from './answer';
+import { answerFor, type AnswerOptions } from './answer';
+import { createFirstAsks, type Counted } from './counted';
 
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
@@ -26,6 +27,8 @@ export interface DecisionDeps {
   readonly random: Random;
   /** Undefined: nothing is traced. */
   readonly tracer?: BatchTracer | undefined;
+  /** Hears the first error of each batch that its store did not count whole: callers are not given its reason. */
+  readonly onStoreError?: (error: StoreError) => void;
   /** Told of a fault of ours; the questions it hit are answered `internal`. */
   readonly onFault: (error: unknown) => void;
 }
@@ -55,9 +58,10 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       trace?.matched(plan.increments.length);
       const reply = await count(deps.counters, plan, nowSeconds);
       if (plan.increments.length > 0) trace?.counted(reply);
+      const firstAsks = options.readFirst === true ? createFirstAsks(plan) : undefined;
       const counted = isWhole(reply)
-        ? { reply, outage: undefined }
-        : await makeUpFor(reply, plan, nowSeconds, deps.localCounters, options);
+        ? { reply, outage: undefined, firstAsks }
+        : { ...(await makeUpFor(reply, plan, nowSeconds, deps, options)), firstAsks };
       return answerAll(questions, plan, counted, windows, options, trace);
     } catch (error) {
       deps.onFault(error);
@@ -78,7 +82,8 @@ async function count(
     return await counters.add({ increments, runEnds, nowSeconds });
   } catch (error) {
     if (error instanceof StoreError) return error;
-    return new StoreError('store_unavailable', 'the counter store failed', { cause: error });
+    const message = 'the counter store failed';
+    return new StoreError('store_unavailable', message, { cause: error, forCaller: message });
   }
 }
 
@@ -86,14 +91,20 @@ function isWhole(reply: CounterReply | StoreError): reply is CounterReply {
   return !(reply instanceof StoreError) && reply.failures === undefined;
 }
 
+function firstError(reply: CounterReply | StoreError): StoreError {
+  if (reply instanceof StoreError) return reply;
+  return reply.failures?.values().next().value as StoreError;
+}
+
 /** Counts in this process what the store failed and a rule wants counted here. */
 async function makeUpFor(
   reply: CounterReply | StoreError,
   plan: Plan,
   nowSeconds: number,
-  localCounters: Pick<Counters, 'add'> | undefined,
+  { localCounters, onStoreError }: Pick<DecisionDeps, 'localCounters' | 'onStoreError'>,
   options: DecisionOptions,
-): Promise<Counted> {
+): Promise<Omit<Counted, 'firstAsks'>> {
+  onStoreError?.(firstError(reply));
   const errorOf = (increment: number): StoreError | undefined =>
     reply instanceof StoreError ? reply : reply.failures?.get(increment);
   const counts = reply instanceof StoreError ? NOTHING_TO_COUNT : reply;

@@ -24,6 +24,10 @@ export const backendTable = {
     default: '1000000',
     doc: 'memory: most counters that are kept at the same time',
   }),
+  memoryMaxBytes: setting('MEMORY_MAX_BYTES', wholeNumber(1_048_576), {
+    default: '536870912',
+    doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
+  }),
 };
 
 export interface BackendReadings {

@@ -88,6 +88,6 @@ export function readStores(
     perSecondStore: isSplit(kind, readings, findings) ? second : undefined,
     storeFailure: { mode: failureMode, replicas: failureReplicas },
     memstore: kind === 'memstore' ? toMemstore(memstore, findings) : undefined,
-    memory: { maxKeys: backend.values.memoryMaxKeys },
+    memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
   };
 }

@@ -37,6 +37,8 @@ export interface Settings {
   readonly memory: {
     /** Most counters that are kept at the same time. */
     readonly maxKeys: number;
+    /** Most bytes that they may take. */
+    readonly maxBytes: number;
   };
   readonly statistics: StatisticsSettings;
   /** Undefined: nothing is traced. */

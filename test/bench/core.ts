@@ -42,11 +42,12 @@ function decide(
   const plan = planBatch(rules, requests, windows, options, Math.random);
   const after = plan.increments.map(() => 7);
   const reply = { after, held: undefined, failures: undefined };
+  const counted = { reply, outage: undefined, firstAsks: undefined };
   const tally = new TallySheet(plan.unknownDomains);
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;
-    answerFor(request, plan, at, end, { reply, outage: undefined }, windows, options, tally);
+    answerFor(request, plan, at, end, counted, windows, options, tally);
     at = end;
   }
 }

@@ -3,7 +3,7 @@ import type { Windows } from '../counters/windows';
 import type { StoreError } from '../errors';
 import type { CounterBatch, CounterReply, Increment } from '../ports';
 import type { OnStoreError } from '../rules/definition';
-import { judge, judgeUncounted, type JudgeOptions, type Verdict } from './verdict';
+import { judge, judgeUncounted, NO_LIMIT, type JudgeOptions, type Verdict } from './verdict';
 
 export interface OutageOptions {
   /** KVSTORE_FAILURE_MODE: what happens under a rule that says nothing itself; `error` when undefined. */
@@ -105,6 +105,26 @@ export function judgeInOutage(
 ): Verdict {
   if (policy === 'local') return judge(withShare(ask, options), after, isHeld, windows, options);
   return judgeUncounted(ask, policy === 'deny', windows, options);
+}
+
+/**
+ * The verdict on an ask that is left without an answer while another one of its request is over its limit: OK without a
+ * limit, since nothing is known of it. A quota of which nothing is known is not over.
+ */
+export function judgeUnknown(ask: Ask, { quotaMode }: Pick<JudgeOptions, 'quotaMode'>): Verdict {
+  return {
+    status: NO_LIMIT,
+    bearing: quotaMode || ask.limit.quotaMode ? 'quota' : 'hard',
+    metadata: undefined,
+    limit: ask.limit,
+    metric: ask.metric,
+    totalHits: Math.max(ask.hits, 0),
+    overLimit: 0,
+    nearLimit: 0,
+    withinLimit: 0,
+    shadowMode: 0,
+    overLimitWithLocalCache: 0,
+  };
 }
 
 /** The same ask under this instance's share of its limit; the status goes on showing the whole one. */

@@ -104,7 +104,8 @@ export function judge(
     const status = toStatus(code, limit.current, 0, secondsUntilReset);
     return toVerdict(ask, bearing, status, hits, splitOver(ask, hits, after, near));
   }
-  const remaining = limit.requestsPerUnit - after;
+  // A counter that others set back, or that stood below 0, leaves no more than the limit.
+  const remaining = limit.requestsPerUnit - Math.max(after, 0);
   const status = toStatus('OK', limit.current, remaining, secondsUntilReset);
   const nearHits = held ? 0 : hitsAbove(near, hits, after);
   const split = { over: 0, near: nearHits, within: hits, shadow: 0 };

@@ -132,9 +132,21 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
   };
 }
 
-/** Hits of one sign can be added together: counters stop at 0, so that the order of signs matters. */
-function enqueue({ waiting }: Queue, hits: Count, expiry: number): void {
+/**
+ * Adds hits to what waits, which is never more than a parcel that gives back and then one that takes: counters stop at 0,
+ * and any order of both comes to the same as those two.
+ */
+function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: number): void {
   const last = waiting.at(-1);
-  if (last !== undefined && last.hits < 0 === hits < 0) last.hits = sumHits(last.hits, hits);
-  else waiting.push({ hits, expiry });
+  if (last === undefined || (last.hits < 0 && hits >= 0)) {
+    waiting.push({ hits, expiry });
+    return;
+  }
+  const sum = sumHits(last.hits, hits);
+  if (last.hits < 0 || hits >= 0 || sum >= 0) {
+    last.hits = sum;
+    return;
+  }
+  waiting.pop();
+  enqueue({ waiting }, sum, expiry);
 }

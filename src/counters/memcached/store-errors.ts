@@ -44,8 +44,9 @@ export function checkIsError(line: string, command: string): void {
   throw new Error(`it answered to ${command}: ${shorten(line)}`);
 }
 
+/** What the caller may be told as it is. */
 export function toKeyError(message: string): StoreError {
-  return new StoreError('store_unavailable', message, { fault: 'key' });
+  return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
 }
 
 /** What went wrong, in words; a connection to several addresses fails with a code and no message. */

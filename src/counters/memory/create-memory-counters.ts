@@ -7,9 +7,11 @@ import {
   type Increment,
   type Statistics,
 } from '../../core/ports';
+import { toKeptKey } from '../kept-key';
 import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
 import { applyHits } from './apply-hits';
 import {
+  bytesOfCounter,
   classify,
   findCounter,
   shareClassOf,
@@ -19,7 +21,10 @@ import {
 import { createWindowBuckets } from './window-buckets';
 
 /** Live counters that one process keeps unless told otherwise. */
-export const DEFAULT_MAX_KEYS = 1_000_000;
+const DEFAULT_MAX_KEYS = 1_000_000;
+
+/** Room for as many keys of 188 characters. */
+const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
 /** How often ended windows are dropped when nobody asks any more. */
 const IDLE_SWEEP_MS = 1_000;
@@ -33,6 +38,8 @@ export interface MemoryCountersDeps {
 export interface MemoryCountersOptions {
   /** Cap on live counters. */
   readonly maxKeys?: number;
+  /** Cap on the bytes that they take. */
+  readonly maxBytes?: number;
 }
 
 /** A counter as it stands: to the last digit, and the seconds for which a store would still keep it. */
@@ -47,18 +54,18 @@ export interface MemoryCounters extends Counters {
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
-  /** Every live counter, soonest end of window first. */
+  /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
 
 /**
- * Counters in this process: exact, at once, gone when the process ends. Above `maxKeys` it forgets
+ * Counters in this process: exact, at once, gone when the process ends. Above `maxKeys` or `maxBytes` it forgets
  * counters that are under their limit, the least used first. One that has reached its limit is kept
  * until its window ends; when there are only such, a new key is refused (`CounterReply.failures`).
  */
 export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
-  { maxKeys = DEFAULT_MAX_KEYS }: MemoryCountersOptions = {},
+  { maxKeys = DEFAULT_MAX_KEYS, maxBytes = DEFAULT_MAX_BYTES }: MemoryCountersOptions = {},
 ): MemoryCounters {
   const buckets = createWindowBuckets();
   let evictions = 0;
@@ -68,18 +75,20 @@ export function createMemoryCounters(
     buckets.dropEnded(clock());
   }, IDLE_SWEEP_MS).unref();
 
-  const makeRoom = (): boolean => {
-    if (buckets.liveKeys < maxKeys) return true;
-    const evicted = buckets.evictOne();
-    if (evicted) evictions += 1;
-    statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
-    return evicted;
+  const makeRoom = (bytes: number): boolean => {
+    while (buckets.liveKeys >= maxKeys || buckets.bytes + bytes > maxBytes) {
+      const evicted = buckets.evictOne();
+      statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
+      if (!evicted) return false;
+      evictions += 1;
+    }
+    return true;
   };
 
-  const create = (bucket: WindowBucket, increment: Increment, nowSeconds: number) => {
-    if (!makeRoom()) return undefined;
+  const create = (bucket: WindowBucket, key: string, increment: Increment, nowSeconds: number) => {
+    if (!makeRoom(bytesOfCounter(key))) return undefined;
     const counter: Counter = {
-      key: increment.key,
+      key,
       count: 0,
       exact: undefined,
       limit: increment.limit,
@@ -94,9 +103,10 @@ export function createMemoryCounters(
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
     const bucket = buckets.at(increment.windowEndSeconds);
-    const counter = findCounter(bucket, increment.key) ?? create(bucket, increment, nowSeconds);
+    const key = toKeptKey(increment.key);
+    const counter = findCounter(bucket, key) ?? create(bucket, key, increment, nowSeconds);
     if (counter === undefined) {
-      fail(draft, index, fullError(maxKeys));
+      fail(draft, index, fullError(buckets.liveKeys));
       return;
     }
     if (!applyHits(counter, increment.hits)) {
@@ -109,7 +119,7 @@ export function createMemoryCounters(
   };
 
   const countOf = ({ key, windowEndSeconds }: Increment): number =>
-    findCounter(buckets.at(windowEndSeconds), key)?.count ?? 0;
+    findCounter(buckets.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
 
   const addRun = (draft: ReplyDraft, batch: CounterBatch, start: number, end: number): void => {
     const run = batch.increments.slice(start, end);
@@ -153,7 +163,7 @@ export function createMemoryCounters(
     },
     read(key, nowSeconds) {
       for (const bucket of buckets.all()) {
-        const counter = findCounter(bucket, key);
+        const counter = findCounter(bucket, toKeptKey(key));
         if (counter !== undefined) return toEntry(counter, nowSeconds);
       }
       return undefined;
@@ -177,12 +187,17 @@ function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number
   return { value: exact ?? count, ttlSeconds: expiresAtSeconds - nowSeconds };
 }
 
-function fullError(maxKeys: number): StoreError {
-  const message = `the memory counters are full: ${String(maxKeys)} keys, all at their limit`;
-  return new StoreError('store_unavailable', message, { fault: 'key' });
+function fullError(liveKeys: number): StoreError {
+  return keyError(`the memory counters are full: ${String(liveKeys)} keys, all at their limit`);
 }
 
 function overflowError({ exact, count }: Counter, { hits }: Increment): StoreError {
-  const message = `a counter would overflow: it stands at ${String(exact ?? count)} and ${String(hits)} hits were to be added`;
-  return new StoreError('store_unavailable', message, { fault: 'key' });
+  return keyError(
+    `a counter would overflow: it stands at ${String(exact ?? count)} and ${String(hits)} hits were to be added`,
+  );
+}
+
+/** What the caller may be told as it is. */
+function keyError(message: string): StoreError {
+  return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
 }

@@ -1,5 +1,6 @@
 import {
   addCounter,
+  bytesOfCounter,
   createWindowBucket,
   removeCounter,
   SHARE_CLASSES,
@@ -10,6 +11,8 @@ import {
 /** All live counters, grouped by the end of their window, soonest first. */
 export interface WindowBuckets {
   readonly liveKeys: number;
+  /** What they take, at most. */
+  readonly bytes: number;
   at(endSeconds: number): WindowBucket;
   add(bucket: WindowBucket, counter: Counter): void;
   /** Drops every window that has ended; constant work for each window, however many keys it has. */
@@ -26,6 +29,7 @@ export function createWindowBuckets(): WindowBuckets {
   let ordered: readonly WindowBucket[] = [];
   let latest: WindowBucket | undefined;
   let liveKeys = 0;
+  let bytes = 0;
 
   const open = (endSeconds: number): WindowBucket => {
     const bucket = createWindowBucket(endSeconds);
@@ -40,6 +44,7 @@ export function createWindowBuckets(): WindowBuckets {
       if (counter === undefined) continue;
       removeCounter(bucket, counter);
       liveKeys -= 1;
+      bytes -= bytesOfCounter(counter.key);
       return true;
     }
     return false;
@@ -49,6 +54,9 @@ export function createWindowBuckets(): WindowBuckets {
     get liveKeys() {
       return liveKeys;
     },
+    get bytes() {
+      return bytes;
+    },
     at(endSeconds) {
       if (latest?.endSeconds === endSeconds) return latest;
       latest = byEnd.get(endSeconds) ?? open(endSeconds);
@@ -57,10 +65,12 @@ export function createWindowBuckets(): WindowBuckets {
     add(bucket, counter) {
       addCounter(bucket, counter);
       liveKeys += 1;
+      bytes += bytesOfCounter(counter.key);
     },
     dropEnded(nowSeconds) {
       while (ordered[0] !== undefined && ordered[0].endSeconds <= nowSeconds) {
         liveKeys -= ordered[0].size;
+        bytes -= ordered[0].bytes;
         byEnd.delete(ordered[0].endSeconds);
         if (latest === ordered[0]) latest = undefined;
         ordered = ordered.slice(1);
@@ -83,6 +93,7 @@ export function createWindowBuckets(): WindowBuckets {
       ordered = [];
       latest = undefined;
       liveKeys = 0;
+      bytes = 0;
     },
   };
 }

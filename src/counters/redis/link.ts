@@ -58,7 +58,8 @@ export interface LinkOptions {
 /** Longest wait for the answer to QUIT. */
 const QUIT_MS = 250;
 
-const MAX_RECENT_KEYS = 100_000;
+/** Of each connection; only servers without scripts fill them. */
+const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `Link`. */
 export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions): Link {
@@ -139,7 +140,7 @@ export function createLink(client: Redis, deps: LinkDeps, options: LinkOptions):
     store,
     client,
     exchanges,
-    expiring: createRecentKeys(MAX_RECENT_KEYS),
+    expiring: createRecentKeys(RECENT_KEYS),
     get usesScripts() {
       return usesScripts;
     },

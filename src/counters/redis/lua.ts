@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { NO_INTEGER } from './store-errors';
 
 /** A script as Redis knows it. */
 export interface Script {
@@ -82,10 +83,12 @@ return answer(after)
 
 /**
  * Arguments: hits, time to live and limit of every key, then the end (inclusive) of every run.
- * Answers the counts and the places (from 1) of what was held back.
+ * Answers the counts and the places (from 1) of what was held back. What others wrote under a key counts as INCRBY takes
+ * it: an integer below 0 as 0, where it is lifted to, and anything else is an error.
  */
 function holdBackScript({ count, key, skip }: KeyPlaces): Script {
   return script(`${ADD}
+local NO_INTEGER = '${NO_INTEGER}'
 local n = ${count}
 local o = ${skip}
 local after, held = {}, {}
@@ -96,8 +99,9 @@ for r = o + n * 3 + 1, #ARGV do
   for i = first, last do
     local count = pcall('GET', ${key})
     if type(count) == 'table' then before[i] = count.err
+    elseif count and not string.find(count, '^%-?%d+$') then before[i] = NO_INTEGER
     else
-      before[i] = tonumber(count or '0') or 0
+      before[i] = math.max(0, tonumber(count or '0'))
       if before[i] + tonumber(ARGV[o + i * 3 - 2]) > tonumber(ARGV[o + i * 3]) then over[i], any = true, true end
     end
   end

@@ -8,7 +8,7 @@ export class PackError extends Error {
 
 /**
  * Reads what `cmsgpack.pack` makes of numbers, of texts and of lists (MessagePack specification, formats int, float, str
- * and array). Fractions are cut off; numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
+ * and array). Numbers above 2^53 lose digits, as they did in the script. Throws a PackError.
  */
 export function unpack(bytes: Buffer): Packed {
   const reader = { bytes, at: 0 };
@@ -38,12 +38,12 @@ function readLong(reader: Reader, type: number): Packed {
   return readOddNumber(reader, type);
 }
 
-/** A counter that somebody else wrote may stand below 0, at a fraction, or at what is no number: that is 0. */
+/** Numbers that are rarely counts: below 0, with a fraction, or beyond 2^53. */
 function readOddNumber(reader: Reader, type: number): number {
   const { bytes } = reader;
   if (type >= 0xe0) return type - 0x100;
-  if (type === 0xca) return Math.trunc(bytes.readFloatBE(skip(reader, 4))) || 0;
-  if (type === 0xcb) return Math.trunc(bytes.readDoubleBE(skip(reader, 8))) || 0;
+  if (type === 0xca) return bytes.readFloatBE(skip(reader, 4));
+  if (type === 0xcb) return bytes.readDoubleBE(skip(reader, 8));
   if (type === 0xd3) return Number(bytes.readBigInt64BE(skip(reader, 8)));
   if (type >= 0xd0 && type <= 0xd2) {
     const octets = 1 << (type - 0xd0);

@@ -2,8 +2,10 @@ import { type Redis } from 'ioredis';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { planHoldBack } from '../hold-back-plan';
+import { isCount } from '../is-count';
 import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draft';
 import { type Link } from './link';
+import { NO_INTEGER, toNoCountError } from './store-errors';
 
 type PlainCommand = [name: string, ...args: string[]];
 type Answer = readonly [error: Error | null, value?: unknown];
@@ -38,9 +40,12 @@ export async function addByPipeline(
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
-    const { counts } = await readByPipeline(link, toKeys(increments), asking);
-    const held = planHoldBack(batch, counts);
-    for (const [index, count] of held) holdBack(draft, index, count);
+    const { counts, failures } = await readByPipeline(link, toKeys(increments), asking);
+    for (const [index, count] of planHoldBack(batch, counts)) {
+      const failure = failures.get((increments[index] as Increment).key);
+      holdBack(draft, index, count);
+      if (failure !== undefined) fail(draft, index, failure);
+    }
   }
   const steps = planSteps(link, increments, draft);
   const answers = await sendAll(
@@ -55,7 +60,9 @@ export async function addByPipeline(
     const increment = increments[index] as Increment;
     if (error !== null) fail(draft, index, link.toError(error));
     else if (isExpire) link.expiring.add(increment.key);
-    else draft.after[index] = settleCount(increment, Number(value), aftermath, expired);
+    else if (typeof value !== 'number' || !isCount(Math.abs(value)))
+      fail(draft, index, toNoCountError(link.store, value));
+    else draft.after[index] = settleCount(increment, value, aftermath, expired);
   });
   await follow(link, aftermath, asking);
   return { after: draft.after, held: draft.held, failures: draft.failures };
@@ -124,10 +131,20 @@ export async function readByPipeline(
   const failures = new Map<string, StoreError>();
   keys.forEach((key, at) => {
     const [error, value] = answers[at] ?? [null];
-    if (error === null) counts.set(key, Number(value ?? 0) || 0);
-    else failures.set(key, link.toError(error));
+    const count = toCount(value);
+    if (error !== null) failures.set(key, link.toError(error));
+    else if (count === undefined) failures.set(key, link.toAnswerError(NO_INTEGER));
+    else counts.set(key, count);
   });
   return { counts, failures };
+}
+
+/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is no integer. */
+function toCount(value: unknown): number | undefined {
+  if (value === null || value === undefined) return 0;
+  if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return undefined;
+  const count = Math.max(0, Number(value));
+  return isCount(count) ? count : undefined;
 }
 
 /** The keys of increments, each once. */

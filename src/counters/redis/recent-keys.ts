@@ -1,20 +1,37 @@
+import { bytesOfText, copyText, toKeptKey } from '../kept-key';
+
 /** A bounded memory of keys: two halves, of which the older one is forgotten when the newer is full. */
 export interface RecentKeys {
   has(key: string): boolean;
   add(key: string): void;
 }
 
-export function createRecentKeys(capacity: number): RecentKeys {
-  const half = Math.ceil(capacity / 2);
+export interface RecentKeysOptions {
+  readonly maxKeys: number;
+  readonly maxBytes: number;
+}
+
+/** What V8 takes for a key besides its characters: a text and a place in a set. */
+const KEY_BYTES = 60;
+
+export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions): RecentKeys {
   let newer = new Set<string>();
   let older = new Set<string>();
+  let bytes = 0;
   return {
-    has: (key) => newer.has(key) || older.has(key),
+    has(key) {
+      const kept = toKeptKey(key);
+      return newer.has(kept) || older.has(kept);
+    },
     add(key) {
-      newer.add(key);
-      if (newer.size < half) return;
+      const kept = toKeptKey(key);
+      if (newer.has(kept)) return;
+      newer.add(copyText(kept));
+      bytes += KEY_BYTES + bytesOfText(kept);
+      if (newer.size < Math.ceil(maxKeys / 2) && bytes < maxBytes / 2) return;
       older = newer;
       newer = new Set();
+      bytes = 0;
     },
   };
 }

@@ -1,12 +1,14 @@
 import { type Redis } from 'ioredis';
+import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
+import { isCount } from '../is-count';
 import { createReplyDraft, fail } from '../reply-draft';
 import { isReplyError } from './handshake';
 import { type Link } from './link';
 import { type Script } from './lua';
 import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
-import { isKeysRefused, toUnreadError } from './store-errors';
+import { isKeysRefused, toNoCountError, toUnreadError } from './store-errors';
 
 /**
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
@@ -14,17 +16,15 @@ import { isKeysRefused, toUnreadError } from './store-errors';
  */
 export async function addByScript(link: Link, batch: CounterBatch): Promise<CounterReply> {
   const { increments, runEnds } = batch;
+  const { length } = increments;
   const { add, holdBack, isDeclaringKeys } = link.scripts;
   const args = encodeArguments(increments, runEnds, isDeclaringKeys);
   if (runEnds === undefined)
-    return readCounts(link, readAnswer(link, await call(link.client, add, args)));
+    return readCounts(link, readAnswer(link, await call(link.client, add, args)), length);
   const answer = readAnswer(link, await call(link.client, holdBack, args));
-  const [counts, places] = answer as [unknown, number[]];
-  const reply = readCounts(link, counts);
-  if (places.length === 0) return reply;
-  const held = new Array<boolean>(increments.length).fill(false);
-  for (const place of places) held[place - 1] = true;
-  return { ...reply, held };
+  const [counts, places] = readList(link, answer, 2);
+  const held = readPlaces(link, places, length);
+  return { ...readCounts(link, counts, length), held };
 }
 
 /** EVALSHA; when the server has forgotten the script nothing was executed, so that EVAL may follow. */
@@ -47,16 +47,50 @@ function readAnswer({ store }: Link, answer: unknown): unknown {
   }
 }
 
+/** A list of this length, or an error that fails all that the call was about. */
+function readList({ store }: Link, answer: unknown, length: number): readonly unknown[] {
+  if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
+  if (answer.length === length) return answer;
+  const { length: found } = answer;
+  throw toUnreadError(
+    store,
+    `a list has ${String(found)} items where ${String(length)} are expected`,
+  );
+}
+
 /** Counts come as integers, failures as texts. */
-function readCounts(link: Link, answer: unknown): CounterReply {
-  const after = answer as (number | string | Buffer)[];
-  const draft = createReplyDraft(after.length, after as number[]);
-  for (let index = 0; index < after.length; index += 1) {
+function readCounts(link: Link, answer: unknown, length: number): CounterReply {
+  const after = readList(link, answer, length);
+  const draft = createReplyDraft(length, after as number[]);
+  for (let index = 0; index < length; index += 1) {
     const count = after[index];
-    if (typeof count === 'number') continue;
-    const text = String(count);
-    if (isKeysRefused(text)) link.refuseScripts(text);
-    fail(draft, index, link.toAnswerError(text));
+    if (!isCount(count)) fail(draft, index, toFailure(link, count));
   }
   return { after: draft.after, held: undefined, failures: draft.failures };
+}
+
+function toFailure(link: Link, answer: unknown): StoreError {
+  if (typeof answer !== 'string' && !Buffer.isBuffer(answer))
+    return toNoCountError(link.store, answer);
+  const text = String(answer);
+  if (isKeysRefused(text)) link.refuseScripts(text);
+  return link.toAnswerError(text);
+}
+
+/** Which increments were held back; their places count from 1. */
+function readPlaces({ store }: Link, answer: unknown, length: number): boolean[] | undefined {
+  if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
+  if (answer.length === 0) return undefined;
+  const held = new Array<boolean>(length).fill(false);
+  for (const place of answer as readonly unknown[]) {
+    const isPlace =
+      Number.isInteger(place) && (place as number) >= 1 && (place as number) <= length;
+    if (!isPlace)
+      throw toUnreadError(
+        store,
+        `it holds back an increment of no place from 1 to ${String(length)}`,
+      );
+    held[(place as number) - 1] = true;
+  }
+  return held;
 }

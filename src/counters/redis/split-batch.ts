@@ -6,11 +6,17 @@ import { createReplyDraft, fail, holdBack, toReply } from '../reply-draft';
 export function splitBatch(batch: CounterBatch, size: number): readonly CounterBatch[] {
   const { increments, runEnds, nowSeconds } = batch;
   if (increments.length <= size) return [batch];
+  let run = 0;
+  const takeRuns = (runs: readonly number[], start: number, end: number): readonly number[] => {
+    const first = run;
+    while (run < runs.length && (runs[run] as number) <= end) run += 1;
+    return runs.slice(first, run).map((at) => at - start);
+  };
   return partEnds(batch, size).map((end, part, ends) => {
     const start = ends[part - 1] ?? 0;
     return {
       increments: increments.slice(start, end),
-      runEnds: runEnds?.filter((at) => at > start && at <= end).map((at) => at - start),
+      runEnds: runEnds && takeRuns(runEnds, start, end),
       nowSeconds,
     };
   });

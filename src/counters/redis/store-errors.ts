@@ -3,6 +3,9 @@ import { StoreError } from '../../core/errors';
 /** A batch that was written and not answered: it may be counted or not. */
 export class UnknownOutcome extends StoreError {}
 
+/** What INCRBY answers where a value is no count. */
+export const NO_INTEGER = 'ERR value is not an integer or out of range';
+
 /** Answers that are about one counter: a caller must not get past its limit by provoking them. */
 const KEY_AT_FAULT = /^WRONGTYPE\b|not an integer|would overflow/;
 
@@ -77,6 +80,13 @@ export function toLostError(store: string, reason: string): StoreError {
 export function toUnreadError(store: string, cause: unknown): StoreError {
   const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;
   return new UnknownOutcome('store_unavailable', message, { cause });
+}
+
+/** It answered for one counter what is no count: an object or list is named by its kind. */
+export function toNoCountError(store: string, answer: unknown): StoreError {
+  const text = shorten(typeof answer === 'number' ? String(answer) : typeof answer);
+  const message = `redis ${store} answered ${text} where a count from 0 to 2^63 - 1 is expected, and the hits may be counted or not`;
+  return new UnknownOutcome('store_unavailable', message, { fault: 'answer' });
 }
 
 export function toUnavailableError(store: string, reason: string): StoreError {

@@ -3,15 +3,19 @@
  * gets one byte for its length; when it turns out longer than 127 bytes it is moved.
  */
 
-/** Writes a varint of up to 53 bits and answers where it ends. */
+/** 53 bits in groups of seven: a number that is no whole one of that size must end too. */
+const MAX_VARINT_BYTES = 8;
+
+/** Writes a varint of up to 53 bits and answers where it ends: at most 8 bytes later, whatever `value` is. */
 export function writeVarint(bytes: Uint8Array, at: number, value: number): number {
+  const last = at + MAX_VARINT_BYTES - 1;
   let rest = value;
   let to = at;
-  while (rest >= 0x80) {
+  while (rest >= 0x80 && to < last) {
     bytes[to++] = (rest % 0x80) | 0x80;
     rest = rest > 0x7fff_ffff ? Math.floor(rest / 0x80) : rest >>> 7;
   }
-  bytes[to++] = rest;
+  bytes[to++] = rest & 0x7f;
   return to;
 }
 

@@ -12,6 +12,9 @@ const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
   WEEK: 7,
 };
 
+/** The largest `limit_remaining` (uint32). */
+const MAX_UINT32 = 0xffff_ffff;
+
 /** A status without its name: code 2, limit 4 + 6 + 2, remaining 6, duration 4 + 8, its own tag and length 4. */
 const ROOM_PER_STATUS = 48;
 
@@ -54,9 +57,9 @@ function writeStatus(status: WireStatus, bytes: Uint8Array, at: number): number 
   bytes[start + 1] = status.code === 'OK' ? 1 : 2;
   let to = start + 2;
   if (currentLimit !== undefined) to = writeLimit(currentLimit, bytes, to);
-  if (limitRemaining !== 0) {
+  if (limitRemaining > 0) {
     bytes[to] = 0x18;
-    to = writeVarint(bytes, to + 1, limitRemaining);
+    to = writeVarint(bytes, to + 1, Math.min(limitRemaining, MAX_UINT32));
   }
   if (secondsUntilReset !== undefined) to = writeDuration(secondsUntilReset, bytes, to);
   return closeMessage(bytes, start, to);

@@ -5,7 +5,7 @@ import { SOME_MATCH } from '../../support/rules';
 
 const NOW = 1_795_240_232.5;
 
-function create(maxKeys?: number) {
+function create(maxKeys?: number, maxBytes?: number) {
   const counts = new Map<string, number>();
   const gauges = new Map<string, () => number>();
   let nowSeconds = NOW;
@@ -20,7 +20,10 @@ function create(maxKeys?: number) {
         },
       },
     },
-    maxKeys === undefined ? {} : { maxKeys },
+    {
+      ...(maxKeys === undefined ? {} : { maxKeys }),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
+    },
   );
   const add = (increments: readonly Increment[], atSeconds = NOW) =>
     counters.add({ increments, runEnds: undefined, nowSeconds: atSeconds });
@@ -168,5 +171,52 @@ describe('the cap on live keys', () => {
     expect(gauges.get('ratelimit.memory.live_keys')?.()).toBe(2);
     await counters.close();
     expect(gauges.size).toBe(0);
+  });
+});
+
+describe('the cap on bytes', () => {
+  const long = (name: string): string => name.padEnd(100, 'x');
+  const ofLong = 160 + 2 * 100;
+
+  it('makes room for a new key as that on keys does, by as many counters as it takes', async () => {
+    const { add, counts, counters, keys } = create(undefined, 1.5 * ofLong);
+    await add([hit('a'), hit('b'), hit('c')]);
+    await add([hit(long('d'))]);
+    expect(keys()).toEqual(['c', long('d')]);
+    expect(counts.get('ratelimit.memory.evictions')).toBe(2);
+    expect(counters.evictions).toBe(2);
+  });
+
+  it('refuses a new key when all counters have reached their limit, and counts those on', async () => {
+    const { add, counts } = create(undefined, ofLong);
+    await add([hit(long('full'), 10)]);
+    const { after, failures } = await add([hit('new'), hit(long('full'))]);
+    expect(after).toEqual([0, 11]);
+    expect(failures?.get(0)).toMatchObject({
+      fault: 'key',
+      message: 'the memory counters are full: 1 keys, all at their limit',
+      forCaller: 'the memory counters are full: 1 keys, all at their limit',
+    });
+    expect(counts.get('ratelimit.memory.refused')).toBe(1);
+  });
+
+  it('is free again when windows end and after counters are evicted', async () => {
+    const { add, keys } = create(undefined, ofLong);
+    for (const name of ['a', 'b', 'c']) await add([hit(long(name))]);
+    expect(keys()).toEqual([long('c')]);
+    await add([hit(long('full'), 10, { windowEndSeconds: 1_795_240_260 })]);
+    const later = { windowEndSeconds: 1_795_240_320 };
+    const { failures } = await add([hit(long('new'), 1, later)], 1_795_240_260);
+    expect(failures).toBeUndefined();
+    expect(keys()).toEqual([long('new')]);
+  });
+
+  it('counts a long key as its digest, exactly', async () => {
+    const { add, counters, keys } = create(undefined, 4 * (160 + 2 * 43));
+    const key = (user: string): string => `shop_${user}_${'x'.repeat(60_000)}_1795240200`;
+    for (const user of ['ann', 'bob', 'ann']) await add([hit(key(user))]);
+    expect(counters.read(key('ann'), NOW)?.value).toBe(2);
+    expect(counters.read(key('bob'), NOW)?.value).toBe(1);
+    expect(keys().map(({ length }) => length)).toEqual([43, 43]);
   });
 });

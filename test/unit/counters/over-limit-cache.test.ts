@@ -57,6 +57,30 @@ describe('the cache', () => {
     expect([read('entryCount'), read('overwriteCount')]).toEqual([1, 2]);
   });
 
+  it('knows a long key by its digest, which is what it takes', () => {
+    const key = (end: string): string => `${'x'.repeat(60_000)}${end}`;
+    const { cache, read } = createCache(2 * (120 + 2 * 43));
+    for (const end of ['a', 'b']) cache.remember(of(key(end)), NOW);
+    expect(read('entryCount')).toBe(2);
+    expect(['a', 'b', 'c'].map((end) => cache.isOver(of(key(end)), NOW))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    cache.forget(of(key('a')));
+    expect([read('entryCount'), cache.isOver(of(key('a')), NOW)]).toEqual([1, false]);
+  });
+
+  it('goes on dropping the oldest after a window was emptied and filled again', () => {
+    const { cache, read } = createCache(2 * 122);
+    for (const key of ['a', 'b', 'c']) cache.remember(of(key), NOW);
+    for (const key of ['b', 'c']) cache.forget(of(key));
+    for (const key of ['d', 'e', 'f', 'g']) cache.remember(of(key), NOW);
+    const isOver = (key: string): boolean => cache.isOver(of(key), NOW);
+    expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].filter(isOver)).toEqual(['f', 'g']);
+    expect(read('evacuateCount')).toBe(3);
+  });
+
   it('remembers nothing of a window that has ended', () => {
     const { cache, read } = createCache();
     cache.remember(of('a'), NOW + 61);

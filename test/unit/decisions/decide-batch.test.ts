@@ -114,10 +114,11 @@ describe('when the store fails', () => {
   it.each(['store_unavailable', 'store_timeout'] as const)(
     'with %s, only those that needed it fail, and their hits are counted as asked',
     async (code) => {
-      const add = () => Promise.reject(new StoreError(code, 'redis is away'));
+      const add = () =>
+        Promise.reject(new StoreError(code, 'redis is away', { forCaller: 'away' }));
       const { answers, tally } = await decide(requests, { add });
       expect(answers).toMatchObject([
-        { kind: 'failure', code, message: 'redis is away' },
+        { kind: 'failure', code, message: 'away' },
         { kind: 'decision', overallCode: 'OK' },
       ]);
       expect(tally).toMatchObject({ storeErrors: 1, serviceErrors: 0 });

@@ -20,18 +20,22 @@ const rules = rulesOf('shop', [
   { key: 'none', limit: [0, 'HOUR'], onStoreError: 'local' },
 ]);
 
-const away = new StoreError('store_unavailable', 'redis is away');
+const away = new StoreError('store_unavailable', 'redis 10.0.0.5:6379 is away');
+const AWAY = 'the counter store cannot be reached';
 
 function setUp(
   add: (batch: CounterBatch) => Promise<CounterReply>,
   options: Partial<DecisionOptions> = {},
   hasLocal = true,
+  current = rules,
+  onStoreError: (error: StoreError) => void = () => undefined,
 ) {
   const local = createMemoryCounters({ clock: () => NOW });
   const decideBatch = createDecideBatch(
     {
-      rules: { current: rules },
+      rules: { current },
       counters: { add },
+      onStoreError,
       ...(hasLocal ? { localCounters: local } : {}),
       clock: () => NOW,
       random: () => 0,
@@ -66,7 +70,7 @@ const failing =
 
 describe('while the store is away', () => {
   it.each([
-    ['error', { kind: 'failure', code: 'store_unavailable', message: 'redis is away' }],
+    ['error', { kind: 'failure', code: 'store_unavailable', message: AWAY }],
     ['allow', { overallCode: 'OK', statuses: [{ code: 'OK', limitRemaining: 4 }] }],
     ['deny', { overallCode: 'OVER_LIMIT', statuses: [{ code: 'OVER_LIMIT', limitRemaining: 0 }] }],
     ['local', { overallCode: 'OK', statuses: [{ code: 'OK', limitRemaining: 3 }] }],
@@ -132,11 +136,14 @@ describe('while the store is away', () => {
 
   it('without counters of its own `local` is an error', async () => {
     const { answer } = await setUp(failing(), {}, false)('local=1');
-    expect(answer).toMatchObject({ kind: 'failure', message: 'redis is away' });
+    expect(answer).toMatchObject({ kind: 'failure', message: AWAY });
   });
 
   it('a key that no store takes is an error under every rule', async () => {
-    const error = new StoreError('store_unavailable', 'too long', { fault: 'key' });
+    const error = new StoreError('store_unavailable', 'too long', {
+      fault: 'key',
+      forCaller: 'too long',
+    });
     for (const policy of policies) {
       const { answer } = await setUp(failing(error))(`${policy}=1`);
       expect(answer).toMatchObject({ kind: 'failure', message: 'too long' });
@@ -169,8 +176,105 @@ it('only what one node failed is made up for', async () => {
   expect((await ask('plain=1')).tally.storeErrors).toBe(0);
 });
 
+describe('a request with a counter that failed and another one that is known', () => {
+  const quotas = rulesOf('shop', [
+    { key: 'plain', limit: [4, 'HOUR'], metadata: { of: 'plain' } },
+    { key: 'dark', limit: [4, 'HOUR'], shadowMode: true },
+    { key: 'quota', limit: [4, 'HOUR'], quotaMode: true },
+  ]);
+  const badKey = new StoreError('store_unavailable', 'a blank', { fault: 'key' });
+  /** Values say what the store knows of a counter: a count, or that it failed. */
+  const add = ({ increments }: CounterBatch): Promise<CounterReply> => {
+    const values = increments.map(({ key }) => key.split('_')[2] as string);
+    return Promise.resolve({
+      after: values.map((value) => (value.startsWith('bad') ? 0 : Number(value))),
+      held: undefined,
+      failures: new Map(
+        values.flatMap((value, at) => (value.startsWith('bad') ? [[at, badKey]] : [])),
+      ),
+    });
+  };
+  const failed = { kind: 'failure', message: 'the counter store cannot count under this key' };
+  const over = { overallCode: 'OVER_LIMIT' };
+
+  it.each([
+    [['plain=5', 'plain=bad'], {}, over],
+    [['plain=bad', 'plain=5'], {}, over],
+    [['plain=4', 'plain=bad'], {}, failed],
+    [['dark=5', 'plain=bad'], {}, failed],
+    [['quota=5', 'plain=bad'], {}, over],
+    [['quota=5', 'quota=4', 'plain=bad'], {}, failed],
+    [['quota=5', 'quota=bad'], {}, failed],
+    [['plain=5', 'quota=bad'], {}, over],
+    [['plain=5', 'plain=bad'], { quotaMode: true }, failed],
+    [['plain=5', 'plain=bad'], { shadowMode: true }, failed],
+    [['plain=5', 'plain=bad'], { onStoreError: 'allow' as const }, over],
+  ])('%j with %j', async (descriptors, options, expected) => {
+    const { answer } = await setUp(add, options, true, quotas)(...descriptors);
+    expect(answer).toMatchObject(expected);
+  });
+
+  it('says nothing of the failed one, counts its hits as asked for and the request as answered', async () => {
+    const { answer, tally } = await setUp(
+      add,
+      { dynamicMetadata: true },
+      true,
+      quotas,
+    )('plain=bad', 'plain=5');
+    expect(answer).toMatchObject({
+      statuses: [
+        { code: 'OK', currentLimit: undefined, limitRemaining: 0 },
+        { code: 'OVER_LIMIT', limitRemaining: 0 },
+      ],
+    });
+    expect(answer).not.toHaveProperty('dynamicMetadata.metadata');
+    expect(tally).toMatchObject({ storeErrors: 1, answeredLocally: 1 });
+    const none = { totalHits: 1, overLimit: 0, nearLimit: 0, withinLimit: 0 };
+    expect(tally.rules).toMatchObject([none, { totalHits: 1, overLimit: 1 }]);
+  });
+
+  it('a rule that denies is honoured beside a key that no store takes', async () => {
+    const mixed = ({ increments }: CounterBatch): Promise<CounterReply> =>
+      Promise.resolve({
+        after: [0, 0],
+        held: undefined,
+        failures: new Map(increments.map((_, at) => [at, at === 0 ? away : badKey])),
+      });
+    expect((await setUp(mixed)('deny=1', 'plain=1')).answer).toMatchObject(over);
+    expect((await setUp(mixed)('allow=1', 'plain=1')).answer).toMatchObject(failed);
+  });
+});
+
+it('callers hear what went wrong without the address and the words of the store, operators all of it', async () => {
+  const address = 'redis 10.0.0.5:6379';
+  const texts: unknown[] = [];
+  const operators: string[] = [];
+  for (const error of [
+    new StoreError('store_timeout', `${address} did not answer within 10 ms`),
+    new StoreError('store_unavailable', `${address} is not available`),
+    new StoreError('store_unavailable', `${address} is not available`, { fault: 'node' }),
+    new StoreError('store_unavailable', `${address} answered: OOM`, { fault: 'answer' }),
+    new StoreError('store_unavailable', `${address} answered: WRONGTYPE`, { fault: 'key' }),
+    new StoreError('store_unavailable', `not asked: ${address}`, { fault: 'breaker' }),
+  ]) {
+    const hear = ({ message }: StoreError): number => operators.push(message);
+    const { answer } = await setUp(failing(error), {}, true, rules, hear)('plain=1');
+    texts.push(answer?.kind === 'failure' && answer.message);
+  }
+  expect(operators.every((message) => message.includes(address))).toBe(true);
+  expect(texts).toEqual([
+    'the counter store did not answer in time',
+    'the counter store cannot be reached',
+    'the counter store cannot be reached',
+    'the counter store answered with an error',
+    'the counter store cannot count under this key',
+    'the counter store is away and not asked',
+  ]);
+});
+
 it('a failure of the counts of this process is an error', async () => {
-  const broken = new StoreError('store_unavailable', 'the memory counters are full');
+  const message = 'the memory counters are full';
+  const broken = new StoreError('store_unavailable', message, { forCaller: message });
   const decide = async (localAdd: () => Promise<CounterReply>) => {
     const asker = recordingAsker();
     const decideBatch = createDecideBatch(
@@ -196,9 +300,9 @@ it('a failure of the counts of this process is an error', async () => {
     await decideBatch([{ request: request('shop', ['local=1']), asker, ticket: 0 }]);
     return asker.answers.get(0);
   };
-  expect(await decide(failing(broken))).toMatchObject({ message: broken.message });
+  expect(await decide(failing(broken))).toMatchObject({ message });
   const partly = { after: [0], held: undefined, failures: new Map([[0, broken]]) };
-  expect(await decide(() => Promise.resolve(partly))).toMatchObject({ message: broken.message });
+  expect(await decide(() => Promise.resolve(partly))).toMatchObject({ message });
 });
 
 describe('a reply with counters known to be over', () => {
@@ -265,4 +369,20 @@ describe('with a store that reads before it adds', () => {
       [1, 1],
     ]);
   });
+});
+
+it('judges 40,000 descriptors of a store that reads first in time that grows with them', async () => {
+  const add = ({ increments }: CounterBatch): Promise<CounterReply> =>
+    Promise.resolve({ after: increments.map(() => 1), held: undefined, failures: undefined });
+  const millisOf = async (size: number): Promise<number> => {
+    const ask = setUp(add, { readFirst: true });
+    const descriptors = Array.from({ length: size }, (_, at) => `plain=${String(at)}`);
+    const startedMs = performance.now();
+    await ask(...descriptors);
+    return performance.now() - startedMs;
+  };
+  await millisOf(5_000);
+  const few = Math.min(await millisOf(5_000), await millisOf(5_000), await millisOf(5_000));
+  // A quadratic cost is 64 times as much.
+  expect(await millisOf(40_000)).toBeLessThan(few * 24);
 });

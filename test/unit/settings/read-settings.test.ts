@@ -76,7 +76,7 @@ describe('settings', () => {
       perSecondStore: undefined,
       storeFailure: { mode: 'error', replicas: 1 },
       memstore: undefined,
-      memory: { maxKeys: 1_000_000 },
+      memory: { maxKeys: 1_000_000, maxBytes: 536_870_912 },
       statistics: {
         output: 'statsd',
         flushIntervalMs: 10_000,

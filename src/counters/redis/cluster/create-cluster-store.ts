@@ -102,7 +102,9 @@ export function createClusterStore(
       for (const key of keys) {
         const member = members.owner(slotOf(key));
         if (member === undefined) continue;
-        shares.set(member, [...(shares.get(member) ?? []), key]);
+        const share = shares.get(member);
+        if (share === undefined) shares.set(member, [key]);
+        else share.push(key);
       }
       const deadlineMs = monotonicMs() + timeoutMs;
       const answers = await Promise.all(

@@ -38,6 +38,7 @@ describe('judge', () => {
     [0, 1, 1, 'OVER_LIMIT', 0, 1, 0, 0],
     [10, 0, 11, 'OVER_LIMIT', 0, 0, 0, 0],
     [10, -3, 4, 'OK', 6, 0, 0, 0],
+    [10, 1, -1, 'OK', 10, 0, 0, 1],
   ])('limit %d, %d hits, then at %d: %s, %d left, %d over, %d near, %d within', (...row) => {
     const [limit, hits, after, code, limitRemaining, overLimit, nearLimit, withinLimit] = row;
     const verdict = judge(askFor({ limit: [limit, 'HOUR'] }, hits), after, false, windows, options);

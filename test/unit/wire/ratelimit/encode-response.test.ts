@@ -136,6 +136,31 @@ describe('encoding a rate limit response', () => {
     );
   });
 
+  it.each([
+    [2 ** 32, 0xffff_ffff],
+    [Infinity, 0xffff_ffff],
+    [-1, 0],
+    [-Infinity, 0],
+    [NaN, 0],
+  ])('writes a remainder of %d as %d', (limitRemaining, written) => {
+    const status = {
+      code: 'OK',
+      currentLimit: undefined,
+      limitRemaining,
+      secondsUntilReset: 1,
+    } as const;
+    const bytes = encode({
+      overallCode: 'OK',
+      statuses: [status],
+      responseHeaders: [],
+      dynamicMetadata: undefined,
+    });
+    const { statuses } = responseType.toObject(responseType.decode(bytes), { defaults: true }) as {
+      statuses: readonly { readonly limitRemaining: number }[];
+    };
+    expect(statuses[0]?.limitRemaining).toBe(written);
+  });
+
   it('writes a name that is no well-formed text as replacement characters', () => {
     const bytes = encode({
       overallCode: 'OK',

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface LyingRedis {
+  readonly port: number;
+  /** What it answers to a script with arguments, or to INCRBY and GET, in RESP. */
+  reply: string;
+  close(): Promise<void>;
+}
+
+/** A server that greets as Redis does and answers whatever a test wants. */
+export async function startLyingRedis({ takesScripts = true } = {}): Promise<LyingRedis> {
+  const sockets = new Set<Socket>();
+  const self = { port: 0, reply: '*0\r\n', close: () => Promise.resolve() };
+  const answer = ([name = '', , keys = '']: readonly string[]): string => {
+    switch (name.toLowerCase()) {
+      case 'evalsha':
+        return self.reply;
+      case 'eval':
+        return !takesScripts ? '-ERR unknown command\r\n' : keys === '0' ? '*0\r\n' : self.reply;
+      case 'incrby':
+      case 'get':
+        return self.reply;
+      case 'expire':
+        return ':1\r\n';
+      default:
+        return '+OK\r\n';
+    }
+  };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let rest = '';
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (chunk) => {
+      rest += chunk.toString('latin1');
+      for (let read = readCommand(rest); read !== undefined; read = readCommand(rest)) {
+        rest = rest.slice(read.end);
+        socket.write(answer(read.words), 'latin1');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  self.port = (server.address() as AddressInfo).port;
+  self.close = async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    await once(server, 'close');
+  };
+  return self;
+}
+
+/** The first command of a stream of RESP; undefined while it is incomplete. */
+function readCommand(text: string) {
+  const head = /^\*(\d+)\r\n/.exec(text);
+  if (head === null) return undefined;
+  const words: string[] = [];
+  let end = head[0].length;
+  while (words.length < Number(head[1])) {
+    const line = /^\$(\d+)\r\n/.exec(text.slice(end, end + 20));
+    if (line === null) return undefined;
+    const start = end + line[0].length;
+    end = start + Number(line[1]) + 2;
+    if (end > text.length) return undefined;
+    words.push(text.slice(start, end - 2));
+  }
+  return { words, end };
+}
