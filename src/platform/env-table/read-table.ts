@@ -1,3 +1,4 @@
+import { isServiceLink } from './service-link';
 import type { Setting, Table, Values } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,11 +33,22 @@ function show(entry: Setting<unknown>, name: string, text: string): string {
   return `${name}=${JSON.stringify(short)}`;
 }
 
-function findGiven(entry: Setting<unknown>, env: Environment): readonly Given[] {
+function findGiven(
+  entry: Setting<unknown>,
+  env: Environment,
+  findings: Findings,
+): readonly Given[] {
   const given: Given[] = [];
   for (const name of [entry.name, ...(entry.aliases ?? [])]) {
     const text = env[name];
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
+    if (isServiceLink(name, text)) {
+      findings.warnings.push(
+        `${show(entry, name, text)} is a link to a Kubernetes Service, taken as not set; ` +
+          'enableServiceLinks: false in the pod keeps such links away',
+      );
+      continue;
+    }
     given.push({ name, text, value: entry.parser.parse(text) });
   }
   return given;
@@ -83,7 +95,7 @@ export function readTable<T extends Table>(
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
   for (const [key, entry] of Object.entries(table)) {
-    const given = findGiven(entry, env);
+    const given = findGiven(entry, env, findings);
     values[key] = readSetting(entry, given, findings);
     const [first] = given;
     if (first !== undefined) shown[key] = show(entry, first.name, first.text);

@@ -74,7 +74,7 @@ const CASES: readonly Case[] = [
   ['HOST', '0.0.0.0', '[::]', '::', 'a b'],
   ['PORT', 8080, '0', 0, '65536'],
   ['GRPC_HOST', '0.0.0.0', '127.0.0.1', '127.0.0.1', ':1'],
-  ['GRPC_PORT', 8081, '18081', 18_081, 'tcp://10.0.0.1:8081'],
+  ['GRPC_PORT', 8081, '18081', 18_081, 'tcp://grpc:8081'],
   ['GRPC_UDS', undefined, '/run/rl.sock', '/run/rl.sock', '\n'],
   ['GRPC_UDS_MODE', 0o666, '660', 0o660, '0888'],
   ['GRPC_TRANSPORT', 'wire', 'grpc-js', 'grpc-js', 'grpc'],
@@ -218,6 +218,40 @@ function readOne(name: string, env: Readonly<Record<string, string>>) {
   const { values } = readTable({ it: found[1] }, env, findings);
   return { value: values.it, ...findings };
 }
+
+/** The names of all settings, also the former ones. */
+const NAMES = SUBJECTS.flatMap(({ table }) =>
+  Object.values(table).map(({ name, aliases = [] }) => [name, ...aliases]),
+);
+
+describe('a Service of Kubernetes that is called like a setting', () => {
+  const linked = NAMES.flatMap(([name = '', ...aliases]) =>
+    [name, ...aliases].filter((each) => each.endsWith('_PORT')).map((each) => [each, name]),
+  );
+  const LINKS = ['tcp://10.0.0.1:8081', 'udp://10.0.0.1:53', 'tcp://[fd00::1]:8081'];
+
+  it('may have one of these names', () => {
+    const names = ['GRPC_PORT', 'DEBUG_PORT', 'STATSD_PORT', 'IDENTITY_PORT', 'MEMSTORE_HOST_PORT'];
+    expect(linked.map(([each]) => each)).toEqual(expect.arrayContaining(names));
+  });
+
+  it.each(linked)('leaves %s as it is without a value, with a warning', (each = '', name = '') => {
+    const unset = CASES.find(([known]) => known === name)?.[1];
+    for (const link of LINKS) {
+      const { value, problems, warnings } = readOne(name, { [each]: link });
+      expect({ value, problems }).toEqual({ value: unset, problems: [] });
+      expect(warnings).toEqual([
+        `${each}="${link}" is a link to a Kubernetes Service, taken as not set; ` +
+          'enableServiceLinks: false in the pod keeps such links away',
+      ]);
+    }
+  });
+
+  it('sets no other of our names', () => {
+    const made = /_(?:SERVICE_(?:HOST|PORT(?:_.+)?)|PORT_\d+_(?:TCP|UDP|SCTP)(?:_.+)?)$/;
+    expect(NAMES.flat().filter((name) => made.test(name))).toEqual([]);
+  });
+});
 
 describe('every setting', () => {
   it('is in this table once, and nothing else is', () => {
