@@ -88,9 +88,10 @@ export function createEmbeddedStore(
       }),
 
     createSession: (record, ttlMs) =>
-      write(({ users, sessions }) => {
-        if (!users.has(record.userId)) return false;
-        sessions.set(record.id, { record, expiresAtMs: nowMs() + ttlMs });
+      write((draft) => {
+        if (!draft.users.has(record.userId)) return false;
+        endSession(draft, record.id);
+        draft.sessions.set(record.id, { record, expiresAtMs: nowMs() + ttlMs });
         return true;
       }),
     findSession: (id) =>
