@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { toBase62 } from '../../src/identity/credential/base62';
+import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import {
   ANN,
@@ -9,6 +10,7 @@ import {
   type IdentityUnderTest,
 } from '../support/identity';
 import { send, sendBytes, type HttpAnswer } from '../support/raw-http';
+import { silentLogger } from '../support/silent-logger';
 
 let identity: IdentityUnderTest;
 let token: string;
@@ -141,6 +143,18 @@ describe('a live token', () => {
     expect(head.body).toBe('');
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
   });
+});
+
+it('takes a token at once that another process has issued, and charges nothing', async () => {
+  const nowMs = () => identity.clock.nowMs;
+  const other = createEmbeddedStore({ nowMs, logger: silentLogger }, { file: identity.file });
+  await other.open();
+  for (let at = 0; at < 5; at++) {
+    const issued = await grant(other, ANN, HOUR_MS);
+    expect((await send(identity.url, [bearer(issued.token)])).status).toBe(200);
+  }
+  expect(identity.asked.filter((text) => text.startsWith('authenticated=false'))).toEqual([]);
+  await other.close();
 });
 
 describe('no bearer token', () => {
