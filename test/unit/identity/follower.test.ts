@@ -7,6 +7,7 @@ import {
 } from '../../../src/identity/store/embedded/document';
 import { createFollower } from '../../../src/identity/store/embedded/follower';
 import { ANN, createStoreFile } from '../../support/identity';
+import { eventually } from '../../support/eventually';
 import { createRecordingLogger } from '../../support/recording-logger';
 import { silentLogger } from '../../support/silent-logger';
 
@@ -66,11 +67,13 @@ it('never takes an older content after a newer one, however slow it was read', a
   const pipe = await open(file, 'w');
   await write(`${file}.new`, 'bob');
   await rename(`${file}.new`, file);
-  const second = follower.lookAgain();
+  await follower.lookAgain();
   await pipe.writeFile(printDocument(holding('ann')));
   await pipe.close();
-  await Promise.all([first, second]);
-  expect([...follower.current().users.keys()]).toEqual(['bob']);
+  await first;
+  await eventually(() => {
+    expect([...follower.current().users.keys()]).toEqual(['bob']);
+  });
   await remove();
 });
 
