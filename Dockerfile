@@ -1,5 +1,7 @@
 # The image of the rate limit service. Needs nothing but the files copied here.
-ARG NODE_IMAGE=node:lts-slim
+# The digest decides and covers every platform; the tag says what it is. To renew both:
+#   docker buildx imagetools inspect node:<version>-bookworm-slim
+ARG NODE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app

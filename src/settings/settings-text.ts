@@ -10,6 +10,8 @@ export const HOW_TO_WRITE = [
   'A variable that is set to an empty text counts as not set, so its default applies; only settings ' +
     'that say that they may be empty take it as it is. (The Go service does not start with an empty ' +
     'boolean, number or duration, so no deployment relies on one.)',
+  'So does a link to a Kubernetes Service: one that is called grpc sets GRPC_PORT=tcp://10.0.0.1:8081 in ' +
+    'every pod of its namespace. A warning at the start names it.',
   'A value that cannot be used stops the start with exit code 1. All mistakes are reported together, ' +
     'one line each, with the name, the value and what was expected. A secret value is never shown.',
 ] as const;

@@ -164,12 +164,18 @@ describe.each(['embedded', 'redis'])(
 
 it('limits guesses by the rules of the example, in process', async () => {
   const identity = await startIdentityProcess(embedded());
-  const token = await issue(identity.env);
+  const known = await issue(identity.env);
+  expect(await statusOf(identity, known)).toBe(200);
+  const unseen = await issue(identity.env, 'bob');
   const client = clientOf(identity);
   // A minute may end in between: then it takes some more.
   await eventually(async () => {
     expect(await statusOf(identity, 'guess')).toBe(429);
-    await expect(client.getUserInfo(token)).rejects.toMatchObject({
+  });
+  expect(await statusOf(identity, known)).toBe(200);
+  await eventually(async () => {
+    expect(await statusOf(identity, 'guess')).toBe(429);
+    await expect(client.getUserInfo(unseen)).rejects.toMatchObject({
       name: 'APIError',
       status: 429,
       error: 'rate_limited',
@@ -178,13 +184,35 @@ it('limits guesses by the rules of the example, in process', async () => {
   });
 });
 
+it('takes every token as soon as it is issued, more of them than guesses are allowed', async () => {
+  const identity = await startIdentityProcess(embedded());
+  await identityCli(identity.env, ['user', 'add', '--id', 'ann']);
+  for (let at = 0; at < 12; at++) {
+    const { stdout } = await identityCli(identity.env, ['token', 'issue', 'ann']);
+    expect(await statusOf(identity, stdout.trim())).toBe(200);
+  }
+});
+
+it('starts beside Services of Kubernetes that are called like its settings', async () => {
+  const identity = await startIdentityProcess({
+    ...embedded(),
+    GRPC_PORT: 'tcp://10.0.0.1:8081',
+    STATSD_PORT: 'udp://10.0.0.2:8125',
+    IDENTITY_SERVICE_HOST: '10.0.0.3',
+    IDENTITY_SERVICE_PORT: '8082',
+    IDENTITY_PORT_8082_TCP: 'tcp://10.0.0.3:8082',
+    IDENTITY_PORT_8082_TCP_ADDR: '10.0.0.3',
+  });
+  expect(identity.output()).toMatch(/GRPC_PORT=.*link to a Kubernetes Service, taken as not set/);
+  expect(identity.output()).not.toContain('10.0.0.3');
+});
+
 it.each(['grpc', 'json'])(
   'asks the decision service by %s, and goes on without it',
   async (kind) => {
     const decisions = await startService({ env: { RUNTIME_ROOT: RULES } });
     const address = kind === 'grpc' ? decisions.grpc : decisions.http.replace('http://', '');
     const asking = { IDENTITY_RATELIMIT: kind, IDENTITY_RATELIMIT_ADDRESS: address };
-    // Before the services start: a token that they do not know yet is charged as a guess.
     const token = await issue(embedded());
     const identity = await startIdentityProcess({ ...embedded(), ...asking });
     const strict = await startIdentityProcess({

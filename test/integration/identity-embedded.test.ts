@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { createRecordingLogger } from '../support/recording-logger';
 import { eventually } from '../support/eventually';
-import { ANN, createStoreFile } from '../support/identity';
+import { ANN, createStoreFile, grant } from '../support/identity';
 
 let place: Awaited<ReturnType<typeof createStoreFile>>;
 let stops: (() => Promise<void>)[];
@@ -55,6 +55,55 @@ it('takes a file that appears later', async () => {
   await eventually(async () => {
     expect(await names(store)).toEqual(['ann']);
   });
+});
+
+it('has at once what another has just written', async () => {
+  const { store } = await open();
+  const { store: writer } = await open();
+  for (const id of ['a', 'b', 'c']) {
+    const { tokenId, sessionId } = await grant(writer, { ...ANN, id }, 60_000);
+    expect((await store.findToken(tokenId))?.userId).toBe(id);
+    await writer.createSession({ id, userId: id, createdAt: '' }, 60_000);
+    const { user, remainingMs } = await store.findOwner({ sessionId: id, userId: id });
+    expect([user?.id, remainingMs]).toEqual([id, expect.any(Number)]);
+    await writer.deleteSession(sessionId);
+  }
+});
+
+describe.each([
+  ['file', (file: string) => file, 0o600, 0o644],
+  ['folder of the store file', dirname, 0o700, 0o755],
+])('the mode of the %s', (what, toPath, own, readable) => {
+  const messages = async () => (await open()).lines.filter(({ level }) => level === 'warn');
+  beforeEach(async () => {
+    const { store } = await open();
+    await store.putUsers([ANN]);
+  });
+
+  it.each([0o020, 0o002, 0o022])('that lets others write (%i) is one warning', async (more) => {
+    const path = toPath(place.file);
+    await chmod(path, own | more);
+    const name = what === 'file' ? 'store file' : what;
+    expect(await messages()).toEqual([
+      {
+        level: 'warn',
+        message: `the ${name} may be written by others: chmod go-w ${path}`,
+        fields: { path, mode: `0${(own | more).toString(8)}` },
+      },
+    ]);
+    await chmod(path, (own | more) & ~0o022);
+    expect(await messages()).toEqual([]);
+  });
+
+  it('that lets others read is none', async () => {
+    await chmod(toPath(place.file), readable);
+    expect(await messages()).toEqual([]);
+  });
+});
+
+it('may lie where everybody may write, but only what is theirs', async () => {
+  await chmod(place.folder, 0o1777);
+  expect((await open()).lines.filter(({ level }) => level === 'warn')).toEqual([]);
 });
 
 it.each([

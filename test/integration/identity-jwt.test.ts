@@ -1,5 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { generateSecret, SignJWT, type JWTPayload } from 'jose';
+import { exportJWK, generateKeyPair, generateSecret, SignJWT, type JWTPayload } from 'jose';
 import { createJwtVerifier } from '../../src/identity/jwt/create-jwt-verifier';
 import { createKeySet } from '../../src/identity/jwt/key-set';
 import { loadKeysByUrl, loadKeysFromFile } from '../../src/identity/jwt/load-keys';
@@ -227,14 +228,6 @@ describe('the key set', () => {
       },
     ],
     [
-      'sends a key that is none',
-      (server) => {
-        server.answer((response) =>
-          response.end('{"keys":[{"kty":"EC","crv":"P-256","kid":"k1","x":"AA","y":"AA"}]}'),
-        );
-      },
-    ],
-    [
       'points elsewhere',
       (server) => {
         server.answer((response) => response.writeHead(302, { Location: '/x' }).end());
@@ -281,6 +274,65 @@ describe('the key set', () => {
       expect(keyServer.asked()).toBe(2);
     },
   );
+
+  describe.each<[string, () => Promise<object>]>([
+    ['is none', () => Promise.resolve({ kty: 'EC', crv: 'P-256', x: 'AA', y: 'AA' })],
+    [
+      'is private',
+      async () => exportJWK((await generateKeyPair('ES256', { extractable: true })).privateKey),
+    ],
+    ['is a secret', () => Promise.resolve({ kty: 'oct', k: 'AAAA' })],
+    [
+      'is of another type',
+      async () => exportJWK((await generateKeyPair('RS256', { extractable: true })).publicKey),
+    ],
+    [
+      'is too short',
+      () => {
+        const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
+        return Promise.resolve({ ...publicKey.export({ format: 'jwk' }), alg: 'RS256' });
+      },
+    ],
+  ])('with a key that %s', (_, make) => {
+    beforeEach(async () => {
+      const bad = { ...(await make()), kid: 'bad' };
+      keyServer.answer((response) => response.end(JSON.stringify({ keys: [bad, key.jwk] })));
+    });
+
+    it('refuses tokens that name it as any other, and charges them', async () => {
+      const opaque = await ask('idt_unknown');
+      const rsa = await createSigningKey('bad', 'RS256');
+      for (const signing of [{ ...otherKey, kid: 'bad' }, rsa]) {
+        identity.asked.length = 0;
+        const { status, body } = await ask(await signToken(signing, claims()));
+        expect([status, body]).toEqual([401, opaque.body]);
+        expect(identity.asked.at(-1)).toBe('authenticated=false,remote_address=127.0.0.1');
+      }
+    });
+
+    it('takes tokens of the other keys', async () => {
+      expect(await statusOf(await signToken(key, claims()))).toBe(200);
+    });
+  });
+
+  it('says once in the log that one of its keys cannot be used, and takes it when it can', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+    const repaired = { ...key, kid: 'bad', privateKey, jwk: await exportJWK(publicKey) };
+    const secret = { ...(await exportJWK(privateKey)), kid: 'bad' };
+    keyServer.answer((response) => response.end(JSON.stringify({ keys: [secret] })));
+    const token = await signToken(repaired, claims());
+    for (let at = 0; at < 3; at++) {
+      expect(await statusOf(token)).toBe(401);
+      monotonic.nowMs += 5_000;
+    }
+    const warnings = lines.filter(({ level }) => level === 'warn');
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'the key set has a key that cannot be used, tokens that name it are refused',
+    ]);
+    expect(JSON.stringify(lines)).not.toContain(secret.d);
+    keyServer.serve({ ...repaired, jwk: { ...repaired.jwk, kid: 'bad' } });
+    expect(await statusOf(token)).toBe(200);
+  });
 
   it('keeps serving what it knows while its source is away, and tells it once', async () => {
     const token = await signToken(key, claims());

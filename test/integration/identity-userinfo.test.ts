@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { toBase62 } from '../../src/identity/credential/base62';
+import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import {
   ANN,
@@ -9,6 +10,7 @@ import {
   type IdentityUnderTest,
 } from '../support/identity';
 import { send, sendBytes, type HttpAnswer } from '../support/raw-http';
+import { silentLogger } from '../support/silent-logger';
 
 let identity: IdentityUnderTest;
 let token: string;
@@ -141,6 +143,18 @@ describe('a live token', () => {
     expect(head.body).toBe('');
     expect(head.headers['content-length']).toBe(get.headers['content-length']);
   });
+});
+
+it('takes a token at once that another process has issued, and charges nothing', async () => {
+  const nowMs = () => identity.clock.nowMs;
+  const other = createEmbeddedStore({ nowMs, logger: silentLogger }, { file: identity.file });
+  await other.open();
+  for (let at = 0; at < 5; at++) {
+    const issued = await grant(other, ANN, HOUR_MS);
+    expect((await send(identity.url, [bearer(issued.token)])).status).toBe(200);
+  }
+  expect(identity.asked.filter((text) => text.startsWith('authenticated=false'))).toEqual([]);
+  await other.close();
 });
 
 describe('no bearer token', () => {
@@ -351,6 +365,84 @@ describe('a limit', () => {
     await other.stop();
     expect(statuses).toEqual([429, 429, 429]);
     expect(other.asked).toEqual([ADDRESS]);
+  });
+
+  describe('of failures that a neighbour has spent', () => {
+    const FAILURES = `authenticated=false,${ADDRESS}`;
+    const REQUEST_ID: [string, string] = ['X-Request-Id', 'same-for-all'];
+    const ask = (text: string, ...more: [string, string][]) =>
+      send(identity.url, [bearer(text), REQUEST_ID, ...more]);
+    /** Ten bad tokens, the last of which is over the limit. */
+    const spend = async () => {
+      for (let at = 0; at < 9; at++) await ask(`bad-${String(at)}`);
+      identity.over.set(FAILURES, over);
+      expect((await ask('bad-9')).status).toBe(429);
+    };
+
+    it('leaves alone the tokens that were good there, charged to their users', async () => {
+      expect((await ask(token)).status).toBe(200);
+      await spend();
+      identity.asked.length = 0;
+      for (let at = 0; at < 3; at++) expect((await ask(token)).status).toBe(200);
+      expect(identity.asked).toEqual(
+        Array.from({ length: 3 }, () => [ADDRESS, 'authenticated=true,user_id=ann']).flat(),
+      );
+    });
+
+    it('says of no other token whether it is good, and asks nobody about it', async () => {
+      const fresh = await grant(identity.store, ANN, HOUR_MS);
+      const revoked = await grant(identity.store, ANN, HOUR_MS);
+      expect((await ask(revoked.token)).status).toBe(200);
+      await spend();
+      await identity.store.deleteToken(revoked.tokenId);
+      identity.asked.length = 0;
+      const wrong = withChecksum(`idt_${fresh.tokenId}${'0'.repeat(43)}`);
+      const answers: string[] = [];
+      for (const text of ['abc', wrong, fresh.token, revoked.token, revoked.token]) {
+        const { status, headers, body } = await ask(text);
+        const { date, ...rest } = headers;
+        expect(date).toBeDefined();
+        answers.push(JSON.stringify([status, rest, body]));
+      }
+      expect(new Set(answers).size).toBe(1);
+      expect(answers[0]).toContain('429');
+      // The one that was good is looked at once more, and charged as the guess that it is now.
+      expect(identity.asked).toEqual([ADDRESS, FAILURES]);
+    });
+
+    it('does not let a good token guess API keys', async () => {
+      const { apiKey } = await grantApiKey(identity.store, 'shop');
+      const other = await grantApiKey(identity.store, 'other shop');
+      expect((await ask(token, ['X-API-Key', apiKey])).status).toBe(200);
+      await spend();
+      expect((await ask(token, ['X-API-Key', other.apiKey])).status).toBe(429);
+      expect((await ask(token)).status).toBe(429);
+      expect((await ask(token, ['X-API-Key', apiKey])).status).toBe(200);
+    });
+
+    it('counts again for the tokens that were good as soon as requests are too many', async () => {
+      await ask(token);
+      await spend();
+      identity.over.set(ADDRESS, { isOver: true, limit: 100, resetSeconds: 1 });
+      const { status, headers } = await ask(token);
+      expect([status, headers['ratelimit-limit']]).toEqual([429, '100']);
+    });
+
+    it('holds at another address, where the token is not known', async () => {
+      const proxied = await startIdentity({
+        trustedProxies: [{ address: '127.0.0.1', prefix: undefined }],
+      });
+      const from = (address: string): [string, string] => ['X-Forwarded-For', address];
+      const known = await grant(proxied.store, ANN, HOUR_MS);
+      const askFrom = async (address: string, text: string) =>
+        (await send(proxied.url, [bearer(text), from(address)])).status;
+      expect(await askFrom('192.0.2.1', known.token)).toBe(200);
+      proxied.over.set('authenticated=false,remote_address=192.0.2.2', over);
+      expect(await askFrom('192.0.2.2', 'abc')).toBe(429);
+      expect(await askFrom('192.0.2.2', known.token)).toBe(429);
+      expect(await askFrom('192.0.2.1', known.token)).toBe(200);
+      await proxied.stop();
+    });
   });
 
   it('is asked for before a good token and charged to its user after it', async () => {

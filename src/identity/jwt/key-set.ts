@@ -30,6 +30,7 @@ export function createKeySet(
   let lastGoodMs = -Infinity;
   let lastAskedMs = -Infinity;
   let failure: string | undefined = 'it was not read yet';
+  let warnedOf: string | undefined;
   let asking: Promise<void> | undefined;
 
   const ask = async (): Promise<void> => {
@@ -58,32 +59,31 @@ export function createKeySet(
     if (find === undefined) throw new KeysUnavailable(`the key set ${name}: ${String(failure)}`);
     return find;
   };
-  const search: JWTVerifyGetKey = async (header, token) => {
-    try {
-      return await current()(header, token);
-    } catch (error) {
-      const isOfToken =
-        error instanceof errors.JWKSNoMatchingKey ||
-        error instanceof errors.JWKSMultipleMatchingKeys;
-      if (isOfToken || error instanceof KeysUnavailable) throw error;
-      // The key is there and is no key: a fault of the set, not of the token.
-      throw new KeysUnavailable(`the key set ${name} has a key that cannot be used`, {
-        cause: error,
+  /** A key that is there and cannot be used (a private one, a point off its curve) refuses its tokens. */
+  const warnOfKey = (error: unknown): void => {
+    if (error instanceof errors.JWKSNoMatchingKey) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (reason !== warnedOf)
+      logger.warn('the key set has a key that cannot be used, tokens that name it are refused', {
+        keys: name,
+        reason,
       });
-    }
+    warnedOf = reason;
   };
 
   return async (header, token) => {
     if (find === undefined) await askAgain();
     else if (monotonicMs() - lastGoodMs > refreshMs) void askAgain();
     try {
-      return await search(header, token);
+      return await current()(header, token);
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+      if (error instanceof KeysUnavailable || error instanceof errors.JWKSMultipleMatchingKeys)
+        throw error;
+      warnOfKey(error);
     }
     // A key that is new since, or one that was repaired.
     await askAgain();
     if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
-    return search(header, token);
+    return current()(header, token);
   };
 }

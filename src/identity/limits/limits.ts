@@ -1,3 +1,4 @@
+import { createBlocks, type Block } from './blocks';
 import type { Decisions, Descriptor } from './decisions';
 
 /** A caller who has to wait. */
@@ -16,9 +17,12 @@ export type Obstacle = OverLimit | NoDecision;
 
 /** The questions of one request; undefined: go on. None of them rejects. */
 export interface Limits {
-  /** Every request, before the store is touched. */
-  admit(address: string): Promise<Obstacle | undefined>;
-  /** A credential that was refused. */
+  /**
+   * Every request, before the store is touched. `isKnown`: its credential was good from this address before,
+   * so that what others have failed there does not count.
+   */
+  admit(address: string, isKnown: boolean): Promise<Obstacle | undefined>;
+  /** A credential that was refused. An obstacle wherever `admit` has one for credentials that are not known. */
   chargeFailure(address: string): Promise<Obstacle | undefined>;
   /** A token that was good. */
   chargeUser(userId: string): Promise<Obstacle | undefined>;
@@ -36,13 +40,8 @@ export interface LimitsDeps {
 export interface LimitsOptions {
   /** What happens without a decision (IDENTITY_RATELIMIT_FAILURE). */
   readonly failure: 'allow' | 'deny';
-  /** Most addresses that are remembered as over a limit. */
+  /** Most addresses that are remembered as over a limit, for each of the two limits of addresses. */
   readonly maxBlocked: number;
-}
-
-interface Block {
-  readonly limit: number | undefined;
-  readonly untilMs: number;
 }
 
 const NO_DECISION: NoDecision = { kind: 'no-decision' };
@@ -52,32 +51,25 @@ export function createLimits(
   { decisions, monotonicMs, onFailure }: LimitsDeps,
   { failure, maxBlocked }: LimitsOptions,
 ): Limits {
-  const blocked = new Map<string, Block>();
+  // Two of them: whoever is over the one must not get out of the other by it.
+  const overRequests = createBlocks(monotonicMs, maxBlocked);
+  const overFailures = createBlocks(monotonicMs, maxBlocked);
 
   const toOverLimit = ({ limit, untilMs }: Block): OverLimit => ({
     kind: 'over-limit',
     limit,
     retryAfterSeconds: Math.max(1, Math.ceil((untilMs - monotonicMs()) / 1_000)),
   });
-  const block = (address: string, entry: Block): void => {
-    blocked.delete(address);
-    const [oldest] = blocked.keys();
-    if (blocked.size >= maxBlocked && oldest !== undefined) blocked.delete(oldest);
-    blocked.set(address, entry);
-  };
-  const blockOf = (address: string): Block | undefined => {
-    const entry = blocked.get(address);
-    if (entry === undefined || entry.untilMs > monotonicMs()) return entry;
-    blocked.delete(address);
-    return undefined;
-  };
-  const ask = async (descriptor: Descriptor, address?: string): Promise<Obstacle | undefined> => {
+  const ask = async (
+    descriptor: Descriptor,
+    onOver?: (block: Block) => void,
+  ): Promise<Obstacle | undefined> => {
     try {
       const { isOver, limit, resetSeconds = 1 } = await decisions.ask(descriptor);
       if (!isOver) return undefined;
-      const entry: Block = { limit, untilMs: monotonicMs() + resetSeconds * 1_000 };
-      if (address !== undefined) block(address, entry);
-      return toOverLimit(entry);
+      const block: Block = { limit, untilMs: monotonicMs() + resetSeconds * 1_000 };
+      onOver?.(block);
+      return toOverLimit(block);
     } catch (error) {
       onFailure(error);
       return failure === 'deny' ? NO_DECISION : undefined;
@@ -85,19 +77,28 @@ export function createLimits(
   };
 
   return {
-    admit(address) {
-      const entry = blockOf(address);
-      if (entry !== undefined) return Promise.resolve(toOverLimit(entry));
-      return ask([{ key: 'remote_address', value: address }], address);
+    admit(address, isKnown) {
+      const block =
+        overRequests.find(address) ?? (isKnown ? undefined : overFailures.find(address));
+      if (block !== undefined) return Promise.resolve(toOverLimit(block));
+      return ask([{ key: 'remote_address', value: address }], (over) => {
+        overRequests.add(address, over);
+      });
     },
-    chargeFailure: (address) =>
-      ask(
+    async chargeFailure(address) {
+      const before = overFailures.find(address);
+      const obstacle = await ask(
         [
           { key: 'authenticated', value: 'false' },
           { key: 'remote_address', value: address },
         ],
-        address,
-      ),
+        (over) => {
+          overFailures.add(address, over);
+        },
+      );
+      // The same answer that an unknown credential gets there.
+      return before === undefined ? obstacle : toOverLimit(overFailures.find(address) ?? before);
+    },
     chargeUser: (userId) =>
       ask([
         { key: 'authenticated', value: 'true' },

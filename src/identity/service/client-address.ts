@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { Logger } from '../../platform/logger/logger';
 import { headerValues } from './bearer';
 import { ipv6Network, withoutMapping } from './ip-text';
 
@@ -17,7 +18,7 @@ const IPV6_PREFIX = 56;
  * The address that limits count by. X-Forwarded-For is believed from the right as far as it was written
  * by trusted proxies; an IPv6 address counts as its /56.
  */
-export function createClientAddress(trusted: readonly Network[]) {
+export function createClientAddress(trusted: readonly Network[], logger: Logger) {
   const list = new BlockList();
   for (const { address, prefix } of trusted) {
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
@@ -27,8 +28,21 @@ export function createClientAddress(trusted: readonly Network[]) {
   const isTrusted = (address: string): boolean =>
     list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 
+  let mayWarn = trusted.length === 0;
+  /** Once: a caller could write the header to fill the log. */
+  const warnOfProxy = (request: IncomingMessage, peer: string): void => {
+    if (headerValues(request, 'x-forwarded-for').length === 0) return;
+    mayWarn = false;
+    logger.warn(
+      'X-Forwarded-For is ignored, so that all callers of a proxy share one limit; ' +
+        'set IDENTITY_TRUSTED_PROXIES to the address or network of the proxy, if this peer is one',
+      { peer },
+    );
+  };
+
   return (request: IncomingMessage): string => {
     let address = withoutMapping(request.socket.remoteAddress ?? '');
+    if (mayWarn) warnOfProxy(request, address);
     if (trusted.length > 0 && isIP(address) !== 0 && isTrusted(address))
       address = lastUntrusted(address, forwardedFor(request), isTrusted);
     return isIP(address) === 6 ? ipv6Network(address, IPV6_PREFIX) : address;

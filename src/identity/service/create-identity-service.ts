@@ -57,7 +57,7 @@ export function createIdentityService(
   options: IdentityServiceOptions,
 ): IdentityService {
   const { store, jwt, limits, metrics, createRequestId } = deps;
-  const clientAddress = createClientAddress(options.trustedProxies);
+  const clientAddress = createClientAddress(options.trustedProxies, deps.logger);
   const userinfo = createUserinfo({ store, jwt, limits, clientAddress });
   const handler = createHandler({ ...deps, userinfo }, options);
   const reject = createReject(createRequestId);

@@ -4,6 +4,7 @@ import { KeysUnavailable, looksLikeJwt, type JwtVerifier } from '../jwt/jwt-veri
 import type { Limits, Obstacle } from '../limits/limits';
 import { StoreUnavailable, type Credentials, type IdentityReader } from '../store/store';
 import { headerValues, readBearer } from './bearer';
+import { createKnownCredentials, toShown } from './known-credentials';
 import { refused, type Outcome, type Reason } from './outcome';
 
 export interface UserinfoDeps {
@@ -17,44 +18,59 @@ export interface UserinfoDeps {
 /** Longer texts are not looked at (behaviour.md §7.3). */
 export const MAX_TOKEN_LENGTH = 4_096;
 
-type Verified =
-  | { readonly kind: 'good'; readonly token: Credentials }
-  | { readonly kind: 'bad'; readonly reason: Reason };
+/** A credential that is refused. */
+interface Fault {
+  readonly kind: 'fault';
+  readonly error: 'invalid_token' | 'invalid_api_key';
+  readonly reason: Reason;
+}
+
+type Verified = { readonly kind: 'good'; readonly token: Credentials } | Fault;
 
 /** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a caller sends. */
 export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDeps) {
-  /** A refused credential costs; who has presented too many of them has to wait. */
-  const fail = async (
-    address: string,
-    error: 'invalid_token' | 'invalid_api_key',
-    reason: Reason,
-  ): Promise<Outcome> => {
-    const obstacle = await limits.chargeFailure(address);
-    return obstacle === undefined ? refused(error, reason) : toOutcome(obstacle);
-  };
+  const known = createKnownCredentials();
 
-  const load = async (token: Credentials): Promise<Outcome | Reason> => {
+  const load = async (token: Credentials): Promise<Outcome | Fault> => {
     const { user, remainingMs } = await store.findOwner(token);
-    if (remainingMs === undefined || remainingMs <= 0) return 'session_over';
-    if (user === undefined) return 'user_gone';
-    if (!user.active) return 'user_disabled';
+    if (remainingMs === undefined || remainingMs <= 0) return badToken('session_over');
+    if (user === undefined) return badToken('user_gone');
+    if (!user.active) return badToken('user_disabled');
 
     const obstacle = await limits.chargeUser(user.id);
     return obstacle === undefined ? { kind: 'found', user, remainingMs } : toOutcome(obstacle);
   };
 
+  const checkCredentials = async (
+    request: IncomingMessage,
+    token: string,
+  ): Promise<Outcome | Fault> => {
+    if (!(await hasApiKey(store, request)))
+      return { kind: 'fault', error: 'invalid_api_key', reason: 'api_key' };
+    const verified = await verify(store, jwt, token);
+    return verified.kind === 'good' ? load(verified.token) : verified;
+  };
+
   const check = async (request: IncomingMessage): Promise<Outcome> => {
     const bearer = readBearer(request);
     const address = clientAddress(request);
-    const obstacle = await limits.admit(address);
+    if (bearer.kind !== 'token') {
+      const obstacle = await limits.admit(address, false);
+      if (obstacle !== undefined) return toOutcome(obstacle);
+      return bearer.kind === 'none'
+        ? refused('unauthorized', 'no_credentials')
+        : refused('invalid_request', 'ambiguous_credentials');
+    }
+    const shown = toShown(address, bearer.token, headerValues(request, 'x-api-key'));
+    const obstacle = await limits.admit(address, known.has(shown));
     if (obstacle !== undefined) return toOutcome(obstacle);
-    if (bearer.kind === 'none') return refused('unauthorized', 'no_credentials');
-    if (bearer.kind === 'ambiguous') return refused('invalid_request', 'ambiguous_credentials');
-    if (!(await hasApiKey(store, request))) return fail(address, 'invalid_api_key', 'api_key');
-    const verified = await verify(store, jwt, bearer.token);
-    if (verified.kind === 'bad') return fail(address, 'invalid_token', verified.reason);
-    const loaded = await load(verified.token);
-    return typeof loaded === 'string' ? fail(address, 'invalid_token', loaded) : loaded;
+    const checked = await checkCredentials(request, bearer.token);
+    if (checked.kind === 'found') known.add(shown);
+    if (checked.kind !== 'fault') return checked;
+    // A refused credential costs; an address that has shown too many of them has to wait.
+    known.drop(shown);
+    const charged = await limits.chargeFailure(address);
+    return charged === undefined ? refused(checked.error, checked.reason) : toOutcome(charged);
   };
 
   return async (request: IncomingMessage): Promise<Outcome> => {
@@ -73,19 +89,19 @@ async function verify(
   jwt: JwtVerifier | undefined,
   text: string,
 ): Promise<Verified> {
-  if (text.length > MAX_TOKEN_LENGTH) return { kind: 'bad', reason: 'malformed_token' };
+  if (text.length > MAX_TOKEN_LENGTH) return badToken('malformed_token');
   if (jwt !== undefined && looksLikeJwt(text)) return verifyJwt(jwt, text);
   const credential = parseCredential('token', text);
-  if (credential === undefined) return { kind: 'bad', reason: 'malformed_token' };
+  if (credential === undefined) return badToken('malformed_token');
   const token = await store.findToken(credential.id);
   const isRight = matchesHash(credential.secret, token?.secretHash);
-  if (token === undefined) return { kind: 'bad', reason: 'unknown_token' };
-  return isRight ? { kind: 'good', token } : { kind: 'bad', reason: 'wrong_secret' };
+  if (token === undefined) return badToken('unknown_token');
+  return isRight ? { kind: 'good', token } : badToken('wrong_secret');
 }
 
 async function verifyJwt(jwt: JwtVerifier, text: string): Promise<Verified> {
   const token = await jwt.verify(text);
-  return token === undefined ? { kind: 'bad', reason: 'invalid_jwt' } : { kind: 'good', token };
+  return token === undefined ? badToken('invalid_jwt') : { kind: 'good', token };
 }
 
 /** True also where no API keys are configured. */
@@ -97,6 +113,10 @@ async function hasApiKey(store: IdentityReader, request: IncomingMessage): Promi
   if (credential === undefined) return false;
   const key = keys.find(({ id }) => id === credential.id);
   return matchesHash(credential.secret, key?.secretHash);
+}
+
+function badToken(reason: Reason): Fault {
+  return { kind: 'fault', error: 'invalid_token', reason };
 }
 
 function toOutcome(obstacle: Obstacle): Outcome {

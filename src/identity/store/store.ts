@@ -2,7 +2,12 @@ import type { Observable } from 'rxjs';
 import type { ApiKeyRecord, LiveSession, SessionRecord, TokenRecord, UserRecord } from './records';
 
 /** What a token that was found right leads to. */
-export type Credentials = Pick<TokenRecord, 'sessionId' | 'userId'>;
+export interface Credentials extends Pick<TokenRecord, 'sessionId' | 'userId'> {
+  /** Which of the sessions that had this id, one after another; undefined (JWTs): the one that has it now. */
+  readonly incarnation?: string;
+}
+
+export type FoundToken = TokenRecord & Credentials;
 
 /** Whom a token stands for; undefined where the session is over or the user is gone. */
 export interface Owner {
@@ -13,7 +18,7 @@ export interface Owner {
 /** What the service asks on the way of a request. Every call rejects with `StoreUnavailable`, soon, when the store is away. */
 export interface IdentityReader {
   /** Undefined: unknown, expired or revoked. */
-  findToken(id: string): Promise<TokenRecord | undefined>;
+  findToken(id: string): Promise<FoundToken | undefined>;
   findOwner(token: Credentials): Promise<Owner>;
   /** None: API keys are not asked for. */
   apiKeys(): Promise<readonly ApiKeyRecord[]>;
@@ -34,7 +39,7 @@ export interface IdentityStore extends IdentityReader {
   /** Ends the sessions of the user too. False: there was none. */
   deleteUser(id: string): Promise<boolean>;
 
-  /** False: there is no such user. */
+  /** Starts a session without tokens, whatever had its id before. False: there is no such user. */
   createSession(session: SessionRecord, ttlMs: number): Promise<boolean>;
   findSession(id: string): Promise<LiveSession | undefined>;
   listSessions(userId: string): Promise<readonly LiveSession[]>;

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { createClientAddress } from '../../../src/identity/service/client-address';
 import { ipv6Network } from '../../../src/identity/service/ip-text';
+import { createRecordingLogger } from '../../support/recording-logger';
+import { silentLogger } from '../../support/silent-logger';
 
 const request = (remoteAddress: string | undefined, ...forwarded: readonly string[]) =>
   ({
@@ -34,19 +36,37 @@ it.each<[string, string, string[], string]>([
   ['a proxy on an IPv6 socket', '::ffff:10.1.1.1', ['203.0.113.9'], '203.0.113.9'],
   ['an IPv6 proxy', 'fd00::1', ['203.0.113.9'], '203.0.113.9'],
 ])('finds who calls: %s', (_, peer, forwarded, expected) => {
-  expect(createClientAddress(TRUSTED)(request(peer, ...forwarded))).toBe(expected);
+  expect(createClientAddress(TRUSTED, silentLogger)(request(peer, ...forwarded))).toBe(expected);
 });
 
-it('believes nobody unless told', () => {
-  expect(createClientAddress([])(request('10.1.1.1', '1.2.3.4'))).toBe('10.1.1.1');
+it('believes nobody unless told, and says once whom it did not believe', () => {
+  const { logger, lines } = createRecordingLogger();
+  const clientAddress = createClientAddress([], logger);
+  expect(clientAddress(request('10.1.1.9'))).toBe('10.1.1.9');
+  expect(lines).toEqual([]);
+  for (const peer of ['::ffff:10.1.1.1', '10.1.1.1', '10.1.1.2'])
+    expect(clientAddress(request(peer, '1.2.3.4'))).toBe(peer.replace('::ffff:', ''));
+  expect(lines).toEqual([
+    {
+      level: 'warn',
+      message: expect.stringContaining('set IDENTITY_TRUSTED_PROXIES') as string,
+      fields: { peer: '10.1.1.1' },
+    },
+  ]);
+});
+
+it('says nothing of strangers when it knows the proxies', () => {
+  const { logger, lines } = createRecordingLogger();
+  createClientAddress(TRUSTED, logger)(request('203.0.113.9', '1.2.3.4'));
+  expect(lines).toEqual([]);
 });
 
 it('knows a connection that is gone by an empty address', () => {
-  expect(createClientAddress(TRUSTED)(request(undefined, '1.2.3.4'))).toBe('');
+  expect(createClientAddress(TRUSTED, silentLogger)(request(undefined, '1.2.3.4'))).toBe('');
 });
 
 it('never throws, whatever is forwarded', () => {
-  const clientAddress = createClientAddress(TRUSTED);
+  const clientAddress = createClientAddress(TRUSTED, silentLogger);
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(typeof clientAddress(request('10.1.1.1', text))).toBe('string');

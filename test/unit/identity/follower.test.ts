@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import {
   EMPTY_DOCUMENT,
   printDocument,
@@ -7,7 +7,9 @@ import {
 } from '../../../src/identity/store/embedded/document';
 import { createFollower } from '../../../src/identity/store/embedded/follower';
 import { ANN, createStoreFile } from '../../support/identity';
+import { eventually } from '../../support/eventually';
 import { createRecordingLogger } from '../../support/recording-logger';
+import { silentLogger } from '../../support/silent-logger';
 
 it('keeps what this process has written while an older content was being read', async () => {
   const { file, remove } = await createStoreFile();
@@ -22,5 +24,69 @@ it('keeps what this process has written while an older content was being read', 
   await pipe.close();
   await reading;
   expect(follower.current()).toBe(written);
+  await remove();
+});
+
+const holding = (...ids: readonly string[]): StoreDocument => ({
+  ...EMPTY_DOCUMENT,
+  users: new Map(ids.map((id) => [id, { ...ANN, id }])),
+});
+const write = (file: string, ...ids: readonly string[]) =>
+  writeFile(file, printDocument(holding(...ids)));
+
+it('has what was written before it was told to look again', async () => {
+  const { file, remove } = await createStoreFile();
+  const follower = createFollower(file, silentLogger);
+  await follower.open();
+  for (const id of ['ann', 'bob', 'cyd']) {
+    await write(file, id);
+    await follower.lookAgain();
+    expect([...follower.current().users.keys()]).toEqual([id]);
+  }
+  await remove();
+});
+
+it('looks once for all that ask at the same time, and seldom for those that ask in turn', async () => {
+  const { file, remove } = await createStoreFile();
+  const follower = createFollower(file, silentLogger);
+  await follower.open();
+  expect(follower.lookAgain()).toBe(follower.lookAgain());
+  await follower.lookAgain();
+  const startedMs = performance.now();
+  for (let at = 0; at < 20; at++) await follower.lookAgain();
+  // Timers of Node may be early by less than a millisecond.
+  expect(performance.now() - startedMs).toBeGreaterThan(20 * 4);
+  await remove();
+});
+
+it('never takes an older content after a newer one, however slow it was read', async () => {
+  const { file, remove } = await createStoreFile();
+  execFileSync('mkfifo', [file]);
+  const follower = createFollower(file, silentLogger);
+  const first = follower.open();
+  const pipe = await open(file, 'w');
+  await write(`${file}.new`, 'bob');
+  await rename(`${file}.new`, file);
+  await follower.lookAgain();
+  await pipe.writeFile(printDocument(holding('ann')));
+  await pipe.close();
+  await first;
+  await eventually(() => {
+    expect([...follower.current().users.keys()]).toEqual(['bob']);
+  });
+  await remove();
+});
+
+it('goes on with what it has when the file does not answer', async () => {
+  const { file, remove } = await createStoreFile();
+  await write(file, 'ann');
+  const follower = createFollower(file, silentLogger);
+  await follower.open();
+  await rm(file);
+  execFileSync('mkfifo', [file]);
+  await follower.lookAgain();
+  expect([...follower.current().users.keys()]).toEqual(['ann']);
+  // The reader waits for somebody to write.
+  await (await open(file, 'w')).close();
   await remove();
 });

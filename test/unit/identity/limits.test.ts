@@ -22,7 +22,7 @@ const over = { isOver: true, limit: 5, resetSeconds: 10 };
 
 it('asks with the descriptors of the rules', async () => {
   const { limits, asked } = createUnderTest();
-  expect(await limits.admit('a')).toBeUndefined();
+  expect(await limits.admit('a', false)).toBeUndefined();
   expect(await limits.chargeFailure('a')).toBeUndefined();
   expect(await limits.chargeUser('u')).toBeUndefined();
   expect(asked).toEqual([
@@ -37,27 +37,78 @@ it('blocks an address that failed too often until the window ends', async () => 
   answers.set('authenticated=false,remote_address=a', over);
   await limits.chargeFailure('a');
   clock.ms = 9_999;
-  expect(await limits.admit('a')).toEqual({ kind: 'over-limit', limit: 5, retryAfterSeconds: 1 });
+  expect(await limits.admit('a', false)).toEqual({
+    kind: 'over-limit',
+    limit: 5,
+    retryAfterSeconds: 1,
+  });
   expect(asked).toHaveLength(1);
   clock.ms = 10_000;
-  expect(await limits.admit('a')).toBeUndefined();
+  expect(await limits.admit('a', false)).toBeUndefined();
+});
+
+describe('an address that failed too often', () => {
+  it('may go on with credentials that it is known by, within the limit of its requests', async () => {
+    const { limits, over: answers, asked } = createUnderTest();
+    answers.set('authenticated=false,remote_address=a', over);
+    await limits.chargeFailure('a');
+    asked.length = 0;
+    expect(await limits.admit('a', true)).toBeUndefined();
+    expect(asked).toEqual(['remote_address=a']);
+    answers.set('remote_address=a', { isOver: true, limit: 100, resetSeconds: 1 });
+    expect(await limits.admit('a', true)).toMatchObject({ limit: 100 });
+    asked.length = 0;
+    expect(await limits.admit('a', true)).toMatchObject({ limit: 100 });
+    expect(asked).toEqual([]);
+  });
+
+  it('does not get out of it by too many requests with them', async () => {
+    const { limits, over: answers, clock } = createUnderTest();
+    answers.set('authenticated=false,remote_address=a', over);
+    await limits.chargeFailure('a');
+    answers.set('remote_address=a', { isOver: true, limit: 100, resetSeconds: 1 });
+    await limits.admit('a', true);
+    answers.clear();
+    clock.ms = 1_000;
+    expect(await limits.admit('a', true)).toBeUndefined();
+    expect(await limits.admit('a', false)).toEqual({
+      kind: 'over-limit',
+      limit: 5,
+      retryAfterSeconds: 9,
+    });
+  });
+
+  it.each(['allow', 'deny'] as const)(
+    'hears of a failure there what it hears of any, also without a decision: %s',
+    async (failure) => {
+      const { limits, over: answers, fail, asked } = createUnderTest(failure);
+      answers.set('authenticated=false,remote_address=a', over);
+      await limits.chargeFailure('a');
+      const standing = await limits.admit('a', false);
+      answers.clear();
+      expect(await limits.chargeFailure('a')).toEqual(standing);
+      fail(new Error('away'));
+      expect(await limits.chargeFailure('a')).toEqual(standing);
+      expect(asked.filter((text) => text.startsWith('authenticated=false'))).toHaveLength(3);
+    },
+  );
 });
 
 it('blocks no address because of a user', async () => {
   const { limits, over: answers } = createUnderTest();
   answers.set('authenticated=true,user_id=u', over);
   expect(await limits.chargeUser('u')).toMatchObject({ kind: 'over-limit' });
-  expect(await limits.admit('u')).toBeUndefined();
+  expect(await limits.admit('u', false)).toBeUndefined();
 });
 
 it('remembers so many addresses and no more, the newest', async () => {
   const { limits, over: answers, asked } = createUnderTest('allow', 2);
   for (const address of ['a', 'b', 'c']) {
     answers.set(`remote_address=${address}`, over);
-    await limits.admit(address);
+    await limits.admit(address, false);
   }
   asked.length = 0;
-  for (const address of ['c', 'b', 'a']) await limits.admit(address);
+  for (const address of ['c', 'b', 'a']) await limits.admit(address, false);
   expect(asked).toEqual(['remote_address=a']);
 });
 
@@ -68,7 +119,7 @@ it.each([
   const { limits, fail, failures } = createUnderTest(failure);
   const error = new Error('away');
   fail(error);
-  expect(await limits.admit('a')).toEqual(expected);
+  expect(await limits.admit('a', false)).toEqual(expected);
   expect(failures).toEqual([error]);
 });
 

@@ -5,6 +5,7 @@ import { addToken, draftOf, endSession, endSessionsOf } from './changes';
 import type { Expiring, StoreDocument } from './document';
 import { changeDocument } from './document-file';
 import { createFollower } from './follower';
+import { warnOfWriters } from './warn-of-writers';
 
 export interface EmbeddedStoreDeps {
   /** Unix milliseconds. */
@@ -37,6 +38,13 @@ export function createEmbeddedStore(
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   };
+  /** Before an id is refused: somebody may have written it a moment ago. */
+  const readKnown = async <T>(take: (document: StoreDocument) => T | undefined) => {
+    const known = take(follower.current());
+    if (known !== undefined) return known;
+    await follower.lookAgain();
+    return take(follower.current());
+  };
   /** `apply` answers false when there is nothing to change. */
   const write = async (apply: (draft: ReturnType<typeof draftOf>) => boolean): Promise<boolean> => {
     let isDone = false;
@@ -55,22 +63,24 @@ export function createEmbeddedStore(
 
   return {
     run$: follower.run$,
-    open: () => follower.open(),
+    async open() {
+      await warnOfWriters(file, logger);
+      await follower.open();
+    },
     close() {
       follower.close();
       return Promise.resolve();
     },
 
-    findToken: (id) => read(({ tokens }) => live(tokens.get(id))?.record),
-    findOwner: ({ sessionId, userId }) =>
-      read(({ users, sessions }) => {
-        const session = live(sessions.get(sessionId));
-        const isTheirs = session?.record.userId === userId;
-        return {
-          user: users.get(userId),
-          remainingMs: isTheirs ? session.expiresAtMs - nowMs() : undefined,
-        };
-      }),
+    findToken: (id) => readKnown(({ tokens }) => live(tokens.get(id))?.record),
+    async findOwner({ sessionId, userId }) {
+      const session = await readKnown(({ sessions }) => live(sessions.get(sessionId)));
+      const isTheirs = session?.record.userId === userId;
+      return {
+        user: follower.current().users.get(userId),
+        remainingMs: isTheirs ? session.expiresAtMs - nowMs() : undefined,
+      };
+    },
     apiKeys: () => read(({ apiKeys }) => [...apiKeys.values()]),
 
     findUser: (id) => read(({ users }) => users.get(id)),
@@ -88,9 +98,10 @@ export function createEmbeddedStore(
       }),
 
     createSession: (record, ttlMs) =>
-      write(({ users, sessions }) => {
-        if (!users.has(record.userId)) return false;
-        sessions.set(record.id, { record, expiresAtMs: nowMs() + ttlMs });
+      write((draft) => {
+        if (!draft.users.has(record.userId)) return false;
+        endSession(draft, record.id);
+        draft.sessions.set(record.id, { record, expiresAtMs: nowMs() + ttlMs });
         return true;
       }),
     findSession: (id) =>

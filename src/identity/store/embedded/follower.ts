@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import type { Logger } from '../../../platform/logger/logger';
 import { StoreUnavailable } from '../store';
@@ -10,6 +11,8 @@ export interface Follower {
   readonly run$: Observable<never>;
   /** Reads it for the first time; a file that cannot be read is told in the log. */
   open(): Promise<void>;
+  /** Settles when a look that began after the call has ended, or has taken too long. Never rejects. */
+  lookAgain(): Promise<void>;
   /** Throws `StoreUnavailable` when the file was never good. */
   current(): StoreDocument;
   /** What this process has just written. */
@@ -19,6 +22,10 @@ export interface Follower {
 
 /** A look at the file's status: cheap, and it sees what watchers miss (network file systems, bind mounts). */
 const LOOK_EVERY_MS = 250;
+/** However many unknown ids are asked for, they cause no more than one look in this time. */
+const LOOK_AGAIN_EVERY_MS = 5;
+/** A caller hears something within a second, also when the file lies where nobody answers. */
+const LOOK_WITHIN_MS = 500;
 
 export function createFollower(file: string, logger: Logger): Follower {
   let document: StoreDocument | undefined;
@@ -27,6 +34,9 @@ export function createFollower(file: string, logger: Logger): Follower {
   let complete: () => void = () => undefined;
   let isClosed = false;
   let writes = 0;
+  let lookedMs = -Infinity;
+  let looking: Promise<void> = Promise.resolve();
+  let nextLook: Promise<void> | undefined;
 
   const take = async (signature: string | undefined): Promise<void> => {
     const writesBefore = writes;
@@ -43,7 +53,8 @@ export function createFollower(file: string, logger: Logger): Follower {
     else logger.debug('read the store file', { file, users: read.users.size });
   };
 
-  const look = async (): Promise<void> => {
+  const lookOnce = async (): Promise<void> => {
+    lookedMs = performance.now();
     let signature: string | undefined;
     try {
       signature = await fileSignature(file);
@@ -56,6 +67,13 @@ export function createFollower(file: string, logger: Logger): Follower {
       const kept = document === undefined ? 'there is nothing to serve' : 'its last content stays';
       if (isNews) logger.error(`the store file cannot be used, ${kept}`, { file, reason });
     }
+  };
+  /** One after the other: a slow one must not put its older content in the place of a newer one. */
+  const look = (): Promise<void> => (looking = looking.then(lookOnce));
+  const lookSoon = async (): Promise<void> => {
+    await delay(Math.max(0, lookedMs + LOOK_AGAIN_EVERY_MS - performance.now()));
+    nextLook = undefined;
+    await Promise.race([look(), delay(LOOK_WITHIN_MS, undefined, { ref: false })]);
   };
 
   return {
@@ -78,6 +96,7 @@ export function createFollower(file: string, logger: Logger): Follower {
       };
     }),
     open: look,
+    lookAgain: () => (nextLook ??= lookSoon()),
     current() {
       if (document !== undefined) return document;
       throw new StoreUnavailable(`the store file ${file} cannot be used: ${failure}`);

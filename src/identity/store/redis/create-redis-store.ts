@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import type { Logger } from '../../../platform/logger/logger';
 import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
 import type { ApiKeyRecord, LiveSession } from '../records';
 import { StoreUnavailable, type IdentityStore } from '../store';
+import { printIncarnate, splitIncarnate } from './incarnation';
 import { API_KEYS_KEY, sessionKey, sessionsOfKey, tokenKey, userKey, USERS_KEY } from './keys';
 import { openRedis, type RedisStoreOptions } from './open-redis';
 
@@ -41,12 +43,15 @@ export function createRedisStore(
     }
   };
 
-  const readSession = async (id: string): Promise<LiveSession | undefined> => {
+  const readSession = async (id: string) => {
     const key = sessionKey(id);
     const [text, remainingMs] = await Promise.all([redis.get(key), redis.pttl(key)]);
     if (text === null || remainingMs < 0) return undefined;
-    return { ...parseSession(parseJson(text)), remainingMs };
+    const { incarnation, record } = splitIncarnate(parseJson(text));
+    return { session: { ...parseSession(record), remainingMs }, incarnation };
   };
+  const readLiveSession = async (id: string): Promise<LiveSession | undefined> =>
+    (await readSession(id))?.session;
   const readUser = async (id: string) => {
     const text = await redis.get(userKey(id));
     return text === null ? undefined : parseUser(parseJson(text));
@@ -57,7 +62,7 @@ export function createRedisStore(
   };
   const readSessionsOf = async (userId: string) => {
     const ids = await redis.zrange(sessionsOfKey(userId), '0', '-1');
-    const sessions = await Promise.all(ids.map(readSession));
+    const sessions = await Promise.all(ids.map(readLiveSession));
     const over = ids.filter((_, index) => sessions[index] === undefined);
     if (over.length > 0) await redis.zrem(sessionsOfKey(userId), ...over);
     return sessions.filter((session) => session !== undefined);
@@ -93,13 +98,16 @@ export function createRedisStore(
     findToken: (id) =>
       ask(async () => {
         const text = await redis.get(tokenKey(id));
-        return text === null ? undefined : parseToken(parseJson(text));
+        if (text === null) return undefined;
+        const { incarnation, record } = splitIncarnate(parseJson(text));
+        return { ...parseToken(record), incarnation };
       }),
-    findOwner: ({ sessionId, userId }) =>
+    findOwner: ({ sessionId, userId, incarnation }) =>
       ask(async () => {
-        const [session, user] = await Promise.all([readSession(sessionId), readUser(userId)]);
-        const isTheirs = session?.userId === userId;
-        return { user, remainingMs: isTheirs ? session.remainingMs : undefined };
+        const [found, user] = await Promise.all([readSession(sessionId), readUser(userId)]);
+        const isSame = incarnation === undefined || incarnation === found?.incarnation;
+        const isTheirs = isSame && found?.session.userId === userId;
+        return { user, remainingMs: isTheirs ? found.session.remainingMs : undefined };
       }),
     apiKeys() {
       if (keptApiKeys === undefined || monotonicMs() - keptApiKeys.atMs > API_KEYS_FOR_MS) {
@@ -139,19 +147,20 @@ export function createRedisStore(
         await redis.zadd(index, nowMs() + ttlMs, id);
         await redis.zremrangebyscore(index, '-inf', nowMs() - CLOCKS_DIFFER_MS);
         await redis.pexpire(index, INDEX_FOR_MS);
-        await redis.set(sessionKey(id), JSON.stringify(session), 'PX', ttlMs);
+        await redis.set(sessionKey(id), printIncarnate(session, randomUUID()), 'PX', ttlMs);
         return true;
       }),
-    findSession: (id) => ask(() => readSession(id)),
+    findSession: (id) => ask(() => readLiveSession(id)),
     listSessions: (userId) => ask(() => readSessionsOf(userId)),
     deleteSession: (id) => ask(async () => (await redis.del(sessionKey(id))) > 0),
 
     createToken: (token, ttlMs = Infinity) =>
       ask(async () => {
-        const remainingMs = await redis.pttl(sessionKey(token.sessionId));
-        if (remainingMs <= 0) return false;
-        const milliseconds = Math.min(remainingMs, ttlMs);
-        await redis.set(tokenKey(token.id), JSON.stringify(token), 'PX', milliseconds);
+        const found = await readSession(token.sessionId);
+        if (found === undefined || found.session.remainingMs <= 0) return false;
+        const milliseconds = Math.min(found.session.remainingMs, ttlMs);
+        const text = printIncarnate(token, found.incarnation);
+        await redis.set(tokenKey(token.id), text, 'PX', milliseconds);
         return true;
       }),
     deleteToken: (id) => ask(async () => (await redis.del(tokenKey(id))) > 0),

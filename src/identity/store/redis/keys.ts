@@ -1,6 +1,7 @@
 /**
  * The keys of the store. Each lies on its own: nothing needs two of them in one slot. A session's key
- * lives as long as the session, so deleting it ends the session and every token of it.
+ * lives as long as the session, so deleting it ends the session and every token of it, for good: a session
+ * of the same id later is another incarnation (`incarnation.ts`).
  */
 const PREFIX = 'identity:';
 

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+const PINNED = /^[a-z/]+:v?\d+\.\d+\.\d+(?:-[a-z0-9-]+)?@sha256:[0-9a-f]{64}$/;
+
+it.each([
+  ['Dockerfile', /^ARG NODE_IMAGE=(.+)$/gm, 1],
+  ['docker-compose.yml', /^ +image: (.+)$/gm, 1],
+  ['examples/identity/docker-compose.yml', /^ +image: (.+)$/gm, 2],
+])('names every image of %s by its full version and its digest', (file, pattern, count) => {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const images = [...text.matchAll(pattern)].map(([, image = '']) => image);
+  expect(images).toHaveLength(count);
+  for (const image of images) expect(image).toMatch(PINNED);
+});
+
+it('builds every stage of the image on that one', () => {
+  const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+  expect(stages).toEqual(['${NODE_IMAGE}', '${NODE_IMAGE}']);
+});
