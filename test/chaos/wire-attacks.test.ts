@@ -2,6 +2,7 @@ import {
   beginHeaders,
   connectAttacker,
   openCall,
+  ponged,
   repeat,
   wholeCall,
   type Attacker,
@@ -125,16 +126,6 @@ async function besideIdleConnections(): Promise<Outcome> {
   for (const { socket } of idle) socket.destroy();
   expect((outcome.grownMb * 1024) / idle.length).toBeLessThan(MAX_IDLE_KB);
   return outcome;
-}
-
-/** Settles when everything sent before has been read. */
-async function ponged({ send, seen }: Attacker): Promise<void> {
-  const pongs = () => seen().filter((each) => each.startsWith('ping ack')).length;
-  const before = pongs();
-  await send(ping());
-  await eventually(() => {
-    expect(pongs()).toBeGreaterThan(before);
-  });
 }
 
 function expectUnharmed(outcomes: readonly Outcome[]): void {

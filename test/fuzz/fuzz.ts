@@ -1,3 +1,4 @@
+import { createCosts, judgeCost, type Costs } from './cost';
 import { createRandom, seedOf } from './random';
 import type { Target } from './target';
 
@@ -5,7 +6,10 @@ export interface Tally {
   executions: number;
   /** Octets of inputs, each counted once, however often it was played. */
   bytes: number;
+  readonly costs: Costs;
 }
+
+export const createTally = (): Tally => ({ executions: 0, bytes: 0, costs: createCosts() });
 
 /** Something that must not be: the error, and all that is needed to see it again. */
 export class Finding extends Error {
@@ -23,21 +27,33 @@ export function execute(target: Target, seed: number, tally: Tally, given?: Buff
   const random = createRandom(seed);
   const made = target.make(random);
   const input = given ?? made;
+  let isFirst = true;
   tally.executions++;
   tally.bytes += input.length;
   try {
-    target.check(input, random);
-  } catch {
+    judgeCost(tally.costs, input.length, () => {
+      if (isFirst) target.check(input, random);
+      else checkAgain(target, seed, input);
+      isFirst = false;
+    });
+  } catch (error) {
+    // A fault of cost alone: a smaller input would cost less.
+    if (fault(target, seed, input) === undefined) throw new Finding(target, seed, input, error);
     const small = shrink(input, (candidate) => fault(target, seed, candidate) !== undefined);
     throw new Finding(target, seed, small, fault(target, seed, small));
   }
 }
 
-function fault(target: Target, seed: number, input: Buffer): unknown {
+/** The check of an input with the choices that its seed makes. */
+function checkAgain(target: Target, seed: number, input: Buffer): void {
   const random = createRandom(seed);
   target.make(random);
+  target.check(input, random);
+}
+
+function fault(target: Target, seed: number, input: Buffer): unknown {
   try {
-    target.check(input, random);
+    checkAgain(target, seed, input);
     return undefined;
   } catch (error) {
     return error;
@@ -64,7 +80,7 @@ function shrink(input: Buffer, fails: (candidate: Buffer) => boolean): Buffer {
 
 /** Runs a target until it has eaten so many octets. */
 export function fuzzBytes(target: Target, run: number, bytes: number): Tally {
-  const tally = { executions: 0, bytes: 0 };
+  const tally = createTally();
   while (tally.bytes < bytes) execute(target, seedOf(run, tally.executions), tally);
   return tally;
 }

@@ -1,7 +1,7 @@
 /** `npm run fuzz -- --minutes N`: all targets in turns; ends with exit code 1 after a finding. docs/fuzzing.md. */
 import { parseArgs } from 'node:util';
 import { createTargets } from './targets';
-import { execute, Finding, type Tally } from './fuzz';
+import { createTally, execute, Finding, type Tally } from './fuzz';
 import { seedOf } from './random';
 import type { Target } from './target';
 
@@ -44,7 +44,7 @@ function tryOne(target: Target, seed: number, tally: Tally, input?: Buffer): voi
 function runFor(minutes: number, run: number): void {
   const startedAt = performance.now();
   const until = startedAt + minutes * 60_000;
-  const tallies = new Map(targets.map((target) => [target, { executions: 0, bytes: 0 }]));
+  const tallies = new Map(targets.map((target) => [target, createTally()]));
   let reportAt = startedAt;
   while (performance.now() < until && findings < MOST_FINDINGS) {
     for (const [target, tally] of tallies) {
@@ -76,7 +76,7 @@ if (values.seed === undefined) {
 } else {
   const input = values.input === undefined ? undefined : Buffer.from(values.input, 'hex');
   for (const target of targets) {
-    tryOne(target, Number(values.seed), { executions: 0, bytes: 0 }, input);
+    tryOne(target, Number(values.seed), createTally(), input);
   }
 }
 console.log(`${String(findings)} findings`);

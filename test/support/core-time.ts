@@ -42,6 +42,11 @@ function readOwnThread(): OwnThread | undefined {
   return { ranMs: Number(ran) / 1e6, sleeps: Number(sleeps) };
 }
 
+/** How long the main thread of this process had a core, in milliseconds; the time of day where nobody tells. */
+export function readCoreMs(): number {
+  return readOwnThread()?.ranMs ?? performance.now();
+}
+
 /** How long the main thread of a process waited for a core, since its start; what was last known once it has ended. */
 function followQueue({ pid = 0 }: Pid): () => number {
   let queuedMs = 0;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { SHOULD_RATE_LIMIT, encodeRequest } from '../contract/transport.client';
+import { eventually } from './eventually';
 import {
   END_HEADERS,
   END_STREAM,
@@ -11,6 +12,7 @@ import {
   frame,
   hello,
   parseFrames,
+  ping,
   settingsAck,
 } from './h2-frames';
 
@@ -60,8 +62,11 @@ export async function connectRaw(address: string): Promise<Attacker> {
   const pieces: Buffer[] = [];
   let isClosed = false;
   socket.on('error', () => undefined).on('data', (piece) => pieces.push(piece));
-  const closed = once(socket, 'close').then(() => {
-    isClosed = true;
+  const closed = new Promise<void>((resolve) => {
+    socket.once('close', () => {
+      isClosed = true;
+      resolve();
+    });
   });
   await once(socket, 'connect');
   return {
@@ -87,6 +92,16 @@ export async function connectAttacker(
   const attacker = await connectRaw(address);
   await attacker.send(hello(...settings), settingsAck());
   return attacker;
+}
+
+/** Settles when everything sent before has been read. */
+export async function ponged({ send, seen }: Attacker): Promise<void> {
+  const pongs = () => seen().filter((each) => each.startsWith('ping ack')).length;
+  const before = pongs();
+  await send(ping());
+  await eventually(() => {
+    if (pongs() === before) throw new Error(`no answer to a PING, but ${seen().slice(-5).join()}`);
+  });
 }
 
 /** What was read may end within a frame. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { contentOf } from './secrets';
 import type { Service } from './service';
 
 export interface PoliteReport {
@@ -52,8 +52,8 @@ export async function startPolite(
   };
 }
 
-/** The resident memory of a process. */
+/** The resident memory of a process; 0 once it has ended. */
 export function residentMb(pid: number): number {
-  const text = readFileSync(`/proc/${String(pid)}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1]) / 1024;
+  const text = contentOf(`/proc/${String(pid)}/status`);
+  return Number(/VmRSS:\s+(\d+) kB/.exec(text)?.[1] ?? 0) / 1024;
 }

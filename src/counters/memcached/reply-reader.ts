@@ -21,13 +21,16 @@ const LONGEST_VALUE = 8 * 1024 * 1024;
 
 const VALUE = /^VALUE (\S+) \d+ (\d+)(?: \d+)?$/;
 
-const EMPTY = Buffer.alloc(0);
-
 export function createReplyReader(handler: ReplyHandler): ReplyReader {
-  let rest: Buffer = EMPTY;
+  /** What came of a thing that is not complete. */
+  let pieces: Buffer[] = [];
+  let bytesHeld = 0;
+  /** Its size where that is known: to join the pieces before would cost the square of their number. */
+  let bytesWanted = 0;
 
   /** Where the next thing begins; the same place when it is not complete yet. */
   const readOne = (bytes: Buffer, start: number): number => {
+    bytesWanted = 0;
     const end = bytes.indexOf(LINE_FEED, start);
     if (end === -1) {
       if (bytes.length - start > LONGEST_LINE) throw new Error('a line of its reply has no end');
@@ -41,17 +44,24 @@ export function createReplyReader(handler: ReplyHandler): ReplyReader {
     }
     const dataEnd = end + 1 + Number(size);
     if (Number(size) > LONGEST_VALUE) throw new Error('a value of its reply is too long');
-    if (bytes.length < dataEnd + 2) return start;
+    if (bytes.length < dataEnd + 2) {
+      bytesWanted = dataEnd + 2 - start;
+      return start;
+    }
     handler.onValue(key, bytes.toString('latin1', end + 1, dataEnd));
     return dataEnd + 2;
   };
 
   return {
     read(chunk) {
-      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      pieces.push(chunk);
+      bytesHeld += chunk.length;
+      if (bytesHeld < bytesWanted) return;
+      const bytes = pieces.length === 1 ? chunk : Buffer.concat(pieces, bytesHeld);
       let at = 0;
       for (let next = readOne(bytes, at); next > at; next = readOne(bytes, at)) at = next;
-      rest = at === bytes.length ? EMPTY : bytes.subarray(at);
+      pieces = at === bytes.length ? [] : [bytes.subarray(at)];
+      bytesHeld = bytes.length - at;
     },
   };
 }

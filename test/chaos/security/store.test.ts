@@ -1,0 +1,65 @@
+import {
+  ONE_RULE,
+  askAll,
+  expectToWithstand,
+  startSmallService,
+  stopSmallServices,
+} from '../../support/small-service';
+import { createTestClient } from '../../contract/transport.client';
+import { startMemcachedServer } from '../../support/memcached-server';
+import { startRedisServer } from '../../support/redis-server';
+
+/** What a store holds or is asked for. */
+
+const ends: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  await stopSmallServices();
+  for (const end of ends.splice(0)) await end();
+});
+
+const DAY_SECONDS = 86_400;
+const OK = 0;
+const DEADLINE_EXCEEDED = 4;
+
+it('answers others while 40,000 descriptors are looked up in memcached', async () => {
+  const memcached = await startMemcachedServer();
+  ends.push(() => memcached.stop());
+  const service = await startSmallService(ONE_RULE, {
+    BACKEND_TYPE: 'memcache',
+    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
+  });
+  const descriptors = Array.from({ length: 40_000 }, (_, at) => ({
+    entries: [{ key: 'k', value: String(at) }],
+  }));
+  await expectToWithstand(service, async () => {
+    await askAll(service, 2, () => ({ domain: 'd', descriptors }), 1);
+    return undefined;
+  });
+});
+
+it('answers, and goes on answering, whatever number a counter in Redis holds', async () => {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  const service = await startSmallService(
+    `${ONE_RULE}  - { key: over, rate_limit: { unit: day, requests_per_unit: 0 } }\n`,
+    {
+      BACKEND_TYPE: 'redis',
+      REDIS_URL: `127.0.0.1:${String(redis.port)}`,
+      STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',
+    },
+  );
+  const today = Math.floor(Date.now() / 1_000 / DAY_SECONDS) * DAY_SECONDS;
+  const client = createTestClient(service.grpc);
+  const entry = (key: string, value: string) => ({ entries: [{ key, value }] });
+  const codes = new Map<string, number>();
+  for (const count of ['inf', 'nan', '-1', '1e300', '9007199254740993', '-inf']) {
+    for (const start of [today, today + DAY_SECONDS])
+      await redis.client.set(`d_k_${count}_${String(start)}`, count);
+    const descriptors = [entry('k', count), entry('over', 'v')];
+    codes.set(count, (await client.ask({ domain: 'd', descriptors })).code);
+    const elsewhere = { domain: 'elsewhere', descriptors: [entry('k', 'v')] };
+    expect([count, (await client.ask(elsewhere)).code]).toEqual([count, OK]);
+  }
+  client.close();
+  expect([...codes.values()]).not.toContain(DEADLINE_EXCEEDED);
+});
