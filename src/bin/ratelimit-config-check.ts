@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { checkRules } from '../config/check/check-rules';
-import { readSource } from '../config/check/read-source';
+import { readSource } from '../config/read-source';
 
 const { argv, stdin, stdout, stderr } = process;
 

@@ -21,6 +21,15 @@ export interface FailedLoad {
   readonly durationMs: number;
 }
 
+/** Class of the warning about a file that has no name of a rule file; the checker calls it a mistake. */
+export const NOT_READ = 'not-read';
+
+/** Where the checker reads rules from. */
+export type RuleSource =
+  | { readonly kind: 'directory'; readonly path: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'standard-input' };
+
 /** A rule file as it lies on the disk. */
 export interface RuleFile {
   /** Its name, without the directory. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkRules, type ReadRules } from '../../src/config/check/check-rules';
-import { readSource } from '../../src/config/check/read-source';
+import { readSource } from '../../src/config/read-source';
 
 const GOOD =
   'domain: x\ndescriptors:\n  - key: k\n    rate_limit: {unit: hour, requests_per_unit: 1}\n';

@@ -1,9 +1,8 @@
 import { isAbsolute, join } from 'node:path';
 import type { ParsedRules, RuleProblem } from '../../core/rules/definition';
-import { isError, type RuleFiles } from '../load-result';
+import { isError, NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
 import { parseRules } from '../parse-rules';
-import { NOT_READ } from '../directory/read-rule-files';
-import { parseCheckOptions, USAGE, type CheckSource } from './options';
+import { parseCheckOptions, USAGE } from './options';
 
 /** What the command prints and how it ends. */
 export interface CheckOutcome {
@@ -15,7 +14,7 @@ export interface CheckOutcome {
 }
 
 /** Reads the rule files that the command line names. Never rejects. */
-export type ReadRules = (source: CheckSource) => Promise<RuleFiles>;
+export type ReadRules = (source: RuleSource) => Promise<RuleFiles>;
 
 /** `ratelimit-config-check`: checks rule files as the service does. */
 export async function checkRules(

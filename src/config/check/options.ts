@@ -1,14 +1,10 @@
-/** Where the checker reads rules from. */
-export type CheckSource =
-  | { readonly kind: 'directory'; readonly path: string }
-  | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'standard-input' };
+import type { RuleSource } from '../load-result';
 
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
   | {
       readonly kind: 'check';
-      readonly source: CheckSource;
+      readonly source: RuleSource;
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
@@ -34,7 +30,7 @@ const TRUES = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 interface Draft {
-  readonly sources: CheckSource[];
+  readonly sources: RuleSource[];
   readonly switches: Record<string, string>;
 }
 
@@ -72,7 +68,7 @@ function readArgument(
 }
 
 function toOptions(
-  [source, another]: readonly CheckSource[],
+  [source, another]: readonly RuleSource[],
   switches: Readonly<Record<string, string>>,
 ): CheckOptions {
   if (source === undefined || another !== undefined) {

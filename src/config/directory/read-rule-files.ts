@@ -1,13 +1,11 @@
 import { basename } from 'node:path';
 import type { RuleProblem } from '../../core/rules/definition';
-import { isError, type RuleFile, type RuleFiles } from '../load-result';
+import { isError, NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
 import { describeCode, errorCode } from '../error-code';
 import type { Entry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';
 
-/** Class of the warning about a file that has no name of a rule file; the checker calls it a mistake. */
-export const NOT_READ = 'not-read';
 const UNREADABLE_NOW = 'unreadable-now';
 const SUFFIXES = ['.yaml', '.yml'];
 /** Codes of a file that may well be readable a moment later, though nothing about it changes. */

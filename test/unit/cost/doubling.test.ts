@@ -13,7 +13,7 @@ import { encodeStatelessBlock } from '../../../src/wire/http2/hpack/encoder';
 import { encodeRequest } from '../../contract/transport.client';
 import { measureGrowth, MOST_PER_DOUBLING } from '../../support/doubling';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../../support/h2-frames';
-import { rulesOf } from '../../support/rules';
+import { rulesOf, SOME_MATCH } from '../../support/rules';
 import { decideAll, decideBytes, decideJson, type Way } from './decide-request';
 
 /**
@@ -209,6 +209,7 @@ describe('a store', () => {
 });
 
 const incrementOf = (at: number) => ({
+  ...SOME_MATCH,
   key: `d_k_${String(at)}_1795132800`,
   hits: 1,
   limit: 10,

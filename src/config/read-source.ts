@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream';
-import type { RuleProblem } from '../../core/rules/definition';
-import { readRuleFiles } from '../directory/read-rule-files';
-import { readBounded } from '../directory/read-file';
-import { surveyDirectory } from '../directory/survey';
-import { describeCode, errorCode } from '../error-code';
-import type { RuleFiles } from '../load-result';
-import type { CheckSource } from './options';
+import type { RuleProblem } from '../core/rules/definition';
+import { readRuleFiles } from './directory/read-rule-files';
+import { readBounded } from './directory/read-file';
+import { surveyDirectory } from './directory/survey';
+import { describeCode, errorCode } from './error-code';
+import type { RuleFiles, RuleSource } from './load-result';
 
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
 /** Reads what a command line names, 16 MiB at most. Never rejects: what cannot be read is a problem. */
-export async function readSource(source: CheckSource, input: Readable): Promise<RuleFiles> {
+export async function readSource(source: RuleSource, input: Readable): Promise<RuleFiles> {
   if (source.kind === 'directory') {
     const place = { root: source.path, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
     return readRuleFiles(await surveyDirectory(place), MAX_BYTES);
