@@ -2,6 +2,12 @@ export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
 export { type Loaded } from './loaded';
+export {
+  reportOutages,
+  type Attempt,
+  type OutageReport,
+  type OutageTiming,
+} from './operators/report-outages';
 export { settle, type SettleOptions } from './operators/settle';
 export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
@@ -14,6 +20,7 @@ export {
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
+export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
 export { renewWhenGood, type RenewWhenGood } from './pipelines/renew-when-good';
 export {

@@ -1,7 +1,12 @@
+import type { RuleLevel, Rules } from '../core/rules/rules';
 import type { Addresses } from './create-app';
 
 /** What a person who started the service in a terminal wants to know: where it listens, what to try. */
-export function banner({ grpc, http, debug }: Addresses, store: string): string {
+export function banner(
+  { grpc, http, debug }: Addresses,
+  store: string,
+  rules: Rules | undefined,
+): string {
   return [
     '',
     `  gRPC   ${grpc}`,
@@ -10,11 +15,7 @@ export function banner({ grpc, http, debug }: Addresses, store: string): string 
     `  counts in ${store}`,
     `  live view at http://${local(debug)}/ui`,
     '',
-    '  Try the example rules (the same line again is over the limit):',
-    '',
-    `  curl -s ${local(http)}/json -d '{"domain":"example","descriptors":[{"entries":[{"key":"try","value":"curl"}]}]}'`,
-    `  node dist/src/bin/ratelimit-client.js -dial_string ${local(grpc)} -domain example -descriptors try=client`,
-    '',
+    ...linesToTry(rules, local(grpc), local(http)),
     '',
   ].join('\n');
 }
@@ -22,4 +23,53 @@ export function banner({ grpc, http, debug }: Addresses, store: string): string 
 /** An address to connect to: one that listens everywhere is reached at localhost. */
 function local(address: string): string {
   return address.replace(/^(0\.0\.0\.0|\[::\]):/, 'localhost:');
+}
+
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A value for a rule that takes any. */
+const ANY_VALUE = 'any';
+/** What a shell and the flags of ratelimit-client take as it is. */
+const PLAIN = /^[\w./:@-]+$/;
+
+function linesToTry(rules: Rules | undefined, grpc: string, http: string): readonly string[] {
+  const found = firstLimit(rules);
+  if (found === undefined) return [];
+  const { domain, entries } = found;
+  const request = JSON.stringify({ domain, descriptors: [{ entries }] });
+  const flags = entries.map(({ key, value }) => `${key}=${value}`).join(',');
+  return [
+    '  Try the first of the rules:',
+    '',
+    `  curl -s ${http}/json -d '${request}'`,
+    `  node dist/src/bin/ratelimit-client.js -dial_string ${grpc} -domain ${domain} -descriptors ${flags}`,
+    '',
+  ];
+}
+
+function firstLimit(rules: Rules | undefined) {
+  for (const { domain, top } of rules?.domains.values() ?? []) {
+    const entries = PLAIN.test(domain) ? entriesOf(top) : undefined;
+    if (entries !== undefined) return { domain, entries };
+  }
+  return undefined;
+}
+
+/** The entries of the first rule with a limit and without a wildcard; undefined when there is none. */
+function entriesOf(level: RuleLevel): readonly Entry[] | undefined {
+  for (const { key, byValue, anyValue } of level instanceof Map ? level.values() : [level]) {
+    const nodes = [...(byValue ?? [])];
+    if (anyValue !== undefined) nodes.push([ANY_VALUE, anyValue]);
+    for (const [value, { limit, children }] of nodes) {
+      if (!PLAIN.test(key) || !PLAIN.test(value)) continue;
+      const entry = { key, value };
+      if (limit !== undefined && !limit.unlimited) return [entry];
+      const below = children === undefined ? undefined : entriesOf(children);
+      if (below !== undefined) return [entry, ...below];
+    }
+  }
+  return undefined;
 }

@@ -21,6 +21,8 @@ import { createRefusalLog } from './tls/create-refusal-log';
 
 export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
+  /** The names of all health components. */
+  readonly components: readonly string[];
   readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
   /** What the dashboard is told. */
@@ -44,7 +46,18 @@ export interface Transports {
 
 export function createTransports(
   { servers }: Settings,
-  { health, rules, registry, live, clock, monotonicMs, random, logger, tracer }: TransportsDeps,
+  {
+    health,
+    components,
+    rules,
+    registry,
+    live,
+    clock,
+    monotonicMs,
+    random,
+    logger,
+    tracer,
+  }: TransportsDeps,
 ): Transports {
   const { tls } = servers.grpc;
   const certificates =
@@ -60,7 +73,10 @@ export function createTransports(
       logger.debug('a gRPC connection ended in an error', { reason, cause });
     },
   });
-  const http = createHttpTransport({ health, statistics: registry, tracer }, servers.http);
+  const http = createHttpTransport(
+    { health, components, statistics: registry, tracer },
+    servers.http,
+  );
   const debug = createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),

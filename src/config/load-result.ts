@@ -21,6 +21,19 @@ export interface FailedLoad {
   readonly durationMs: number;
 }
 
+/** Problems after which nobody knows what the rules are: they could not be read, right or wrong. */
+const UNREAD: ReadonlySet<string> = new Set([
+  'no-directory',
+  'load-failed',
+  'unreadable-file',
+  'unreadable-now',
+]);
+
+/** Whether a load has read the rules, be they right or wrong; there may be none. */
+export function hasRead({ ok, problems }: LoadResult<unknown>): boolean {
+  return ok || !problems.some((problem) => UNREAD.has(problem.class));
+}
+
 /** A rule file as it lies on the disk. */
 export interface RuleFile {
   /** Its name, without the directory. */

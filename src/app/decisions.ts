@@ -1,0 +1,99 @@
+import { map, type Observable } from 'rxjs';
+import { batchedQuestions, turnWindow, type Snapshot } from '../../streams';
+import type { Clock, Counters, Question, Random } from '../core/ports';
+import type { Tally } from '../core/decision/tally';
+import type { Rules } from '../core/rules/rules';
+import { createDecideBatch } from '../decisions/decide-batch';
+import type { Logger } from '../platform/logger/logger';
+import type { Settings } from '../settings/settings';
+import type { LiveView } from '../stats/live/create-live-view';
+import { createRecordTally } from '../stats/record-tally';
+import type { Registry } from '../stats/registry';
+import type { Tracing } from '../tracing/create-tracing';
+import type { CounterStore } from './choose-counters';
+import { toDecisionOptions } from './decision-options';
+import { gatheringMs } from './gathering-window';
+import type { OutageLog } from './outage-log';
+
+export interface DecisionsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly store: CounterStore;
+  /** Takes the place of a store that is away. */
+  readonly localCounters: Counters;
+  readonly live: LiveView;
+  readonly registry: Registry;
+  readonly outages: OutageLog;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** Requests of one batch; more only make the answers of the first wait longer. */
+const MAX_BATCH = 4_096;
+
+/** Answers all questions, counts what became of them, and reports the calls that fail for want of the store. */
+export function answerQuestions(
+  questions$: Observable<readonly Question[]>,
+  settings: Settings,
+  deps: DecisionsDeps,
+): Observable<void> {
+  const { rules, store, localCounters, live, clock, monotonicMs, random, logger } = deps;
+  const decideBatch = createDecideBatch(
+    {
+      rules,
+      counters: live.watchCounters(store.counters, 'store'),
+      localCounters: live.watchCounters(localCounters, 'local'),
+      clock,
+      random,
+      tracer: deps.tracing?.tracer,
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    toDecisionOptions(settings),
+  );
+  const record = createRecordTally(deps.registry);
+  const report = createCallReport(store, deps.outages);
+  return questions$.pipe(
+    batchedQuestions({
+      until: turnWindow(gatheringMs(settings), monotonicMs),
+      maxSize: MAX_BATCH,
+      answer: live.watchDecisions(decideBatch),
+    }),
+    map((tally) => {
+      record(tally);
+      report(tally);
+    }),
+  );
+}
+
+const CALLS = 'calls';
+const LINES = {
+  level: 'error',
+  failing: 'calls fail for want of the counter store',
+  ended: 'calls are counted again',
+} as const;
+
+function createCallReport(
+  { description, whyAway }: CounterStore,
+  outages: OutageLog,
+): (tally: Tally) => void {
+  let isFailing = false;
+  return ({ outage, storeErrors, answeredLocally, rules }) => {
+    if (outage !== undefined) {
+      isFailing = true;
+      const fields = { store: description, reason: whyAway() ?? outage };
+      outages.failed(CALLS, LINES, fields, storeErrors - answeredLocally);
+      return;
+    }
+    if (!isFailing || storeErrors > 0) return;
+    const isCounted = rules.some(
+      ({ limit, overLimitWithLocalCache }) => !limit.unlimited && overLimitWithLocalCache === 0,
+    );
+    if (!isCounted) return;
+    isFailing = false;
+    outages.worked(CALLS);
+  };
+}
