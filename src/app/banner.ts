@@ -1,4 +1,4 @@
-import type { RuleLevel, Rules } from '../core/rules/rules';
+import type { RuleLevel, RuleNode, Rules } from '../core/rules/rules';
 import type { Addresses } from './create-app';
 
 /** What a person who started the service in a terminal wants to know: where it listens, what to try. */
@@ -27,25 +27,25 @@ function local(address: string): string {
 
 interface Entry {
   readonly key: string;
-  readonly value: string;
+  /** Undefined: any. */
+  readonly value: string | undefined;
 }
 
-/** A value for a rule that takes any. */
-const ANY_VALUE = 'any';
 /** What a shell and the flags of ratelimit-client take as it is. */
 const PLAIN = /^[\w./:@-]+$/;
 
 function linesToTry(rules: Rules | undefined, grpc: string, http: string): readonly string[] {
   const found = firstLimit(rules);
   if (found === undefined) return [];
-  const { domain, entries } = found;
-  const request = JSON.stringify({ domain, descriptors: [{ entries }] });
-  const flags = entries.map(({ key, value }) => `${key}=${value}`).join(',');
+  const { domain } = found;
+  const entriesFor = (any: string) => found.entries.map(({ key, value = any }) => ({ key, value }));
+  const request = JSON.stringify({ domain, descriptors: [{ entries: entriesFor('curl') }] });
+  const flags = entriesFor('client').map(({ key, value }) => `${key}=${value}`);
   return [
     '  Try the first of the rules:',
     '',
     `  curl -s ${http}/json -d '${request}'`,
-    `  node dist/src/bin/ratelimit-client.js -dial_string ${grpc} -domain ${domain} -descriptors ${flags}`,
+    `  node dist/src/bin/ratelimit-client.js -dial_string ${grpc} -domain ${domain} -descriptors ${flags.join(',')}`,
     '',
   ];
 }
@@ -61,10 +61,10 @@ function firstLimit(rules: Rules | undefined) {
 /** The entries of the first rule with a limit and without a wildcard; undefined when there is none. */
 function entriesOf(level: RuleLevel): readonly Entry[] | undefined {
   for (const { key, byValue, anyValue } of level instanceof Map ? level.values() : [level]) {
-    const nodes = [...(byValue ?? [])];
-    if (anyValue !== undefined) nodes.push([ANY_VALUE, anyValue]);
+    const nodes: [string | undefined, RuleNode][] = [...(byValue ?? [])];
+    if (anyValue !== undefined) nodes.push([undefined, anyValue]);
     for (const [value, { limit, children }] of nodes) {
-      if (!PLAIN.test(key) || !PLAIN.test(value)) continue;
+      if (!PLAIN.test(key) || !PLAIN.test(value ?? 'any')) continue;
       const entry = { key, value };
       if (limit !== undefined && !limit.unlimited) return [entry];
       const below = children === undefined ? undefined : entriesOf(children);

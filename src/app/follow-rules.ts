@@ -26,13 +26,14 @@ export function followRules(
   return loads$.pipe(
     map((load) => {
       for (const problem of load.problems) logProblem(logger, problem);
+      const version = load.version === undefined ? {} : { version: load.version };
       if (load.ok) {
         statistics.count('ratelimit.service.config_load_success', 1);
         rules.set(load.rules);
         outages.worked(RULES);
         const { domainCount: domains, ruleCount: descriptors, durationMs } = load;
         const limits = load.rules.limitCount;
-        logger.info('loaded the rules', { domains, descriptors, limits, durationMs });
+        logger.info('loaded the rules', { ...version, domains, descriptors, limits, durationMs });
         logRules(logger, load.rules);
       } else {
         statistics.count('ratelimit.service.config_load_error', 1);
@@ -42,7 +43,7 @@ export function followRules(
           failing: `the rules were not loaded, ${kept}`,
           ended: 'the rules are good again',
         } as const;
-        outages.failed(RULES, lines, { durationMs: load.durationMs });
+        outages.failed(RULES, lines, { ...version, durationMs: load.durationMs });
       }
       return load;
     }),

@@ -9,6 +9,8 @@ export interface LoadedRules<R> {
   readonly domainCount: number;
   /** Descriptor entries, with or without a limit. */
   readonly ruleCount: number;
+  /** As the management server names it. */
+  readonly version?: string;
   /** Warnings only. */
   readonly problems: readonly RuleProblem[];
   readonly durationMs: number;
@@ -16,6 +18,8 @@ export interface LoadedRules<R> {
 
 export interface FailedLoad {
   readonly ok: false;
+  /** As the management server names it. */
+  readonly version?: string;
   /** Every error and warning; at least one error. */
   readonly problems: readonly RuleProblem[];
   readonly durationMs: number;

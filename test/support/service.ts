@@ -29,6 +29,8 @@ export interface ServiceOptions {
    */
   readonly waitUntilUp?: boolean | 'answering' | 'connected';
   readonly withinMs?: number;
+  /** Its standard output is a terminal, made by `script`. */
+  readonly inTerminal?: boolean;
 }
 
 const running = new Set<ChildProcess>();
@@ -43,10 +45,15 @@ export async function startService({
   env = {},
   waitUntilUp = true,
   withinMs = 20_000,
+  inTerminal = false,
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const elapsedMs = startStopwatch();
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/bin/ratelimit.js')], {
+  const command = [process.execPath, join(ROOT, 'dist/src/bin/ratelimit.js')];
+  const [program = '', ...words] = inTerminal
+    ? ['script', '-qefc', command.join(' '), '/dev/null']
+    : command;
+  const child = spawn(program, words, {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
