@@ -2,12 +2,8 @@ export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
 export { type Loaded } from './loaded';
-export {
-  reportOutages,
-  type Attempt,
-  type OutageReport,
-  type OutageTiming,
-} from './operators/report-outages';
+export { eachTrueOnce } from './operators/each-true-once';
+export { reportOutages, type Attempt, type OutageReport } from './operators/report-outages';
 export { settle, type SettleOptions } from './operators/settle';
 export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
@@ -30,9 +26,11 @@ export {
   type OpenDuplex,
   type Received,
 } from './sources/from-duplex';
+export { fromSignals } from './sources/from-signals';
 export { fromTask } from './sources/from-task';
 export { fromWatch, type OpenWatch } from './sources/from-watch';
 export { inSlices } from './sources/in-slices';
 export { turnWindow } from './sources/turn-window';
+export { createOutages } from './state/outages';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
 export { createStopSignal, type StopSignal } from './state/stop-signal';

@@ -63,13 +63,19 @@ function entriesOf(level: RuleLevel): readonly Entry[] | undefined {
   for (const { key, byValue, anyValue } of level instanceof Map ? level.values() : [level]) {
     const nodes: [string | undefined, RuleNode][] = [...(byValue ?? [])];
     if (anyValue !== undefined) nodes.push([undefined, anyValue]);
-    for (const [value, { limit, children }] of nodes) {
-      if (!PLAIN.test(key) || !PLAIN.test(value ?? 'any')) continue;
-      const entry = { key, value };
-      if (limit !== undefined && !limit.unlimited) return [entry];
-      const below = children === undefined ? undefined : entriesOf(children);
-      if (below !== undefined) return [entry, ...below];
+    for (const [value, node] of nodes) {
+      const below = canBeTyped(key, value) ? entriesBelow(node) : undefined;
+      if (below !== undefined) return [{ key, value }, ...below];
     }
   }
   return undefined;
+}
+
+function canBeTyped(key: string, value = ''): boolean {
+  return PLAIN.test(key) && (value === '' || PLAIN.test(value));
+}
+
+function entriesBelow({ limit, children }: RuleNode): readonly Entry[] | undefined {
+  if (limit !== undefined && !limit.unlimited) return [];
+  return children === undefined ? undefined : entriesOf(children);
 }

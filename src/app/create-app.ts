@@ -26,7 +26,7 @@ import { followRules } from './follow-rules';
 import { healthComponents, healthSignals } from './health-signals';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
-import { createOutageLog } from './outage-log';
+import type { OutageLog } from './outage-log';
 
 /** What the app needs from outside: everything that a test replaces. */
 export interface AppDeps {
@@ -37,6 +37,7 @@ export interface AppDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -79,14 +80,13 @@ function drainMs({ store }: Settings): number {
 
 /** THE composition root: every part of the service, put together and running, its ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  const { registry, store, clock, monotonicMs, random, logger, tracing } = deps;
+  const { registry, store, clock, monotonicMs, random, logger, outages, tracing } = deps;
   const rules = createSnapshot<Rules | undefined>(undefined);
   const rulesRead = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
   const lifecycle = createSnapshot<Lifecycle>('starting');
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
   const connected = createSnapshot(false);
   const ending = createStopSignal();
-  const outages = createOutageLog({ logger, monotonicMs });
   const sink = chooseSink(settings.statistics, registry, logger, rules);
   const live = createLiveView(
     { rules, registry, clock, monotonicMs, random },
@@ -108,7 +108,6 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rules,
     localCounters,
     live,
-    outages,
   });
   const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger, outages }).pipe(
     map((load) => {
@@ -123,8 +122,16 @@ export function createApp(settings: Settings, deps: AppDeps): App {
       lifecycle$: lifecycle.changes$,
     },
     settings.health,
-  ).pipe(map(health.set));
-  const connected$ = store.connected$.pipe(map(connected.set));
+  ).pipe(
+    map((status) => {
+      health.set(status);
+    }),
+  );
+  const connected$ = store.connected$.pipe(
+    map((isConnected) => {
+      connected.set(isConnected);
+    }),
+  );
   const untilEnd$ = merge(health$, connected$, rules$).pipe(ending.until());
 
   // The reports of outages first: they miss nothing.

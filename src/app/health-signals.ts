@@ -1,5 +1,5 @@
-import { combineLatest, first, map, merge, of, startWith, type Observable } from 'rxjs';
-import { healthStatus, type HealthStatus } from '../../streams';
+import { map, merge, of, type Observable } from 'rxjs';
+import { eachTrueOnce, healthStatus, type HealthStatus } from '../../streams';
 import type { Rules } from '../core/rules/rules';
 import type { HealthSettings } from '../settings/health';
 import { isStopping, type Lifecycle } from './lifecycle';
@@ -24,7 +24,7 @@ export function healthSignals(
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
   const always$ = of(true);
   const signals = new Map<string, Observable<boolean>>();
-  signals.set('start', onceEach([rulesRead$, ...stores.values()]));
+  signals.set('start', eachTrueOnce([rulesRead$, ...stores.values()]));
   for (const [name, connected$] of stores)
     signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
   signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
@@ -35,10 +35,4 @@ export function healthSignals(
 /** The names of all components. */
 export function healthComponents(stores: HealthInputs['stores']): readonly string[] {
   return ['start', ...stores.keys(), 'configuration', 'termination'];
-}
-
-/** Turns true, for good, when each of them has been true once. */
-function onceEach(flags: readonly Observable<boolean>[]): Observable<boolean> {
-  const once = flags.map((flag$) => flag$.pipe(first(Boolean, false), startWith(false)));
-  return combineLatest(once).pipe(map((seen) => !seen.includes(false)));
 }

@@ -1,5 +1,5 @@
-import { fromEvent, map, merge, type Observable } from 'rxjs';
-import { orderlyStop, type StopEnd } from '../../streams';
+import { map, type Observable } from 'rxjs';
+import { fromSignals, orderlyStop, type StopEnd } from '../../streams';
 import { systemClock, monotonicMs } from '../platform/clock';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
@@ -11,6 +11,7 @@ import { banner } from './banner';
 import { chooseCounters } from './choose-counters';
 import { parseCommandLine, USAGE } from './command-line';
 import { createApp, type App } from './create-app';
+import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
 import { describeRuleSource, ruleLoads } from './rule-source';
 import { startTracing } from './start-tracing';
@@ -72,9 +73,10 @@ async function serve(process: NodeJS.Process): Promise<void> {
     counters: store.description,
   });
   for (const warning of warnings) logger.warn(warning);
-  const loads$ = ruleLoads(settings, deps);
+  const outages = createOutageLog(deps);
+  const loads$ = ruleLoads(settings, { ...deps, outages });
   const tracing = startTracing(settings, { ...deps, statistics: registry });
-  const app = createApp(settings, { ...deps, registry, store, loads$, tracing });
+  const app = createApp(settings, { ...deps, registry, store, loads$, outages, tracing });
   stopOnSignals(process, app, settings, logger).subscribe((code) => process.exit(code));
   app.done.catch(crash);
 
@@ -92,11 +94,8 @@ function stopOnSignals(
   { health }: Settings,
   logger: Logger,
 ): Observable<number> {
-  const signals$ = merge(
-    ...SIGNALS.map((signal) => fromEvent(process, signal).pipe(map(() => signal))),
-  );
   return orderlyStop({
-    signals$,
+    signals$: fromSignals(process, SIGNALS),
     stop(signal) {
       logger.warn(`stopping on ${signal}`);
       return app.stop();

@@ -1,4 +1,4 @@
-import { ignoreElements, merge, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { LoadResult } from '../config/load-result';
 import { createXdsSource } from '../config/xds-source';
 import type { Clock, Random } from '../core/ports';
@@ -6,7 +6,7 @@ import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
-import { createOutageLog } from './outage-log';
+import type { OutageLog } from './outage-log';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -16,24 +16,23 @@ const STREAM = 'stream';
 
 export interface ManagementServerDeps {
   readonly clock: Clock;
-  readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  readonly outages: OutageLog;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   { configuration, xds }: Settings,
-  { clock, monotonicMs, random, logger }: ManagementServerDeps,
+  { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
-  const outages = createOutageLog({ logger, monotonicMs });
   const lines = {
     level: 'warn',
     failing: `no stream to the management server at ${serverTarget}, trying again`,
     ended: `connected to the management server at ${serverTarget} again`,
   } as const;
-  const { loads$ } = createXdsSource(
+  return createXdsSource(
     {
       ...rest,
       protocol: configuration.type === 'GRPC_XDS_DELTA' ? 'delta' : 'state-of-the-world',
@@ -56,6 +55,5 @@ export function managementServerLoads(
         outages.worked(STREAM);
       },
     },
-  );
-  return merge(outages.run$.pipe(ignoreElements()), loads$);
+  ).loads$;
 }

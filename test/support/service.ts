@@ -49,10 +49,7 @@ export async function startService({
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const elapsedMs = startStopwatch();
-  const command = [process.execPath, join(ROOT, 'dist/src/bin/ratelimit.js')];
-  const [program = '', ...words] = inTerminal
-    ? ['script', '-qefc', command.join(' '), '/dev/null']
-    : command;
+  const [program, ...words] = commandLine(inTerminal);
   const child = spawn(program, words, {
     cwd: ROOT,
     env: {
@@ -98,6 +95,13 @@ export async function startService({
     { withinMs, everyMs: 5 },
   );
   return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
+}
+
+function commandLine(inTerminal: boolean): readonly [string, ...string[]] {
+  const script = join(ROOT, 'dist/src/bin/ratelimit.js');
+  return inTerminal
+    ? ['script', '-qefc', `${process.execPath} ${script}`, '/dev/null']
+    : [process.execPath, script];
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

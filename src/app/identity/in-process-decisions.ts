@@ -62,7 +62,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const ready = new Promise<void>((resolve) => (announce = resolve));
   const outages = createOutageLog(deps);
   const followed = { rules, statistics: registry, logger, outages };
-  const rules$ = followRules(ruleLoads(settings, deps), followed).pipe(
+  const rules$ = followRules(ruleLoads(settings, { ...deps, outages }), followed).pipe(
     map(announce),
     stopSignal.until(),
   );

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Settings } from '../../settings/settings';
+import type { TlsFiles } from '../../settings/tls';
 
 type Files = Readonly<Record<string, string | undefined>>;
 
@@ -21,17 +22,29 @@ export function checkClientFiles(settings: Settings): void {
 }
 
 function filesOf({ store, perSecondStore, memstore, configuration, xds }: Settings): Files {
-  const redis = store?.tls ?? perSecondStore?.tls;
   const server = configuration.type === 'FILE' ? undefined : xds.tls;
   return {
-    KVSTORE_TLS_CACERT: redis?.caFile,
-    KVSTORE_TLS_CLIENT_CERT: redis?.certFile,
-    KVSTORE_TLS_CLIENT_KEY: redis?.keyFile,
-    MEMSTORE_TLS_CACERT: memstore?.tls?.caFile,
-    MEMSTORE_TLS_CLIENT_CERT: memstore?.tls?.certFile,
-    MEMSTORE_TLS_CLIENT_KEY: memstore?.tls?.keyFile,
-    CONFIG_GRPC_XDS_SERVER_TLS_CACERT: server?.caFile,
-    CONFIG_GRPC_XDS_CLIENT_TLS_CERT: server?.certFile,
-    CONFIG_GRPC_XDS_CLIENT_TLS_KEY: server?.keyFile,
+    ...named(store?.tls ?? perSecondStore?.tls, [
+      'KVSTORE_TLS_CACERT',
+      'KVSTORE_TLS_CLIENT_CERT',
+      'KVSTORE_TLS_CLIENT_KEY',
+    ]),
+    ...named(memstore?.tls, [
+      'MEMSTORE_TLS_CACERT',
+      'MEMSTORE_TLS_CLIENT_CERT',
+      'MEMSTORE_TLS_CLIENT_KEY',
+    ]),
+    ...named(server, [
+      'CONFIG_GRPC_XDS_SERVER_TLS_CACERT',
+      'CONFIG_GRPC_XDS_CLIENT_TLS_CERT',
+      'CONFIG_GRPC_XDS_CLIENT_TLS_KEY',
+    ]),
   };
+}
+
+function named(
+  files: TlsFiles | undefined,
+  [ca, cert, key]: readonly [ca: string, cert: string, key: string],
+): Files {
+  return { [ca]: files?.caFile, [cert]: files?.certFile, [key]: files?.keyFile };
 }
