@@ -2,6 +2,8 @@ export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
 export { type Loaded } from './loaded';
+export { eachTrueOnce } from './operators/each-true-once';
+export { reportOutages, type Attempt, type OutageReport } from './operators/report-outages';
 export { settle, type SettleOptions } from './operators/settle';
 export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
@@ -14,6 +16,7 @@ export {
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
+export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
 export { renewWhenGood, type RenewWhenGood } from './pipelines/renew-when-good';
 export {
@@ -23,9 +26,11 @@ export {
   type OpenDuplex,
   type Received,
 } from './sources/from-duplex';
+export { fromSignals } from './sources/from-signals';
 export { fromTask } from './sources/from-task';
 export { fromWatch, type OpenWatch } from './sources/from-watch';
 export { inSlices } from './sources/in-slices';
 export { turnWindow } from './sources/turn-window';
+export { createOutages } from './state/outages';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
 export { createStopSignal, type StopSignal } from './state/stop-signal';

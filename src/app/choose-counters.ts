@@ -19,6 +19,7 @@ import { restOfWindowMs } from './gathering-window';
 import { closeWith, createBreakers, withLocalCache } from './guard-counters';
 import { logMemcachedEvent } from './log-memcached-event';
 import { logRedisEvent } from './log-redis-event';
+import { createOutageLog, type OutageLog } from './outage-log';
 
 /** A counter store, whether it is connected, and what it does by itself. */
 export interface CounterStore {
@@ -28,6 +29,8 @@ export interface CounterStore {
   readonly connections: StoreConnections;
   /** Fails only when the store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME). */
   readonly run$: Observable<unknown>;
+  /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
+  readonly whyAway: () => string | undefined;
   /** One line for the start: where counters live. */
   readonly description: string;
 }
@@ -55,17 +58,25 @@ const MEMCACHED_TIMEOUT_MS = 500;
 
 /** The store that the settings name, each behind a breaker of its own, all behind the local cache. */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
-  const store = chooseStore(settings, deps);
-  return { ...store, counters: withLocalCache(store.counters, settings, deps) };
+  const outages = createOutageLog(deps);
+  const store = chooseStore(settings, { ...deps, outages });
+  const counters = withLocalCache(store.counters, settings, deps);
+  const close = () => counters.close().finally(outages.close);
+  // The log first: nothing that happens to the store is missed.
+  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$) };
+}
+
+interface StoreDeps extends CounterStoreDeps {
+  readonly outages: OutageLog;
 }
 
 /** Two when limits per second have one of their own. */
-function chooseStore(settings: Settings, deps: CounterStoreDeps): CounterStore {
+function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   const { store, perSecondStore, memstore, memory } = settings;
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
-    return { counters, ...alwaysThere(), run$: of(), description: 'memory' };
+    return { counters, ...ALWAYS_THERE, run$: of(), description: 'memory' };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
@@ -73,10 +84,12 @@ function chooseStore(settings: Settings, deps: CounterStoreDeps): CounterStore {
   return split(others, perSecond, deps.logger);
 }
 
-/** Memory is always there. */
-function alwaysThere(): Pick<CounterStore, 'connected$' | 'connections'> {
-  return { connected$: of(true), connections: new Map() };
-}
+/** Memory is. */
+const ALWAYS_THERE = {
+  connected$: of(true),
+  connections: new Map<string, Observable<boolean>>(),
+  whyAway: () => undefined,
+};
 
 const asOne = (connected$: Observable<boolean>): StoreConnections => new Map([[STORE, connected$]]);
 
@@ -88,11 +101,13 @@ function redisStore(
   store: StoreSettings,
   prefix: string,
   settings: Settings,
-  deps: CounterStoreDeps,
+  deps: StoreDeps,
 ): ReadableStore {
   const { createRedisCounters } = loadRedis();
+  const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
-    logRedisEvent(deps.logger, event);
+    last.note(event);
+    logRedisEvent(deps.logger, deps.outages, event);
   };
   const options = toRedisOptions(store, prefix);
   // A cluster has a breaker for each node: one that hangs is no reason to leave the others alone.
@@ -115,13 +130,23 @@ function redisStore(
     ),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
+  const { whyAway } = last;
+  return {
+    counters: guarded,
+    connected$,
+    connections: asOne(connected$),
+    run$,
+    whyAway,
+    description,
+  };
 }
 
-function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): CounterStore {
+function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
   const { createMemcachedCounters } = loadMemcached();
+  const last = createLastFailure();
   const onEvent = (event: MemcachedEvent): void => {
-    logMemcachedEvent(deps.logger, event);
+    last.note(event);
+    logMemcachedEvent(deps.logger, deps.outages, event);
   };
   const options = { ...memstore, timeoutMs: MEMCACHED_TIMEOUT_MS };
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
@@ -132,7 +157,30 @@ function memcachedStore(memstore: MemstoreSettings, deps: CounterStoreDeps): Cou
     withCircuitBreaker(counters, breakers.breakerOf(description)),
     breakers,
   );
-  return { counters: guarded, connected$, connections: asOne(connected$), run$, description };
+  const { whyAway } = last;
+  return {
+    counters: guarded,
+    connected$,
+    connections: asOne(connected$),
+    run$,
+    whyAway,
+    description,
+  };
+}
+
+const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
+
+/** Remembers the last server that was lost or could not be reached, until it is connected. */
+function createLastFailure() {
+  let last: { readonly store: string; readonly reason: string } | undefined;
+  return {
+    note(event: RedisEvent | MemcachedEvent): void {
+      const { kind, store } = event;
+      if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
+      else if (kind === 'connected' && store === last?.store) last = undefined;
+    },
+    whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
+  };
 }
 
 function toNodesText(nodes: NodeList): string {
@@ -159,6 +207,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     run$: merge(others.run$, perSecond.run$),
+    whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     description: `${others.description}, limits per second in ${perSecond.description}`,
   };
 }

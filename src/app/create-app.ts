@@ -1,34 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { lastValueFrom, map, merge, type Observable } from 'rxjs';
 import {
-  batchedQuestions,
   createSnapshot,
   createStopSignal,
   trueWithin,
-  turnWindow,
   type HealthStatus,
+  type Snapshot,
 } from '../../streams';
-import type { LoadResult } from '../config/load-result';
+import { hasRead, type LoadResult } from '../config/load-result';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
-import { createDecideBatch } from '../decisions/decide-batch';
-import { ByteBudget } from '../platform/byte-budget';
 import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
-import { createRecordTally } from '../stats/record-tally';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
 import type { CounterStore } from './choose-counters';
 import { chooseSink } from './choose-sink';
-import { createStoreErrorLog } from './create-store-error-log';
+import { createConnectionLimits } from './connection-limits';
 import { createTransports } from './create-transports';
-import { gatheringMs } from './gathering-window';
 import { toDecisionOptions } from './decision-options';
+import { answerQuestions } from './decisions';
 import { followRules } from './follow-rules';
-import { healthSignals } from './health-signals';
+import { healthComponents, healthSignals } from './health-signals';
+import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
+import type { OutageLog } from './outage-log';
 
 /** What the app needs from outside: everything that a test replaces. */
 export interface AppDeps {
@@ -39,6 +38,7 @@ export interface AppDeps {
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
+  readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
 }
@@ -55,12 +55,11 @@ export interface App {
   readonly done: Promise<void>;
   /** Opens the ports; rejects when one of them cannot be had. */
   listen(): Promise<Addresses>;
-  /** Health says no, what is in flight is answered, then everything ends. Safe to call twice. */
+  /** What the rules are now; undefined before the first. */
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Health says no, for DRAIN_DELAY calls are still served, what is in flight is answered, then everything ends. Safe to call twice. */
   stop(): Promise<void>;
 }
-
-/** Requests of one batch; more only make the answers of the first wait longer. */
-const MAX_BATCH = 4_096;
 
 /**
  * Rules and a store that are there are in use before the first question. What is away delays the ports by
@@ -82,112 +81,91 @@ function drainMs({ store }: Settings): number {
 
 /** THE composition root: every part of the service, put together and running, its ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  const { registry, store, clock, monotonicMs, random, logger, tracing } = deps;
+  const { registry, store, clock, monotonicMs, random, logger, outages, tracing } = deps;
   const rules = createSnapshot<Rules | undefined>(undefined);
-  const staying = createSnapshot(true);
-  const started = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
-  const health = createSnapshot<HealthStatus<string>>({ serving: false, down: [] });
-  const rulesSignal = createStopSignal();
-  const { maxHeldBytes, maxConnections } = settings.bounds;
-  const budget = new ByteBudget(maxHeldBytes, () => {
-    registry.count('ratelimit.connections.ended_unread', 1);
-  });
-  registry.gauge('ratelimit.connections.held_bytes', () => budget.heldBytes);
-  const limits = { budget, maxConnections };
-  const sink = chooseSink(settings.statistics, { registry, logger, rules, limits });
-  const options = toDecisionOptions(settings);
-  const live = createLiveView({ rules, registry, clock, monotonicMs, random }, options);
+  const rulesRead = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
+  const lifecycle = createSnapshot<Lifecycle>('starting');
+  const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
+  const limits = createConnectionLimits(settings.bounds, registry);
   const connected = createSnapshot(false);
+  const ending = createStopSignal();
+  const sink = chooseSink(settings.statistics, { registry, logger, rules, limits });
+  const live = createLiveView(
+    { rules, registry, clock, monotonicMs, random },
+    toDecisionOptions(settings),
+  );
   const transports = createTransports(settings, {
+    ...deps,
     limits,
     health,
+    components: healthComponents(store.connections),
     rules,
-    registry,
     live: createLiveSource({ live, health, store, connected, clock }),
-    clock,
-    monotonicMs,
-    random,
-    logger,
     tracer: tracing?.tracer,
   });
-
-  // Takes the place of a store that is away; its statistics are none of those of BACKEND_TYPE=memory.
+  // Its statistics are none of those of BACKEND_TYPE=memory.
   const localCounters = createMemoryCounters({ clock }, settings.memory);
-  const decideBatch = createDecideBatch(
-    {
-      rules,
-      counters: live.watchCounters(store.counters, 'store'),
-      localCounters: live.watchCounters(localCounters, 'local'),
-      clock,
-      random,
-      tracer: tracing?.tracer,
-      onStoreError: createStoreErrorLog({ logger, monotonicMs }),
-      onFault: (error) => {
-        logger.error('a batch of decisions failed', { error });
-      },
-    },
-    options,
-  );
-  const decisions$ = transports.questions$.pipe(
-    batchedQuestions({
-      until: turnWindow(gatheringMs(settings), monotonicMs),
-      maxSize: MAX_BATCH,
-      answer: live.watchDecisions(decideBatch),
-    }),
-    map(createRecordTally(registry)),
-  );
 
-  const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger }).pipe(
-    map(() => {
-      if (!started.current) started.set(true);
+  const decisions$ = answerQuestions(transports.questions$, settings, {
+    ...deps,
+    rules,
+    localCounters,
+    live,
+  });
+  const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger, outages }).pipe(
+    map((load) => {
+      if (hasRead(load) && !rulesRead.current) rulesRead.set(true);
     }),
-    rulesSignal.until(),
   );
   const health$ = healthSignals(
     {
       stores: store.connections,
       rules$: rules.changes$,
-      started$: started.changes$,
-      staying$: staying.changes$,
+      rulesRead$: rulesRead.changes$,
+      lifecycle$: lifecycle.changes$,
     },
     settings.health,
   ).pipe(
     map((status) => {
       health.set(status);
     }),
-    rulesSignal.until(),
   );
-
   const connected$ = store.connected$.pipe(
     map((isConnected) => {
       connected.set(isConnected);
     }),
-    rulesSignal.until(),
   );
+  const untilEnd$ = merge(health$, connected$, rules$).pipe(ending.until());
 
+  // The reports of outages first: they miss nothing.
+  const rest = toEnd(merge(outages.run$, untilEnd$, store.run$, sink.run$, transports.run$));
   const decided = toEnd(decisions$);
-  const rest = toEnd(merge(health$, connected$, rules$, store.run$, sink.run$, transports.run$));
   const done = Promise.all([decided, rest]).then(() => undefined);
 
   const stop = async (): Promise<void> => {
-    staying.set(false);
+    lifecycle.set('draining');
+    await delay(settings.health.drainDelayMs);
     await transports.close(drainMs(settings));
     await decided;
     await Promise.all([store.counters.close(), localCounters.close()]);
-    rulesSignal.stop();
+    ending.stop();
+    outages.close();
     health.close();
     sink.close();
     await tracing?.close(LAST_TRACES_MS);
     await done;
+    lifecycle.set('stopped');
   };
 
   let stopped: Promise<void> | undefined;
   return {
     done,
+    rules,
     async listen() {
-      const firsts = [started.changes$, store.connected$];
+      const firsts = [rulesRead.changes$, store.connected$];
       await Promise.all(firsts.map((is$) => toEnd(trueWithin(is$, FIRST_WAIT_MS))));
       const [grpc, http, debug] = await transports.listen();
+      if (lifecycle.current === 'starting') lifecycle.set('serving');
       return { grpc: addressText(grpc), http: addressText(http), debug: addressText(debug) };
     },
     stop: () => (stopped ??= stop()),

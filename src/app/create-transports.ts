@@ -25,6 +25,8 @@ export interface TransportsDeps {
   /** Of every port. */
   readonly limits: HttpLimits;
   readonly health: Snapshot<HealthStatus<string>>;
+  /** The names of all health components. */
+  readonly components: readonly string[];
   readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
   /** What the dashboard is told. */
@@ -51,6 +53,7 @@ export function createTransports(
   {
     limits,
     health,
+    components,
     rules,
     registry,
     live,
@@ -81,7 +84,7 @@ export function createTransports(
     },
   );
   const http = createHttpTransport(
-    { health, statistics: registry, tracer },
+    { health, components, statistics: registry, tracer },
     { ...servers.http, bounds, limits },
   );
   const debug = createDebugListener(

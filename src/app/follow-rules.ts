@@ -6,32 +6,44 @@ import type { RuleProblem } from '../core/rules/definition';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
+import type { OutageLog } from './outage-log';
 
 export interface FollowRulesDeps {
   readonly rules: SnapshotOwner<Rules | undefined>;
   readonly statistics: Statistics;
   readonly logger: Logger;
+  readonly outages: OutageLog;
 }
+
+/** The name of their outage. */
+const RULES = 'rules';
 
 /** Takes every good load into the snapshot; a bad one is counted and logged, and the last good rules stay. */
 export function followRules(
   loads$: Observable<LoadResult<Rules>>,
-  { rules, statistics, logger }: FollowRulesDeps,
+  { rules, statistics, logger, outages }: FollowRulesDeps,
 ): Observable<LoadResult<Rules>> {
   return loads$.pipe(
     map((load) => {
       for (const problem of load.problems) logProblem(logger, problem);
+      const version = load.version === undefined ? {} : { version: load.version };
       if (load.ok) {
         statistics.count('ratelimit.service.config_load_success', 1);
         rules.set(load.rules);
+        outages.worked(RULES);
         const { domainCount: domains, ruleCount: descriptors, durationMs } = load;
         const limits = load.rules.limitCount;
-        logger.info('loaded the rules', { domains, descriptors, limits, durationMs });
+        logger.info('loaded the rules', { ...version, domains, descriptors, limits, durationMs });
         logRules(logger, load.rules);
       } else {
         statistics.count('ratelimit.service.config_load_error', 1);
         const kept = rules.current === undefined ? 'there are none yet' : 'the last good ones stay';
-        logger.error(`the rules were not loaded, ${kept}`, { durationMs: load.durationMs });
+        const lines = {
+          level: 'error',
+          failing: `the rules were not loaded, ${kept}`,
+          ended: 'the rules are good again',
+        } as const;
+        outages.failed(RULES, lines, { ...version, durationMs: load.durationMs });
       }
       return load;
     }),

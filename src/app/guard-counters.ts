@@ -6,13 +6,13 @@ import {
 } from '../counters/circuit-breaker/circuit-breaker';
 import { createOverLimitCache } from '../counters/over-limit-cache';
 import { withOverLimitCache } from '../counters/with-over-limit-cache';
-import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
+import type { OutageLog } from './outage-log';
 
 export interface GuardDeps {
   readonly monotonicMs: () => number;
   readonly statistics: Statistics;
-  readonly logger: Logger;
+  readonly outages: OutageLog;
 }
 
 /** The breakers of one store: one, or one for each node of a cluster. */
@@ -28,7 +28,7 @@ const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 /** Shows the worst of them as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
 export function createBreakers(
   prefix: string,
-  { monotonicMs, statistics, logger }: GuardDeps,
+  { monotonicMs, statistics, outages }: GuardDeps,
 ): Breakers {
   const breakers = new Map<string, CircuitBreaker>();
   const close = statistics.gauge(`${prefix}.breaker_state`, () =>
@@ -36,10 +36,15 @@ export function createBreakers(
   );
   return {
     breakerOf(name) {
+      const lines = {
+        level: 'warn',
+        failing: `${name} is away and not asked until it is back`,
+        ended: `${name} is asked again`,
+      } as const;
       const onChange = (change: BreakerChange): void => {
-        if (change.kind === 'closed') logger.info(`${name} is asked again`);
-        else
-          logger.warn(`${name} is away and not asked until it is back`, { reason: change.reason });
+        const outage = `breaker ${name}`;
+        if (change.kind === 'closed') outages.worked(outage);
+        else outages.failed(outage, lines, { reason: change.reason });
       };
       const breaker = createCircuitBreaker({ monotonicMs, onChange });
       breakers.set(name, breaker);

@@ -1,26 +1,42 @@
 import type { MemcachedEvent } from '../counters/memcached/options';
 import type { Logger } from '../platform/logger/logger';
+import type { OutageLog } from './outage-log';
 
 /** What happens to the nodes, in the log; `store` is a node's address or the SRV record. */
-export function logMemcachedEvent(logger: Logger, event: MemcachedEvent): void {
+export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: MemcachedEvent): void {
   const { kind, store, ...fields } = event;
+  const failed = (what: string, failing: string, ended: string): void => {
+    outages.failed(`${what} ${store}`, { level: 'warn', failing, ended }, fields);
+  };
+  const back = `memcached at ${store} is back`;
   switch (kind) {
     case 'connected':
+      outages.worked(`connection ${store}`);
+      outages.worked(`additions ${store}`);
       logger.info(`connected to memcached at ${store}`, fields);
       return;
     case 'disconnected':
-      logger.warn(`lost memcached at ${store}, connecting again`, fields);
+      failed('connection', `lost memcached at ${store}, connecting again`, back);
       return;
     case 'unreachable':
-      logger.warn(`cannot reach memcached at ${store}, trying again`, fields);
+      failed('connection', `cannot reach memcached at ${store}, trying again`, back);
       return;
     case 'nodes':
+      outages.worked(`nodes ${store}`);
       logger.info(`the memcached nodes of ${store} have changed`, fields);
       return;
     case 'unresolved':
-      logger.warn(`cannot resolve the memcached nodes of ${store}, trying again`, fields);
+      failed(
+        'nodes',
+        `cannot resolve the memcached nodes of ${store}, trying again`,
+        `the memcached nodes of ${store} are resolved again`,
+      );
       return;
     case 'not-added':
-      logger.warn(`hits were answered and could not be added at memcached ${store}`, fields);
+      failed(
+        'additions',
+        `hits were answered and could not be added at memcached ${store}`,
+        `hits are added at memcached ${store} again`,
+      );
   }
 }

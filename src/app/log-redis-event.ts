@@ -1,12 +1,11 @@
 import type { RedisEvent } from '../counters/redis/options';
 import type { Logger } from '../platform/logger/logger';
+import type { OutageLog } from './outage-log';
 
 type Line = readonly [level: 'info' | 'warn', text: (store: string) => string];
 
-const LINES: Readonly<Record<RedisEvent['kind'], Line>> = {
+const LINES: Readonly<Record<Exclude<RedisEvent['kind'], 'disconnected' | 'unreachable'>, Line>> = {
   connected: ['info', (store) => `connected to the store at ${store}`],
-  disconnected: ['warn', (store) => `lost the store at ${store}, connecting again`],
-  unreachable: ['warn', (store) => `cannot reach the store at ${store}, trying again`],
   'pool-not-grown': ['warn', (store) => `cannot open another connection to the store at ${store}`],
   'scripts-refused': [
     'warn',
@@ -25,9 +24,18 @@ const LINES: Readonly<Record<RedisEvent['kind'], Line>> = {
   ],
 };
 
+const STATE = { disconnected: 'lost', unreachable: 'cannot reach' } as const;
+
 /** What happens to the store, in the log; `store` is its address, reasons hold no credential. */
-export function logRedisEvent(logger: Logger, event: RedisEvent): void {
+export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
   const { kind, store, ...fields } = event;
+  if (kind === 'disconnected' || kind === 'unreachable') {
+    const failing = `${STATE[kind]} the store at ${store}, connecting again`;
+    const ended = `the store at ${store} is back`;
+    outages.failed(`connection ${store}`, { level: 'warn', failing, ended }, fields);
+    return;
+  }
+  if (kind === 'connected') outages.worked(`connection ${store}`);
   const [level, text] = LINES[kind];
   logger[level](text(store), fields);
 }

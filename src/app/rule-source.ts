@@ -1,4 +1,5 @@
 import type { Observable } from 'rxjs';
+import { directoryOf, type DirectoryOptions } from '../config/directory/survey';
 import { createDirectorySource } from '../config/directory-source';
 import type { LoadResult } from '../config/load-result';
 import { compileInSlices } from '../core/rules/compile';
@@ -20,6 +21,21 @@ export function ruleLoads(
     : loadXdsSource().managementServerLoads(settings, deps);
 }
 
+/** Where the rules come from, for the log. */
+export function describeRuleSource({ configuration, xds }: Settings): string {
+  if (configuration.type !== 'FILE') return `management server at ${xds.serverTarget}`;
+  return directoryOf(toPlace(configuration));
+}
+
+function toPlace(configuration: Settings['configuration']): DirectoryOptions {
+  return {
+    root: configuration.runtimeRoot,
+    subdirectory: configuration.runtimeSubdirectory ?? '',
+    appDirectory: configuration.runtimeAppDirectory,
+    ignoreDotFiles: configuration.runtimeIgnoreDotFiles,
+  };
+}
+
 /** Loaded only when it is used: start-up time. */
 function loadXdsSource(): typeof XdsSource {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
@@ -32,10 +48,7 @@ function directoryLoads(
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
     {
-      root: configuration.runtimeRoot,
-      subdirectory: configuration.runtimeSubdirectory ?? '',
-      appDirectory: configuration.runtimeAppDirectory,
-      ignoreDotFiles: configuration.runtimeIgnoreDotFiles,
+      ...toPlace(configuration),
       mergeDomains: configuration.mergeDomains,
     },
     {

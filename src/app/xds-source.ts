@@ -6,22 +6,32 @@ import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
+import type { OutageLog } from './outage-log';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
+
+/** The name of its outage. */
+const STREAM = 'stream';
 
 export interface ManagementServerDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;
+  readonly outages: OutageLog;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   { configuration, xds }: Settings,
-  { clock, random, logger }: ManagementServerDeps,
+  { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
+  const lines = {
+    level: 'warn',
+    failing: `no stream to the management server at ${serverTarget}, trying again`,
+    ended: `connected to the management server at ${serverTarget} again`,
+  } as const;
   return createXdsSource(
     {
       ...rest,
@@ -35,8 +45,14 @@ export function managementServerLoads(
       compile: (domains) => compileInSlices(domains, SLICE),
       clock,
       random,
-      warn: (message) => {
-        logger.warn(message);
+      onStream(event) {
+        const { kind, ...fields } = event;
+        if (kind === 'lost') {
+          outages.failed(STREAM, lines, fields);
+          return;
+        }
+        logger.info(`connected to the management server at ${serverTarget}`);
+        outages.worked(STREAM);
       },
     },
   ).loads$;

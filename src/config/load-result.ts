@@ -9,6 +9,8 @@ export interface LoadedRules<R> {
   readonly domainCount: number;
   /** Descriptor entries, with or without a limit. */
   readonly ruleCount: number;
+  /** As the management server names it. */
+  readonly version?: string;
   /** Warnings only. */
   readonly problems: readonly RuleProblem[];
   readonly durationMs: number;
@@ -16,6 +18,8 @@ export interface LoadedRules<R> {
 
 export interface FailedLoad {
   readonly ok: false;
+  /** As the management server names it. */
+  readonly version?: string;
   /** Every error and warning; at least one error. */
   readonly problems: readonly RuleProblem[];
   readonly durationMs: number;
@@ -29,6 +33,18 @@ export type RuleSource =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'standard-input' };
+/** Problems after which nobody knows what the rules are: they could not be read, right or wrong. */
+const UNREAD: ReadonlySet<string> = new Set([
+  'no-directory',
+  'load-failed',
+  'unreadable-file',
+  'unreadable-now',
+]);
+
+/** Whether a load has read the rules, be they right or wrong; there may be none. */
+export function hasRead({ ok, problems }: LoadResult<unknown>): boolean {
+  return ok || !problems.some((problem) => UNREAD.has(problem.class));
+}
 
 /** A rule file as it lies on the disk. */
 export interface RuleFile {

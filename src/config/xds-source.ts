@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
-import { discoverySession, fromTask, type LostSession } from '../../streams';
+import { discoverySession, fromTask } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
 import { messageOf } from './error-code';
@@ -34,13 +34,17 @@ export interface XdsSourceOptions extends ServerOptions {
   readonly mergeDomains: boolean;
 }
 
+/** What happens to the stream, for a log. */
+export type StreamEvent =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'lost'; readonly reason: string; readonly nextAttemptMs: number };
+
 export interface XdsSourceDeps<R> {
   /** Compiles, pausing often: one slice runs per turn of the event loop. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told, for the log, when the stream ends and when the next attempt is. */
-  readonly warn: (message: string) => void;
+  readonly onStream: (event: StreamEvent) => void;
   /** Parses off the main thread; a thread with the built script unless given. */
   readonly parse?: ParseRules;
 }
@@ -84,10 +88,12 @@ type Timing = XdsSourceOptions & { readonly backoff: { readonly factor: number }
 function follow<In extends Response, R>(
   protocol: Protocol<In, R>,
   options: Timing,
-  { random, warn }: XdsSourceDeps<R>,
+  { random, onStream }: XdsSourceDeps<R>,
 ): Observable<LoadResult<R>> {
   return discoverySession<In, object, LoadResult<R>>({
-    open: createOpenStream(loadMethod(protocol.method), options, protocol.read),
+    open: createOpenStream(loadMethod(protocol.method), options, protocol.read, () => {
+      onStream({ kind: 'connected' });
+    }),
     hello: protocol.hello,
     judge: (responses) => fromTask((signal) => protocol.judge(responses, signal)),
     supersedes: protocol.supersedes,
@@ -96,8 +102,8 @@ function follow<In extends Response, R>(
     firstRetryMs: options.connectRetryIntervalMs,
     backoff: options.backoff,
     random,
-    onLost: (lost) => {
-      warn(describeLoss(options.target, lost));
+    onLost: ({ reason, nextAttemptMs }) => {
+      onStream({ kind: 'lost', reason: messageOf(reason), nextAttemptMs });
     },
   });
 }
@@ -148,9 +154,4 @@ function scale<P extends { readonly initialMs: number; readonly maxMs: number }>
   share: number,
 ): P {
   return { ...policy, initialMs: policy.initialMs * share, maxMs: policy.maxMs * share };
-}
-
-function describeLoss(target: string, { reason, nextAttemptMs }: LostSession): string {
-  const seconds = (nextAttemptMs / 1_000).toFixed(1);
-  return `no stream to the management server at ${target}: ${messageOf(reason)}; trying again in ${seconds} s`;
 }

@@ -1,5 +1,6 @@
 import { boolean } from '../platform/env-table/booleans';
 import { setting, type Values } from '../platform/env-table/setting';
+import { timerFromZero } from './durations';
 import { formerNames } from './former-names';
 
 const STORE_CONNECTION = 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION';
@@ -13,6 +14,10 @@ export const healthTable = {
     default: 'false',
     aliases: formerNames(STORE_CONNECTION),
     doc: 'true makes the service unhealthy while no connection to the store is active',
+  }),
+  drainDelayMs: setting('DRAIN_DELAY', timerFromZero, {
+    default: '0',
+    doc: 'time after a signal to stop in which health is down and calls are still served',
   }),
 };
 

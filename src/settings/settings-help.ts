@@ -25,11 +25,26 @@ function helpOf(entry: Setting<unknown>): string {
   );
 }
 
-/** Every setting with its names, default and meaning, for a terminal of 100 columns. */
-export function settingsHelp(): string {
+const GROUPS = {
+  ratelimit: [
+    ['most', 'WHAT MOST DEPLOYMENTS SET'],
+    ['some', 'WHAT SOME DEPLOYMENTS SET'],
+    ['few', 'WHAT FEW DEPLOYMENTS SET'],
+  ],
+  identity: [['identity', 'SETTINGS']],
+} as const;
+
+/**
+ * Every setting of a service with its names, default and meaning, the most needed first, for a terminal of 100
+ * columns.
+ */
+export function settingsHelp(service: keyof typeof GROUPS): string {
   const intro = HOW_TO_WRITE.map((paragraph) => wrap(paragraph, ''));
-  const subjects = SUBJECTS.map(({ title, table }) =>
-    [title, ...Object.values(table).map(helpOf)].join('\n'),
-  );
-  return `${[...intro, 'The default stands in square brackets.', ...subjects].join('\n\n')}\n`;
+  const groups = GROUPS[service].flatMap(([need, heading]) => [
+    heading,
+    ...SUBJECTS.filter((subject) => subject.need === need).map(({ title, table }) =>
+      [title, ...Object.values(table).map(helpOf)].join('\n'),
+    ),
+  ]);
+  return `${[...intro, 'The default stands in square brackets.', ...groups].join('\n\n')}\n`;
 }

@@ -20,6 +20,8 @@ import { xdsTable } from './xds';
 
 export interface Subject {
   readonly title: string;
+  /** Who needs it: most operators, some, few, or those of the identity service. */
+  readonly need: 'most' | 'some' | 'few' | 'identity';
   readonly table: Table;
 }
 
@@ -27,25 +29,26 @@ export const kvstoreTable = storeTable('KVSTORE');
 
 /** Every setting there is, in the order of the help and of the settings page. */
 export const SUBJECTS: readonly Subject[] = [
-  { title: 'Configuration loading', table: configurationTable },
-  { title: 'Management server (xDS)', table: xdsTable },
-  { title: 'Servers', table: serversTable },
-  { title: 'Bounds', table: boundsTable },
-  { title: 'Logging', table: loggingTable },
-  { title: 'Health', table: healthTable },
-  { title: 'Decisions', table: decisionsTable },
-  { title: 'Response headers', table: responseHeadersTable },
-  { title: 'Backend', table: backendTable },
-  { title: 'Key-value store', table: { ...kvstoreTable, ...sharedStoreTable } },
+  { title: 'Configuration loading', need: 'most', table: configurationTable },
+  { title: 'Management server (xDS)', need: 'some', table: xdsTable },
+  { title: 'Servers', need: 'most', table: serversTable },
+  { title: 'Bounds', need: 'few', table: boundsTable },
+  { title: 'Logging', need: 'most', table: loggingTable },
+  { title: 'Health', need: 'most', table: healthTable },
+  { title: 'Decisions', need: 'some', table: decisionsTable },
+  { title: 'Response headers', need: 'some', table: responseHeadersTable },
+  { title: 'Backend', need: 'most', table: backendTable },
+  { title: 'Key-value store', need: 'most', table: { ...kvstoreTable, ...sharedStoreTable } },
   {
     title: 'Key-value store for limits per second',
+    need: 'some',
     table: { ...perSecondSwitchTable, ...perSecondStoreTable },
   },
-  { title: 'Memory-cache store', table: memstoreTable },
-  { title: 'Statistics', table: { ...statisticsTable, ...mogrifierTable('<NAME>') } },
-  { title: 'Tracing', table: tracingTable },
-  { title: 'Tracing: standard settings of OpenTelemetry', table: otelTable },
-  { title: 'Tracing: the collector', table: otlpForAll },
-  { title: 'Tracing: the collector, for traces alone', table: otlpForTraces },
-  { title: 'Identity service', table: identityTable },
+  { title: 'Memory-cache store', need: 'some', table: memstoreTable },
+  { title: 'Statistics', need: 'some', table: { ...statisticsTable, ...mogrifierTable('<NAME>') } },
+  { title: 'Tracing', need: 'few', table: tracingTable },
+  { title: 'Tracing: standard settings of OpenTelemetry', need: 'few', table: otelTable },
+  { title: 'Tracing: the collector', need: 'few', table: otlpForAll },
+  { title: 'Tracing: the collector, for traces alone', need: 'few', table: otlpForTraces },
+  { title: 'Identity service', need: 'identity', table: identityTable },
 ];

@@ -19,7 +19,7 @@ export interface FlushOptions {
 
 /** The output that writes to `sink`; the log hears when it cannot, and when it can again. */
 export function createPushOutput(
-  deps: PushDeps & { readonly logger: Pick<Logger, 'info' | 'warn'> },
+  deps: PushDeps & { readonly logger: Pick<Logger, 'warn'> },
   { flushIntervalMs, lastFlushWithinMs }: FlushOptions,
 ): PushOutput {
   const { sink, logger } = deps;
@@ -34,7 +34,7 @@ export function createPushOutput(
     }
     if (error === undefined && isAway && lines > 0) {
       isAway = false;
-      logger.info(`statistics are written to ${sink.name} again`);
+      logger.warn(`statistics are written to ${sink.name} again`);
     }
   };
 

@@ -14,7 +14,7 @@ interface WatchDeps {
 const EXPORTED = 'ratelimit.tracing.spans_exported';
 const FAILED = 'ratelimit.tracing.spans_failed';
 
-/** Exports, counted; one warning when the collector goes away and one line when it is back. */
+/** Exports, counted; one warning when the collector goes away and one when it is back. */
 export function watchExports(
   transport: OtlpTransport,
   { statistics, logger, collector }: WatchDeps,
@@ -26,7 +26,7 @@ export function watchExports(
     statistics.count(isGood ? EXPORTED : FAILED, spans);
     if (isGood === !isAway) return;
     isAway = !isGood;
-    if (isGood) logger.info(`traces reach the collector at ${collector} again`);
+    if (isGood) logger.warn(`traces reach the collector at ${collector} again`);
     else {
       const reason = error?.message ?? 'unknown';
       logger.warn(`traces do not reach the collector at ${collector}, they are lost`, { reason });

@@ -54,7 +54,7 @@ it('counts in Redis under the keys of today, and shares them with another instan
 
 it('opens its ports without Redis, fails calls at once, and works within 2 s of its coming', async () => {
   const port = await freePort();
-  const service = await startWith(port, {}, true);
+  const service = await startWith(port, {}, 'answering');
   expect(service.startMs).toBeLessThan(4_000);
   const elapsedMs = startStopwatch(service.child);
   expect(await hit(service, 'a')).toMatchObject({ status: 503 });

@@ -190,10 +190,8 @@ describe('the traces of the built service', () => {
 
   it('say what went wrong: a store that is away, a request that makes no sense', async () => {
     const collector = await startCollector('http');
-    const service = await startTraced(collector.port, {
-      BACKEND_TYPE: 'redis',
-      REDIS_URL: `127.0.0.1:${String(await freePort())}`,
-    });
+    const env = { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(await freePort())}` };
+    const service = await startTraced(collector.port, env, 'answering');
     expect(await callWithHeaders(service.grpc, REQUEST)).toBe(14);
     expect(await callWithHeaders(service.grpc, { domain: '' })).toBe(3);
     expect(await postJson(service, {}, '{')).toBe(400);

@@ -85,7 +85,7 @@ describe('StatsD over TCP', () => {
         message: `statistics cannot be written to ${place}, they are kept and sent later`,
         fields: { error: `connect ECONNREFUSED 127.0.0.1:${port.toString()}` },
       },
-      { level: 'info', message: `statistics are written to ${place} again`, fields: {} },
+      { level: 'warn', message: `statistics are written to ${place} again`, fields: {} },
     ]);
   });
 

@@ -50,6 +50,8 @@ describe('the service with a management server', () => {
       return asked;
     });
     expect(answer.body).toMatchObject({ statuses: [{ limitRemaining: 4 }] });
+    expect(service.output()).toContain(`connected to the management server at ${server.target}`);
+    expect(service.output()).toMatch(/level=info msg="loaded the rules" version=v1 /);
     expect(service.output()).not.toContain('hush');
     expect(await service.stop()).toBe(0);
   });

@@ -116,6 +116,7 @@ describe('with counters in memcached', () => {
           counters,
           connected$,
           connections,
+          whyAway: () => undefined,
           run$,
           description: 'memcached',
         });
@@ -217,6 +218,7 @@ function memoryStore(counters: CounterStore['counters']): CounterStore {
     counters,
     connected$: of(true),
     connections: new Map(),
+    whyAway: () => undefined,
     run$: of(),
     description: 'memory',
   };
@@ -228,7 +230,8 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
     { address, timeoutMs: 5_000, statisticsPrefix },
   );
   const { connected$, run$ } = counters;
-  return { counters, connected$, connections: new Map(), run$, description: 'redis' };
+  const whyAway = () => undefined;
+  return { counters, connected$, connections: new Map(), run$, whyAway, description: 'redis' };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
@@ -244,6 +247,7 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       map((areConnected) => !areConnected.includes(false)),
     ),
     connections: new Map(),
+    whyAway: () => undefined,
     run$: merge(others.run$, perSecond.run$),
     description: 'two of redis',
   };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { filter, firstValueFrom } from 'rxjs';
+import { createOutageLog } from '../../src/app/outage-log';
 import { createApp, type Addresses, type App } from '../../src/app/create-app';
 import { withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/choose-counters';
@@ -73,6 +74,7 @@ export async function startReplay(
     monotonicMs: () => performance.now(),
     random: Math.random,
     logger: silentLogger,
+    outages: createOutageLog({ logger: silentLogger, monotonicMs: () => performance.now() }),
   });
   const addresses = await app.listen();
   await eventually(async () => {

@@ -65,7 +65,7 @@ async function measure(target: string, last: number, bursts: number): Promise<re
         },
         clock: () => Date.now() / 1_000,
         random: () => 0.5,
-        warn: console.error,
+        onStream: console.error,
         parse: (...files) => {
           probe.mark();
           return parse(...files);

@@ -29,6 +29,8 @@ export interface ServiceOptions {
    */
   readonly waitUntilUp?: boolean | 'answering' | 'connected';
   readonly withinMs?: number;
+  /** Its standard output is a terminal, made by `script`. */
+  readonly inTerminal?: boolean;
 }
 
 const running = new Set<ChildProcess>();
@@ -43,10 +45,12 @@ export async function startService({
   env = {},
   waitUntilUp = true,
   withinMs = 20_000,
+  inTerminal = false,
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const elapsedMs = startStopwatch();
-  const child = spawn(process.execPath, [join(ROOT, 'dist/src/bin/ratelimit.js')], {
+  const [program, ...words] = commandLine(inTerminal);
+  const child = spawn(program, words, {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],
@@ -91,6 +95,13 @@ export async function startService({
     { withinMs, everyMs: 5 },
   );
   return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
+}
+
+function commandLine(inTerminal: boolean): readonly [string, ...string[]] {
+  const script = join(ROOT, 'dist/src/bin/ratelimit.js');
+  return inTerminal
+    ? ['script', '-qefc', `${process.execPath} ${script}`, '/dev/null']
+    : [process.execPath, script];
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

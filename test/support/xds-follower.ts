@@ -39,7 +39,12 @@ export function followServer(
       compile: (domains) => compileInSlices(domains, 250),
       clock: () => Date.now() / 1_000,
       random: () => 0.5,
-      warn: (message) => warnings.push(message),
+      onStream: (event) => {
+        if (event.kind === 'connected') return;
+        const seconds = (event.nextAttemptMs / 1_000).toFixed(1);
+        const what = `no stream to the management server at ${options.target}`;
+        warnings.push(`${what}: ${event.reason}; trying again in ${seconds} s`);
+      },
       parse: parseInTypescriptXdsWorker(),
     },
   ).loads$.subscribe((load) => loads.push(load));

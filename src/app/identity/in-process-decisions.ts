@@ -13,6 +13,7 @@ import { chooseCounters } from '../choose-counters';
 import { gatheringMs } from '../gathering-window';
 import { toDecisionOptions } from '../decision-options';
 import { followRules } from '../follow-rules';
+import { createOutageLog } from '../outage-log';
 import { ruleLoads } from '../rule-source';
 import { createWaitingQuestions } from './waiting-questions';
 
@@ -59,12 +60,13 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   );
   let announce: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (announce = resolve));
-  const followed = { rules, statistics: registry, logger };
-  const rules$ = followRules(ruleLoads(settings, deps), followed).pipe(
+  const outages = createOutageLog(deps);
+  const followed = { rules, statistics: registry, logger, outages };
+  const rules$ = followRules(ruleLoads(settings, { ...deps, outages }), followed).pipe(
     map(announce),
     stopSignal.until(),
   );
-  const rest = lastValueFrom(merge(rules$, store.run$), { defaultValue: undefined });
+  const rest = lastValueFrom(merge(outages.run$, rules$, store.run$), { defaultValue: undefined });
 
   const asker: Asker = {
     answer(ticket, answer) {
@@ -89,6 +91,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
       await decided;
       await store.counters.close();
       stopSignal.stop();
+      outages.close();
       await rest;
     },
   };

@@ -15,7 +15,7 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
   const isHelp = (word: string | undefined) =>
     ['--help', '-help', '-h', 'help'].includes(word ?? '');
   if (isHelp(first) || (first === 'serve' && isHelp(second))) {
-    process.stdout.write(first === 'serve' ? settingsHelp() : usage());
+    process.stdout.write(first === 'serve' ? serveHelp() : usage());
     return;
   }
   const read = readSettings(process.env);
@@ -26,6 +26,13 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
   }
   if (first === 'serve') await loadServe().serve(process, read.settings, read.warnings);
   else await provision(process, read.settings, words);
+}
+
+function serveHelp(): string {
+  const others =
+    'LOG_LEVEL and LOG_FORMAT apply too. Limits that are counted in this process, and users in Redis, take the settings ' +
+    'of the rules and of the store: ratelimit --help lists them.';
+  return `usage: identity [serve] [--help]\n\n${settingsHelp('identity')}\n${others}\n`;
 }
 
 /** Loaded only when it is used: a command shall not wait for the parts of a server. */

@@ -47,6 +47,7 @@ export function createOpenStream<In>(
   { path, serialize }: MethodCodec,
   options: ServerOptions,
   read: (bytes: Uint8Array) => In,
+  onConnected: () => void,
 ): OpenDuplex<In, object> {
   return ({ message, lost }) => {
     const client = new Client(options.target, readCredentials(options.tls), toOptions(options));
@@ -66,6 +67,9 @@ export function createOpenStream<In>(
     call.on('error', lost);
     call.on('status', ({ code }) => {
       if (code === status.OK) lost(new Error('the server ended the stream'));
+    });
+    client.waitForReady(Infinity, (error) => {
+      if (error === undefined) onConnected();
     });
     const connecting = setTimeout(() => {
       if (client.getChannel().getConnectivityState(false) === connectivityState.READY) return;

@@ -65,13 +65,14 @@ export function createDelta<R>({
     const isRepeat = refusals.isRepeat(() => content);
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce: response.nonce, errorDetail });
-    return { load: loaded, answer, holdMs: refusals.refuse(content), isRepeat };
+    const load = { ...loaded, version: response.version };
+    return { load, answer, holdMs: refusals.refuse(content), isRepeat };
   };
 
-  const accept = ({ nonce }: DeltaResponse, loaded: LoadResult<R>): Outcome<R> => {
+  const accept = ({ nonce, version }: DeltaResponse, loaded: LoadResult<R>): Outcome<R> => {
     refusals.accept();
     const answer = request({ responseNonce: nonce });
-    return { load: loaded, answer, holdMs: undefined, isRepeat: false };
+    return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
   };
 
   /** All that waited, as one change; undefined when there is a mistake in it and each must be looked at. */
@@ -80,7 +81,7 @@ export function createDelta<R>({
     const loaded = await attemptChanges(responses.map(toOverlay), signal);
     if (!loaded.ok) return undefined;
     const outcomes = responses.map((response) => accept(response, loaded));
-    return { ...toJudgement(outcomes), results: [loaded] };
+    return { ...toJudgement(outcomes), results: outcomes.slice(-1).map(({ load }) => load) };
   };
 
   return {

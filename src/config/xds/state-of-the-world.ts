@@ -23,13 +23,13 @@ export function createStateOfTheWorld<R>({
       acceptedVersion = version;
       refusals.accept();
       const answer = request({ responseNonce });
-      return { load: loaded, answer, holdMs: undefined, isRepeat: false };
+      return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
     }
     const content = contentOf(response);
     const isRepeat = refusals.isRepeat(() => content);
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce, errorDetail });
-    return { load: loaded, answer, holdMs: refusals.refuse(content), isRepeat };
+    return { load: { ...loaded, version }, answer, holdMs: refusals.refuse(content), isRepeat };
   };
   return {
     method: 'StreamAggregatedResources',

@@ -18,6 +18,8 @@ export interface Tally {
   readonly breakerOpen: number;
   /** Of these: those that were answered all the same, as `on_store_error` says. */
   readonly answeredLocally: number;
+  /** Why the store counted nothing for a request that failed; undefined when none failed for want of it. */
+  readonly outage?: string | undefined;
   /** Requests whose overall code SHADOW_MODE turned to OK. */
   readonly globalShadowMode: number;
 }
@@ -44,6 +46,7 @@ export class TallySheet implements Tally {
   storeTimeouts = 0;
   breakerOpen = 0;
   answeredLocally = 0;
+  outage: string | undefined;
   globalShadowMode = 0;
 
   constructor(unknownDomains: readonly UnknownDomain[]) {
@@ -56,11 +59,12 @@ export class TallySheet implements Tally {
   }
 
   /** A question that the store failed. */
-  storeFailed({ code, fault }: StoreError, wasAnswered: boolean): void {
+  storeFailed({ code, fault, message }: StoreError, wasAnswered: boolean): void {
     this.storeErrors += 1;
     if (code === 'store_timeout') this.storeTimeouts += 1;
     if (fault === 'breaker') this.breakerOpen += 1;
     if (wasAnswered) this.answeredLocally += 1;
+    else if (fault !== 'key') this.outage = message;
   }
 
   /** The digits that hits too large for a number lost on their way: all of them are over any limit. */

@@ -13,6 +13,8 @@ import { refuse, respond } from './respond';
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   readonly statistics: Statistics;
+  /** What health consists of, for `/readyz?verbose`; default: what is down. */
+  readonly components?: readonly string[];
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
 }
@@ -22,9 +24,9 @@ export interface HttpTransportOptions extends HttpListenerOptions {
   readonly bounds?: TransportBounds;
 }
 
-/** The HTTP port by Express: `POST /json` and `GET /healthcheck`. */
+/** The HTTP port by Express: `POST /json`, `GET /healthcheck`, `/readyz` and `/livez`. */
 export function createHttpTransport(
-  { health, statistics, tracer }: HttpTransportDeps,
+  { health, components, statistics, tracer }: HttpTransportDeps,
   options: HttpTransportOptions,
 ): Transport {
   const { bounds = DEFAULT_BOUNDS } = options;
@@ -38,13 +40,19 @@ export function createHttpTransport(
   app.post('/json', createJsonEndpoint({ bounds, ask: questions.ask, statistics, tracer }));
   app.all('/json', allowOnly('POST'));
   // Express answers HEAD by the handler of GET.
-  app.get('/healthcheck', (_request, response) => {
-    respondHealth(response, health.current);
+  app.get(['/healthcheck', '/readyz'], (request, response) => {
+    const isVerbose = request.path === '/readyz' && 'verbose' in request.query;
+    if (isVerbose) respondComponents(response, health.current, components);
+    else respondHealth(response, health.current);
   });
-  app.all('/healthcheck', allowOnly('GET, HEAD'));
+  // That it answers is all that it says.
+  app.get('/livez', (_request, response) => {
+    respond(response, 200, 'text/plain', 'OK');
+  });
+  app.all(['/healthcheck', '/readyz', '/livez'], allowOnly('GET, HEAD'));
   app.use((request, response) => {
     const error = `no such path ${JSON.stringify(request.path.slice(0, 200))}`;
-    const known = 'expected POST /json or GET /healthcheck';
+    const known = 'expected POST /json or GET /healthcheck, /readyz or /livez';
     refuse(response, refusal(404, 'not_found', `${error}, ${known}`));
   });
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
@@ -71,6 +79,15 @@ export function createHttpTransport(
 function respondHealth(response: ServerResponse, { serving, down }: HealthStatus<string>): void {
   if (serving) respond(response, 200, 'text/plain', 'OK');
   else respond(response, 500, 'text/plain', `not healthy: ${down.join(', ')}\n`);
+}
+
+function respondComponents(
+  response: ServerResponse,
+  { serving, down }: HealthStatus<string>,
+  components: readonly string[] = down,
+): void {
+  const lines = components.map((name) => `${name}: ${down.includes(name) ? 'down' : 'up'}\n`);
+  respond(response, serving ? 200 : 500, 'text/plain', lines.join(''));
 }
 
 function allowOnly(methods: string) {

@@ -105,6 +105,7 @@ const CASES: readonly Case[] = [
 
   flag('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', false),
   flag('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', false),
+  ['DRAIN_DELAY', 0, '10s', 10_000, '-1s'],
 
   flag('SHADOW_MODE', false),
   flag('QUOTA_MODE', false),

@@ -54,7 +54,7 @@ describe('settings', () => {
         debugAllowedHosts: undefined,
       },
       logging: { level: 'warning', format: 'text' },
-      health: { needsConfiguration: false, needsStoreConnection: false },
+      health: { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 },
       decisions: {
         shadowMode: false,
         quotaMode: false,

@@ -28,26 +28,38 @@ describe('the settings page', () => {
 
 describe('the help', () => {
   it('holds every name', () => {
-    const help = settingsHelp();
+    const help = settingsHelp('ratelimit') + settingsHelp('identity');
     expect(names.filter((name) => !help.includes(name))).toEqual([]);
+  });
+
+  it('is that of one service, and begins with what most operators need', () => {
+    const help = settingsHelp('ratelimit');
+    expect(help).not.toContain('IDENTITY_');
+    expect(settingsHelp('identity')).toContain('IDENTITY_PORT');
+    expect(settingsHelp('identity')).not.toContain('GRPC_PORT');
+    const places = ['RUNTIME_ROOT', 'KVSTORE_URL', 'STATSD_HOST', 'OTEL_'].map((name) =>
+      help.indexOf(`\n  ${name}`),
+    );
+    expect(places).not.toContain(-1);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
   it('fits into 100 columns', () => {
     expect(
-      settingsHelp()
+      settingsHelp('ratelimit')
         .split('\n')
         .filter((line) => line.length > 100),
     ).toEqual([]);
   });
 
   it('shows names, meaning and default', () => {
-    expect(settingsHelp()).toContain(
+    expect(settingsHelp('ratelimit')).toContain(
       '  KVSTORE_TIMEOUT (REDIS_TIMEOUT)\n      longest time for connecting, writing and reading [10s]\n',
     );
   });
 
   it('says what is empty, secret, deprecated or not built', () => {
-    const help = settingsHelp();
+    const help = settingsHelp('ratelimit');
     expect(help).toContain('text before every counter key [empty]');
     expect(help).toContain('<PASSWORD> or <USERNAME>:<PASSWORD>; secret [none]');
     expect(help).toContain('deprecated: no effect [0]');

@@ -61,7 +61,7 @@ describe('createPushOutput', () => {
         message: 'statistics cannot be written to a recording, they are kept and sent later',
         fields: { error: 'refused' },
       },
-      { level: 'info', message: 'statistics are written to a recording again', fields: {} },
+      { level: 'warn', message: 'statistics are written to a recording again', fields: {} },
     ]);
   });
 });

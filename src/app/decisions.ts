@@ -1,0 +1,114 @@
+import { map, type Observable } from 'rxjs';
+import { batchedQuestions, turnWindow, type Snapshot } from '../../streams';
+import type { StoreError } from '../core/errors';
+import type { Clock, Counters, Question, Random } from '../core/ports';
+import type { Tally } from '../core/decision/tally';
+import type { Rules } from '../core/rules/rules';
+import { createDecideBatch } from '../decisions/decide-batch';
+import type { Logger } from '../platform/logger/logger';
+import type { Settings } from '../settings/settings';
+import type { LiveView } from '../stats/live/create-live-view';
+import { createRecordTally } from '../stats/record-tally';
+import type { Registry } from '../stats/registry';
+import type { Tracing } from '../tracing/create-tracing';
+import type { CounterStore } from './choose-counters';
+import { toDecisionOptions } from './decision-options';
+import { gatheringMs } from './gathering-window';
+import type { OutageLog } from './outage-log';
+
+export interface DecisionsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly store: CounterStore;
+  /** Takes the place of a store that is away. */
+  readonly localCounters: Counters;
+  readonly live: LiveView;
+  readonly registry: Registry;
+  readonly outages: OutageLog;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly tracing?: Tracing | undefined;
+}
+
+/** Requests of one batch; more only make the answers of the first wait longer. */
+const MAX_BATCH = 4_096;
+
+/** Answers all questions, counts what became of them, and reports the calls that fail for want of the store. */
+export function answerQuestions(
+  questions$: Observable<readonly Question[]>,
+  settings: Settings,
+  deps: DecisionsDeps,
+): Observable<void> {
+  const { rules, store, localCounters, live, clock, monotonicMs, random, logger } = deps;
+  const decideBatch = createDecideBatch(
+    {
+      rules,
+      counters: live.watchCounters(store.counters, 'store'),
+      localCounters: live.watchCounters(localCounters, 'local'),
+      clock,
+      random,
+      tracer: deps.tracing?.tracer,
+      onStoreError: createStoreErrorReport(deps.outages),
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    toDecisionOptions(settings),
+  );
+  const record = createRecordTally(deps.registry);
+  const report = createCallReport(store, deps.outages);
+  return questions$.pipe(
+    batchedQuestions({
+      until: turnWindow(gatheringMs(settings), monotonicMs),
+      maxSize: MAX_BATCH,
+      answer: live.watchDecisions(decideBatch),
+    }),
+    map((tally) => {
+      record(tally);
+      report(tally);
+    }),
+  );
+}
+
+const COUNTERS = 'counters';
+const COUNTER_LINES = {
+  level: 'warn',
+  failing: 'some counters cannot be counted',
+  ended: 'all counters are counted again',
+} as const;
+
+/** Reports single counters that the store refused, with the store's own words; a store that is away is reported by the calls. */
+function createStoreErrorReport(outages: OutageLog): (error: StoreError) => void {
+  return ({ fault, code, message }) => {
+    if (fault !== 'key' && fault !== 'answer') return;
+    outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
+  };
+}
+
+const CALLS = 'calls';
+const LINES = {
+  level: 'error',
+  failing: 'calls fail for want of the counter store',
+  ended: 'calls are counted again',
+} as const;
+
+function createCallReport(
+  { description, whyAway }: CounterStore,
+  outages: OutageLog,
+): (tally: Tally) => void {
+  return ({ outage, storeErrors, answeredLocally, rules }) => {
+    if (outage !== undefined) {
+      const fields = { store: description, reason: whyAway() ?? outage };
+      outages.failed(CALLS, LINES, fields, storeErrors - answeredLocally);
+      return;
+    }
+    if (storeErrors > 0) return;
+    const isCounted = rules.some(
+      ({ limit, overLimitWithLocalCache }) => !limit.unlimited && overLimitWithLocalCache === 0,
+    );
+    if (!isCounted) return;
+    outages.worked(CALLS);
+    outages.worked(COUNTERS);
+  };
+}

@@ -1,0 +1,9 @@
+import { fromEvent, map, merge, type Observable } from 'rxjs';
+
+/** Emits the name of each signal of these; while it is subscribed to they do not end the process by themselves. */
+export function fromSignals<Name extends string>(
+  source: NodeJS.EventEmitter,
+  names: readonly Name[],
+): Observable<Name> {
+  return merge(...names.map((name) => fromEvent(source, name).pipe(map(() => name))));
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { ask, startService, stopServices, type Service } from '../support/service';
+
+let redis: RedisServer | undefined;
+afterEach(async () => {
+  await stopServices();
+  await redis?.stop();
+  redis = undefined;
+});
+
+const linesWith = (service: Service, text: string) =>
+  service
+    .output()
+    .split('\n')
+    .filter((line) => line.includes(text));
+
+const untilLogged = (service: Service, text: string) =>
+  eventually(() => {
+    expect(linesWith(service, text)).toHaveLength(1);
+  });
+
+it('logs once, as an error with the address and the reason, that calls fail, and that they do no more', async () => {
+  const port = await freePort();
+  const address = `127.0.0.1:${String(port)}`;
+  const service = await startService({
+    env: { KVSTORE_URL: address, LOG_LEVEL: 'error' },
+    waitUntilUp: 'answering',
+  });
+  for (let i = 0; i < 10; i++)
+    expect((await ask(service, 'example', 'api_key=a')).status).toBe(503);
+  const [line, ...others] = linesWith(service, 'calls fail for want of the counter store');
+  expect(others).toEqual([]);
+  expect(line).toMatch(/level=error/);
+  expect(line).toContain(address);
+  expect(line).toContain('ECONNREFUSED');
+  redis = await startRedisServer({ port });
+  await eventually(async () => {
+    expect((await ask(service, 'example', 'api_key=a')).status).toBe(200);
+  });
+  await untilLogged(service, 'calls are counted again');
+  expect(linesWith(service, 'calls are counted again')[0]).toMatch(/level=error.* failures=\d+/);
+});
+
+it('warns once that the store is away, and once that it is back', async () => {
+  const port = await freePort();
+  const address = `127.0.0.1:${String(port)}`;
+  const service = await startService({
+    env: {
+      KVSTORE_URL: address,
+      KVSTORE_STARTUP_MAX_INTERVAL: '50ms',
+      KVSTORE_STARTUP_INITIAL_INTERVAL: '50ms',
+    },
+    waitUntilUp: 'answering',
+  });
+  await untilLogged(service, `cannot reach the store at ${address}`);
+  redis = await startRedisServer({ port });
+  await untilLogged(service, `the store at ${address} is back`);
+  const [back = ''] = linesWith(service, 'is back');
+  expect(back).toContain('level=warning');
+  // Many attempts have failed, and one line stands for them.
+  expect(Number(/failures=(\d+)/.exec(back)?.[1])).toBeGreaterThan(1);
+  expect(linesWith(service, 'cannot reach')).toHaveLength(1);
+});
+
+it('says at the same level that the rules are good again', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'weir-rules-'));
+  mkdirSync(join(root, 'config'));
+  const file = join(root, 'config', 'a.yaml');
+  writeFileSync(file, 'domain: [');
+  const service = await startService({
+    env: { RUNTIME_ROOT: root, BACKEND_TYPE: 'memory', LOG_LEVEL: 'error' },
+  });
+  await untilLogged(service, 'the rules were not loaded, there are none yet');
+  writeFileSync(file, 'domain: shop\n');
+  await untilLogged(service, 'the rules are good again');
+  rmSync(root, { recursive: true });
+});

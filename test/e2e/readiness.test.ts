@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTestClient } from '../contract/transport.client';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startService, stopServices, type Service } from '../support/service';
+
+const servers: RedisServer[] = [];
+const folder = mkdtempSync(join(tmpdir(), 'weir-ready-'));
+afterEach(async () => {
+  await stopServices();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function startRedis(port?: number, password?: string): Promise<RedisServer> {
+  const server = await startRedisServer(
+    {
+      ...(port !== undefined && { port }),
+      ...(password !== undefined && { settings: [['requirepass', password]] }),
+    },
+    password === undefined ? {} : { password },
+  );
+  servers.push(server);
+  return server;
+}
+
+const start = (env: Readonly<Record<string, string>>) =>
+  startService({ env, waitUntilUp: 'answering' });
+
+async function look({ http, grpc }: Service, path = '/healthcheck') {
+  const client = createTestClient(grpc);
+  const check = await client.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0)).result;
+  client.close();
+  const answer = await fetch(`${http}${path}`);
+  return { status: answer.status, text: await answer.text(), isServing: check.bytes?.[1] === 1 };
+}
+
+const NOT_STARTED = { status: 500, text: 'not healthy: start\n', isServing: false };
+const READY = { status: 200, text: 'OK', isServing: true };
+
+const becomesReady = (service: Service) =>
+  eventually(async () => {
+    expect(await look(service)).toEqual(READY);
+  });
+
+/** Until the service has tried what cannot work, as its log says. */
+const untilLogged = (service: Service, text: string) =>
+  eventually(() => {
+    expect(service.output()).toContain(text);
+  });
+
+describe('an instance that cannot decide is not ready', () => {
+  it('while the host of its store is unknown', async () => {
+    const service = await start({ KVSTORE_URL: 'no-such-host.invalid:6379' });
+    await untilLogged(service, 'cannot reach the store at no-such-host.invalid:6379');
+    expect(await look(service)).toEqual(NOT_STARTED);
+  });
+
+  it('while its store refuses the password, which it never logs', async () => {
+    const redis = await startRedis(undefined, 'right');
+    const env = { KVSTORE_URL: `127.0.0.1:${String(redis.port)}`, KVSTORE_AUTH: 'hunter2' };
+    const service = await start(env);
+    await untilLogged(service, 'WRONGPASS');
+    expect(await look(service)).toEqual(NOT_STARTED);
+    expect(service.output()).not.toContain('hunter2');
+  });
+
+  it('until the store of limits per second was reached too; later outages are those of the settings', async () => {
+    const redis = await startRedis();
+    const port = await freePort();
+    const service = await start({
+      KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+      KVSTORE_PERSECOND: 'true',
+      KVSTORE_PERSECOND_URL: `127.0.0.1:${String(port)}`,
+    });
+    await untilLogged(service, `cannot reach the store at 127.0.0.1:${String(port)}`);
+    expect(await look(service)).toEqual(NOT_STARTED);
+    const perSecond = await startRedis(port);
+    await becomesReady(service);
+    await untilLogged(service, `the store at 127.0.0.1:${String(port)} is back`);
+    await perSecond.kill();
+    await untilLogged(service, `lost the store at 127.0.0.1:${String(port)}`);
+    expect(await look(service)).toEqual(READY);
+  });
+
+  it('until its directory of rules is there, be it empty', async () => {
+    const root = join(folder, 'later');
+    const service = await start({ RUNTIME_ROOT: root, BACKEND_TYPE: 'memory' });
+    await untilLogged(service, 'the directory of rule files cannot be read');
+    expect(await look(service)).toEqual(NOT_STARTED);
+    mkdirSync(join(root, 'config'), { recursive: true });
+    await becomesReady(service);
+  });
+
+  it('unless it shall start without rules', async () => {
+    const service = await start({
+      RUNTIME_ROOT: join(folder, 'never'),
+      BACKEND_TYPE: 'memory',
+      FORCE_START_WITHOUT_INITIAL_CONFIG: 'true',
+    });
+    await becomesReady(service);
+  });
+});
+
+it('tells whether it lives from whether it is ready, and names every component', async () => {
+  const port = String(await freePort());
+  const service = await start({ KVSTORE_URL: `127.0.0.1:${port}` });
+  expect(await look(service, '/livez')).toMatchObject({ status: 200, text: 'OK' });
+  expect(await look(service, '/readyz')).toEqual(NOT_STARTED);
+  expect(await look(service, '/readyz?verbose')).toMatchObject({
+    status: 500,
+    text: 'start: down\nstore: up\nconfiguration: up\ntermination: up\n',
+  });
+  for (const [path, status] of [
+    ['/livez', 200],
+    ['/readyz', 500],
+  ] as const) {
+    const head = await fetch(`${service.http}${path}`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([status, '']);
+    const post = await fetch(`${service.http}${path}`, { method: 'POST' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  }
+});
+
+const REDIS_TLS = { KVSTORE_URL: '127.0.0.1:1', KVSTORE_TLS: 'true' };
+const XDS_TLS = { CONFIG_TYPE: 'GRPC_XDS_SOTW', CONFIG_GRPC_XDS_SERVER_USE_TLS: 'true' };
+
+it.each([
+  ['KVSTORE_TLS_CACERT', REDIS_TLS],
+  [
+    'MEMSTORE_TLS_CACERT',
+    { BACKEND_TYPE: 'memstore', MEMSTORE_HOST_PORT: 'a:1', MEMSTORE_TLS: 'true' },
+  ],
+  ['CONFIG_GRPC_XDS_SERVER_TLS_CACERT', XDS_TLS],
+  [
+    'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    { TRACING_ENABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'https://127.0.0.1:1' },
+  ],
+])('ends the start with 1 when the file of %s cannot be read', async (name, env) => {
+  const file = join(folder, 'missing.pem');
+  const service = await startService({ env: { ...env, [name]: file }, waitUntilUp: false });
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect(code).toBe(1);
+  expect(service.output()).toContain(`${name}: cannot read the file: ENOENT`);
+  expect(service.output()).toContain(file);
+});

@@ -1,0 +1,117 @@
+import { type Observable } from 'rxjs';
+import { marbles } from 'rxjs-marbles/jest';
+import { reportOutages, type Attempt, type OutageReport } from '../../../streams';
+
+const ATTEMPTS: Readonly<Record<string, Attempt<string>>> = {
+  f: { kind: 'failed', times: 1, reason: 'refused' },
+  g: { kind: 'failed', times: 10, reason: 'no answer' },
+  w: { kind: 'worked' },
+};
+
+const report = (
+  kind: OutageReport<string>['kind'],
+  failures: number,
+  lastedMs: number,
+  reason = 'refused',
+): OutageReport<string> => ({ kind, failures, lastedMs, reason });
+
+/** A report each 10 frames, an end after 3 quiet ones. */
+const watch = (attempts$: Observable<Attempt<string>>, now: () => number) =>
+  attempts$.pipe(reportOutages({ everyMs: 10, quietMs: 3, now }));
+
+describe('reportOutages', () => {
+  it(
+    'is silent while everything works',
+    marbles((m) => {
+      const attempts = m.hot('w-w-ww--w-|', ATTEMPTS);
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable('----------|');
+    }),
+  );
+
+  it(
+    'reports the first failure at once, those of each period together, and the end',
+    marbles((m) => {
+      const attempts = m.hot(' -f-fg--------ff-----------------w----', ATTEMPTS);
+      const expected = '       -a---------b---------c-------------d-';
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('continues', 11, 10, 'no answer'),
+        c: report('continues', 2, 20),
+        d: report('ended', 14, 34),
+      });
+    }),
+  );
+
+  it(
+    'says nothing in a period in which nothing was tried',
+    marbles((m) => {
+      const attempts = m.hot(' f-------------------------------f-------', ATTEMPTS);
+      const expected = '       a---------------------------------------b';
+      const now = () => m.scheduler.now();
+      const until = '          ^----------------------------------------!';
+      m.expect(watch(attempts, now), until).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('continues', 1, 40),
+      });
+    }),
+  );
+
+  it(
+    'takes what works now and then for the same outage',
+    marbles((m) => {
+      const attempts = m.hot(' fw-fw-fw-fw-fwww---', ATTEMPTS);
+      const expected = '       a---------b-----c---';
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('continues', 3, 10),
+        c: report('ended', 5, 16),
+      });
+    }),
+  );
+
+  it(
+    'ends while calls go on working, and reports the next outage anew',
+    marbles((m) => {
+      const attempts = m.hot(' fwwwwwwwwwf--w---', ATTEMPTS);
+      const expected = '       a---b-----c-----d';
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('ended', 1, 4),
+        c: report('began', 1, 0),
+        d: report('ended', 1, 6),
+      });
+    }),
+  );
+
+  it(
+    'reports an end that waits when it completes, and none of an outage that goes on',
+    marbles((m) => {
+      const now = () => m.scheduler.now();
+      const back = m.hot(' f-w|', ATTEMPTS);
+      m.expect(watch(back, now)).toBeObservable('a--(b|)', {
+        a: report('began', 1, 0),
+        b: report('ended', 1, 3),
+      });
+      const away = m.hot(' fwf|', ATTEMPTS);
+      m.expect(watch(away, now)).toBeObservable('a--|', { a: report('began', 1, 0) });
+    }),
+  );
+
+  it(
+    'lets go of its source and its timers',
+    marbles((m) => {
+      const attempts = m.hot(' f------', ATTEMPTS);
+      m.expect(
+        watch(attempts, () => 0),
+        '^---!',
+      ).toBeObservable('a', {
+        a: report('began', 1, 0),
+      });
+      m.expect(attempts).toHaveSubscriptions('^---!');
+    }),
+  );
+});

@@ -1,0 +1,30 @@
+import { ignoreElements, map } from 'rxjs';
+import { marbles } from 'rxjs-marbles/jest';
+import { createOutages } from '../../../streams';
+
+const REPORTS = { a: 'a began', b: 'b began', x: 'a ended', y: 'b ended' };
+
+describe('outages', () => {
+  it.each([
+    // `a` and `b` fail, `A` and `B` work, `z` closes.
+    ['each on its own', 10, 'a--b--A-B--z', 'a--b----x-y|'],
+    ['of more than it may the newest', 1, 'a--b--A-B--z', 'a--b------y|'],
+    ['until it is closed, ends that wait included', 10, 'a--bAza----', 'a--b-(x|)'],
+  ])('follows %s', (_what, maxOpen, calls, expected) => {
+    marbles((m) => {
+      const outages = createOutages<string>({ everyMs: 50, quietMs: 2, now: () => 0 }, maxOpen);
+      const calls$ = m.hot<string>(calls).pipe(
+        map((call) => {
+          const name = call.toLowerCase();
+          if (call === 'z') outages.close();
+          else if (call === name) outages.failed(name, name, 1);
+          else outages.worked(name);
+        }),
+        ignoreElements(),
+      );
+      const reports$ = outages.reports$.pipe(map(({ kind, reason }) => `${reason} ${kind}`));
+      m.expect(reports$).toBeObservable(expected, REPORTS);
+      m.expect(calls$).toBeObservable('-');
+    })();
+  });
+});

@@ -1,0 +1,60 @@
+import { Subscription } from 'rxjs';
+import { createOutageLog, type OutageLog } from '../../../src/app/outage-log';
+import { createRecordingLogger } from '../../support/recording-logger';
+
+const LINES = { level: 'error', failing: 'calls fail', ended: 'calls work' } as const;
+
+let subscription = Subscription.EMPTY;
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => {
+  subscription.unsubscribe();
+  jest.useRealTimers();
+});
+
+function start() {
+  const { logger, lines } = createRecordingLogger();
+  const log = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  subscription = log.run$.subscribe();
+  const said = () => lines.map(({ level, message, fields }) => ({ level, message, ...fields }));
+  return { log, said };
+}
+
+const fail = (log: OutageLog, reason: string, times = 1, name = 'calls') => {
+  log.failed(name, LINES, { reason }, times);
+};
+
+it('writes the first failure, then a line a minute with how many there were, then the end', () => {
+  const { log, said } = start();
+  for (let second = 0; second < 150; second++) {
+    fail(log, second < 100 ? 'refused' : 'no answer', 2);
+    jest.advanceTimersByTime(1_000);
+  }
+  log.worked('calls');
+  jest.advanceTimersByTime(10_000);
+  const level = 'error';
+  expect(said()).toEqual([
+    { level, message: 'calls fail', reason: 'refused', failures: 2 },
+    { level, message: 'calls fail', reason: 'refused', failures: 118, seconds: 60 },
+    { level, message: 'calls fail', reason: 'no answer', failures: 120, seconds: 120 },
+    { level, message: 'calls work', failures: 300, seconds: 152 },
+  ]);
+});
+
+it('says nothing of what works, and nothing after it was closed', () => {
+  const { log, said } = start();
+  log.worked('calls');
+  fail(log, 'refused');
+  log.close();
+  fail(log, 'refused');
+  jest.advanceTimersByTime(120_000);
+  expect(said().map(({ message }) => message)).toEqual(['calls fail']);
+});
+
+it('follows outages by their names, each on its own, and 256 at most', () => {
+  const { log, said } = start();
+  for (let i = 0; i <= 256; i++) fail(log, 'refused', 1, `node ${String(i)}`);
+  for (let i = 0; i <= 256; i++) log.worked(`node ${String(i)}`);
+  jest.advanceTimersByTime(2_000);
+  expect(said().filter(({ message }) => message === 'calls fail')).toHaveLength(257);
+  expect(said().filter(({ message }) => message === 'calls work')).toHaveLength(256);
+});
