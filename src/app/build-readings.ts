@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Snapshot } from '../../streams';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
+import type { HttpLimits } from '../platform/http-listener';
 import type { Reading } from '../stats/prometheus/families';
 import { packageVersion } from './package-version';
 
-/** Which build runs, with which rules: two instances that agree show the same figures. */
+/** Which build runs, with which rules (two instances that agree show the same figures), and what its connections hold. */
 export function createBuildReadings(
   rules: Snapshot<Rules | undefined> | undefined,
+  { budget }: HttpLimits,
 ): () => readonly Reading[] {
   const build: Reading = {
     name: 'weir_build_info',
@@ -21,13 +23,19 @@ export function createBuildReadings(
 
   return () => {
     const current = rules?.current;
-    if (current === undefined) return [build];
+    const held: Reading = {
+      name: 'ratelimit_connections_held_bytes',
+      type: 'gauge',
+      help: 'bytes that all connections hold: unread answers, unanswered requests (MAX_HELD_BYTES)',
+      value: budget.heldBytes,
+    };
+    if (current === undefined) return [build, held];
     if (current !== hashed) {
       hash = hashOf(current);
       hashed = current;
     }
     const help = 'first 48 bits of the SHA-256 of the limits in force, as /rlconfig lists them';
-    return [build, { name: 'weir_config_hash', type: 'gauge', help, value: hash }];
+    return [build, held, { name: 'weir_config_hash', type: 'gauge', help, value: hash }];
   };
 }
 

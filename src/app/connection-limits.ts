@@ -3,7 +3,7 @@ import type { HttpLimits } from '../platform/http-listener';
 import type { BoundSettings } from '../settings/bounds';
 import type { Registry } from '../stats/registry';
 
-/** What the connections of all ports may hold, with the statistics that say how much they do. */
+/** What the connections of all ports may hold; those that are ended for it are counted. */
 export function createConnectionLimits(
   { maxHeldBytes, maxConnections }: BoundSettings,
   registry: Registry,
@@ -11,6 +11,5 @@ export function createConnectionLimits(
   const budget = new ByteBudget(maxHeldBytes, () => {
     registry.count('ratelimit.connections.ended_unread', 1);
   });
-  registry.gauge('ratelimit.connections.held_bytes', () => budget.heldBytes);
   return { budget, maxConnections };
 }

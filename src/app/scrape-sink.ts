@@ -30,7 +30,7 @@ export function createScrapeSink(
 ): StatisticsSink {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
   const ofProcess = createProcessReadings();
-  const ofIdentity = createBuildReadings(rules);
+  const ofIdentity = createBuildReadings(rules, limits);
   const handle = createPullMetrics(
     { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
     {

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { sendBytes } from '../support/raw-http';
 import { ask, startService, stopServices } from '../support/service';
 
@@ -19,15 +20,28 @@ function holdBytes(url: string): void {
 }
 
 it('bounds what all connections hold by MAX_HELD_BYTES, and counts what it ended for that', async () => {
+  const scraped = `127.0.0.1:${String(await freePort())}`;
   const service = await startService({
-    env: { BACKEND_TYPE: 'memory', MAX_HELD_BYTES: '1200000' },
+    env: {
+      BACKEND_TYPE: 'memory',
+      MAX_HELD_BYTES: '1200000',
+      DISABLE_STATS: 'false',
+      USE_PULLMETRICS: 'true',
+      PULLMETRICS_ADDR: scraped,
+    },
   });
   const stats = async () => (await fetch(`${service.debug}/stats`)).text();
-  expect(await stats()).toContain('ratelimit.connections.held_bytes: 0\n');
+  const heldBytes = async () => {
+    const text = await (await fetch(`http://${scraped}/metrics`)).text();
+    return Number(/^ratelimit_connections_held_bytes (\S+)$/m.exec(text)?.[1]);
+  };
+  await eventually(async () => {
+    expect(await heldBytes()).toBe(0);
+  });
   holdBytes(service.http);
   holdBytes(service.http);
   await eventually(async () => {
-    expect(await stats()).toMatch(/connections\.held_bytes: 1\d{6}\n/);
+    expect(await heldBytes()).toBeGreaterThan(1_000_000);
   });
   holdBytes(service.http);
   await eventually(async () => {

@@ -125,7 +125,7 @@ describe('a connection', () => {
     named('open streams', 1_000, (n) => [hello(), ...of(n, POST)], play),
     named('WINDOW_UPDATEs of a stream', 20_000, (n) => [hello(), POST(0), ...of(n, () => windowUpdate(1, 1))], play),
     named('DATA frames', 20_000, (n) => [hello(), POST(0), ...of(n, () => data(1, 'x'))], play),
-    named('settings of a frame', 600, (n) => [hello(), ...of(500, POST), settings(...of(n, flapping))], play),
+    named('settings of a frame', 400, (n) => [hello(), ...of(500, POST), settings(...of(n, flapping))], play),
     named('settings of a frame, and streams', 250, (n) => [hello(), ...of(n, POST), settings(...of(n, flapping))], play),
   ])('costs at most so much more for twice the %s', expectLinear); // prettier-ignore
 

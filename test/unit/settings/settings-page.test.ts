@@ -36,7 +36,7 @@ describe('the help', () => {
     const help = settingsHelp('ratelimit');
     expect(help).not.toContain('IDENTITY_');
     expect(settingsHelp('identity')).toContain('IDENTITY_PORT');
-    expect(settingsHelp('identity')).not.toContain('GRPC_PORT');
+    expect(settingsHelp('identity')).not.toContain('\n  GRPC_PORT');
     const places = ['RUNTIME_ROOT', 'KVSTORE_URL', 'STATSD_HOST', 'OTEL_'].map((name) =>
       help.indexOf(`\n  ${name}`),
     );
