@@ -49,7 +49,7 @@ export function answerQuestions(
       clock,
       random,
       tracer: deps.tracing?.tracer,
-      onStoreError: createStoreErrorReport(deps.outages),
+      onStoreError: createStoreErrorReport(deps.outages, logger),
       onFault: (error) => {
         logger.error('a batch of decisions failed', { error });
       },
@@ -78,9 +78,13 @@ const COUNTER_LINES = {
   ended: 'all counters are counted again',
 } as const;
 
-/** Reports single counters that the store refused, with the store's own words; a store that is away is reported by the calls. */
-function createStoreErrorReport(outages: OutageLog): (error: StoreError) => void {
+/**
+ * Reports single counters that the store refused, with the store's own words, which callers are not given; a store that is away
+ * is reported by the calls. At the level debug, every batch that was not counted whole.
+ */
+function createStoreErrorReport(outages: OutageLog, logger: Logger): (error: StoreError) => void {
   return ({ fault, code, message }) => {
+    logger.debug('the store did not count a batch', { code, fault, reason: message });
     if (fault !== 'key' && fault !== 'answer') return;
     outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
   };
