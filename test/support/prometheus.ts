@@ -6,18 +6,24 @@ import { join } from 'node:path';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
 
-/** Prometheus of Debian, scraping one port twice in a second. */
-export async function startPrometheus(targetPort: number) {
+/** One series of an answer, with its value now. */
+export interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly value: readonly [seconds: number, text: string];
+}
+
+/** Prometheus of Debian, scraping these ports twice in a second. */
+export async function startPrometheus(...targetPorts: readonly number[]) {
   const folder = await mkdtemp(join(tmpdir(), 'weir-prometheus-'));
   const port = await freePort();
   const file = join(folder, 'prometheus.yml');
-  const target = `127.0.0.1:${String(targetPort)}`;
+  const targets = targetPorts.map((each) => `"127.0.0.1:${String(each)}"`).join(', ');
   await writeFile(
     file,
     `global: { scrape_interval: 500ms, scrape_timeout: 400ms }
 scrape_configs:
   - job_name: ratelimit
-    static_configs: [{ targets: ["${target}"] }]
+    static_configs: [{ targets: [${targets}] }]
 `,
   );
   const child = spawn(
@@ -38,14 +44,21 @@ scrape_configs:
     },
     { withinMs: 20_000, everyMs: 50 },
   );
+  /** All series of a PromQL query; throws what Prometheus has against it. */
+  async function series(promql: string): Promise<readonly Series[]> {
+    const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(promql)}`);
+    const { data, error } = (await response.json()) as {
+      readonly data?: { readonly result: readonly Series[] };
+      readonly error?: string;
+    };
+    if (data === undefined) throw new Error(`${promql}: ${String(error)}`);
+    return data.result;
+  }
   return {
+    series,
     /** The value of a PromQL query with one result; undefined while there is none. */
     async query(promql: string): Promise<number | undefined> {
-      const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(promql)}`);
-      const { data } = (await response.json()) as {
-        readonly data: { readonly result: readonly { readonly value: [number, string] }[] };
-      };
-      const [first, ...more] = data.result;
+      const [first, ...more] = await series(promql);
       if (more.length > 0) throw new Error(`${promql} has more than one result`);
       return first === undefined ? undefined : Number(first.value[1]);
     },

@@ -8,7 +8,7 @@ import { checkPems } from './check-pems';
 import { isSamePems, readPems, readPemsNow } from './read-pems';
 
 export interface CertificatesDeps {
-  readonly statistics: Pick<Statistics, 'count'>;
+  readonly statistics: Pick<Statistics, 'count' | 'gauge'>;
   readonly logger: Logger;
 }
 
@@ -25,6 +25,8 @@ const LOOK_EVERY_MS = 1_000;
 
 const LOADED = 'ratelimit.service.certificate_load_success';
 const REFUSED = 'ratelimit.service.certificate_load_error';
+/** Unix time in seconds, so that an alert can be raised before it. */
+const END = 'ratelimit.service.certificate_end_seconds';
 
 /** Throws when the files cannot be used at the start; later the last good ones stay in use. */
 export function createCertificates(
@@ -33,15 +35,18 @@ export function createCertificates(
 ): Certificates {
   const stopping = createStopSignal();
   const first = readPemsNow(files);
+  let endMs = NaN;
   const announce = (pems: TlsPems) => {
     const { names, validTo } = checkPems(pems);
+    endMs = Date.parse(validTo);
     statistics.count(LOADED, 1);
     logger.info('loaded the certificate of the gRPC port', { names, validTo });
-    if (Date.parse(validTo) < Date.now()) {
+    if (endMs < Date.now()) {
       logger.warn('the certificate of the gRPC port has expired', { names, validTo });
     }
   };
   announce(first);
+  const removeGauge = statistics.gauge(END, () => endMs / 1_000);
   return {
     first,
     renewals$: renewWhenGood({
@@ -65,6 +70,7 @@ export function createCertificates(
       stopping.until(),
     ),
     close: () => {
+      removeGauge();
       stopping.stop();
     },
   };
