@@ -4,6 +4,8 @@ import { copyOf } from '../platform/copy-of';
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
   rules: 'ratelimit.service.rate_limit',
+  /** Followed by `.<domain>`: descriptors that no rule of their domain matched. */
+  unmatched: 'ratelimit.unmatched',
   serviceError: 'ratelimit.service.call.should_rate_limit.service_error',
   storeError: 'ratelimit.service.call.should_rate_limit.redis_error',
   storeTimeout: 'ratelimit.service.call.should_rate_limit.redis_timeout',

@@ -61,11 +61,12 @@ const line = (metric: string) => ({
   limit: SOME_LIMIT,
   metric,
   totalHits: 6,
+  totalNegativeHits: 7,
   ...figures,
   overLimitWithLocalCache: 1,
 });
 const NOTHING = {
-  unknownDomains: [],
+  unmet: { unknownDomains: [], unmatched: undefined },
   serviceErrors: 0,
   storeErrors: 0,
   storeTimeouts: 0,
