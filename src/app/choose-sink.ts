@@ -42,7 +42,8 @@ export function chooseSink(
     },
   });
   const options = { flushIntervalMs, lastFlushWithinMs: LAST_FLUSH_MS };
-  const server = { ...options, ...statsd, timeoutMs: SEND_TIMEOUT_MS };
+  const { isAsked, ...target } = statsd;
+  const server = { ...options, ...target, isOptional: !isAsked, timeoutMs: SEND_TIMEOUT_MS };
   const deps = { registry, logger };
   switch (output) {
     case 'statsd':
