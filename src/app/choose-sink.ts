@@ -9,7 +9,7 @@ import { createPlainNaming } from '../stats/naming';
 import type { Registry } from '../stats/registry';
 import { createStatsd } from '../stats/statsd/create-statsd';
 import { createTaggedNaming } from '../stats/tagged-statsd/tagged-naming';
-import { createScrapeSink } from './scrape-sink';
+import type * as ScrapeSink from './scrape-sink';
 import type { StatisticsSink } from './statistics-sink';
 
 /** How long the last flush may take when the service stops. */
@@ -42,7 +42,8 @@ export function chooseSink(
     },
   });
   const options = { flushIntervalMs, lastFlushWithinMs: LAST_FLUSH_MS };
-  const server = { ...options, ...statsd, timeoutMs: SEND_TIMEOUT_MS };
+  const { isAsked, ...target } = statsd;
+  const server = { ...options, ...target, isOptional: !isAsked, timeoutMs: SEND_TIMEOUT_MS };
   const deps = { registry, logger };
   switch (output) {
     case 'statsd':
@@ -56,8 +57,14 @@ export function chooseSink(
       return createStatsLog({ ...deps, ...out, naming: createPlainNaming(extraTags) }, options);
     }
     case 'pull-metrics':
-      return createScrapeSink(settings, { ...deps, rules, limits });
+      return loadScrapeSink().createScrapeSink(settings, { ...deps, rules, limits });
     case 'none':
       return NO_SINK;
   }
+}
+
+/** Its library costs the start of a service that is not scraped nothing. */
+function loadScrapeSink(): typeof ScrapeSink {
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
+  return require('./scrape-sink') as typeof ScrapeSink;
 }

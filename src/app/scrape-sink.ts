@@ -6,7 +6,7 @@ import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
-import { createProcessReadings } from '../stats/prometheus/process-readings';
+import { createProcessMetrics } from '../stats/prometheus/process-metrics';
 import { readMapping } from '../stats/prometheus/read-mapping';
 import type { Registry } from '../stats/registry';
 import { createBuildReadings } from './build-readings';
@@ -29,10 +29,10 @@ export function createScrapeSink(
   { registry, logger, rules, limits }: ScrapeSinkDeps,
 ): StatisticsSink {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
-  const ofProcess = createProcessReadings();
+  const ofProcess = createProcessMetrics();
   const ofIdentity = createBuildReadings(rules, limits);
   const handle = createPullMetrics(
-    { registry, logger, readings: () => [...ofIdentity(), ...ofProcess.read()] },
+    { registry, logger, readings: async () => [...ofIdentity(), ...(await ofProcess.read())] },
     {
       path,
       mapping: readMapping(mapperFile, { logger, inMilliseconds: responseTimeAsMilliseconds }),

@@ -116,13 +116,15 @@ async function makeUpFor(
   return { reply: counts, outage: { errorOf, local: toLocalCounts(planned.indexes, counted) } };
 }
 
+const NOTHING_UNMET = { unknownDomains: [], unmatched: undefined };
+
 function refuseAll(
   questions: readonly Question[],
   code: FailureCode,
   message: string,
   trace: BatchTrace | undefined,
 ): Tally {
-  const tally = new TallySheet([]);
+  const tally = new TallySheet(NOTHING_UNMET);
   const refusal = failure(code, message);
   for (const { asker, ticket } of questions) {
     tally.failed();
@@ -141,7 +143,7 @@ function answerAll(
   options: AnswerOptions,
   trace: BatchTrace | undefined,
 ): Tally {
-  const tally = new TallySheet(plan.unknownDomains);
+  const tally = new TallySheet(plan.unmet);
   const answers: Answer[] = [];
   let at = 0;
   for (let i = 0; i < questions.length; i++) {

@@ -12,6 +12,8 @@ export interface StatisticsSettings {
     readonly host: string;
     readonly port: number;
     readonly protocol: 'tcp' | 'udp';
+    /** False: no setting asks for StatsD. It is tried at its default address all the same, where a sidecar may listen. */
+    readonly isAsked: boolean;
   };
   readonly extraTags: Readonly<Record<string, string>>;
   readonly maxSeries: number;
@@ -35,6 +37,15 @@ const OUTPUTS = {
   useTaggedStatsd: 'tagged-statsd',
   usePullMetrics: 'pull-metrics',
 } as const satisfies Record<string, StatisticsOutput>;
+
+/** Each of these, once set, says that there is a StatsD server. */
+const ASKS_FOR_STATSD = [
+  'useStatsd',
+  'useTaggedStatsd',
+  'statsdHost',
+  'statsdPort',
+  'statsdProtocol',
+] as const;
 
 /** The one output that is on: two that were asked for are a problem, a default gives way (behaviour.md §1.5). */
 function chooseOutput(reading: StatisticsReading, findings: Findings): StatisticsOutput {
@@ -75,6 +86,7 @@ export function toStatistics(
       host: values.statsdHost,
       port: values.statsdPort,
       protocol: isUdpByDefault ? 'udp' : values.statsdProtocol,
+      isAsked: ASKS_FOR_STATSD.some((key) => reading.isSet(key)),
     },
     extraTags: values.extraTags ?? {},
     maxSeries: values.maxSeries,

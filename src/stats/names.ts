@@ -1,9 +1,12 @@
 import { copyOf } from '../platform/copy-of';
+import { TAG_START } from './naming';
 
 /** Names of what decisions count (behaviour.md §6). */
 export const NAMES = {
   /** Followed by `.<domain>.<key_value>.<stat>`. */
   rules: 'ratelimit.service.rate_limit',
+  /** Followed by `.<domain>`: descriptors that no rule of their domain matched. */
+  unmatched: 'ratelimit.unmatched',
   serviceError: 'ratelimit.service.call.should_rate_limit.service_error',
   storeError: 'ratelimit.service.call.should_rate_limit.redis_error',
   storeTimeout: 'ratelimit.service.call.should_rate_limit.redis_timeout',
@@ -21,8 +24,6 @@ export const MAX_METRIC_LENGTH = 2048;
 const UNSAFE = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
 /** As the reference finds them: anywhere, from left to right. */
 const IPV4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g;
-/** How tags are written into names (behaviour.md §6.3). */
-const TAG_START = '.__';
 
 /**
  * A metric key as it came from a rule file or a request, made fit to be part of a name: it cannot

@@ -9,6 +9,9 @@ export type Naming = (name: string) => WrittenName;
 
 export type Tags = Readonly<Record<string, string>>;
 
+/** What stands before each tag that is part of a name: `.__k=v` (behaviour.md §6.3). */
+export const TAG_START = '.__';
+
 /** What would end a tag, its value or the line, where tags are part of names. */
 const UNSAFE = /[.:|=\p{Cc}\p{Zl}\p{Zp}]/gu;
 
@@ -23,7 +26,7 @@ export function cleanTags(tags: Tags): readonly (readonly [name: string, value: 
 /** Names for servers without tags, as existing dashboards read them: `name.__k1=v1.__k2=v2` (behaviour.md §6.3). */
 export function createPlainNaming(extraTags: Tags = {}): Naming {
   const end = cleanTags(extraTags)
-    .map(([name, value]) => `.__${name}=${value}`)
+    .map(([name, value]) => `${TAG_START}${name}=${value}`)
     .join('');
   return (name) => ({ name: name + end, suffix: '' });
 }

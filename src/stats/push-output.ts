@@ -15,26 +15,30 @@ export interface FlushOptions {
   readonly flushIntervalMs: number;
   /** The last flush gives up this long after `close`. */
   readonly lastFlushWithinMs: number;
+  /** True: nobody asked for this output. While nothing was ever written, that it is away is no news. */
+  readonly isOptional?: boolean;
 }
 
 /** The output that writes to `sink`; the log hears when it cannot, and when it can again. */
 export function createPushOutput(
-  deps: PushDeps & { readonly logger: Pick<Logger, 'warn'> },
-  { flushIntervalMs, lastFlushWithinMs }: FlushOptions,
+  deps: PushDeps & { readonly logger: Pick<Logger, 'debug' | 'warn'> },
+  { flushIntervalMs, lastFlushWithinMs, isOptional = false }: FlushOptions,
 ): PushOutput {
   const { sink, logger } = deps;
   const life = createSnapshot(undefined);
   let isAway = false;
+  let isExpected = !isOptional;
 
   const report = ({ lines, error }: Flush) => {
     if (error !== undefined && !isAway) {
       isAway = true;
       const what = `statistics cannot be written to ${sink.name}, they are kept and sent later`;
-      logger.warn(what, { error: error.message });
+      logger[isExpected ? 'warn' : 'debug'](what, { error: error.message });
     }
-    if (error === undefined && isAway && lines > 0) {
+    if (error === undefined && lines > 0) {
+      if (isAway && isExpected) logger.warn(`statistics are written to ${sink.name} again`);
       isAway = false;
-      logger.warn(`statistics are written to ${sink.name} again`);
+      isExpected = true;
     }
   };
 

@@ -10,7 +10,7 @@ export type RecordTally = (tally: Tally) => void;
  * cleaned when the first hit makes them.
  */
 export function createRecordTally(registry: Registry): RecordTally {
-  const { rules, unknownDomains } = registry;
+  const { rules, unknownDomains, unmatched } = registry;
   const serviceErrors = registry.counter(NAMES.serviceError);
   const storeErrors = registry.counter(NAMES.storeError);
   const storeTimeouts = registry.counter(NAMES.storeTimeout);
@@ -25,8 +25,12 @@ export function createRecordTally(registry: Registry): RecordTally {
       const line = lines[i] as RuleTally;
       rules.of(line.metric).add(line);
     }
-    for (const { domain, descriptors } of tally.unknownDomains) {
+    for (const { domain, descriptors } of tally.unmet.unknownDomains) {
       unknownDomains.of(domain, descriptors).add(descriptors);
+    }
+    if (tally.unmet.unmatched !== undefined) {
+      for (const [domain, descriptors] of tally.unmet.unmatched)
+        unmatched.of(domain, descriptors).add(descriptors);
     }
     serviceErrors.add(tally.serviceErrors);
     storeErrors.add(tally.storeErrors);

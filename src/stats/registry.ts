@@ -14,6 +14,8 @@ export interface Registry extends Statistics {
   readonly rules: CappedSeries<RuleSeries>;
   /** Counters by domain that has no rules; bounded for the same reason. */
   readonly unknownDomains: CappedSeries<DomainSeries>;
+  /** Counters by domain, of descriptors that none of its rules matched; bounded as the others, though domains come from rules. */
+  readonly unmatched: CappedSeries<DomainSeries>;
   /** In the order in which they came to be; none is ever removed. */
   readonly timers: ReadonlyMap<string, Histogram>;
   /** Every counter by its complete name, or those that are wanted: only they get a name. */
@@ -52,14 +54,18 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
       monotonicMs,
     });
   const rules = capped((path) => new RuleSeries(path), overflowOfDomain);
-  const unknownDomains = capped(
-    (path) => new DomainSeries(path),
-    () => OVERFLOW,
-  );
+  const byDomain = (stats: readonly [stat: string]) =>
+    capped(
+      (path) => new DomainSeries(path, stats),
+      () => OVERFLOW,
+    );
+  const unknownDomains = byDomain(['domain_not_found']);
+  const unmatched = byDomain(['unmatched']);
 
   return {
     rules,
     unknownDomains,
+    unmatched,
     timers,
     counter,
     count(name, by) {
@@ -78,8 +84,9 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
     },
     *readCounters(isWanted = () => true) {
       for (const entry of counters) if (isWanted(entry[1])) yield entry;
-      for (const one of rules) yield* countersOf(one, isWanted);
-      for (const one of unknownDomains) yield* countersOf(one, isWanted);
+      for (const one of rules) yield* countersOf(one, nameOfRule, isWanted);
+      for (const one of unknownDomains) yield* countersOf(one, nameOfRule, isWanted);
+      for (const one of unmatched) yield* countersOf(one, nameOfUnmatched, isWanted);
     },
     readGauges() {
       const values = new Map<string, number>();
@@ -106,14 +113,18 @@ function overflowOfDomain(path: string): string {
   return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
 }
 
+const nameOfRule = (path: string, stat: string) => `${NAMES.rules}.${path}.${stat}`;
+const nameOfUnmatched = (path: string) => `${NAMES.unmatched}.${path}`;
+
 function* countersOf(
   one: Series,
+  nameOf: (path: string, stat: string) => string,
   isWanted: (counter: Counter) => boolean,
 ): Generator<readonly [string, Counter], void> {
   for (const [index, stat] of one.stats.entries()) {
     const counter = one.at(index);
     if (counter === undefined || !isWanted(counter)) continue;
-    yield [`${NAMES.rules}.${one.path}.${stat}`, counter];
+    yield [nameOf(one.path, stat), counter];
   }
 }
 

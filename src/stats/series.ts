@@ -15,6 +15,7 @@ export interface Series {
 
 const RULE_STATS = [
   'total_hits',
+  'total_negative_hits',
   'over_limit',
   'near_limit',
   'within_limit',
@@ -27,6 +28,7 @@ export class RuleSeries implements Series {
   readonly path: string;
   readonly stats = RULE_STATS;
   #totalHits: Counter | undefined;
+  #totalNegativeHits: Counter | undefined;
   #overLimit: Counter | undefined;
   #nearLimit: Counter | undefined;
   #withinLimit: Counter | undefined;
@@ -40,6 +42,7 @@ export class RuleSeries implements Series {
 
   add(hits: RuleTally): void {
     this.#totalHits = grown(this.#totalHits, hits.totalHits);
+    this.#totalNegativeHits = grown(this.#totalNegativeHits, hits.totalNegativeHits);
     this.#overLimit = grown(this.#overLimit, hits.overLimit);
     this.#nearLimit = grown(this.#nearLimit, hits.nearLimit);
     this.#withinLimit = grown(this.#withinLimit, hits.withinLimit);
@@ -59,6 +62,8 @@ export class RuleSeries implements Series {
     switch (stat) {
       case 'total_hits':
         return this.#totalHits;
+      case 'total_negative_hits':
+        return this.#totalNegativeHits;
       case 'over_limit':
         return this.#overLimit;
       case 'near_limit':
@@ -72,39 +77,38 @@ export class RuleSeries implements Series {
     }
   }
 
-  /** Whatever a rule counts, it counts as a hit too. */
+  /** Whatever a rule counts, it counts as a hit too, taken or given back. */
   hasMoved(): boolean {
-    const hits = this.#totalHits?.value ?? 0;
+    const hits = (this.#totalHits?.value ?? 0) + (this.#totalNegativeHits?.value ?? 0);
     const moved = hits !== this.#seen;
     this.#seen = hits;
     return moved;
   }
 }
 
-const DOMAIN_STATS = ['domain_not_found'] as const;
-
-/** What is counted of a domain without rules. */
+/** One figure of a domain: descriptors that came without rules, or met none of them. */
 export class DomainSeries implements Series {
   readonly path: string;
-  readonly stats = DOMAIN_STATS;
-  readonly #notFound = new Counter();
+  readonly stats: readonly [stat: string];
+  readonly #descriptors = new Counter();
   #seen = 0;
 
-  constructor(path: string) {
+  constructor(path: string, stats: readonly [stat: string]) {
     this.path = path;
+    this.stats = stats;
   }
 
   add(by: number): void {
-    this.#notFound.add(by);
+    this.#descriptors.add(by);
   }
 
   at(index: number): Counter | undefined {
-    return index === 0 ? this.#notFound : undefined;
+    return index === 0 ? this.#descriptors : undefined;
   }
 
   hasMoved(): boolean {
-    const moved = this.#notFound.value !== this.#seen;
-    this.#seen = this.#notFound.value;
+    const moved = this.#descriptors.value !== this.#seen;
+    this.#seen = this.#descriptors.value;
     return moved;
   }
 }

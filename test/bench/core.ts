@@ -43,7 +43,7 @@ function decide(
   const after = plan.increments.map(() => 7);
   const reply = { after, held: undefined, failures: undefined };
   const counted = { reply, outage: undefined, firstAsks: undefined };
-  const tally = new TallySheet(plan.unknownDomains);
+  const tally = new TallySheet(plan.unmet);
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;

@@ -459,7 +459,7 @@ describe('a limit', () => {
     identity.fail(new Error('away'));
     expect((await send(identity.url, [bearer(token)])).status).toBe(200);
     expect((await send(identity.url, [bearer('abc')])).status).toBe(401);
-    expect(identity.metrics.print()).toContain('identity_ratelimit_failures_total 4');
+    expect(await identity.metrics.print()).toContain('identity_ratelimit_failures_total 4');
   });
 
   it('that nobody can tell is 503 when the operator wants so', async () => {
@@ -687,7 +687,7 @@ it('counts by status and reason', async () => {
   await send(identity.url, [bearer(token)]);
   await send(identity.url, [bearer('abc')]);
   await send(identity.url);
-  const text = identity.metrics.print();
+  const text = await identity.metrics.print();
   for (const labels of [
     'code="200",reason="ok"',
     'code="401",reason="malformed_token"',

@@ -61,11 +61,12 @@ const line = (metric: string) => ({
   limit: SOME_LIMIT,
   metric,
   totalHits: 6,
+  totalNegativeHits: 7,
   ...figures,
   overLimitWithLocalCache: 1,
 });
 const NOTHING = {
-  unknownDomains: [],
+  unmet: { unknownDomains: [], unmatched: undefined },
   serviceErrors: 0,
   storeErrors: 0,
   storeTimeouts: 0,
@@ -85,7 +86,14 @@ describe('pull metrics', () => {
     registry.time('ratelimit_server.ShouldRateLimit.response_time', 1, 7);
     const { samples, types } = await scrape();
 
-    const stats = { total_hits: 6, over_limit: 5, near_limit: 4, within_limit: 3, shadow_mode: 2 };
+    const stats = {
+      total_hits: 6,
+      total_negative_hits: 7,
+      over_limit: 5,
+      near_limit: 4,
+      within_limit: 3,
+      shadow_mode: 2,
+    };
     for (const [stat, value] of Object.entries(stats)) {
       const name = `ratelimit_service_rate_limit_${stat}`;
       expect(types.get(name)).toBe('counter');
@@ -126,12 +134,77 @@ describe('pull metrics', () => {
     expect(names).toEqual(
       expect.arrayContaining([
         'weir_build_info',
+        'nodejs_eventloop_lag_seconds',
+        'nodejs_eventloop_lag_mean_seconds',
         'nodejs_eventloop_lag_p99_seconds',
+        'nodejs_heap_space_size_used_bytes',
+        'nodejs_version_info',
+        'process_open_fds',
         'nodejs_heap_size_used_bytes',
         'process_resident_memory_bytes',
         'process_cpu_seconds_total',
       ]),
     );
+  });
+
+  it('shows how long garbage was collected', async () => {
+    const { scrape } = await start();
+    await eventually(async () => {
+      const garbage = Array.from({ length: 100_000 }, (_, i) => ({ i }));
+      const { types, samples } = await scrape();
+      expect(types.get('nodejs_gc_duration_seconds')).toBe('histogram');
+      expect(samples.get('nodejs_gc_duration_seconds_count{kind="minor"}')).toBeGreaterThan(0);
+      expect(garbage).toHaveLength(100_000);
+    });
+  });
+
+  it('shows 0 of what never happened, so that the first time is seen as an increase', async () => {
+    const { registry, scrape } = await start();
+    createRecordTally(registry);
+    const { samples } = await scrape();
+    for (const series of [
+      'ratelimit_service_config_load_error',
+      'ratelimit_service_config_load_success',
+      'ratelimit_service_certificate_load_error',
+      'ratelimit_connections_ended_unread',
+      'ratelimit_http_json_refused',
+      'ratelimit_server_tls_handshake_error',
+      'ratelimit_service_total_requests{grpc_method="ShouldRateLimit"}',
+      'ratelimit_service_should_rate_limit_error{err_type="service_error"}',
+      'ratelimit_service_should_rate_limit_error{err_type="redis_error"}',
+      'ratelimit_service_should_rate_limit_error{err_type="breaker_open"}',
+      'ratelimit_statistics_overflow',
+    ])
+      expect([series, samples.get(series)]).toEqual([series, 0]);
+  });
+
+  it('shows how long the event loop lagged since the scrape before, without the interval of the monitor', async () => {
+    const { scrape } = await start();
+    const lag = async () => {
+      const { samples } = await scrape();
+      return ['min', 'mean', 'max'].map(
+        (what) => samples.get(`nodejs_eventloop_lag_${what}_seconds`) ?? -1,
+      );
+    };
+    await lag();
+    const hold = performance.now() + 300;
+    while (performance.now() < hold);
+    const [, , held = 0] = await lag();
+    expect(held).toBeGreaterThan(0.2);
+    expect(held).toBeLessThan(60);
+    for (const value of await lag()) {
+      expect(value).toBeGreaterThanOrEqual(0);
+      expect(value).toBeLessThan(60);
+    }
+  });
+
+  it('shows descriptors that no rule matched by domain', async () => {
+    const { registry, scrape } = await start();
+    const unmet = { unknownDomains: [], unmatched: new Map([['my.shop', 3]]) };
+    createRecordTally(registry)({ ...NOTHING, rules: [], unmet });
+    const { samples, types } = await scrape();
+    expect(types.get('ratelimit_unmatched')).toBe('counter');
+    expect(samples.get('ratelimit_unmatched{domain="my.shop"}')).toBe(3);
   });
 
   it('speaks OpenMetrics and gzip when it is asked to', async () => {

@@ -173,7 +173,7 @@ export async function startIdentity(
       await service.close(100);
       const places = {
         'the log': JSON.stringify(lines),
-        'the metrics': metrics.print(),
+        'the metrics': await metrics.print(),
         'the store': contentOf(place.file),
       };
       await place.remove();

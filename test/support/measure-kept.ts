@@ -101,7 +101,8 @@ async function series(): Promise<unknown> {
   for (let i = 0; i < REQUESTS; i++) {
     const [clean, unclean] = [body(i, 'clean').slice(0, 300), body(i, 'a:b|c').slice(0, 300)];
     const domains = [clean, unclean, body(i, 'long')];
-    record(new TallySheet(domains.map((domain) => ({ domain, descriptors: 1 }))));
+    const unknownDomains = domains.map((domain) => ({ domain, descriptors: 1 }));
+    record(new TallySheet({ unknownDomains, unmatched: undefined }));
   }
   return Promise.resolve(registry);
 }

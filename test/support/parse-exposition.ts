@@ -93,7 +93,7 @@ function checkHistograms(
     const last = new Map<string, number>();
     for (const [key, value] of samples) {
       if (!key.startsWith(`${family}_bucket{`)) continue;
-      const series = key.slice(`${family}_bucket`.length).replace(/,?le="[^"]*"/, '');
+      const series = key.slice(`${family}_bucket`.length).replace(/\ble="[^"]*",|,?le="[^"]*"/, '');
       if (value < (last.get(series) ?? 0)) throw new Error(`${key} is less than the bucket before`);
       last.set(series, value);
     }

@@ -31,8 +31,15 @@ export interface Plan {
   readonly asks: readonly (Ask | undefined)[];
   /** For each request: why it cannot be decided. */
   readonly faults: readonly (string | undefined)[];
+  readonly unmet: Unmet;
+}
+
+/** Descriptors of a batch for which there is no rule. */
+export interface Unmet {
   /** One entry for each request in a domain without rules. */
   readonly unknownDomains: readonly UnknownDomain[];
+  /** Descriptors that no rule matched, by the domain of the rules; undefined when every descriptor met one. */
+  readonly unmatched: ReadonlyMap<string, number> | undefined;
 }
 
 /** A domain without rules, and how many descriptors one request brought there. */
@@ -61,7 +68,7 @@ export function planBatch(
   const coalescer = new Coalescer(options.holdBack);
   const asks: (Ask | undefined)[] = [];
   const faults: (string | undefined)[] = [];
-  const unknownDomains: UnknownDomain[] = [];
+  const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
   const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
 
   for (const request of requests) {
@@ -72,7 +79,7 @@ export function planBatch(
       continue;
     }
     const { descriptors } = request;
-    const matches = matchRequest(rules, request, unknownDomains);
+    const matches = matchRequest(rules, request, unmet);
     for (let i = 0; i < descriptors.length; i++) {
       const match = matches[i];
       if (match === undefined) {
@@ -84,27 +91,41 @@ export function planBatch(
     }
     runEnds?.push(coalescer.increments.length);
   }
-  return { increments: coalescer.increments, runEnds, asks, faults, unknownDomains };
+  return { increments: coalescer.increments, runEnds, asks, faults, unmet };
+}
+
+interface UnmetSheet extends Unmet {
+  readonly unknownDomains: UnknownDomain[];
+  unmatched: Map<string, number> | undefined;
 }
 
 function matchRequest(
   rules: Rules,
   { domain, descriptors }: DecisionRequest,
-  unknownDomains: UnknownDomain[],
+  unmet: UnmetSheet,
 ): readonly (Match | undefined)[] {
   const domainRules = rules.domains.get(domain);
   const matches = new Array<Match | undefined>(descriptors.length);
   if (domainRules === undefined) {
-    unknownDomains.push({ domain, descriptors: descriptors.length });
+    unmet.unknownDomains.push({ domain, descriptors: descriptors.length });
     return matches;
   }
   let replacing = false;
+  let unmatched = 0;
   for (let i = 0; i < descriptors.length; i++) {
     const match = matchDescriptor(domainRules, descriptors[i] as RequestDescriptor);
-    replacing ||= match !== undefined && match.limit.replaces.length > 0;
+    if (match === undefined) unmatched += 1;
+    if (typeof match !== 'object') continue;
+    replacing ||= match.limit.replaces.length > 0;
     matches[i] = match;
   }
+  if (unmatched > 0) noteUnmatched(unmet, domainRules.domain, unmatched);
   return replacing ? dropReplaced(matches) : matches;
+}
+
+function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): void {
+  unmet.unmatched ??= new Map();
+  unmet.unmatched.set(domain, (unmet.unmatched.get(domain) ?? 0) + descriptors);
 }
 
 function askFor(

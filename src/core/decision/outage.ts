@@ -119,6 +119,7 @@ export function judgeUnknown(ask: Ask, { quotaMode }: Pick<JudgeOptions, 'quotaM
     limit: ask.limit,
     metric: ask.metric,
     totalHits: Math.max(ask.hits, 0),
+    totalNegativeHits: Math.max(-ask.hits, 0),
     overLimit: 0,
     nearLimit: 0,
     withinLimit: 0,

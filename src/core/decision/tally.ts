@@ -1,4 +1,4 @@
-import type { Ask, UnknownDomain } from '../counters/plan';
+import type { Ask, Unmet } from '../counters/plan';
 import type { StoreError } from '../errors';
 import type { Verdict } from './verdict';
 
@@ -6,8 +6,7 @@ import type { Verdict } from './verdict';
 export interface Tally {
   /** One line for each descriptor that a limit applied to. */
   readonly rules: readonly RuleTally[];
-  /** One entry for each request in a domain without rules. */
-  readonly unknownDomains: readonly UnknownDomain[];
+  readonly unmet: Unmet;
   /** Requests that made no sense, or came before any rules. */
   readonly serviceErrors: number;
   /** Requests that the counter store failed, also those that were answered all the same. */
@@ -30,6 +29,7 @@ export type RuleTally = Pick<
   | 'limit'
   | 'metric'
   | 'totalHits'
+  | 'totalNegativeHits'
   | 'overLimit'
   | 'nearLimit'
   | 'withinLimit'
@@ -40,7 +40,7 @@ export type RuleTally = Pick<
 /** Gathers the tally of a batch while its answers are made. */
 export class TallySheet implements Tally {
   readonly rules: RuleTally[] = [];
-  readonly unknownDomains: readonly UnknownDomain[];
+  readonly unmet: Unmet;
   serviceErrors = 0;
   storeErrors = 0;
   storeTimeouts = 0;
@@ -49,8 +49,8 @@ export class TallySheet implements Tally {
   outage: string | undefined;
   globalShadowMode = 0;
 
-  constructor(unknownDomains: readonly UnknownDomain[]) {
-    this.unknownDomains = unknownDomains;
+  constructor(unmet: Unmet) {
+    this.unmet = unmet;
   }
 
   /** A question that failed for another reason than the store. */
@@ -74,6 +74,7 @@ export class TallySheet implements Tally {
       limit,
       metric,
       totalHits: lost,
+      totalNegativeHits: 0,
       overLimit: lost,
       nearLimit: 0,
       withinLimit: 0,
@@ -89,6 +90,7 @@ export class TallySheet implements Tally {
       limit: ask.limit,
       metric: ask.metric,
       totalHits: Math.max(ask.hits, 0),
+      totalNegativeHits: Math.max(-ask.hits, 0),
       overLimit: 0,
       nearLimit: 0,
       withinLimit: 0,

@@ -15,6 +15,8 @@ export interface Verdict {
   readonly limit: RuleLimit;
   readonly metric: string;
   readonly totalHits: number;
+  /** Hits given back. */
+  readonly totalNegativeHits: number;
   readonly overLimit: number;
   readonly nearLimit: number;
   readonly withinLimit: number;
@@ -85,7 +87,7 @@ export function judgeKnownOver(
 
 /**
  * Judges one ask by its counter. `after` is the counter right after this ask's own hits; for one
- * that was held back, the counter as it stands. Hits given back count nowhere.
+ * that was held back, the counter as it stands. Hits given back count apart from all others.
  */
 export function judge(
   ask: Ask,
@@ -149,7 +151,7 @@ function toStatus(
 }
 
 function toVerdict(
-  { metric, limit }: Ask,
+  { metric, limit, hits }: Ask,
   bearing: Bearing,
   status: DescriptorStatus,
   totalHits: number,
@@ -162,6 +164,7 @@ function toVerdict(
     limit,
     metric,
     totalHits,
+    totalNegativeHits: Math.max(-hits, 0),
     overLimit: over,
     nearLimit: near,
     withinLimit: within,

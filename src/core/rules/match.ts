@@ -17,14 +17,17 @@ export interface Match {
   readonly metric: string;
 }
 
+/** What stands for a rule that limits nothing itself: it was written on purpose, so its descriptors are not unmatched. */
+const PLACEHOLDER = 'placeholder';
+
 /**
- * Finds the rule of a descriptor (behaviour.md §2.1 to §2.3). The depth must be equal; on each level
+ * Finds the rule of a descriptor (behaviour.md §2.1 to §2.3); undefined when there is none. The depth must be equal; on each level
  * the entry with the value comes before wildcards, and those before the bare key; no way back up.
  */
 export function matchDescriptor(
   rules: DomainRules,
   descriptor: RequestDescriptor,
-): Match | undefined {
+): Match | typeof PLACEHOLDER | undefined {
   if (descriptor.limit !== undefined) return matchOverride(rules, descriptor);
   const { entries } = descriptor;
   let level: RuleLevel | undefined = rules.top;
@@ -36,8 +39,9 @@ export function matchDescriptor(
     if (node.varies) values = node.above === undefined ? value : joinValues(values, value);
     level = node.children;
   }
-  if (node?.limit === undefined) return undefined;
+  if (node === undefined) return undefined;
   const { limit } = node;
+  if (limit === undefined) return PLACEHOLDER;
   return { limit, place: node, values, entries, metric: metricOf(rules, entries, node, limit) };
 }
 

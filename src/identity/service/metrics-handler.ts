@@ -14,7 +14,15 @@ export function createMetricsHandler(metrics: Metrics, store: IdentityReader): R
     };
     request.resume();
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    if (isRead && request.url === '/metrics') send(200, metrics.print());
+    if (isRead && request.url === '/metrics')
+      metrics.print().then(
+        (text) => {
+          send(200, text);
+        },
+        () => {
+          send(500, 'the metrics cannot be read\n');
+        },
+      );
     else if (isRead && request.url === '/healthcheck')
       store.apiKeys().then(
         () => {

@@ -39,7 +39,7 @@ export class BatchFigures {
     this.#requests += requests;
     this.#batches += 1;
     if (requests > this.#largest) this.#largest = requests;
-    for (const { descriptors } of tally.unknownDomains) this.#unknownDomains += descriptors;
+    for (const { descriptors } of tally.unmet.unknownDomains) this.#unknownDomains += descriptors;
     this.#serviceErrors += tally.serviceErrors;
     this.#storeErrors += tally.storeErrors;
     this.#storeTimeouts += tally.storeTimeouts;

@@ -9,7 +9,7 @@ import { createStreamSink } from './stream-sink';
 
 export interface StatsLogDeps {
   readonly registry: Registry;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly logger: Pick<Logger, 'debug' | 'warn'>;
   /** Standard output. It stays open. */
   readonly out: Writable;
   readonly now: () => Date;

@@ -9,6 +9,7 @@ const RULE_STATS = {
   near_limit: 'hits above the near-limit ratio that were not over the limit',
   over_limit: 'hits over the limit',
   total_hits: 'all hits',
+  total_negative_hits: 'hits given back',
   within_limit: 'hits that were let through',
   shadow_mode: 'hits over the limit that shadow mode let through',
 } as const;
@@ -53,6 +54,8 @@ function mapping(
   };
 }
 
+const UNMATCHED = /^ratelimit\.unmatched\.(.*)$/s;
+
 const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
   ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
   mapping(
@@ -60,6 +63,13 @@ const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
     'ratelimit_service_should_rate_limit_error',
     'requests that failed, by the kind of error',
     ['err_type'],
+    'counter',
+  ),
+  mapping(
+    (name) => UNMATCHED.exec(name) ?? undefined,
+    'ratelimit_unmatched',
+    'descriptors that no rule of their domain matched',
+    ['domain'],
     'counter',
   ),
   mapping(

@@ -12,7 +12,7 @@ import { type FamiliesOptions, gatherFamilies, type Reading } from './families';
 export interface PullMetricsDeps {
   readonly registry: Registry;
   /** What is shown beside the statistics; asked at each scrape. */
-  readonly readings: () => readonly Reading[];
+  readonly readings: () => Promise<readonly Reading[]>;
   readonly logger: Pick<Logger, 'debug'>;
 }
 
@@ -25,15 +25,27 @@ const MAX_SCRAPES = 4;
 /** Characters that are made in one turn of the event loop. */
 const CHUNK = 32_768;
 
+/** Counters that alerts read: `increase()` does not see the first event of a series that begins with it. */
+const FROM_ZERO = [
+  'ratelimit.service.config_load_success',
+  'ratelimit.service.config_load_error',
+  'ratelimit.service.certificate_load_error',
+  'ratelimit.connections.ended_unread',
+  'ratelimit_http.json.refused',
+  'ratelimit_server.tls_handshake_error',
+  'ratelimit_server.ShouldRateLimit.total_requests',
+];
+
 /** Answers scrapes (`USE_PULLMETRICS`). Decisions have their turn all through a scrape. */
 export function createPullMetrics(
   { registry, readings, logger }: PullMetricsDeps,
   options: PullMetricsOptions,
 ): RequestListener {
   let scrapes = 0;
+  for (const name of FROM_ZERO) registry.counter(name);
 
   async function* chunks(format: Format): AsyncGenerator<string, void> {
-    const gathering = gatherFamilies(registry, readings(), options);
+    const gathering = gatherFamilies(registry, await readings(), options);
     let step = gathering.next();
     while (step.done !== true) {
       await turn();

@@ -21,10 +21,11 @@ export function* exposition(families: readonly Family[], format: Format): Genera
   for (const family of families) {
     yield* header(family, format, names);
     const { name } = family;
-    if (family.type === 'counter' || family.type === 'gauge') {
-      for (const [labels, value] of family.series) yield `${name}${labels} ${number(value)}\n`;
-    } else {
-      for (const [labels, timer] of family.series) yield timerLines(name, labels, timer, format);
+    for (const [labels, value] of family.series) {
+      if (typeof value !== 'number') yield timerLines(name, labels, value, format);
+      else if (family.type === 'histogram')
+        yield `${name}${fractionalBound(labels, format)} ${number(value)}\n`;
+      else yield `${name}${labels} ${number(value)}\n`;
     }
   }
   if (format === 'openmetrics') yield '# EOF\n';
@@ -84,6 +85,11 @@ function* cumulated(samples: readonly Sample[], bounds: readonly number[]) {
 function withLabel(labels: string, name: string, value: string): string {
   const own = `${name}="${value}"`;
   return labels === '' ? `{${own}}` : `${labels.slice(0, -1)},${own}}`;
+}
+
+/** The bound of a reading, which comes as written for the text format. */
+function fractionalBound(labels: string, format: Format): string {
+  return format === 'openmetrics' ? labels.replace(/\ble="(\d+)"/, 'le="$1.0"') : labels;
 }
 
 /** OpenMetrics writes bounds as fractions. */

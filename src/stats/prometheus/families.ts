@@ -17,20 +17,25 @@ export interface TimerSeries {
   readonly shape: TimerShape;
 }
 
-/** One metric: all series of a name. Series go by their labels as they are written, `{a="b"}` or nothing. */
-export type Family = { readonly name: string; readonly help: string | undefined } & (
-  | { readonly type: 'counter'; readonly series: Map<string, number> }
-  | { readonly type: 'gauge'; readonly series: Map<string, number> }
-  | { readonly type: 'histogram'; readonly series: Map<string, TimerSeries> }
-  | { readonly type: 'summary'; readonly series: Map<string, TimerSeries> }
-);
+/**
+ * One metric: all series of a name. Series go by what is written after the name: their labels, `{a="b"}` or nothing, and
+ * before these the suffix of a reading.
+ */
+export interface Family {
+  readonly name: string;
+  readonly help: string | undefined;
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
+  readonly series: Map<string, number | TimerSeries>;
+}
 
 /** A value that is no statistic of the registry: of the process, of the build. */
 export interface Reading {
   readonly name: string;
-  readonly type: 'counter' | 'gauge';
+  readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels?: Tags;
+  /** Of a histogram: `_bucket`, `_sum` or `_count`. */
+  readonly suffix?: string;
   readonly value: number;
 }
 
@@ -92,17 +97,17 @@ class Families {
     const { name, help, labels, timer } = shown;
     const scale = (shown.scale * this.#options.mapping.unitsPerSecond) / 1000;
     const family = this.#family({ name, help, type: timer.type });
-    if (family.type !== timer.type) {
+    const known = family.series.get(labels);
+    if (family.type !== timer.type || typeof known === 'number') {
       this.#conflicts += 1;
       return;
     }
-    const known = family.series.get(labels)?.histogram;
-    const all = known === undefined ? histogram : mergedHistogram(known, histogram);
+    const all = known === undefined ? histogram : mergedHistogram(known.histogram, histogram);
     family.series.set(labels, { histogram: all, scale, shape: timer });
   }
 
-  addReading({ name, help, type, labels = {}, value }: Reading): void {
-    this.#sum({ name, help, type }, this.#labels(Object.entries(labels)), value);
+  addReading({ name, help, type, labels = {}, suffix = '', value }: Reading): void {
+    this.#sum({ name, help, type }, suffix + this.#labels(Object.entries(labels)), value);
   }
 
   all(): readonly Family[] {
@@ -112,16 +117,17 @@ class Families {
     return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #sum(of: Pick<Family, 'name' | 'help'> & { type: 'counter' | 'gauge' }, at: string, by: number) {
+  #sum(of: Pick<Family, 'name' | 'help' | 'type'>, at: string, by: number): void {
     const family = this.#family(of);
-    if (family.type !== of.type) this.#conflicts += 1;
-    else family.series.set(at, (family.series.get(at) ?? 0) + by);
+    const known = family.series.get(at) ?? 0;
+    if (family.type !== of.type || typeof known !== 'number') this.#conflicts += 1;
+    else family.series.set(at, known + by);
   }
 
   #family(of: Pick<Family, 'name' | 'help' | 'type'>): Family {
     const known = this.#byName.get(of.name);
     if (known !== undefined) return known;
-    const created = { ...of, series: new Map() } as Family;
+    const created: Family = { ...of, series: new Map() };
     this.#byName.set(of.name, created);
     return created;
   }

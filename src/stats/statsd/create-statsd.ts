@@ -10,7 +10,7 @@ import { createUdpSink } from './udp-sink';
 
 export interface StatsdDeps {
   readonly registry: Registry;
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  readonly logger: Pick<Logger, 'debug' | 'warn'>;
 }
 
 export interface StatsdOptions extends FlushOptions, StatsdTarget {

@@ -1,5 +1,5 @@
 import type { Pattern } from '../../platform/pattern';
-import { cleanTags, type Naming, type Tags } from '../naming';
+import { cleanTags, TAG_START, type Naming, type Tags } from '../naming';
 import { rememberByName } from '../remember-by-name';
 
 /** Turns the names that a pattern finds into another name with tags. */
@@ -22,12 +22,16 @@ const UNSAFE_IN_NAME = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
 /** A comma would start another tag; a colon in a value is one of its characters. */
 const UNSAFE_IN_TAG = /[,|\p{Cc}\p{Zl}\p{Zp}]/gu;
 
-/** Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. */
+/**
+ * Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. Tags that stand in a name (`add.__code=success`)
+ * leave it before the rules see it, as in the reference.
+ */
 export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): Naming {
   const extra = cleanTags(extraTags).map(([name, value]) => `${name}:${clean(value)}`);
   const unchanged = suffixOf(extra);
 
-  const naming: Naming = (name) => {
+  const naming: Naming = (statistic) => {
+    const [name, own] = separateTags(statistic);
     for (const { pattern, metricName, tags } of rules) {
       const groups = pattern(name);
       if (groups === undefined) continue;
@@ -36,12 +40,21 @@ export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): N
       );
       return {
         name: fill(metricName, groups).replace(UNSAFE_IN_NAME, '_'),
-        suffix: suffixOf([...extra, ...more]),
+        suffix: suffixOf([...extra, ...own, ...more]),
       };
     }
-    return { name, suffix: unchanged };
+    return { name, suffix: own.length === 0 ? unchanged : suffixOf([...extra, ...own]) };
   };
   return rules.length === 0 ? naming : rememberByName(naming);
+}
+
+/** A name without its tags, and these. What a caller put into a name holds no `=` there, and is no tag. */
+function separateTags(name: string): readonly [name: string, tags: readonly string[]] {
+  const start = name.indexOf(TAG_START);
+  if (start < 0) return [name, []];
+  const tags = name.slice(start + TAG_START.length).split(TAG_START);
+  if (!tags.every((tag) => tag.includes('='))) return [name, []];
+  return [name.slice(0, start), tags.map((tag) => clean(tag.replace('=', ':')))];
 }
 
 /** A group that took no part is empty; one that the pattern does not have stays as written. */

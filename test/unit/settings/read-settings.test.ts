@@ -80,7 +80,7 @@ describe('settings', () => {
       statistics: {
         output: 'statsd',
         flushIntervalMs: 10_000,
-        statsd: { host: 'localhost', port: 8125, protocol: 'tcp' },
+        statsd: { host: 'localhost', port: 8125, protocol: 'tcp', isAsked: false },
         extraTags: {},
         maxSeries: 100_000,
         mogrifiers: [],

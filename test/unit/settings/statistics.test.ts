@@ -19,6 +19,18 @@ describe('the output of statistics', () => {
   });
 
   it.each([
+    [{}, false],
+    [{ EXTRA_TAGS: 'a:b', STATS_FLUSH_INTERVAL: '1s' }, false],
+    [{ USE_STATSD: 'true' }, true],
+    [{ USE_DOG_STATSD: 'true' }, true],
+    [{ STATSD_HOST: 'localhost' }, true],
+    [{ STATSD_PORT: '8125' }, true],
+    [{ STATSD_PROTOCOL: 'tcp' }, true],
+  ])('under %j is StatsD that somebody asked for: %s', (env, isAsked) => {
+    expect(settingsOf(env).statistics.statsd.isAsked).toBe(isAsked);
+  });
+
+  it.each([
     [{ USE_STATSD: 'true', USE_PROMETHEUS: 't' }, 'USE_STATSD="true" and USE_PROMETHEUS="t"'],
     [
       { USE_TAGGED_STATSD: '1', USE_PULLMETRICS: '1' },

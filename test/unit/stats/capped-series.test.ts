@@ -5,10 +5,11 @@ import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
 
-const hit = (metric: string): RuleTally => ({
+const lineOf = (metric: string): RuleTally => ({
   limit: SOME_LIMIT,
   metric,
   totalHits: 1,
+  totalNegativeHits: 0,
   overLimit: 0,
   nearLimit: 0,
   withinLimit: 1,
@@ -26,7 +27,7 @@ function setUp(maxSeries: number) {
     warnings: () => warnings,
     wait: (ms: number) => (nowMs += ms),
     hit: (...metrics: string[]) => {
-      for (const metric of metrics) registry.rules.of(metric).add(hit(metric));
+      for (const metric of metrics) registry.rules.of(metric).add(lineOf(metric));
     },
     totals: () =>
       Object.fromEntries(
@@ -52,6 +53,29 @@ describe('a bounded number of series', () => {
       'web.overflow.total_hits': 1,
     });
     expect(warnings()).toBe(1);
+  });
+
+  it('keeps a rule that only gave hits back', () => {
+    const { registry, hit, wait, totals } = setUp(1);
+    const back = { ...lineOf('shop.a'), totalHits: 0, withinLimit: 0, totalNegativeHits: 3 };
+    registry.rules.of('shop.a').add(back);
+    registry.rules.of('shop.b').add(lineOf('shop.b'));
+    wait(IDLE_MS);
+    registry.rules.of('shop.a').add(back);
+    hit('shop.c');
+    expect(totals()).toEqual({ 'statistics.overflow': 2, 'shop.overflow.total_hits': 2 });
+    expect(registry.rules.of('shop.a').at(1)?.value).toBe(6);
+  });
+
+  it('bounds the domains of which descriptors were unmatched', () => {
+    const { registry, totals } = setUp(1);
+    for (const domain of ['a', 'b', 'c']) registry.unmatched.of(domain, 2).add(2);
+    expect([...registry.readCounters()].map(([name, { value }]) => [name, value])).toEqual([
+      ['ratelimit.statistics.overflow', 4],
+      ['ratelimit.unmatched.a', 2],
+      ['ratelimit.unmatched.overflow', 4],
+    ]);
+    expect(totals()).toEqual({ 'statistics.overflow': 4, 'unmatched.overflow': 4 });
   });
 
   it('sums domains without rules in one', () => {

@@ -10,7 +10,7 @@ import { createRecordingSink } from '../../support/recording-sink';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());
 
-function setUp(flushIntervalMs: number, fails?: (send: number) => boolean) {
+function setUp(flushIntervalMs: number, fails?: (send: number) => boolean, isOptional = false) {
   const registry = createRegistry();
   const recording = createRecordingSink(100, fails);
   const { logger, lines } = createRecordingLogger();
@@ -21,7 +21,7 @@ function setUp(flushIntervalMs: number, fails?: (send: number) => boolean) {
       toLines: plainLines,
       logger,
     },
-    { flushIntervalMs, lastFlushWithinMs: 1000 },
+    { flushIntervalMs, lastFlushWithinMs: 1000, isOptional },
   );
   return { ...recording, registry, output, log: lines };
 }
@@ -63,5 +63,25 @@ describe('createPushOutput', () => {
       },
       { level: 'warn', message: 'statistics are written to a recording again', fields: {} },
     ]);
+  });
+
+  it('warns of a sink that nobody asked for only once it has taken something', async () => {
+    const isAway = (send: number) => send < 3 || (send > 3 && send < 6);
+    const { registry, output, sent, log } = setUp(1, isAway, true);
+    const run = lastValueFrom(output.run$);
+    registry.count('hits', 2);
+    await eventually(() => {
+      expect(sent).toEqual(['hits:2|c']);
+    });
+    expect(log.map(({ level, fields }) => [level, fields])).toEqual([
+      ['debug', { error: 'refused' }],
+    ]);
+    registry.count('hits', 3);
+    await eventually(() => {
+      expect(sent).toEqual(['hits:2|c', 'hits:3|c']);
+    });
+    output.close();
+    await run;
+    expect(log.map(({ level }) => level)).toEqual(['debug', 'warn', 'warn']);
   });
 });

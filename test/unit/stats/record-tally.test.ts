@@ -6,7 +6,7 @@ import { SOME_LIMIT } from '../../support/rules';
 
 const NOTHING: Tally = {
   rules: [],
-  unknownDomains: [],
+  unmet: { unknownDomains: [], unmatched: undefined },
   serviceErrors: 0,
   storeErrors: 0,
   storeTimeouts: 0,
@@ -20,6 +20,7 @@ function line(metric: string, counts: Partial<Omit<RuleTally, 'metric'>>): RuleT
     limit: SOME_LIMIT,
     metric,
     totalHits: 0,
+    totalNegativeHits: 0,
     overLimit: 0,
     nearLimit: 0,
     withinLimit: 0,
@@ -41,9 +42,10 @@ function record(...tallies: readonly Partial<Tally>[]) {
 }
 
 describe('createRecordTally', () => {
-  it('counts the six figures of a rule under their names', () => {
+  it('counts the seven figures of a rule under their names', () => {
     const rule = line('shop.user_ann.path', {
-      totalHits: 6,
+      totalHits: 7,
+      totalNegativeHits: 6,
       overLimit: 5,
       nearLimit: 4,
       withinLimit: 3,
@@ -51,7 +53,8 @@ describe('createRecordTally', () => {
       overLimitWithLocalCache: 1,
     });
     expect(record({ rules: [rule] })).toEqual({
-      'ratelimit.service.rate_limit.shop.user_ann.path.total_hits': 6,
+      'ratelimit.service.rate_limit.shop.user_ann.path.total_hits': 7,
+      'ratelimit.service.rate_limit.shop.user_ann.path.total_negative_hits': 6,
       'ratelimit.service.rate_limit.shop.user_ann.path.over_limit': 5,
       'ratelimit.service.rate_limit.shop.user_ann.path.near_limit': 4,
       'ratelimit.service.rate_limit.shop.user_ann.path.within_limit': 3,
@@ -72,18 +75,39 @@ describe('createRecordTally', () => {
   });
 
   it('counts every descriptor of a request in an unknown domain', () => {
-    expect(record({ unknownDomains: [{ domain: 'nowhere', descriptors: 256 }] })).toEqual({
+    expect(
+      record({
+        unmet: { unknownDomains: [{ domain: 'nowhere', descriptors: 256 }], unmatched: undefined },
+      }),
+    ).toEqual({
       'ratelimit.service.rate_limit.nowhere.domain_not_found': 256,
+    });
+  });
+
+  it('counts the descriptors that no rule of their domain matched, outside the names of rules', () => {
+    const unmet = {
+      unknownDomains: [],
+      unmatched: new Map([
+        ['shop', 3],
+        ['a.b:c', 1],
+      ]),
+    };
+    expect(record({ unmet }, { unmet })).toEqual({
+      'ratelimit.unmatched.shop': 6,
+      'ratelimit.unmatched.a.b_c': 2,
     });
   });
 
   it('counts errors, overrides and each request in an unknown domain', () => {
     const tally = {
-      unknownDomains: [
-        { domain: 'nowhere', descriptors: 1 },
-        { domain: 'no:where', descriptors: 1 },
-        { domain: 'nowhere', descriptors: 1 },
-      ],
+      unmet: {
+        unknownDomains: [
+          { domain: 'nowhere', descriptors: 1 },
+          { domain: 'no:where', descriptors: 1 },
+          { domain: 'nowhere', descriptors: 1 },
+        ],
+        unmatched: undefined,
+      },
       serviceErrors: 2,
       storeErrors: 3,
       globalShadowMode: 4,

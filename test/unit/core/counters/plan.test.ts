@@ -13,6 +13,7 @@ const rules = rulesOf('shop', [
   { key: 'ip', limit: { requestsPerUnit: 5, unit: 'DAY', name: 'base' } },
   { key: 'vip', limit: { requestsPerUnit: 5, unit: 'DAY', replaces: ['base'] } },
   { key: 'free', limit: { unlimited: true } },
+  { key: 'let', rules: [{ key: 'through', limit: [1, 'DAY'] }] },
 ]);
 const plan = (requests: Parameters<typeof planBatch>[1], more: Partial<PlanOptions> = {}) =>
   planBatch(rules, requests, windowsAt(NOW), { ...options, ...more }, () => 0.5);
@@ -96,12 +97,23 @@ describe('planBatch', () => {
   it('notes an unknown domain once for each request, with its descriptors', () => {
     const requests = [request('nowhere', ['a=1', 'b=2']), request('nowhere', ['a=1'])];
     expect(plan(requests)).toMatchObject({
-      unknownDomains: [
-        { domain: 'nowhere', descriptors: 2 },
-        { domain: 'nowhere', descriptors: 1 },
-      ],
+      unmet: {
+        unknownDomains: [
+          { domain: 'nowhere', descriptors: 2 },
+          { domain: 'nowhere', descriptors: 1 },
+        ],
+        unmatched: undefined,
+      },
       asks: [undefined, undefined, undefined],
     });
+  });
+
+  it('counts by domain the descriptors that no rule matched, of all requests of a batch', () => {
+    const one = request('shop', ['none=1', 'user=a', 'none=2']);
+    const matched = request('shop', ['let=1', 'free=1', 'ip=1', 'vip=1', 'let=1']);
+    expect(plan([matched]).unmet.unmatched).toBeUndefined();
+    const { unmatched } = plan([one, matched, request('', ['none=1']), one]).unmet;
+    expect([...(unmatched ?? [])]).toEqual([['shop', 4]]);
   });
 
   it('says why a request cannot be decided and plans the others', () => {

@@ -47,6 +47,7 @@ describe('judge', () => {
       nearLimit,
       withinLimit,
       totalHits: Math.max(hits, 0),
+      totalNegativeHits: hits < 0 ? -hits : 0,
     });
     expect(verdict.status).toEqual({
       code,

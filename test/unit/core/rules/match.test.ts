@@ -4,7 +4,7 @@ import type { DomainRules } from '../../../../src/core/rules/rules';
 import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
 import { counterName } from '../../../../src/core/rules/counter-place';
-import { matchDescriptor } from '../../../../src/core/rules/match';
+import { matchDescriptor, type Match } from '../../../../src/core/rules/match';
 import { descriptor } from '../../../support/requests';
 import { definitionsOf, rulesOf, type RuleSketch } from '../../../support/rules';
 
@@ -12,7 +12,7 @@ function match(sketches: readonly RuleSketch[], entries: string[], limit?: [numb
   const rules = rulesOf('d', sketches).domains.get('d');
   if (rules === undefined) throw new Error('no domain');
   const override = limit && { requestsPerUnit: limit[0], unit: limit[1] };
-  const found = matchDescriptor(rules, descriptor(entries, { limit: override }));
+  const found = limited(matchDescriptor(rules, descriptor(entries, { limit: override })));
   return (
     found && {
       requests: found.limit.requestsPerUnit,
@@ -20,6 +20,10 @@ function match(sketches: readonly RuleSketch[], entries: string[], limit?: [numb
       metric: found.metric,
     }
   );
+}
+
+function limited(found: ReturnType<typeof matchDescriptor>): Match | undefined {
+  return typeof found === 'object' ? found : undefined;
 }
 
 describe('matchDescriptor', () => {
@@ -54,6 +58,12 @@ describe('matchDescriptor', () => {
     ['a value that no wildcard takes', ['path=/x']],
   ])('%s', (_, entries) => {
     expect(match(shop, entries)).toBeUndefined();
+  });
+
+  it('tells a rule without a limit from no rule', () => {
+    const rules = rulesOf('d', shop).domains.get('d') as DomainRules;
+    expect(matchDescriptor(rules, descriptor(['user=ann']))).toBe('placeholder');
+    expect(matchDescriptor(rules, descriptor(['user=ann', 'verb=GET']))).toBeUndefined();
   });
 
   it('compares key and value as two texts', () => {
@@ -119,12 +129,14 @@ describe('the place and the values of a match', () => {
     .tuple(fc.constantFrom('a', 'f'), fc.array(text, { minLength: 1, maxLength: 3 }))
     .map(([top, values]) => values.map((value, i) => ({ key: [top, 'b', 'c'][i] ?? '', value })));
   const find = (path: readonly Entry[]) =>
-    matchDescriptor(domain, {
-      entries: path,
-      hits: undefined,
-      limit: undefined,
-      isNegativeHits: false,
-    });
+    limited(
+      matchDescriptor(domain, {
+        entries: path,
+        hits: undefined,
+        limit: undefined,
+        isNegativeHits: false,
+      }),
+    );
 
   it('name its counter as the reference does', () => {
     fc.assert(

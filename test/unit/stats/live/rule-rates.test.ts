@@ -24,7 +24,7 @@ function tallyOf(lines: readonly Partial<RuleTally>[]): Tally {
   const none = { totalHits: 0, overLimit: 0, nearLimit: 0, withinLimit: 0, shadowMode: 0 };
   return {
     rules: lines.map((line) => ({ ...none, overLimitWithLocalCache: 0, ...line }) as RuleTally),
-    unknownDomains: [],
+    unmet: { unknownDomains: [], unmatched: undefined },
     serviceErrors: 0,
     storeErrors: 0,
     storeTimeouts: 0,

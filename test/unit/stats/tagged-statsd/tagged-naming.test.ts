@@ -27,6 +27,26 @@ describe('createTaggedNaming', () => {
     });
   });
 
+  it('takes the tags out of a name, before any rule sees it', () => {
+    const written = (name: string, rules: (typeof HITS)[] = []) =>
+      createTaggedNaming({ rules, extraTags: { app: 'x' } })(name);
+    expect(written('ratelimit.memcache.add.__code=success')).toEqual({
+      name: 'ratelimit.memcache.add',
+      suffix: '|#app:x,code:success',
+    });
+    expect(written('rl.web.user.total_hits.__a=1=2.__b=3,c', [HITS])).toEqual({
+      name: 'hits.total_hits',
+      suffix: '|#app:x,a:1=2,b:3_c,domain:web,descriptor:user,whole:rl.web.user.total_hits',
+    });
+  });
+
+  it.each(['rl.web.user.__a_b', 'rl.web.user.__a_b.__c=d', 'rl.web.__', 'rl.a=b.__c'])(
+    'leaves %s, in which not every part is a tag, as it is',
+    (name) => {
+      expect(createTaggedNaming({ rules: [], extraTags: {} })(name)).toEqual({ name, suffix: '' });
+    },
+  );
+
   it('takes the first rule that fits, whatever others would say', () => {
     const written = (rules: (typeof HITS | typeof REST)[]) =>
       createTaggedNaming({ rules, extraTags: { app: 'x' } })('rl.web.user.total_hits');

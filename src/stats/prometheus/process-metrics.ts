@@ -1,0 +1,66 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { Reading } from './families';
+
+/** How this process is doing, under the names that dashboards of Node services read. */
+export interface ProcessMetrics {
+  /** The event loop's lag is that since the call before. */
+  read(): Promise<readonly Reading[]>;
+  close(): void;
+}
+
+/** What the event loop's monitor measures holds the interval of its own timer, in milliseconds. */
+const RESOLUTION_MS = 10;
+const LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
+/** The monitor's smallest value before its first sample is 2^63 ns. */
+const NO_SAMPLE_SECONDS = 1e9;
+
+/**
+ * Once in a process: prom-client gives no handle on its observer of garbage collections, which ends with the process and
+ * does not keep it alive.
+ */
+export function createProcessMetrics(): ProcessMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: RESOLUTION_MS });
+
+  return {
+    async read() {
+      const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly Metric[];
+      return metrics.flatMap(({ name, help, type, values }) =>
+        values.map(({ value, labels, metricName = name }) => ({
+          name,
+          type,
+          help,
+          suffix: metricName.slice(name.length),
+          labels: toTexts(labels),
+          value: LAG.test(name) ? lagOf(value) : value,
+        })),
+      );
+    },
+    close() {
+      registry.clear();
+    },
+  };
+}
+
+/** As `getMetricsAsJSON` gives them; the library's own types leave `metricName` and numbers of labels out. */
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: Reading['type'];
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number>>;
+    /** Of a histogram: the name with `_bucket`, `_sum` or `_count`. */
+    readonly metricName?: string;
+  }[];
+}
+
+function toTexts(
+  labels: Readonly<Record<string, string | number>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
+}
+
+function lagOf(seconds: number): number {
+  return seconds < NO_SAMPLE_SECONDS ? Math.max(0, seconds - RESOLUTION_MS / 1e3) : 0;
+}
