@@ -1,8 +1,8 @@
 import { type Redis } from 'ioredis';
+import { toReason } from '../../platform/errors';
 import { type RedisAddress } from './address';
 import { createClient, destroyClient } from './client';
 import { type RedisTls } from './options';
-import { toReason } from './store-errors';
 
 export interface OpenClientOptions {
   readonly address: RedisAddress;
