@@ -166,12 +166,14 @@ describe('a port of something else', () => {
     server.close();
   });
 
-  it('is said to speak no TLS', async () => {
+  it('that takes no TLS is said to be one, be it Redis itself', async () => {
     const server = await start();
     const files = { caFile: undefined, certFile: undefined, keyFile: undefined };
     const tls = { ...files, skipHostnameVerification: false };
     const counters = runRedisCounters({ address: server.address, tls });
-    await eventually(() => expect(counters.add(one())).rejects.toThrow('the server speaks no TLS'));
+    await eventually(() =>
+      expect(counters.add(one())).rejects.toThrow('the server may speak no TLS'),
+    );
   });
 });
 

@@ -86,7 +86,7 @@ describe('the address of the store', () => {
       'KVSTORE_URL="unix://": expected the path of a unix socket',
     ],
     [
-      { REDIS_URL: 'redis://:hush@redis:6379/3' },
+      { REDIS_URL: 'redis://:hush@redis:6379/three' },
       'REDIS_URL (value not shown): expected <host>:<port> or the path of a unix socket',
     ],
   ])('is refused in %j', (env, problem) => {
