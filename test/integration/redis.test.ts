@@ -97,7 +97,7 @@ describe('the database', () => {
     await counters.untilConnected();
     const key = freshKey();
     expect((await counters.add(one(key))).after).toEqual([1]);
-    await server.client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await eventually(async () => {
       expect(counters.kinds().filter((kind) => kind === 'connected')).toHaveLength(2);
       expect((await counters.add(one(key))).after[0]).toBeGreaterThan(1);
@@ -134,13 +134,13 @@ describe('a file with the password', () => {
     await counters.untilConnected();
     await server.client.config('SET', 'requirepass', 'renewed');
     await writeFile(file, 'renewed\n');
-    await server.client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await eventually(async () => {
       expect(counters.kinds()).toContain('disconnected');
       expect((await counters.add(one())).after).toEqual([1]);
     });
     await rm(file);
-    await server.client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await eventually(() =>
       expect(counters.add(one())).rejects.toThrow(
         `cannot read the credentials in ${file}: it does not exist (ENOENT)`,
