@@ -15,13 +15,13 @@ type FileKeys<T extends Table> = {
 
 /** Those of these settings that are set. */
 export function clientFiles<T extends Table>(
-  { values, shown }: Reading<T>,
+  reading: Reading<T>,
   keys: readonly FileKeys<T>[],
   holds: ClientFile['holds'] = 'pem',
 ): readonly ClientFile[] {
   return keys.flatMap((key) => {
-    const file = values[key] as string | undefined;
-    return file === undefined ? [] : [{ setting: shown(key), file, holds }];
+    const file = reading.values[key] as string | undefined;
+    return file === undefined ? [] : [{ setting: reading.shown(key), file, holds }];
   });
 }
 

@@ -62,7 +62,6 @@ export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClie
 
 function connectTo(options: RedisStoreOptions): StoreClient {
   const { address, timeoutMs } = options;
-  const sentinelAuth = options.sentinelAuth && readCredentialsNow(options.sentinelAuth);
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
   const common = toCommon(options, tls);
   switch (address.kind) {
@@ -81,10 +80,7 @@ function connectTo(options: RedisStoreOptions): StoreClient {
         },
         sentinelRetryStrategy: retryAfterMs,
         sentinelCommandTimeout: timeoutMs,
-        ...(sentinelAuth === undefined ? {} : { sentinelPassword: sentinelAuth.password }),
-        ...(sentinelAuth?.username === undefined
-          ? {}
-          : { sentinelUsername: sentinelAuth.username }),
+        ...toSentinelAuth(options),
         ...(tls === undefined
           ? {}
           : {
@@ -110,6 +106,15 @@ function connectTo(options: RedisStoreOptions): StoreClient {
         },
       ) as unknown as StoreClient;
   }
+}
+
+function toSentinelAuth({ sentinelAuth }: RedisStoreOptions) {
+  if (sentinelAuth === undefined) return {};
+  const { username, password } = readCredentialsNow(sentinelAuth);
+  return {
+    sentinelPassword: password,
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+  };
 }
 
 function retryAfterMs(attempt: number): number {
