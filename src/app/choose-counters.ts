@@ -119,7 +119,8 @@ function redisStore(
     options,
   );
   const { connected$, run$ } = counters;
-  const description = `Redis at ${toAddressText(store.address)}`;
+  const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
+  const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
     windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
@@ -227,6 +228,7 @@ function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCo
   const { startup } = store;
   return {
     address: store.address,
+    database: store.database,
     auth: store.auth,
     tls: store.tls,
     sentinelAuth: store.sentinelAuth,

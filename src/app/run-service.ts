@@ -1,6 +1,7 @@
 import { map, type Observable } from 'rxjs';
 import { fromSignals, orderlyStop, type StopEnd } from '../../streams';
 import { systemClock, monotonicMs } from '../platform/clock';
+import { hushServerNameWarning } from '../platform/hush-server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';
@@ -46,6 +47,7 @@ export async function runService(process: NodeJS.Process): Promise<void> {
 }
 
 async function serve(process: NodeJS.Process): Promise<void> {
+  hushServerNameWarning(process);
   const { env, stdout, stderr } = process;
   const read = readSettings(env);
   if (!read.ok) {
@@ -54,7 +56,7 @@ async function serve(process: NodeJS.Process): Promise<void> {
     return;
   }
   const { settings, warnings } = read;
-  checkClientFiles(settings);
+  checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
   const logger = createLogger(settings.logging);
   const crash = (error: unknown) => {
     logger.error('ending because of a fault', { error });

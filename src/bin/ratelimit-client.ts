@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 import { runClient } from '../client/run';
+import { hushServerNameWarning } from '../platform/hush-server-name';
+
+hushServerNameWarning(process);
 
 void runClient(process.argv.slice(2)).then(({ exitCode, stdout, stderr }) => {
   process.exitCode = exitCode;

@@ -9,6 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { RATE_LIMIT_PROTO, loadProtos } from '../platform/proto/proto-files';
+import { toReason } from '../platform/errors';
 import type { ClientOptions, TlsOptions } from './options';
 import type { RawResponse } from './response';
 
@@ -58,7 +59,7 @@ function readPem(flag: string, path: string | undefined): Buffer | null {
   try {
     return readFileSync(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     throw new Error(`${flag}: cannot read the file: ${reason}`, { cause: error });
   }
 }
@@ -81,11 +82,11 @@ function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions):
 
 /** The library's words for a connection that did not come about; an answer has others. */
 function unreachableReason(details: string): string | undefined {
-  if (details.startsWith('Name resolution failed')) return details;
+  if (details.startsWith('Name resolution failed')) return toReason({ message: details });
   const [, reason] =
     /^No connection established\. Last error: (?:Error: )?(.*?)\.? Resolution note/s.exec(
       details,
     ) ?? [];
-  if (reason !== undefined) return reason;
+  if (reason !== undefined) return toReason({ message: reason });
   return details.startsWith('No connection established') ? details : undefined;
 }

@@ -3,7 +3,7 @@ import type { RuleProblem } from '../core/rules/definition';
 import { readRuleFiles } from './directory/read-rule-files';
 import { readBounded } from './directory/read-file';
 import { surveyDirectory } from './directory/survey';
-import { describeCode, errorCode } from './error-code';
+import { describeCode, errorCode } from '../platform/errors';
 import type { RuleFiles, RuleSource } from './load-result';
 
 const MAX_BYTES = 16 * 1_024 * 1_024;

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { discoverySession, fromTask } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
-import { messageOf } from './error-code';
+import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
 import { createCollectYoung } from './loader/collect-young';
 import { parseInWorker } from './loader/parse-in-worker';
@@ -103,7 +103,7 @@ function follow<In extends Response, R>(
     backoff: options.backoff,
     random,
     onLost: ({ reason, nextAttemptMs }) => {
-      onStream({ kind: 'lost', reason: messageOf(reason), nextAttemptMs });
+      onStream({ kind: 'lost', reason: toReason(reason), nextAttemptMs });
     },
   });
 }

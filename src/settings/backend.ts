@@ -43,7 +43,9 @@ function checkAddress(backend: Backend, readings: BackendReadings, findings: Fin
     findings.problems.push(`${shown}: expected ${store.shown('url')} to be set`);
   }
   if (backend === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv')) {
-    findings.problems.push(`${shown}: expected MEMSTORE_HOST_PORT or MEMSTORE_SRV to be set`);
+    findings.problems.push(
+      `${shown}: expected ${memstore.shown('nodes')} or ${memstore.shown('srv')} to be set`,
+    );
   }
 }
 

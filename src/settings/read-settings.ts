@@ -1,5 +1,6 @@
 import { type Environment, type Findings, readTable } from '../platform/env-table/read-table';
 import { boundsTable } from './bounds';
+import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
 import { decisionsTable } from './decisions';
 import { healthTable } from './health';
@@ -31,19 +32,25 @@ export function readSettings(env: Environment): SettingsResult {
     findings.warnings.push(`${name} is not a setting: did you mean ${meant}?`);
   }
   const read: Read = (table) => readTable(table, env, findings);
+  const configuration = read(configurationTable).values;
+  const xdsReading = read(xdsTable);
+  const xds = toXds(xdsReading, findings);
+  const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
+  const { files, ...stores } = readStores(read, misspelt, findings);
   const settings: Settings = {
-    configuration: read(configurationTable).values,
-    xds: toXds(read(xdsTable), findings),
+    configuration,
+    xds,
     servers: toServers(read(serversTable), findings),
     bounds: read(boundsTable).values,
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     responseHeaders: read(responseHeadersTable).values,
-    ...readStores(read, misspelt, findings),
+    ...stores,
     statistics: toStatistics(read(statisticsTable), env, findings),
     tracing: readTracing(read, findings),
     identity: toIdentity(read(identityTable), findings),
+    clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
   const { problems, warnings } = findings;
   return problems.length > 0

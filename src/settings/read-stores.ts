@@ -1,5 +1,6 @@
 import type { Findings } from '../platform/env-table/read-table';
 import { type Backend, backendTable, chooseBackend } from './backend';
+import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
 import type { Misspelt } from './misspelt';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
 import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
@@ -26,6 +27,22 @@ function readAll(read: Read) {
 }
 
 type StoreReadings = ReturnType<typeof readAll>;
+
+/** The files of the stores that are in use. */
+function filesOf(
+  { store, shared, perSecond, memstore }: StoreReadings,
+  used: Pick<StoreSection, 'store' | 'perSecondStore' | 'memstore'>,
+): readonly ClientFile[] {
+  const hasTls = used.store?.tls !== undefined || used.perSecondStore?.tls !== undefined;
+  return [
+    ...(hasTls ? clientFiles(shared, TLS_FILES) : []),
+    ...(used.store === undefined ? [] : clientFiles(store, CREDENTIALS_FILES, 'credentials')),
+    ...(used.perSecondStore === undefined
+      ? []
+      : clientFiles(perSecond, CREDENTIALS_FILES, 'credentials')),
+    ...(used.memstore?.tls === undefined ? [] : clientFiles(memstore, TLS_FILES)),
+  ];
+}
 
 /** Whether limits per second have a store of their own; a split without both addresses is a problem. */
 function isSplit(kind: Backend, readings: StoreReadings, findings: Findings): boolean {
@@ -71,7 +88,7 @@ export function readStores(
   read: Read,
   misspelt: readonly Misspelt[],
   findings: Findings,
-): StoreSection {
+): StoreSection & { readonly files: readonly ClientFile[] } {
   const readings = readAll(read);
   const { backend, store, shared, perSecond, memstore } = readings;
   checkMemstore(memstore, findings);
@@ -82,12 +99,16 @@ export function readStores(
   const main = toStore(store, shared, findings);
   const second = toStore(perSecond, shared, findings);
   const { failureMode, failureReplicas } = shared.values;
-  return {
-    backend: kind,
+  const used = {
     store: kind === 'kvstore' ? main : undefined,
     perSecondStore: isSplit(kind, readings, findings) ? second : undefined,
-    storeFailure: { mode: failureMode, replicas: failureReplicas },
     memstore: kind === 'memstore' ? toMemstore(memstore, findings) : undefined,
+  };
+  return {
+    backend: kind,
+    ...used,
+    files: filesOf(readings, used),
+    storeFailure: { mode: failureMode, replicas: failureReplicas },
     memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
   };
 }

@@ -1,5 +1,6 @@
 import type { Backend } from './backend';
 import type { BoundSettings } from './bounds';
+import type { ClientFile } from './client-files';
 import type { ConfigurationSettings } from './configuration';
 import type { DecisionSettings } from './decisions';
 import type { HealthSettings } from './health';
@@ -44,4 +45,9 @@ export interface Settings {
   /** Undefined: nothing is traced. */
   readonly tracing: TracingSettings | undefined;
   readonly identity: IdentitySettings;
+  /** Files without which no connection to the stores, or to the management server, can come about. */
+  readonly clientFiles: {
+    readonly stores: readonly ClientFile[];
+    readonly rules: readonly ClientFile[];
+  };
 }

@@ -1,5 +1,5 @@
 import { type Address, parseAddress } from '../platform/env-table/addresses';
-import { parseRedisUrl } from './redis-url';
+import { parseDatabase, parseRedisUrl } from './redis-url';
 
 export type StoreType = 'single' | 'sentinel' | 'cluster';
 export type SocketType = 'tcp' | 'unix';
@@ -14,6 +14,12 @@ export type StoreAddress =
       readonly sentinels: readonly Address[];
     }
   | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
+
+/** An address and the database on the server; a cluster has none but 0. */
+export interface StorePlace {
+  readonly address: StoreAddress;
+  readonly database: number;
+}
 
 const TCP = '<host>:<port>';
 const PATH = 'the path of a unix socket';
@@ -33,14 +39,31 @@ function parseAddresses(texts: readonly string[]): readonly Address[] | undefine
     : (addresses as Address[]);
 }
 
-function parseSingle(url: string, socket: SocketType | undefined): StoreAddress | undefined {
+function parseSingle(url: string, socket: SocketType | undefined): StorePlace | undefined {
   const isPath = /^(?:unix:|[./])/.test(url);
   if (socket === 'unix' || (socket === undefined && isPath)) {
     const path = url.replace(/^unix:(?:\/\/)?/, '');
-    return path === '' || path.includes('\0') ? undefined : { kind: 'unix', path };
+    if (path === '' || path.includes('\0')) return undefined;
+    return { address: { kind: 'unix', path }, database: 0 };
   }
-  const address = parseAddress(url) ?? parseRedisUrl(url)?.address;
-  return address && { kind: 'tcp', ...address };
+  const plain = parseAddress(url);
+  if (plain !== undefined) return { address: { kind: 'tcp', ...plain }, database: 0 };
+  const found = parseRedisUrl(url);
+  return found && { address: { kind: 'tcp', ...found.address }, database: found.database };
+}
+
+/** The database belongs to the master: `<master name>/11,…` or `<master name>?db=11,…`. */
+function parseSentinel([master = '', ...rest]: readonly string[]): StorePlace | undefined {
+  const [, masterName = '', end = ''] = /^([^/?]*)(.*)$/s.exec(master) ?? [];
+  const sentinels = parseAddresses(rest);
+  const database = parseDatabase(end);
+  if (masterName === '' || sentinels === undefined || database === undefined) return undefined;
+  return { address: { kind: 'sentinel', masterName, sentinels }, database };
+}
+
+/** The addresses of a cluster's nodes name a database, which it does not have. */
+export function namesDatabase(url: string): boolean {
+  return url.split(',').some((part) => /(?:\/|[?&]db=)0*[1-9]\d*$/.test(part.trim()));
 }
 
 /**
@@ -51,16 +74,12 @@ export function parseStoreAddress(
   url: string,
   type: StoreType,
   socket: SocketType | undefined,
-): StoreAddress | undefined {
+): StorePlace | undefined {
   if (type === 'single') return parseSingle(url, socket);
   const parts = url.split(',').map((part) => part.trim());
   if (type === 'cluster') {
     const nodes = parseAddresses(parts);
-    return nodes && { kind: 'cluster', nodes };
+    return nodes && { address: { kind: 'cluster', nodes }, database: 0 };
   }
-  const [masterName = '', ...rest] = parts;
-  const sentinels = parseAddresses(rest);
-  return masterName === '' || sentinels === undefined
-    ? undefined
-    : { kind: 'sentinel', masterName, sentinels };
+  return parseSentinel(parts);
 }

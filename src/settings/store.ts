@@ -1,9 +1,10 @@
 import { boolean } from '../platform/env-table/booleans';
-import { type Credentials, credentials } from '../platform/env-table/credentials';
+import type { CredentialsSource } from '../platform/credentials-source';
+import { credentials } from '../platform/env-table/credentials';
 import { wholeNumber } from '../platform/env-table/numbers';
 import type { Parser } from '../platform/env-table/parser';
 import { type Description, setting } from '../platform/env-table/setting';
-import { oneOfInAnyCase, word } from '../platform/env-table/texts';
+import { oneOfInAnyCase, path, word } from '../platform/env-table/texts';
 import { timer, timerFromZero } from './durations';
 import { formerNames } from './former-names';
 import type { StoreAddress } from './store-address';
@@ -37,7 +38,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       doc: 'single, sentinel or cluster',
     }),
     url: optional('URL', word, {
-      doc: 'single: <host>:<port> or a path; sentinel: <master>,<host>:<port>,…; cluster: <host>:<port>,…',
+      doc: 'single: <host>:<port>, redis://<host>:<port>/<database> or a path; sentinel: <master>[/<database>],<host>:<port>,…; cluster: <host>:<port>,…',
     }),
     poolSize: withDefault('POOL_SIZE', wholeNumber(1, 10_000), {
       default: '10',
@@ -78,9 +79,17 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD>',
       whenUnset: 'none',
     }),
+    authFile: optional('AUTH_FILE', path, {
+      doc: 'file that holds these credentials, read again for each connection',
+      whenUnset: 'none',
+    }),
     sentinelAuth: optional('SENTINEL_AUTH', credentials, {
       secret: true,
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD> of the sentinels',
+      whenUnset: 'none',
+    }),
+    sentinelAuthFile: optional('SENTINEL_AUTH_FILE', path, {
+      doc: 'file that holds the credentials of the sentinels, read again for each connection',
       whenUnset: 'none',
     }),
   };
@@ -93,13 +102,14 @@ export interface StoreTlsSettings extends TlsFiles {
 /** One key-value store; the per-second store has the same shape. */
 export interface StoreSettings {
   readonly address: StoreAddress;
+  readonly database: number;
   /** Longest time for connecting, writing and reading. */
   readonly timeoutMs: number;
   /** Time for which requests are gathered, with fraction (150us is 0.15); 0: the end of the turn. */
   readonly pipelineWindowMs: number;
   readonly tls: StoreTlsSettings | undefined;
-  readonly auth: Credentials | undefined;
-  readonly sentinelAuth: Credentials | undefined;
+  readonly auth: CredentialsSource | undefined;
+  readonly sentinelAuth: CredentialsSource | undefined;
   /** False: never send Lua scripts. */
   readonly scripts: boolean;
   /** Waits between attempts to connect. */

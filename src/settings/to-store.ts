@@ -1,6 +1,12 @@
+import type { CredentialsSource } from '../platform/credentials-source';
 import type { Findings, Reading } from '../platform/env-table/read-table';
 import { parseRedisUrl } from './redis-url';
-import { expectedAddress, parseStoreAddress, type StoreAddress } from './store-address';
+import {
+  expectedAddress,
+  namesDatabase,
+  parseStoreAddress,
+  type StorePlace,
+} from './store-address';
 import type { StoreSettings, storeTable, StoreTlsSettings } from './store';
 import type { sharedStoreTable } from './store-shared';
 import { readTlsFiles } from './tls';
@@ -9,9 +15,9 @@ type StoreReading = Reading<ReturnType<typeof storeTable>>;
 type SharedReading = Reading<typeof sharedStoreTable>;
 
 /** Stands in where the address is a problem already. */
-const NOWHERE: StoreAddress = { kind: 'tcp', host: 'localhost', port: 0 };
+const NOWHERE: StorePlace = { address: { kind: 'tcp', host: 'localhost', port: 0 }, database: 0 };
 
-function toAddress(reading: StoreReading, findings: Findings): StoreAddress {
+function toPlace(reading: StoreReading, findings: Findings): StorePlace {
   const { url, type, socketType } = reading.values;
   if (url === undefined) return NOWHERE;
   const isMany = type !== 'single';
@@ -20,9 +26,12 @@ function toAddress(reading: StoreReading, findings: Findings): StoreAddress {
       `${reading.shown('socketType')}: expected tcp when ${reading.shown('type')}`,
     );
   }
-  const address = parseStoreAddress(url, type, socketType);
-  if (address !== undefined) return address;
-  const expected = expectedAddress(type, socketType);
+  const place = parseStoreAddress(url, type, socketType);
+  if (place !== undefined) return place;
+  const expected =
+    type === 'cluster' && namesDatabase(url)
+      ? 'no database: a cluster has database 0 only'
+      : expectedAddress(type, socketType);
   findings.problems.push(`${reading.shown('url')}: expected ${expected}`);
   return NOWHERE;
 }
@@ -47,6 +56,22 @@ function toTls(
   return { ...readTlsFiles(shared, findings), skipHostnameVerification };
 }
 
+/** Both the credentials and a file that holds them are a problem. */
+function toAuth(
+  reading: StoreReading,
+  [auth, authFile]: readonly ['auth', 'authFile'] | readonly ['sentinelAuth', 'sentinelAuthFile'],
+  findings: Findings,
+): CredentialsSource | undefined {
+  const file = reading.values[authFile];
+  if (file === undefined) return reading.values[auth];
+  if (reading.isSet(auth)) {
+    findings.problems.push(
+      `${reading.shown(authFile)}: expected ${reading.shown(auth)} not to be set too`,
+    );
+  }
+  return { file };
+}
+
 /** One store from its own settings and those that both stores share. */
 export function toStore(
   reading: StoreReading,
@@ -56,12 +81,12 @@ export function toStore(
   const { values } = reading;
   const url = parseRedisUrl(values.url ?? '');
   return {
-    address: toAddress(reading, findings),
+    ...toPlace(reading, findings),
     timeoutMs: values.timeoutMs,
     pipelineWindowMs: values.pipelineWindowMs,
     tls: toTls(reading, shared, findings),
-    auth: values.auth ?? url?.auth,
-    sentinelAuth: values.sentinelAuth,
+    auth: toAuth(reading, ['auth', 'authFile'], findings) ?? url?.auth,
+    sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile'], findings),
     scripts: shared.values.scripts,
     startup: {
       initialIntervalMs: shared.values.startupInitialIntervalMs,

@@ -3,6 +3,7 @@ import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
 import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
 import type * as GrpcJs from '@grpc/grpc-js';
+import { toReason } from '../platform/errors';
 import type { SpanBatch } from './span-queue';
 
 export interface ExporterOptions {
@@ -105,7 +106,7 @@ function readPem(name: string, file: string | undefined): Buffer | undefined {
   try {
     return readFileSync(file);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     throw new Error(`OTEL_EXPORTER_OTLP_${name}: cannot read the file: ${reason}`, {
       cause: error,
     });

@@ -1,6 +1,7 @@
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { Statistics } from '../core/ports';
 import type { Logger } from '../platform/logger/logger';
+import { toReason } from '../platform/errors';
 import type { OtlpTransport } from './choose-exporter';
 import type { SpanExporter } from './span-queue';
 
@@ -28,7 +29,7 @@ export function watchExports(
     isAway = !isGood;
     if (isGood) logger.warn(`traces reach the collector at ${collector} again`);
     else {
-      const reason = error?.message ?? 'unknown';
+      const reason = error === undefined ? 'unknown' : toReason(error);
       logger.warn(`traces do not reach the collector at ${collector}, they are lost`, { reason });
     }
   };

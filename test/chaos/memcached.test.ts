@@ -75,7 +75,7 @@ describe('a node that is away', () => {
     });
     const { result, ms } = await tryAdd(counters, freshKey());
     expect(result).toMatchObject({ code: 'store_unavailable', fault: 'store' });
-    expect((result as StoreError).message).toMatch(/is not available: connect ECONNREFUSED/);
+    expect((result as StoreError).message).toMatch(/is not available: connection refused/);
     expect(ms).toBeLessThan(SLACK_MS);
     await start({ port });
     await untilItCounts(counters);

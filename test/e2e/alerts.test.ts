@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createSnapshot } from '../../streams';
+import { httpLimits } from '../support/http-limits';
 import { createBuildReadings } from '../../src/app/build-readings';
 import { compileRules } from '../../src/core/rules/compile';
 
@@ -79,7 +80,7 @@ describe.each(alerts.map((each) => [each.alert, each] as const))('%s', (name, al
 });
 
 it('knows an instance without limits by its hash', () => {
-  const readings = createBuildReadings(createSnapshot(compileRules([])))();
+  const readings = createBuildReadings(createSnapshot(compileRules([])), httpLimits())();
   const hash = readings.find(({ name }) => name === 'weir_config_hash')?.value;
   const { expr = '' } = alerts.find(({ alert }) => alert === 'WeirNoRules') ?? {};
   expect(expr).toContain(`weir_config_hash == ${String(hash)}`);

@@ -146,7 +146,7 @@ it('keeps the old certificate when the new one is broken, logs that and counts i
       () => {
         rmSync(at('tls.key'));
       },
-      /GRPC_SERVER_TLS_KEY: cannot read the file: ENOENT/,
+      /GRPC_SERVER_TLS_KEY: cannot read the file: it does not exist \(ENOENT/,
     ],
   ];
   for (const [index, [spoil, expected]] of breaks.entries()) {
@@ -169,7 +169,11 @@ it('keeps the old certificate when the new one is broken, logs that and counts i
 });
 
 it.each<[string, () => void, string]>([
-  ['there are none', () => undefined, 'GRPC_SERVER_TLS_CERT: cannot read the file: ENOENT'],
+  [
+    'there are none',
+    () => undefined,
+    'GRPC_SERVER_TLS_CERT: cannot read the file: it does not exist (ENOENT',
+  ],
   [
     'the key is of another',
     () => {

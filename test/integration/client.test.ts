@@ -132,7 +132,7 @@ describe('ratelimit-client', () => {
     const { exitCode, stderr } = await runClient(['-dial_string', address, ...ASK]);
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      `ratelimit-client: cannot reach the service at ${address}: connect ECONNREFUSED ${address}; ` +
+      `ratelimit-client: cannot reach the service at ${address}: connection refused (ECONNREFUSED ${address}); ` +
         'is it running there? another address is given with -dial_string\n',
     );
   });

@@ -61,11 +61,7 @@ describe('TLS to the management server', () => {
   });
 
   it.each<[string, Partial<ClientTls>, RegExp]>([
-    [
-      'a name that is not in the certificate',
-      { serverName: 'other.test' },
-      /altnames.*other\.test/,
-    ],
+    ['a name that is not in the certificate', { serverName: 'other.test' }, /not for other\.test/],
     [
       'an authority that did not sign it',
       { caFile: foreign.caFile },
@@ -76,7 +72,7 @@ describe('TLS to the management server', () => {
     [
       'a file that is not there',
       { caFile: join(authority.directory, 'gone.pem') },
-      /CONFIG_GRPC_XDS_SERVER_TLS_CACERT: cannot read the file: ENOENT/,
+      /CONFIG_GRPC_XDS_SERVER_TLS_CACERT: cannot read the file: it does not exist \(ENOENT/,
     ],
     [
       'a key that is none',

@@ -4,23 +4,28 @@ import type { IdentityStore } from '../../identity/store/store';
 import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
+import { checkClientFiles } from '../tls/check-client-files';
 
 /** A caller hears 503 within a second, also when the limits have taken their time before. */
 const STORE_TIMEOUT_MS = 600;
 
 /** The store that the settings name; throws an error that says which setting is missing. */
-export function chooseIdentityStore({ identity, store }: Settings, logger: Logger): IdentityStore {
+export function chooseIdentityStore(
+  { identity, store, clientFiles }: Settings,
+  logger: Logger,
+): IdentityStore {
   if (identity.store === 'embedded')
     return createEmbeddedStore({ nowMs: Date.now, logger }, { file: identity.storeFile });
   if (store === undefined)
     throw new Error(
       'IDENTITY_STORE=kvstore: expected KVSTORE_URL to be set, and no other BACKEND_TYPE',
     );
-  const { address, auth, sentinelAuth, tls } = store;
+  checkClientFiles(clientFiles.stores);
+  const { address, database, auth, sentinelAuth, tls } = store;
   const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);
   return loadRedisStore().createRedisStore(
     { monotonicMs, nowMs: Date.now, logger },
-    { address, auth, sentinelAuth, tls, timeoutMs },
+    { address, database, auth, sentinelAuth, tls, timeoutMs },
   );
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { usage } from '../../identity/provisioning/commands';
 import { runCommand } from '../../identity/provisioning/run-command';
+import { hushServerNameWarning } from '../../platform/hush-server-name';
 import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';
@@ -10,6 +11,7 @@ import type * as Serve from './serve';
 
 /** `identity` from its command line to its exit code; without words it serves. */
 export async function runIdentity(process: NodeJS.Process): Promise<void> {
+  hushServerNameWarning(process);
   const words = process.argv.slice(2);
   const [first = 'serve', second] = words;
   const isHelp = (word: string | undefined) =>

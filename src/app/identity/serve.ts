@@ -14,6 +14,7 @@ import { monotonicMs } from '../../platform/clock';
 import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
+import { toReason } from '../../platform/errors';
 import { chooseDecisions } from './choose-decisions';
 import { chooseJwtVerifier } from './choose-jwt';
 import { chooseIdentityStore, localName } from './choose-store';
@@ -101,7 +102,7 @@ function createSeldomWarning(logger: Logger): (error: unknown) => void {
   return (error) => {
     if (monotonicMs() - lastMs < LIMITER_LOG_EVERY_MS) return;
     lastMs = monotonicMs();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     logger.warn('no decision was to be had', { reason });
   };
 }

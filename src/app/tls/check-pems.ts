@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { TlsPems } from '../../transport/grpc/options';
+import { toReason } from '../../platform/errors';
 
 /** What the log says of a certificate. */
 export interface CertificateFacts {
@@ -18,7 +19,7 @@ export function checkPems({ certificate, key, clientCa }: TlsPems): CertificateF
     createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });
   } catch (error) {
     const expected = 'expected the private key of the certificate in GRPC_SERVER_TLS_CERT';
-    throw new Error(`GRPC_SERVER_TLS_KEY: ${expected}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`GRPC_SERVER_TLS_KEY: ${expected}: ${toReason(error)}`, { cause: error });
   }
   if (clientCa !== undefined) readCertificates('GRPC_CLIENT_TLS_CACERT', clientCa);
   return { names: leaf.subjectAltName ?? leaf.subject, validTo: leaf.validTo };
@@ -39,13 +40,9 @@ function readCertificates(
     const [leaf, ...chain] = blocks.map((block) => new X509Certificate(block));
     if (leaf !== undefined) return [leaf, ...chain];
   } catch (error) {
-    throw new Error(`${setting}: expected a certificate as PEM: ${reasonOf(error)}`, {
+    throw new Error(`${setting}: expected a certificate as PEM: ${toReason(error)}`, {
       cause: error,
     });
   }
   throw new Error(`${setting}: expected a certificate as PEM: there is none`);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

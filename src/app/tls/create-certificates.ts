@@ -4,6 +4,7 @@ import type { Statistics } from '../../core/ports';
 import type { Logger } from '../../platform/logger/logger';
 import type { GrpcTlsSettings } from '../../settings/servers';
 import type { TlsPems } from '../../transport/grpc/options';
+import { toReason } from '../../platform/errors';
 import { checkPems } from './check-pems';
 import { isSamePems, readPems, readPemsNow } from './read-pems';
 
@@ -57,7 +58,7 @@ export function createCertificates(
       check: checkPems,
       onFault: (error) => {
         statistics.count(REFUSED, 1);
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = toReason(error);
         logger.error('the new certificate of the gRPC port cannot be used, the old one stays', {
           reason,
         });

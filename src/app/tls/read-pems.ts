@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { GrpcTlsSettings } from '../../settings/servers';
 import type { TlsPems } from '../../transport/grpc/options';
+import { toReason } from '../../platform/errors';
 
 /** The files of GRPC_SERVER_TLS_CERT, GRPC_SERVER_TLS_KEY and GRPC_CLIENT_TLS_CACERT. Rejects naming the setting. */
 export async function readPems(files: GrpcTlsSettings): Promise<TlsPems> {
@@ -43,6 +44,6 @@ export function isSamePems(a: TlsPems, b: TlsPems): boolean {
 }
 
 function cannotRead(setting: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = toReason(error);
   return new Error(`${setting}: cannot read the file: ${reason}`, { cause: error });
 }

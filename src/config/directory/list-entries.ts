@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
-import { errorCode } from '../error-code';
+import { errorCode } from '../../platform/errors';
 
 /** One name in a directory, and what it leads to. */
 export interface Entry {

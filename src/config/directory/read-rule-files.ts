@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { RuleProblem } from '../../core/rules/definition';
 import { isError, NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
-import { describeCode, errorCode } from '../error-code';
+import { describeCode, errorCode } from '../../platform/errors';
 import type { Entry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';

@@ -1,6 +1,6 @@
 import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join, parse, sep } from 'node:path';
-import { errorCode } from '../error-code';
+import { errorCode } from '../../platform/errors';
 
 /** A directory to watch; only for these names when they are given. */
 export interface WatchTarget {

@@ -1,5 +1,5 @@
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { describeCode, errorCode, messageOf } from '../error-code';
+import { describeCode, errorCode, toReason } from '../../platform/errors';
 import type { Entry } from './list-entries';
 import { listTree } from './list-tree';
 import { resolvePath, type WatchTarget } from './resolve-path';
@@ -79,7 +79,7 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
 
 function reasonOf(error: unknown): string {
   const code = errorCode(error);
-  return code === 'unknown' ? messageOf(error) : describeCode(code);
+  return code === 'unknown' ? toReason(error) : describeCode(code);
 }
 
 function identify({ path, isLink, target }: Entry): string {

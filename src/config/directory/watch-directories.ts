@@ -1,6 +1,6 @@
 import { watch } from 'chokidar';
 import { join } from 'node:path';
-import { messageOf } from '../error-code';
+import { toReason } from '../../platform/errors';
 import type { OpenWatch } from '../../../streams';
 import type { WatchTarget } from './resolve-path';
 
@@ -33,7 +33,7 @@ export function openDirectories(
     });
     watcher.on('error', (error) => {
       warn(
-        `a directory of rule files cannot be watched: ${messageOf(error)}; changes are found by polling`,
+        `a directory of rule files cannot be watched: ${toReason(error)}; changes are found by polling`,
       );
     });
     return () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { ParsedRules } from '../../core/rules/definition';
-import { errorCode, messageOf } from '../error-code';
+import { errorCode, toReason } from '../../platform/errors';
 import { createAssembly } from './chunks';
 import type { CollectYoung } from './collect-young';
 import type { ParseRules } from './rule-loader';
@@ -92,6 +92,6 @@ function describeCrash(error: unknown, maxMemoryMb: number): Error {
   const message =
     errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY'
       ? `parsing the rule files takes more than ${String(maxMemoryMb)} MiB of memory: expected fewer or smaller files`
-      : `parsing the rule files failed: ${messageOf(error)}`;
+      : `parsing the rule files failed: ${toReason(error)}`;
   return new Error(message, { cause: error });
 }

@@ -2,7 +2,7 @@ import { lastValueFrom } from 'rxjs';
 import { inSlices } from '../../../streams';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
-import { messageOf } from '../error-code';
+import { toReason } from '../../platform/errors';
 import type { CollectYoung } from './collect-young';
 import { isError, type LoadResult, type RuleFiles } from '../load-result';
 
@@ -87,5 +87,5 @@ function sizeOf(files: RuleFiles['files']): number {
 
 function toProblem(error: unknown): RuleProblem {
   const at = { file: '', line: 0, column: 0 };
-  return { severity: 'error', class: 'load-failed', ...at, message: messageOf(error) };
+  return { severity: 'error', class: 'load-failed', ...at, message: toReason(error) };
 }

@@ -10,7 +10,7 @@ import {
   type ClientOptions,
 } from '@grpc/grpc-js';
 import type { OpenDuplex } from '../../../streams';
-import { messageOf } from '../error-code';
+import { toReason } from '../../platform/errors';
 import type { MethodCodec } from './messages';
 
 /** Paths of PEM files. */
@@ -61,7 +61,7 @@ export function createOpenStream<In>(
       try {
         message(read(bytes));
       } catch (error) {
-        lost(new Error(`a response cannot be read: ${messageOf(error)}`, { cause: error }));
+        lost(new Error(`a response cannot be read: ${toReason(error)}`, { cause: error }));
       }
     });
     call.on('error', lost);
@@ -119,7 +119,7 @@ function readCredentials(tls: ClientTls | undefined): ChannelCredentials {
     return credentials.createSsl(ca, key, certificate);
   } catch (error) {
     const what = 'the files of CONFIG_GRPC_XDS_*_TLS_* cannot be used';
-    throw new Error(`${what}: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${what}: ${toReason(error)}`, { cause: error });
   }
 }
 
@@ -127,6 +127,6 @@ function readPem(setting: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new Error(`${setting}: cannot read the file: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${setting}: cannot read the file: ${toReason(error)}`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
 import type { ParsedRules, RuleProblem } from '../../core/rules/definition';
 import { quote } from '../../core/rules/parse/located';
 import { parseRuleFiles, type RuleSource } from '../../core/rules/parse/parse-rule-files';
-import { messageOf } from '../error-code';
+import { toReason } from '../../platform/errors';
 import type { RuleFile } from '../load-result';
 import { locateResource } from './locate-resource';
 import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messages';
@@ -50,7 +50,7 @@ function readResource(
     pathsOf.set(file, paths);
     return { file, root, problems: [] };
   } catch (error) {
-    const message = `the resource is not a RateLimitConfig: ${messageOf(error)}`;
+    const message = `the resource is not a RateLimitConfig: ${toReason(error)}`;
     return unreadable(position, 'bad-resource', message);
   }
 }

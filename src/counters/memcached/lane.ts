@@ -1,9 +1,10 @@
 import { lastValueFrom } from 'rxjs';
 import { createStopSignal, keepConnected } from '../../../streams';
+import { toReason } from '../../platform/errors';
 import { type Link } from './link';
 import { openLink } from './open-link';
 import { type MemcachedCountersDeps, type MemcachedTls, type NodeAddress } from './options';
-import { type NodeErrors, toReason } from './store-errors';
+import { type NodeErrors } from './store-errors';
 
 /** Keeps one connection to a node: opens it, and opens it again whenever it is lost. */
 export interface Lane {

@@ -1,8 +1,9 @@
 import { type Socket } from 'node:net';
 import { type StoreError } from '../../core/errors';
+import { toReason } from '../../platform/errors';
 import { createExchanges, type Exchange } from './exchanges';
 import { createReplyReader } from './reply-reader';
-import { type NodeErrors, toReason } from './store-errors';
+import { type NodeErrors } from './store-errors';
 
 /** A connection on which commands are sent one behind the other without waiting for replies. */
 export interface Link {

@@ -2,8 +2,8 @@ import { resolveSrv as resolveWithSystem } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { lastValueFrom } from 'rxjs';
 import { createStopSignal, keepConnected } from '../../../streams';
+import { toReason } from '../../platform/errors';
 import { type MemcachedCountersDeps, type NodeAddress, type NodeList, toNodeText } from './options';
-import { toReason } from './store-errors';
 
 /** Follows the list of nodes. */
 export interface Nodes {

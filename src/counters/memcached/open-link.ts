@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 import { serverNameOf } from '../../platform/server-name';
+import { toReason } from '../../platform/errors';
 import { VERSION } from './commands';
 import { createLink, type Link, type LinkOptions } from './link';
 import { type MemcachedTls, type NodeAddress } from './options';
-import { toReason } from './store-errors';
 
 export interface OpenLinkOptions extends LinkOptions {
   readonly address: NodeAddress;

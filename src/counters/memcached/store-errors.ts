@@ -1,6 +1,5 @@
 import { StoreError, type StoreFault } from '../../core/errors';
-
-const LONGEST_TEXT = 200;
+import { shorten } from '../../platform/errors';
 
 /** Makes the errors of one node. */
 export interface NodeErrors {
@@ -47,14 +46,4 @@ export function checkIsError(line: string, command: string): void {
 /** What the caller may be told as it is. */
 export function toKeyError(message: string): StoreError {
   return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
-}
-
-/** What went wrong, in words; a connection to several addresses fails with a code and no message. */
-export function toReason(error: unknown): string {
-  const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
-  return shorten(message || code || String(error));
-}
-
-function shorten(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }

@@ -18,12 +18,6 @@ export type RedisStoreAddress =
     }
   | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
-/** Who we are to a Redis server; without a name its default user. */
-export interface RedisAuth {
-  readonly username: string | undefined;
-  readonly password: string;
-}
-
 /** The address as it stands in messages. */
 export function toAddressText(address: RedisStoreAddress): string {
   switch (address.kind) {

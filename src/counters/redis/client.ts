@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { type ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import { serverNameOf } from '../../platform/server-name';
+import { toReason } from '../../platform/errors';
 import { type RedisAddress } from './address';
 import { type RedisTls } from './options';
-import { toReason } from './store-errors';
 
 /**
  * One client is one connection: it never connects again and never sends a command twice. What was

@@ -1,9 +1,9 @@
 import type { Observable } from 'rxjs';
 import { StoreError } from '../../core/errors';
 import { createSnapshot, createStopSignal, keepConnected } from '../../../streams';
+import { toReason } from '../../platform/errors';
 import { type Link } from './link';
 import { type NodeOptions, type RedisCountersDeps } from './options';
-import { toReason } from './store-errors';
 
 /** Keeps one connection to a server: opens it, and opens it again whenever it is lost. */
 export interface Connection {

@@ -1,5 +1,5 @@
+import { toReason } from '../../platform/errors';
 import { type Link } from './link';
-import { toReason } from './store-errors';
 
 /** Opens connections beside the main one when they are needed. */
 export interface Growth {

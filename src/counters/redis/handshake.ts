@@ -1,7 +1,8 @@
 import { type Redis, ReplyError } from 'ioredis';
-import { type RedisAuth } from './address';
+import { toReason } from '../../platform/errors';
+import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
-import { isLackOfScripts, toReason } from './store-errors';
+import { isLackOfScripts, isWrongServer } from './store-errors';
 
 /** What a connection turned out to be able to do. */
 export interface Abilities {
@@ -10,7 +11,8 @@ export interface Abilities {
 }
 
 export interface HandshakeOptions {
-  readonly auth: RedisAuth | undefined;
+  readonly auth: Credentials | undefined;
+  readonly database: number;
   /** The script to load; undefined: no scripts. */
   readonly script: Script | undefined;
   readonly mustBeMaster: boolean;
@@ -22,16 +24,17 @@ export class ClosedOnScript extends Error {
 }
 
 /**
- * Makes a new connection ready for use: authenticates, sees that the server serves (PING is refused
+ * Makes a new connection ready for use: authenticates, selects the database, sees that the server serves (PING is refused
  * while it loads, waits for its master or wants a password), and loads the script. Loading by an EVAL
  * without keys tells proxies too: those that pass a script on to the shard of its first key, which
  * would count in the wrong place, refuse one that has none.
  */
 export async function shakeHands(
   client: Redis,
-  { auth, script, mustBeMaster }: HandshakeOptions,
+  { auth, database, script, mustBeMaster }: HandshakeOptions,
 ): Promise<Abilities> {
   if (auth !== undefined) await authenticate(client, auth);
+  if (database !== 0) await selectDatabase(client, database);
   await ping(client);
   if (mustBeMaster) await checkRole(client);
   return { scriptsRefused: script === undefined ? undefined : await loadScript(client, script) };
@@ -39,7 +42,7 @@ export async function shakeHands(
 
 export async function authenticate(
   client: Redis,
-  { username, password }: RedisAuth,
+  { username, password }: Credentials,
 ): Promise<void> {
   const args = username === undefined ? [password] : [username, password];
   try {
@@ -47,6 +50,15 @@ export async function authenticate(
   } catch (error) {
     // A server that does not know AUTH repeats its arguments.
     throw new Error(toReason(error).replaceAll(password, '***'));
+  }
+}
+
+async function selectDatabase(client: Redis, database: number): Promise<void> {
+  try {
+    await client.call('SELECT', database);
+  } catch (error) {
+    if (!isReplyError(error) || isWrongServer(error.message)) throw error;
+    throw new Error(`database ${String(database)} cannot be selected: ${toReason(error)}`);
   }
 }
 

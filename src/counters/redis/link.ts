@@ -1,17 +1,12 @@
 import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
+import { toReason } from '../../platform/errors';
 import { destroyClient } from './client';
 import { createExchanges, type Exchanges } from './exchanges';
 import { isReplyError } from './handshake';
 import { type Scripts } from './lua';
 import { createRecentKeys, type RecentKeys } from './recent-keys';
-import {
-  isWrongServer,
-  toAnswerError,
-  toLostError,
-  toReason,
-  toTimeoutError,
-} from './store-errors';
+import { isWrongServer, toAnswerError, toLostError, toTimeoutError } from './store-errors';
 
 /** A connection that is ready for use, with what waits for its answers. */
 export interface Link {

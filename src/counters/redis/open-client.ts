@@ -1,8 +1,8 @@
 import { type Redis } from 'ioredis';
+import { toReason } from '../../platform/errors';
 import { type RedisAddress } from './address';
 import { createClient, destroyClient } from './client';
 import { type RedisTls } from './options';
-import { toReason } from './store-errors';
 
 export interface OpenClientOptions {
   readonly address: RedisAddress;
@@ -41,7 +41,13 @@ export async function openClient<T>(
   const noteFault = (error: unknown): void => {
     fault ??= toReason(error);
   };
-  const timer = setTimeout(giveUp, attemptMs, `no answer within ${String(attemptMs)} ms`);
+  const timer = setTimeout(() => {
+    // Redis waits for the end of a line, which the first words of TLS do not have.
+    const isConnected = (client as { stream?: Redis['stream'] }).stream?.connecting === false;
+    const hint = options.tls !== undefined && client.status === 'connecting' && isConnected;
+    const guess = hint ? ': the server may speak no TLS' : '';
+    giveUp(`no answer within ${String(attemptMs)} ms${guess}`);
+  }, attemptMs);
   signal.addEventListener('abort', stop);
   client.on('error', noteFault);
   try {

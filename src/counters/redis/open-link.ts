@@ -1,4 +1,5 @@
 import { type Redis } from 'ioredis';
+import { readCredentials } from '../../platform/credentials-source';
 import { ClosedOnScript, shakeHands, type Abilities } from './handshake';
 import { createLink, type Link, type LinkDeps } from './link';
 import { CLUSTER_SCRIPTS, SCRIPTS, type Script } from './lua';
@@ -37,9 +38,10 @@ async function connect(
   options: OpenOptions,
   script: Script | undefined,
 ): Promise<Abilities & { readonly client: Redis }> {
-  const { auth, mustBeMaster = false } = options;
+  const { mustBeMaster = false, database = 0 } = options;
+  const auth = await readCredentials(options.auth);
   const { client, result } = await openClient(options, (opened) =>
-    shakeHands(opened, { auth, script, mustBeMaster }),
+    shakeHands(opened, { auth, database, script, mustBeMaster }),
   );
   return { client, ...result };
 }

@@ -1,5 +1,6 @@
 import { type Random, type Statistics } from '../../core/ports';
-import { type RedisAddress, type RedisAuth, type RedisStoreAddress } from './address';
+import { type CredentialsSource } from '../../platform/credentials-source';
+import { type RedisAddress, type RedisStoreAddress } from './address';
 
 /** Files are read again for every new connection, so that renewed certificates need no restart. */
 export interface RedisTls {
@@ -23,7 +24,10 @@ export interface PoolOptions {
 
 /** What holds for every server of a store. */
 export interface ServerOptions {
-  readonly auth?: RedisAuth | undefined;
+  /** Who we are; without a name the server's default user. */
+  readonly auth?: CredentialsSource | undefined;
+  /** Selected on every connection; 0 when undefined. */
+  readonly database?: number;
   readonly tls?: RedisTls | undefined;
   /** Every batch settles within this time, counted from its `add`. */
   readonly timeoutMs: number;
@@ -40,7 +44,7 @@ export interface ServerOptions {
 export interface RedisCountersOptions extends ServerOptions {
   readonly address: RedisStoreAddress;
   /** Who we are to sentinels, and how we talk to them: nothing of it comes from `auth` and `tls`. */
-  readonly sentinelAuth?: RedisAuth | undefined;
+  readonly sentinelAuth?: CredentialsSource | undefined;
   readonly sentinelTls?: RedisTls | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
   readonly clusterParallelism?: number;

@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors';
+import { shorten, toReason } from '../../platform/errors';
 
 /** A batch that was written and not answered: it may be counted or not. */
 export class UnknownOutcome extends StoreError {}
@@ -31,8 +32,6 @@ const LACK_OF_SCRIPTS = /^(?:ERR|NOPERM|CROSSSLOT|unknown|unsupported|invalid)\b
 
 /** Answers inside a script which say that it may not use keys of several slots, or keys it did not declare. */
 const KEYS_REFUSED = /hash to the same slot|CROSSSLOT|undeclared key/i;
-
-const LONGEST_TEXT = 200;
 
 export function isWrongServer(answer: string): boolean {
   return WRONG_SERVER.test(answer);
@@ -91,14 +90,4 @@ export function toNoCountError(store: string, answer: unknown): StoreError {
 
 export function toUnavailableError(store: string, reason: string): StoreError {
   return new StoreError('store_unavailable', `redis ${store} is not available: ${reason}`);
-}
-
-/** What went wrong, in words; a connection to several addresses fails with a code and no message. */
-export function toReason(error: unknown): string {
-  const { message = '', code = '' } = Object(error) as { message?: string; code?: string };
-  return shorten(message || code || String(error));
-}
-
-function shorten(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import type { Logger } from '../../platform/logger/logger';
+import { toReason } from '../../platform/errors';
 import { KeysUnavailable } from './jwt-verifier';
 
 export interface KeySetDeps {
@@ -40,7 +41,7 @@ export function createKeySet(
       if (failure !== undefined) logger.info('read the key set', { keys: name });
       failure = undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = toReason(error);
       const kept = find === undefined ? 'no JWT can be checked' : 'its last content stays';
       if (failure !== reason)
         logger.error(`the key set cannot be read, ${kept}`, { keys: name, reason });
@@ -62,7 +63,7 @@ export function createKeySet(
   /** A key that is there and cannot be used (a private one, a point off its curve) refuses its tokens. */
   const warnOfKey = (error: unknown): void => {
     if (error instanceof errors.JWKSNoMatchingKey) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     if (reason !== warnedOf)
       logger.warn('the key set has a key that cannot be used, tokens that name it are refused', {
         keys: name,

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { toReason } from '../../platform/errors';
 
 /** Far more than any set of public keys. */
 const MOST_BYTES = 1_048_576;
@@ -8,7 +9,7 @@ export function loadKeysByUrl(url: string, timeoutMs: number) {
   return async (): Promise<unknown> => {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { redirect: 'error', signal }).catch((error: unknown) => {
-      throw new Error(reasonOf(error), { cause: error });
+      throw new Error(toReason(error), { cause: error });
     });
     if (response.status !== 200) {
       await response.body?.cancel();
@@ -31,13 +32,6 @@ async function readBounded({ body }: Response): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The platform says "fetch failed" and keeps the reason to itself. */
-function reasonOf(error: unknown): string {
-  const { message = '', cause } = Object(error) as { message?: string; cause?: unknown };
-  const { message: inner = '' } = Object(cause) as { message?: string };
-  return inner === '' ? message : inner;
 }
 
 /** The message of JSON.parse would quote the text. */

@@ -1,6 +1,7 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
 import { loadProtos, RATE_LIMIT_PROTO } from '../../platform/proto/proto-files';
+import { toReason } from '../../platform/errors';
 import { DOMAIN, type Decisions } from './decisions';
 import type { RemoteOptions } from './json-decisions';
 import { readDecision, type RawDecision } from './proto-json';
@@ -28,7 +29,7 @@ export function createGrpcDecisions({ target, timeoutMs }: RemoteOptions): Decis
           { deadline: Date.now() + timeoutMs },
           (error, response) => {
             if (error === null) resolve(readDecision(response ?? {}));
-            else reject(new Error(`${target}: ${error.message}`));
+            else reject(new Error(`${target}: ${toReason(error)}`));
           },
         );
       }),

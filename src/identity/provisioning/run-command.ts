@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { StoreUnavailable } from '../store/store';
+import { toReason } from '../../platform/errors';
 import type { Command, CommandDeps, CommandResult, FlagValues } from './command';
 import { COMMANDS, usage } from './commands';
 
@@ -26,7 +27,7 @@ export async function runCommand(
     return print(await call.command.run(call, deps), call.asJson);
   } catch (error) {
     if (error instanceof StoreUnavailable) return failed(FAILED, `${error.message}\n`);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     return failed(FAILED, `the command failed: ${reason}\n`);
   }
 }
@@ -63,7 +64,7 @@ function parseCall(words: readonly string[]): Call {
     }
     return { command, values: positionals, flags: rest, asJson: json === true };
   } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) };
+    return { problem: toReason(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { toReason } from '../../platform/errors';
 
 export interface CallContext {
   /** What the call hangs on: its error or end is the call's. */
@@ -18,7 +19,7 @@ export function socketCall({ socket, signal, timeoutMs }: CallContext, start: St
       signal.removeEventListener('abort', aborted);
       socket.off('error', settle);
       socket.off('close', closed);
-      if (error) reject(new Error(describe(error), { cause: error }));
+      if (error) reject(new Error(toReason(error), { cause: error }));
       else resolve();
     };
     const closed = () => {
@@ -36,13 +37,4 @@ export function socketCall({ socket, signal, timeoutMs }: CallContext, start: St
     if (signal.aborted) aborted();
     else start(settle);
   });
-}
-
-/** Several addresses that all refused are an AggregateError, whose own message is empty. */
-function describe(error: Error): string {
-  if (error.message !== '') return error.message;
-  if (error instanceof AggregateError) {
-    return error.errors.map((each) => (each instanceof Error ? each.message : '')).join(', ');
-  }
-  return error.name;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Listener } from '../listener';
+import { toReason } from '../../platform/errors';
 import { createHostCheck } from './allowed-host';
 import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
@@ -121,7 +122,7 @@ function show(
   try {
     page(query, response, request);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     send(response, 500, PLAIN, `this page failed: ${reason}\n`);
   }
 }

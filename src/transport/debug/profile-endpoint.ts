@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
+import { toReason } from '../../platform/errors';
 import type { ProfileRequest } from './profiles/profiles';
 import type * as Profiles from './profiles/profiles';
 
@@ -27,7 +28,7 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
       });
       response.end(file.bytes);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = toReason(error);
       const isStopped = abort.signal.aborted;
       response.writeHead(isStopped ? 503 : 500, TEXT);
       response.end(isStopped ? 'the service is stopping\n' : `no profile: ${reason}\n`);

@@ -31,7 +31,9 @@ const storeCases = (prefix: string): readonly Case[] => [
   [`${prefix}_CLUSTER_PIPELINE_PARALLELISM`, 0, '1', 1, '1.5'],
   flag(`${prefix}_TLS`, false),
   [`${prefix}_AUTH`, undefined, 'u:p', { username: 'u', password: 'p' }, 'u:'],
+  file(`${prefix}_AUTH_FILE`),
   [`${prefix}_SENTINEL_AUTH`, undefined, 'p', { username: undefined, password: 'p' }, ':'],
+  file(`${prefix}_SENTINEL_AUTH_FILE`),
 ];
 
 const collectorCases = (prefix: string): readonly Case[] => [

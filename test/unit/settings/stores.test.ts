@@ -86,7 +86,7 @@ describe('the address of the store', () => {
       'KVSTORE_URL="unix://": expected the path of a unix socket',
     ],
     [
-      { REDIS_URL: 'redis://:hush@redis:6379/3' },
+      { REDIS_URL: 'redis://:hush@redis:6379/three' },
       'REDIS_URL (value not shown): expected <host>:<port> or the path of a unix socket',
     ],
   ])('is refused in %j', (env, problem) => {
@@ -142,6 +142,7 @@ describe('the store', () => {
     });
     expect(store).toEqual({
       address: { kind: 'tcp', host: 'redis', port: 6379 },
+      database: 0,
       timeoutMs: 300,
       pipelineWindowMs: 0.15,
       tls: { certFile: '/c', keyFile: '/k', caFile: '/a', skipHostnameVerification: true },
@@ -178,6 +179,82 @@ describe('the store', () => {
   });
 
   it.each([
+    ['single', 'redis://redis:1/11', 11],
+    ['single', 'redis://:p@redis?db=11', 11],
+    ['single', 'rediss://redis:1/?db=11', 11],
+    ['single', 'redis://redis:1/11?db=11', 11],
+    ['single', 'redis://redis:1/0', 0],
+    ['single', 'redis:1', 0],
+    ['sentinel', 'mymaster/11,s:1', 11],
+    ['sentinel', 'mymaster?db=11,s:1,s:2', 11],
+    ['sentinel', 'mymaster,s:1', 0],
+  ])('takes the database from the URL (%s: %s)', (type, url, database) => {
+    const env = { REDIS_TYPE: type, REDIS_URL: url };
+    expect(settingsOf(env).store?.database).toBe(database);
+    const second = { REDIS_PERSECOND_TYPE: type, REDIS_PERSECOND_URL: url };
+    const { perSecondStore } = settingsOf({ REDIS_URL: 'a:1', REDIS_PERSECOND: 'true', ...second });
+    expect(perSecondStore?.database).toBe(database);
+  });
+
+  it.each(['a:1,b:2/11', 'redis://a:1/11', 'a:1,b:2?db=11'])(
+    'refuses a database of a cluster, which has none (%s)',
+    (url) => {
+      const env = { REDIS_TYPE: 'cluster', REDIS_URL: url, REDIS_PIPELINE_WINDOW: '150us' };
+      expect(problemsOf(env)).toEqual([
+        `REDIS_URL=${JSON.stringify(url)}: expected no database: a cluster has database 0 only`,
+      ]);
+    },
+  );
+
+  it('takes a file in place of credentials, of its own for each store and for sentinels', () => {
+    const { store, perSecondStore } = settingsOf({
+      REDIS_URL: 'redis://:old@redis:1',
+      REDIS_AUTH_FILE: '/run/a',
+      REDIS_SENTINEL_AUTH_FILE: '/run/s',
+      REDIS_PERSECOND: 'true',
+      REDIS_PERSECOND_URL: 'b:2',
+      REDIS_PERSECOND_AUTH_FILE: '/run/b',
+      REDIS_PERSECOND_SENTINEL_AUTH_FILE: '/run/t',
+    });
+    expect([store?.auth, store?.sentinelAuth]).toEqual([{ file: '/run/a' }, { file: '/run/s' }]);
+    expect([perSecondStore?.auth, perSecondStore?.sentinelAuth]).toEqual([
+      { file: '/run/b' },
+      { file: '/run/t' },
+    ]);
+  });
+
+  it.each(['AUTH', 'SENTINEL_AUTH', 'PERSECOND_AUTH', 'PERSECOND_SENTINEL_AUTH'])(
+    'takes %s or its file, not both',
+    (name) => {
+      const env = { REDIS_URL: 'a:1', [`REDIS_${name}`]: 'p', [`REDIS_${name}_FILE`]: '/run/p' };
+      expect(problemsOf(env)).toEqual([
+        `REDIS_${name}_FILE="/run/p": expected REDIS_${name} (value not shown) not to be set too`,
+      ]);
+    },
+  );
+
+  it('names the files that connections need as they were written, of what is in use', () => {
+    const env = {
+      REDIS_URL: 'a:1',
+      REDIS_AUTH_FILE: '/run/p',
+      REDIS_TLS_CACERT: '/ca',
+      REDIS_PERSECOND_AUTH_FILE: '/run/unused',
+      CONFIG_GRPC_XDS_SERVER_TLS_CACERT: '/unused',
+    };
+    const password = { setting: 'REDIS_AUTH_FILE="/run/p"', file: '/run/p', holds: 'credentials' };
+    const authority = { setting: 'REDIS_TLS_CACERT="/ca"', file: '/ca', holds: 'pem' };
+    expect(settingsOf(env).clientFiles).toEqual({ stores: [password], rules: [] });
+    expect(settingsOf({ ...env, REDIS_TLS: 'true' }).clientFiles.stores).toEqual([
+      authority,
+      password,
+    ]);
+  });
+
+  it.each([
+    'redis://a:1/b',
+    'redis://a:1/1?db=2',
+    'redis://a:1?database=2',
+    'redis://a:1/-1',
     'redis://p@redis:1',
     'redis://u:@redis:1',
     'redis://:%zz@redis:1',

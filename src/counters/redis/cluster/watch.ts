@@ -3,7 +3,7 @@ import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../..
 import { type HostAndPort } from '../address';
 import { type Fleet } from '../fleet';
 import { type RedisCountersDeps } from '../options';
-import { toReason } from '../store-errors';
+import { toReason } from '../../../platform/errors';
 import { type Members } from './members';
 import { readSlotMap, type SlotMap } from './slot-map';
 

@@ -1,5 +1,6 @@
 import { type Redis } from 'ioredis';
-import { toAddressText, type HostAndPort, type RedisAddress, type RedisAuth } from '../address';
+import { readCredentials, type CredentialsSource } from '../../../platform/credentials-source';
+import { toAddressText, type HostAndPort, type RedisAddress } from '../address';
 import { destroyClient } from '../client';
 import { authenticate } from '../handshake';
 import { openClient } from '../open-client';
@@ -23,14 +24,14 @@ export interface Sentinel {
 
 export interface SentinelOptions {
   readonly masterName: string;
-  readonly auth: RedisAuth | undefined;
+  readonly auth: CredentialsSource | undefined;
   readonly tls: RedisTls | undefined;
   /** An answer takes no longer, connecting included. */
   readonly answerMs: number;
 }
 
 export function createSentinel(place: HostAndPort, options: SentinelOptions): Sentinel {
-  const { masterName, auth, tls, answerMs } = options;
+  const { masterName, tls, answerMs } = options;
   const address: RedisAddress = { kind: 'tcp', ...place };
   let client: Redis | undefined;
 
@@ -39,6 +40,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
     client = undefined;
   };
   const connect = async (signal: AbortSignal): Promise<Redis> => {
+    const auth = await readCredentials(options.auth);
     const { client: opened } = await openClient(
       { address, tls, attemptMs: answerMs, signal },
       async (fresh) => {

@@ -6,8 +6,9 @@ import { type Node } from '../node';
 import { type RedisCountersOptions } from '../options';
 import { type PoolDeps } from '../pool';
 import { refuseIfNothing } from '../split-batch';
-import { toReason, toUnavailableError } from '../store-errors';
+import { toUnavailableError } from '../store-errors';
 import { type RedisStore } from '../redis-store';
+import { toReason } from '../../../platform/errors';
 import { createSentinel, type Sentinel } from './ask-sentinel';
 import { createViews } from './newest-view';
 

@@ -1,6 +1,7 @@
 import type { Logger } from '../../../platform/logger/logger';
 import type { LiveSession, SessionRecord } from '../records';
 import { StoreUnavailable, type IdentityStore } from '../store';
+import { toReason } from '../../../platform/errors';
 import { addToken, draftOf, endSession, endSessionsOf } from './changes';
 import type { Expiring, StoreDocument } from './document';
 import { changeDocument } from './document-file';
@@ -129,6 +130,6 @@ export function createEmbeddedStore(
 }
 
 export function toUnavailable(file: string, cause: unknown): StoreUnavailable {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = toReason(cause);
   return new StoreUnavailable(`the store file ${file} cannot be used: ${reason}`, { cause });
 }

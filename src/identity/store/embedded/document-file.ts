@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { toReason } from '../../../platform/errors';
 import { EMPTY_DOCUMENT, parseDocument, printDocument, type StoreDocument } from './document';
 import { isCode } from './error-code';
 import { withLock } from './lock';
@@ -21,7 +22,7 @@ export async function readDocument(file: string): Promise<StoreDocument | undefi
   try {
     return parseDocument(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = toReason(error);
     throw new Error(`it is damaged: ${reason}`, { cause: error });
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import type { Logger } from '../../../platform/logger/logger';
 import { StoreUnavailable } from '../store';
+import { toReason } from '../../../platform/errors';
 import { EMPTY_DOCUMENT, type StoreDocument } from './document';
 import { fileSignature, readDocument } from './document-file';
 
@@ -60,7 +61,7 @@ export function createFollower(file: string, logger: Logger): Follower {
       signature = await fileSignature(file);
       if (signature !== seen) await take(signature);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = toReason(error);
       const isNews = failure !== reason || (signature !== undefined && signature !== seen);
       failure = reason;
       seen = signature ?? 'failed';

@@ -5,6 +5,7 @@ import type { Logger } from '../../../platform/logger/logger';
 import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
 import type { ApiKeyRecord, LiveSession } from '../records';
 import { StoreUnavailable, type IdentityStore } from '../store';
+import { toReason } from '../../../platform/errors';
 import { printIncarnate, splitIncarnate } from './incarnation';
 import { API_KEYS_KEY, sessionKey, sessionsOfKey, tokenKey, userKey, USERS_KEY } from './keys';
 import { openRedis, type RedisStoreOptions } from './open-redis';
@@ -190,6 +191,5 @@ function parseJson(text: string): unknown {
 
 /** An error of Redis names the command; its arguments, which hold records, stay behind. */
 function toUnavailable(error: unknown): StoreUnavailable {
-  const { message = '' } = Object(error) as { message?: string };
-  return new StoreUnavailable(`the identity store did not answer: ${message.slice(0, 200)}`);
+  return new StoreUnavailable(`the identity store did not answer: ${toReason(error)}`);
 }

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
+import type { Credentials } from '../../../platform/env-table/credentials';
 import type { Logger } from '../../../platform/logger/logger';
 import { serverNameOf } from '../../../platform/server-name';
+import { toReason } from '../../../platform/errors';
 
 interface Place {
   readonly host: string;
   readonly port: number;
-}
-
-interface Auth {
-  readonly username: string | undefined;
-  readonly password: string;
 }
 
 export interface RedisStoreOptions {
@@ -24,8 +22,10 @@ export interface RedisStoreOptions {
         readonly sentinels: readonly Place[];
       }
     | { readonly kind: 'cluster'; readonly nodes: readonly Place[] };
-  readonly auth: Auth | undefined;
-  readonly sentinelAuth: Auth | undefined;
+  readonly auth: CredentialsSource | undefined;
+  readonly sentinelAuth: CredentialsSource | undefined;
+  /** Selected on every connection; 0 when undefined. */
+  readonly database?: number;
   /** For the servers and for the sentinels. */
   readonly tls:
     | {
@@ -55,12 +55,13 @@ export type StoreClient = Redis;
 export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClient {
   const { address } = options;
   const redis = connectTo(options);
-  logConnection(redis, nameOf(address), logger);
+  const fault = keepCredentials(redis, options);
+  logConnection(redis, nameOf(address), logger, fault);
   return redis;
 }
 
 function connectTo(options: RedisStoreOptions): StoreClient {
-  const { address, sentinelAuth, timeoutMs } = options;
+  const { address, timeoutMs } = options;
   const tls = options.tls === undefined ? undefined : readTls(options.tls);
   const common = toCommon(options, tls);
   switch (address.kind) {
@@ -79,10 +80,7 @@ function connectTo(options: RedisStoreOptions): StoreClient {
         },
         sentinelRetryStrategy: retryAfterMs,
         sentinelCommandTimeout: timeoutMs,
-        ...(sentinelAuth === undefined ? {} : { sentinelPassword: sentinelAuth.password }),
-        ...(sentinelAuth?.username === undefined
-          ? {}
-          : { sentinelUsername: sentinelAuth.username }),
+        ...toSentinelAuth(options),
         ...(tls === undefined
           ? {}
           : {
@@ -110,14 +108,26 @@ function connectTo(options: RedisStoreOptions): StoreClient {
   }
 }
 
+function toSentinelAuth({ sentinelAuth }: RedisStoreOptions) {
+  if (sentinelAuth === undefined) return {};
+  const { username, password } = readCredentialsNow(sentinelAuth);
+  return {
+    sentinelPassword: password,
+    ...(username === undefined ? {} : { sentinelUsername: username }),
+  };
+}
+
 function retryAfterMs(attempt: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS);
 }
 
-function toCommon({ auth, timeoutMs }: RedisStoreOptions, tls: ConnectionOptions | undefined) {
+function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined) {
+  const { auth, timeoutMs, database = 0 } = options;
+  const known = auth && readCredentialsNow(auth);
   return {
-    ...(auth === undefined ? {} : { password: auth.password }),
-    ...(auth?.username === undefined ? {} : { username: auth.username }),
+    db: database,
+    ...(known === undefined ? {} : { password: known.password }),
+    ...(known?.username === undefined ? {} : { username: known.username }),
     ...(tls === undefined ? {} : { tls }),
     lazyConnect: true,
     enableOfflineQueue: false,
@@ -164,15 +174,68 @@ function nameOf(address: RedisStoreOptions['address']): string {
   }
 }
 
+/**
+ * Lets every new connection read its credentials again where they are in files, and ends one that could
+ * not read them or select its database: the client would go on without. Answers why that was so last.
+ */
+function keepCredentials(
+  redis: StoreClient,
+  { address, auth, sentinelAuth }: RedisStoreOptions,
+): () => string | undefined {
+  const faults = new Map<CredentialsSource, string>();
+  const read = (source: CredentialsSource): Credentials | undefined => {
+    try {
+      const known = readCredentialsNow(source);
+      faults.delete(source);
+      return known;
+    } catch (error) {
+      faults.set(source, toReason(error));
+      return undefined;
+    }
+  };
+  const keep = (client: Redis): void => {
+    const { options } = client;
+    if (auth !== undefined && 'file' in auth) {
+      Object.defineProperties(options, {
+        username: { get: () => read(auth)?.username },
+        password: { get: () => read(auth)?.password },
+      });
+    }
+    if (sentinelAuth !== undefined && 'file' in sentinelAuth) {
+      Object.defineProperties(options, {
+        sentinelUsername: { get: () => read(sentinelAuth)?.username },
+        sentinelPassword: { get: () => read(sentinelAuth)?.password },
+      });
+    }
+    client.on('connect', () => {
+      if (faults.size > 0) client.disconnect(true);
+    });
+    client.on('error', (error: { readonly command?: { readonly name: string } }) => {
+      if (error.command?.name === 'select') client.disconnect(true);
+    });
+  };
+  if (address.kind === 'cluster') redis.on('+node', keep);
+  else keep(redis);
+  return () => [...faults.values()][0];
+}
+
 /** One line when it goes and one when it is back, however often connecting fails meanwhile. */
-function logConnection(redis: StoreClient, store: string, logger: Logger): void {
+function logConnection(
+  redis: StoreClient,
+  store: string,
+  logger: Logger,
+  fault: () => string | undefined,
+): void {
   let lastReason = '';
   let isAway = false;
   redis.on('error', (error: Error) => {
-    lastReason = error.message;
+    lastReason = toReason(error);
   });
   redis.on('close', () => {
-    if (!isAway) logger.warn(`the identity store at ${store} is away`, { reason: lastReason });
+    if (!isAway)
+      logger.warn(`the identity store at ${store} is away`, {
+        reason: fault() ?? lastReason,
+      });
     isAway = true;
   });
   redis.on('ready', () => {

@@ -202,7 +202,7 @@ describe('nodes of an SRV record', () => {
       nodes.stop();
     };
     await nodes.run();
-    expect(reasons).toEqual(['queryESRV ENOTFOUND']);
+    expect(reasons).toEqual(['the name has no address (ENOTFOUND)']);
   });
 });
 

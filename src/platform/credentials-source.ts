@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { credentials, type Credentials } from './env-table/credentials';
+import { describeCode, errorCode } from './errors';
+
+/** A file that holds credentials as their setting does; a line break at its end does not count. */
+export interface CredentialsFile {
+  readonly file: string;
+}
+
+/** Credentials, or where they are. A file is read again for each new connection, so that they can change. */
+export type CredentialsSource = Credentials | CredentialsFile;
+
+/** Rejects with an error that names the file and never what it holds. */
+export async function readCredentials(
+  source: CredentialsSource | undefined,
+): Promise<Credentials | undefined> {
+  if (source === undefined || !('file' in source)) return source;
+  const text = await readFile(source.file, 'utf8').catch((error: unknown) => {
+    throw toReadError(source, error);
+  });
+  return parse(source, text);
+}
+
+/** The same at once. Throws. */
+export function readCredentialsNow(source: CredentialsSource): Credentials {
+  if (!('file' in source)) return source;
+  let text: string;
+  try {
+    text = readFileSync(source.file, 'utf8');
+  } catch (error) {
+    throw toReadError(source, error);
+  }
+  return parse(source, text);
+}
+
+function toReadError({ file }: CredentialsFile, error: unknown): Error {
+  const reason = describeCode(errorCode(error));
+  return new Error(`cannot read the credentials in ${file}: ${reason}`, { cause: error });
+}
+
+function parse({ file }: CredentialsFile, text: string): Credentials {
+  const parsed = credentials.parse(text.replace(/\r?\n$/, ''));
+  if (parsed === undefined) throw new Error(`${file}: expected ${credentials.expected}`);
+  return parsed;
+}
