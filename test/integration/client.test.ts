@@ -194,7 +194,7 @@ describe('ratelimit-client', () => {
     ],
     [['-nope'], 'no such flag: -nope'],
     [['-__proto__'], 'no such flag: -__proto__'],
-    [['domain'], '"domain" is no flag'],
+    [['domain'], '"domain" is not a flag'],
     [['-json=maybe', ...ASK], '-json is "maybe", expected true or false'],
     [
       ['-hits_addend', '-1', ...ASK],

@@ -23,7 +23,7 @@ export function receiveHeaders<S>(
     failConnection(
       connection,
       ErrorCode.protocolError,
-      'headers came on a stream that is no client stream',
+      'HEADERS on a server-initiated stream id',
     );
     return;
   }

@@ -7,7 +7,7 @@ type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
 
 const MALFORMED = grpcError(
   GRPC_STATUS.INVALID_ARGUMENT,
-  'the message is no ServerReflectionRequest',
+  'not a valid ServerReflectionRequest',
 );
 
 /** Registers the reflection service; the returned function ends the calls that are open. */

@@ -12,7 +12,7 @@ export interface ReflectionMethod {
 
 const MALFORMED = grpcError(
   GRPC_STATUS.INVALID_ARGUMENT,
-  'the message is no ServerReflectionRequest',
+  'not a valid ServerReflectionRequest',
 );
 
 export function createReflectionMethod(): ReflectionMethod {
