@@ -59,7 +59,9 @@ export function readFlags(args: readonly string[]): FlagValues {
 function splitFlag(arg: string): { readonly name: FlagName; readonly value: string | undefined } {
   const [, written, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
   if (written === undefined) {
-    throw new UsageError(`${JSON.stringify(arg)} is not a flag: flags begin with a dash, see -help`);
+    throw new UsageError(
+      `${JSON.stringify(arg)} is not a flag: flags begin with a dash, see -help`,
+    );
   }
   const name = Object.hasOwn(ALIASES, written) ? (ALIASES[written] as FlagName) : written;
   if (!Object.hasOwn(FLAGS, name)) throw new UsageError(`no such flag: -${name}; see -help`);
