@@ -40,25 +40,31 @@ const texts = pages
   .map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 function commandsOf({ file, text }: { file: string; text: string }): readonly Printed[] {
-  const commands: Printed[] = [];
-  for (const [, language = '', block = ''] of text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)) {
-    if (language !== '' && language !== 'sh') continue;
-    const lines = block
-      .replaceAll(/\\\n\s*/g, '')
-      .trimEnd()
-      .split('\n');
-    for (const [index, line] of lines.entries()) {
-      const command = line.replace(/^\$ /, '').replace(/\s+# .*$/, '');
-      const rest = lines.slice(index + 1);
-      const end = rest.findIndex((next) => next.startsWith('$ '));
-      const output = line.startsWith('$ ') ? rest.slice(0, end < 0 ? rest.length : end) : [];
-      if (PROGRAM.test(command)) commands.push({ file, command, output });
-    }
-  }
+  const blocks = [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)];
+  const shell = blocks.filter(([, language = '']) => ['', 'sh'].includes(language));
   const prose = text.replaceAll(/^```[^]*?^```$/gm, '');
-  for (const [, command = ''] of prose.matchAll(/`(npx (?:ratelimit|identity)[^`]*)`/g))
-    commands.push({ file, command, output: [] });
-  return commands;
+  const inline = [...prose.matchAll(/`(npx (?:ratelimit|identity)[^`]*)`/g)];
+  return [
+    ...shell.flatMap(([, , block = '']) => commandsIn(block)),
+    ...inline.map(([, command = '']) => ({ command, output: [] })),
+  ].map((one) => ({ file, ...one }));
+}
+
+function commandsIn(block: string): readonly Omit<Printed, 'file'>[] {
+  const lines = block
+    .replaceAll(/\\\n\s*/g, '')
+    .trimEnd()
+    .split('\n');
+  const all = lines.map((line, index) => ({
+    command: line.replace(/^\$ /, '').replace(/\s+# .*$/, ''),
+    output: line.startsWith('$ ') ? untilNextCommand(lines.slice(index + 1)) : [],
+  }));
+  return all.filter(({ command }) => PROGRAM.test(command));
+}
+
+function untilNextCommand(lines: readonly string[]): readonly string[] {
+  const end = lines.findIndex((line) => line.startsWith('$ '));
+  return end < 0 ? lines : lines.slice(0, end);
 }
 
 const printed = texts.flatMap(commandsOf);
