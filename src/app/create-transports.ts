@@ -4,7 +4,7 @@ import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { HttpLimits } from '../platform/http-listener';
-import type { ListenAddress } from '../platform/listen-address';
+import { listenAt, type ListenAddress } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
@@ -100,13 +100,29 @@ export function createTransports(
   return {
     questions$: merge(grpc.questions$, http.questions$),
     run$: merge(grpc.run$, http.run$, debug.run$),
-    listen: () => Promise.all([grpc.listen(), http.listen(), debug.listen()]),
+    async listen() {
+      const opening = [
+        listenAt(grpc, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' }),
+        listenAt(http, { host: 'HOST', port: 'PORT' }),
+        listenAt(debug, { host: 'DEBUG_HOST', port: 'DEBUG_PORT' }),
+      ] as const;
+      throwAll(await Promise.allSettled(opening));
+      return Promise.all(opening);
+    },
     async close(withinMs) {
       certificates?.close();
       await Promise.all([grpc.close(withinMs), http.close(withinMs)]);
       await debug.close(withinMs);
     },
   };
+}
+
+/** All that failed, as one error: an operator shall see every address that cannot be had. */
+function throwAll(results: readonly PromiseSettledResult<unknown>[]): void {
+  const errors = results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  );
+  if (errors.length > 0) throw new AggregateError(errors);
 }
 
 /** GRPC_TRANSPORT: our own engine, or the library's server as the conservative alternative. */

@@ -26,13 +26,14 @@ export function followRules(
   return loads$.pipe(
     map((load) => {
       for (const problem of load.problems) logProblem(logger, problem);
+      const durationMs = Math.round(load.durationMs);
       const version = load.version === undefined ? {} : { version: load.version };
       if (load.ok) {
         statistics.count('ratelimit.service.config_load_success', 1);
         rules.set(load.rules);
         outages.worked(RULES);
-        const { domainCount: domains, ruleCount: descriptors, durationMs } = load;
-        const limits = load.rules.limitCount;
+        const { domainCount: domains, ruleCount: descriptors } = load;
+        const { limitCount: limits } = load.rules;
         logger.info('loaded the rules', { ...version, domains, descriptors, limits, durationMs });
         logRules(logger, load.rules);
       } else {
@@ -43,19 +44,23 @@ export function followRules(
           failing: `the rules were not loaded, ${kept}`,
           ended: 'the rules are good again',
         } as const;
-        outages.failed(RULES, lines, { ...version, durationMs: load.durationMs });
+        outages.failed(RULES, lines, { ...version, durationMs });
       }
       return load;
     }),
   );
 }
 
+/** Place and reason are fields, for what reads the log; line 0 stands for the whole file, no file for all of them. */
 function logProblem(logger: Logger, problem: RuleProblem): void {
   const { severity, file, line, column, message } = problem;
-  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
-  const text = place === '' ? message : `${place}: ${message}`;
-  if (severity === 'error') logger.error(text);
-  else logger.warn(text);
+  const fields = {
+    ...(file !== '' && { file }),
+    ...(line > 0 && { line, column }),
+    error: message,
+  };
+  if (severity === 'error') logger.error('a mistake in the rules', fields);
+  else logger.warn('a warning about the rules', fields);
 }
 
 /** Most lines about single rules in one load: a log is for people. */

@@ -1,30 +1,22 @@
-import { map, type Observable } from 'rxjs';
-import { fromSignals, orderlyStop, type StopEnd } from '../../streams';
 import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/hush-server-name';
 import { createLogger } from '../platform/logger/create-logger';
-import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';
-import type { Settings } from '../settings/settings';
 import { settingsHelp } from '../settings/settings-help';
 import { createRegistry } from '../stats/registry';
 import { banner } from './banner';
 import { chooseCounters } from './choose-counters';
 import { parseCommandLine, USAGE } from './command-line';
-import { createApp, type App } from './create-app';
+import { createApp } from './create-app';
 import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
+import { endOnFaults, endOnSignals, failStart } from './process-end';
 import { describeRuleSource, ruleLoads } from './rule-source';
 import { startTracing } from './start-tracing';
 import { checkClientFiles } from './tls/check-client-files';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
-
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-/** 1 for what did not end in order. */
-const EXIT_CODES: Readonly<Record<StopEnd, number>> = { stopped: 0, interrupted: 1, late: 1 };
 
 /** The service from its command line to its exit code: 0 after a stop, 2 after a wrong argument, 1 after anything else. */
 export async function runService(process: NodeJS.Process): Promise<void> {
@@ -48,22 +40,13 @@ export async function runService(process: NodeJS.Process): Promise<void> {
 
 async function serve(process: NodeJS.Process): Promise<void> {
   hushServerNameWarning(process);
-  const { env, stdout, stderr } = process;
+  const { env, stdout } = process;
   const read = readSettings(env);
-  if (!read.ok) {
-    stderr.write(`${read.problems.join('\n')}\nratelimit --help lists all settings\n`);
-    process.exitCode = 1;
-    return;
-  }
+  if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
   const { settings, warnings } = read;
   checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
   const logger = createLogger(settings.logging);
-  const crash = (error: unknown) => {
-    logger.error('ending because of a fault', { error });
-    process.exit(1);
-  };
-  process.on('unhandledRejection', crash);
-  process.on('uncaughtException', crash);
+  const crash = endOnFaults(process, logger);
 
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
@@ -79,7 +62,10 @@ async function serve(process: NodeJS.Process): Promise<void> {
   const loads$ = ruleLoads(settings, { ...deps, outages });
   const tracing = startTracing(settings, { ...deps, statistics: registry });
   const app = createApp(settings, { ...deps, registry, store, loads$, outages, tracing });
-  stopOnSignals(process, app, settings, logger).subscribe((code) => process.exit(code));
+  endOnSignals(process, logger, {
+    stop: () => app.stop(),
+    withinMs: settings.health.drainDelayMs + STOP_WITHIN_MS,
+  });
   app.done.catch(crash);
 
   const addresses = await app.listen();
@@ -88,31 +74,3 @@ async function serve(process: NodeJS.Process): Promise<void> {
   if (settings.logging.format === 'text' && stdout.isTTY)
     stdout.write(banner(addresses, store.description, app.rules.current));
 }
-
-/** Emits the exit code. The first signal stops in order; a second one, or a stop that takes too long, ends at once. */
-function stopOnSignals(
-  process: NodeJS.Process,
-  app: App,
-  { health }: Settings,
-  logger: Logger,
-): Observable<number> {
-  return orderlyStop({
-    signals$: fromSignals(process, SIGNALS),
-    stop(signal) {
-      logger.warn(`stopping on ${signal}`);
-      return app.stop();
-    },
-    withinMs: health.drainDelayMs + STOP_WITHIN_MS,
-  }).pipe(
-    map((end) => {
-      logger.warn(ENDS[end]);
-      return EXIT_CODES[end];
-    }),
-  );
-}
-
-const ENDS: Readonly<Record<StopEnd, string>> = {
-  stopped: 'stopped',
-  interrupted: 'ended by a second signal, before everything was answered',
-  late: 'ended because the stop took too long',
-};

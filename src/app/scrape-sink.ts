@@ -2,7 +2,7 @@ import { defer, merge } from 'rxjs';
 import type { Snapshot } from '../../streams';
 import type { Rules } from '../core/rules/rules';
 import { createHttpListener, type HttpLimits } from '../platform/http-listener';
-import { addressText } from '../platform/listen-address';
+import { addressText, listenAt } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
@@ -19,6 +19,8 @@ export interface ScrapeSinkDeps {
   readonly rules: Snapshot<Rules | undefined> | undefined;
   readonly limits: HttpLimits;
 }
+
+const SETTINGS = { host: 'PULLMETRICS_ADDR', port: 'PULLMETRICS_ADDR' };
 
 /** How long a scrape may go on when the service stops. */
 const LAST_SCRAPE_MS = 1_000;
@@ -45,7 +47,7 @@ export function createScrapeSink(
     { host, port, limits },
   );
   const listen = async () => {
-    const address = addressText(await listener.listen());
+    const address = addressText(await listenAt(listener, SETTINGS));
     logger.info(`listening for scrapes on ${address}${path}`);
   };
   return {

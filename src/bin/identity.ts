@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { runIdentity } from '../app/identity/run-identity';
+import { failStart } from '../app/process-end';
 
-void runIdentity(process).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+void runIdentity(process).catch((error: unknown) => failStart(process, error));

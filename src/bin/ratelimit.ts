@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 import { runService } from '../app/run-service';
+import { failStart } from '../app/process-end';
 
-void runService(process).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-});
+void runService(process).catch((error: unknown) => failStart(process, error));

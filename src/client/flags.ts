@@ -8,7 +8,7 @@ export interface Flag {
   readonly default?: string;
 }
 
-/** The flags by name: those of the reference's client, and ours. */
+/** The flags by name. */
 export const FLAGS = {
   dial_string: { value: 'ADDRESS', about: 'address of the service', default: 'localhost:8081' },
   domain: { value: 'DOMAIN', about: 'domain of the limits' },
@@ -26,6 +26,15 @@ export const FLAGS = {
   tls_server_name: { value: 'NAME', about: "the name on the service's certificate" },
   help: { about: 'print this help' },
 } as const satisfies Record<string, Flag>;
+
+/** Other names of flags: those that the reference's client has for TLS. */
+const ALIASES: Readonly<Record<string, FlagName>> = {
+  h: 'help',
+  'grpc-use-tls': 'tls',
+  'grpc-server-ca-file': 'tls_ca_cert',
+  'grpc-cert-file': 'tls_cert',
+  'grpc-key-file': 'tls_key',
+};
 
 export type FlagName = keyof typeof FLAGS;
 export type FlagValues = ReadonlyMap<FlagName, readonly string[]>;
@@ -50,9 +59,11 @@ export function readFlags(args: readonly string[]): FlagValues {
 function splitFlag(arg: string): { readonly name: FlagName; readonly value: string | undefined } {
   const [, written, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
   if (written === undefined) {
-    throw new UsageError(`${JSON.stringify(arg)} is no flag; flags begin with a dash, see -help`);
+    throw new UsageError(
+      `${JSON.stringify(arg)} is not a flag: flags begin with a dash, see -help`,
+    );
   }
-  const name = written === 'h' ? 'help' : written;
+  const name = Object.hasOwn(ALIASES, written) ? (ALIASES[written] as FlagName) : written;
   if (!Object.hasOwn(FLAGS, name)) throw new UsageError(`no such flag: -${name}; see -help`);
   return { name: name as FlagName, value };
 }

@@ -11,7 +11,7 @@ import type { ByteBudget } from './byte-budget';
 import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
 import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
-import { cannotListen } from './listen-address';
+import { ListenError } from './listen-address';
 
 /** What one port serves. */
 export interface HttpService {
@@ -183,7 +183,7 @@ export function createHttpListener(
     listen: () =>
       new Promise((resolve, fail) => {
         const onError = (error: Error) => {
-          fail(cannotListen({ host, port }, error));
+          fail(new ListenError({ host, port }, error));
         };
         server.once('error', onError);
         server.listen({ host, port }, () => {

@@ -30,7 +30,7 @@ export const configurationTable = {
   }),
   runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, {
     default: 'true',
-    doc: 'true reloads when RUNTIME_ROOT becomes another symlink, false on changes in the directory',
+    doc: 'no effect: both a new target of RUNTIME_ROOT and changes in the directory reload',
   }),
   mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, {
     default: 'false',

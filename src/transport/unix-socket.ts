@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { cannotListen } from '../platform/listen-address';
+import { ListenError } from '../platform/listen-address';
 
 /**
  * Removes the socket file that a killed process left behind, so that a restart can listen again. Rejects
@@ -11,10 +11,10 @@ export async function removeStaleSocket(address: { readonly path: string }): Pro
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return;
   if (!found.isSocket()) {
-    throw cannotListen(address, new Error('there is a file that is no socket'));
+    throw new ListenError(address, new Error('path exists and is not a socket'));
   }
   if (await isAnswered(path)) {
-    throw cannotListen(address, new Error('another process listens there'));
+    throw new ListenError(address, new Error('another process listens there'));
   }
   await rm(path, { force: true });
 }

@@ -528,7 +528,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       const port = Number(address.split(':')[1]);
       const second = startTransport(create, undefined, { address: { host: '127.0.0.1', port } });
       await expect(second).rejects.toThrow(
-        `cannot listen on 127.0.0.1:${String(port)}: listen EADDRINUSE`,
+        `cannot listen on 127.0.0.1:${String(port)}: address already in use`,
       );
     });
   });

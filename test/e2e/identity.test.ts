@@ -301,9 +301,23 @@ it('takes JWTs of the issuer that the settings name, until their session is revo
   expect(identity.output()).not.toContain(token);
 });
 
-it('ends with 0 on SIGTERM', async () => {
+it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'ends with 0 on %s, and says so',
+  async (signal) => {
+    const identity = await startIdentityProcess(embedded());
+    expect(await identity.stop(signal)).toBe(0);
+    expect(identity.output()).toMatch(
+      new RegExp(`level=warning msg="stopping on ${signal}"\n.* level=warning msg=stopped\n$`),
+    );
+  },
+);
+
+it('names the setting of a port that it cannot have, and ends with 1', async () => {
   const identity = await startIdentityProcess(embedded());
-  expect(await identity.stop()).toBe(0);
+  const { stderr, code } = await identityCli(identity.env, ['serve']);
+  const address = identity.metricsUrl.replace('http://', '');
+  const reason = `cannot listen on ${address} (IDENTITY_METRICS_ADDR): address already in use`;
+  expect([code, stderr.trimEnd().split('\n').at(-1)]).toEqual([1, reason]);
 });
 
 it.each<[number, readonly string[], string, RegExp]>([
@@ -315,7 +329,12 @@ it.each<[number, readonly string[], string, RegExp]>([
   [2, ['session', 'add', 'ann', '--ttl', '0'], '', /--ttl "0": expected a duration/],
   [3, ['session', 'add', 'nobody'], '', /there is no user "nobody"/],
   [2, ['token', 'revoke'], 'abc', /standard input holds no token/],
-  [2, ['user', 'import'], '{"id":"a"}\n{"id":7}\nx', /line 2\.id is a number[^]*line 3 is no JSON/],
+  [
+    2,
+    ['user', 'import'],
+    '{"id":"a"}\n{"id":7}\nx',
+    /line 2\.id is a number[^]*line 3 is not valid JSON/,
+  ],
   [3, ['user', 'show', 'nobody'], '', /there is no user "nobody"/],
   [3, ['token', 'issue', 'nobody'], '', /there is no user "nobody"/],
   [0, ['--help'], '', /^$/],

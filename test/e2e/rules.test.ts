@@ -37,8 +37,8 @@ it('takes a new limit while it runs, and keeps the last good rules when a file i
 
   await write('domain: d\ndescriptors:\n  - key: k\n    rate_limt: {}\n  - kee: x\n');
   await eventually(() => {
-    expect(service.output()).toMatch(/rules\.yaml:4:5: .*rate_limt/);
-    expect(service.output()).toMatch(/rules\.yaml:5:\d+: .*kee/);
+    expect(service.output()).toMatch(/file=rules\.yaml line=4 column=5 error=.*rate_limt/);
+    expect(service.output()).toMatch(/file=rules\.yaml line=5 column=\d+ error=.*kee/);
   });
   const { body } = await ask(service, 'd', 'k=x');
   expect(body).toMatchObject({ statuses: [{ currentLimit: { requestsPerUnit: 7 } }] });

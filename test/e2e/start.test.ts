@@ -109,15 +109,64 @@ it('reports all bad settings together, never a secret, and ends with 1', async (
   expect(service.output()).not.toContain('hunter2');
 });
 
-it('says which port it cannot have, and ends with 1', async () => {
+/** Starts with the port of another process in its environment, until it has ended. */
+async function startOnTakenPort(envOf: (port: string) => Readonly<Record<string, string>>) {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const { port } = taken.address() as { port: number };
-  const service = await startService({ waitUntilUp: false, env: { PORT: String(port) } });
+  const port = String((taken.address() as { port: number }).port);
+  const service = await startService({ waitUntilUp: false, env: envOf(port) });
   const [code] = (await once(service.child, 'close')) as [number];
   taken.close();
+  return { code, lines: service.output().trimEnd().split('\n'), port };
+}
+
+it('says which ports it cannot have, by their settings and in a line each, and ends with 1', async () => {
+  const ports = (port: string) => ({ GRPC_PORT: port, PORT: port });
+  const { code, lines, port } = await startOnTakenPort(ports);
   expect(code).toBe(1);
-  expect(service.output()).toContain(`cannot listen on 127.0.0.1:${String(port)}`);
+  expect(lines.slice(-2)).toEqual([
+    `cannot listen on 127.0.0.1:${port} (GRPC_PORT): address already in use`,
+    `cannot listen on 127.0.0.1:${port} (PORT): address already in use`,
+  ]);
+});
+
+it('says the same of the port for scrapes, as a line of the log without a stack', async () => {
+  const { code, lines, port } = await startOnTakenPort((taken) => ({
+    DISABLE_STATS: 'false',
+    USE_PULLMETRICS: 'true',
+    PULLMETRICS_ADDR: `127.0.0.1:${taken}`,
+  }));
+  const reason = `cannot listen on 127.0.0.1:${port} (PULLMETRICS_ADDR): address already in use`;
+  expect([code, lines.at(-1)]).toEqual([
+    1,
+    expect.stringMatching(/ level=error msg=".*"$/) as string,
+  ]);
+  expect(lines.at(-1)).toContain(JSON.stringify(reason));
+});
+
+it('writes what stops the start as lines of the JSON log when asked, whatever else is wrong', async () => {
+  const errorsOf = (lines: readonly string[]) =>
+    lines
+      .map((line) => JSON.parse(line) as Record<string, string>)
+      .filter(({ level }) => level === 'error')
+      .map((line) => line['@message']);
+  const { code, lines, port } = await startOnTakenPort((taken) => ({
+    DEBUG_PORT: taken,
+    LOG_FORMAT: 'JSON',
+  }));
+  expect([code, errorsOf(lines)]).toEqual([
+    1,
+    [`cannot listen on 127.0.0.1:${port} (DEBUG_PORT): address already in use`],
+  ]);
+  const bad = await startService({
+    waitUntilUp: false,
+    env: { LOG_FORMAT: 'json', LOG_LEVEL: 'fatl', NEAR_LIMIT_RATIO: '2' },
+  });
+  await once(bad.child, 'close');
+  expect(errorsOf(bad.output().trimEnd().split('\n'))).toEqual([
+    expect.stringMatching(/^LOG_LEVEL="fatl": expected /) as string,
+    expect.stringMatching(/^NEAR_LIMIT_RATIO="2": expected /) as string,
+  ]);
 });
 
 it('does not start on the socket of a process that lives, and ends with 1', async () => {
@@ -129,7 +178,7 @@ it('does not start on the socket of a process that lives, and ends with 1', asyn
   const [code] = (await once(second.child, 'close')) as [number];
   expect(code).toBe(1);
   expect(second.output()).toContain(
-    `cannot listen on unix:${env.GRPC_UDS}: another process listens there`,
+    `cannot listen on unix:${env.GRPC_UDS} (GRPC_UDS): another process listens there`,
   );
   // A killed one leaves its socket behind, and the next takes the place of that.
   await first.stop('SIGKILL');

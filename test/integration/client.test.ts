@@ -170,6 +170,14 @@ describe('ratelimit-client', () => {
     const name = ['-tls_server_name', 'rls.test'];
     const shown = ['-tls_cert', cert ?? '', '-tls_key', key ?? ''];
     expect(await runClient([...trust, ...name, ...shown])).toMatchObject({ exitCode: 2 });
+    const asInTheReference = [
+      ...['-grpc-use-tls', '-grpc-server-ca-file', ca ?? ''],
+      ...['--grpc-cert-file', cert ?? '', `--grpc-key-file=${key ?? ''}`],
+    ];
+    const dial = ['-dial_string', address];
+    expect(await runClient([...dial, ...asInTheReference, ...name, ...ASK])).toMatchObject({
+      exitCode: 2,
+    });
     const wrongName = await runClient([...trust, ...shown]);
     expect([wrongName.exitCode, wrongName.stderr]).toEqual([
       1,
@@ -194,7 +202,7 @@ describe('ratelimit-client', () => {
     ],
     [['-nope'], 'no such flag: -nope'],
     [['-__proto__'], 'no such flag: -__proto__'],
-    [['domain'], '"domain" is no flag'],
+    [['domain'], '"domain" is not a flag'],
     [['-json=maybe', ...ASK], '-json is "maybe", expected true or false'],
     [
       ['-hits_addend', '-1', ...ASK],

@@ -56,7 +56,7 @@ describe('the rule checker', () => {
 
   it('marks warnings, takes the rules all the same, and refuses them when it is strict', async () => {
     await write('a.yaml', GOOD.replace('key: k', 'key: k*'));
-    const message = 'a * in a key is an ordinary character, no wildcard: found the key "k*"';
+    const message = 'a * in a key is an ordinary character, not a wildcard: found the key "k*"';
     expect(await check()).toEqual({
       exitCode: 0,
       lines: [`DIR/a.yaml:3:10: warning: ${message}`, '1 domain, 1 limit: OK'],

@@ -146,7 +146,7 @@ it('is away while its file was never good, and there as soon as it is', async ()
   await writeFile(place.file, 'garbage');
   const { store, lines } = await open();
   await expect(store.findToken('t')).rejects.toThrow(StoreUnavailable);
-  await expect(store.apiKeys()).rejects.toThrow('it is damaged: it is no JSON object');
+  await expect(store.apiKeys()).rejects.toThrow('it is damaged: it is not a JSON object');
   expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   await rm(place.file);
   const { store: writer } = await open();

@@ -84,7 +84,7 @@ it('would notice a field that is missing, of another type, or not documented', (
   const answer = { status: 200, headers: {}, body: JSON.stringify(wrong) };
   const problems = problemsOfAnswer(answer);
   for (const problem of [
-    'body.session.remainingSeconds is no integer',
+    'body.session.remainingSeconds is not of type integer',
     'body.user has no id',
     'body has a field extra that is not documented',
     'Cache-Control is undefined',

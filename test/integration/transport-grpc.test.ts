@@ -77,7 +77,7 @@ describe.each<[string, CreateGrpcTransport]>([
     execFileSync('touch', [path]);
     await chmod(path, 0o600);
     await expect(answers()).rejects.toThrow(
-      `cannot listen on unix:${path}: there is a file that is no socket`,
+      `cannot listen on unix:${path}: path exists and is not a socket`,
     );
     expect((await stat(path)).isFile()).toBe(true);
   });

@@ -333,7 +333,7 @@ describe('the HTTP port', () => {
       { host: '127.0.0.1', port, limits: httpLimits() },
     );
     await expect(second.listen()).rejects.toThrow(
-      `cannot listen on 127.0.0.1:${String(port)}: listen EADDRINUSE`,
+      `cannot listen on 127.0.0.1:${String(port)}: address already in use`,
     );
   });
 });

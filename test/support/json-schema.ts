@@ -48,7 +48,7 @@ function problemsOfKind(value: unknown, schema: Schema, where: string): string[]
   const problems = Object.keys(schema)
     .filter((keyword) => !KNOWN.has(keyword))
     .map((keyword) => `${where}: the schema has the unknown keyword ${keyword}`);
-  if (!isOfType(value, schema)) problems.push(`${where} is no ${String(schema.type)}`);
+  if (!isOfType(value, schema)) problems.push(`${where} is not of type ${String(schema.type)}`);
   if (!isAllowed(value, schema)) problems.push(`${where} is ${JSON.stringify(value)}`);
   return problems;
 }

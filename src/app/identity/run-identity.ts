@@ -6,6 +6,7 @@ import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
+import { failStart } from '../process-end';
 import { chooseIdentityStore, localName } from './choose-store';
 import type * as Serve from './serve';
 
@@ -21,11 +22,8 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
     return;
   }
   const read = readSettings(process.env);
-  if (!read.ok) {
-    process.stderr.write(`${read.problems.join('\n')}\nidentity serve --help lists all settings\n`);
-    process.exitCode = 1;
-    return;
-  }
+  if (!read.ok)
+    failStart(process, read.problems.join('\n'), 'identity serve --help lists all settings');
   if (first === 'serve') await loadServe().serve(process, read.settings, read.warnings);
   else await provision(process, read.settings, words);
 }

@@ -15,6 +15,7 @@ import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { toReason } from '../../platform/errors';
+import { endOnFaults, endOnSignals } from '../process-end';
 import { chooseDecisions } from './choose-decisions';
 import { chooseJwtVerifier } from './choose-jwt';
 import { chooseIdentityStore, localName } from './choose-store';
@@ -35,13 +36,7 @@ export async function serve(
   warnings: readonly string[],
 ): Promise<void> {
   const logger = createLogger(settings.logging);
-  const end = (code: number) => process.exit(code);
-  const crash = (error: unknown) => {
-    logger.error('ending because of a fault', { error });
-    end(1);
-  };
-  process.on('unhandledRejection', crash);
-  process.on('uncaughtException', crash);
+  const crash = endOnFaults(process, logger);
   for (const warning of warnings) logger.warn(warning);
 
   const decisions = chooseDecisions(settings, logger);
@@ -51,7 +46,7 @@ export async function serve(
     await Promise.race([decisions.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
   }
   lastValueFrom(service.run$, { defaultValue: undefined }).catch(crash);
-  stopOnSignals(process, service, end);
+  endOnSignals(process, logger, { stop: () => service.close(DRAIN_MS), withinMs: STOP_WITHIN_MS });
   const port = await service.listen();
   const { host } = settings.identity;
   logger.info(`listening for identity on ${host}:${String(port)}`);
@@ -103,30 +98,8 @@ function createSeldomWarning(logger: Logger): (error: unknown) => void {
     if (monotonicMs() - lastMs < LIMITER_LOG_EVERY_MS) return;
     lastMs = monotonicMs();
     const reason = toReason(error);
-    logger.warn('no decision was to be had', { reason });
+    logger.warn('rate limit decision unavailable', { reason });
   };
-}
-
-/** The first signal stops in order; a second one, or a stop that takes too long, ends at once. */
-function stopOnSignals(
-  process: NodeJS.Process,
-  service: IdentityService,
-  end: (code: number) => void,
-): void {
-  let isStopping = false;
-  const onSignal = () => {
-    if (isStopping) {
-      end(1);
-      return;
-    }
-    isStopping = true;
-    setTimeout(end, STOP_WITHIN_MS, 1).unref();
-    void service.close(DRAIN_MS).then(() => {
-      end(0);
-    });
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
 }
 
 /** What to type for another command of this binary. */

@@ -14,7 +14,7 @@ export function parseCount(text: string): Count | StoreError {
   const digits = text.trimEnd();
   if (/^\d{1,20}$/.test(digits))
     return digits.length <= SAFE_DIGITS ? Number(digits) : BigInt(digits);
-  return toKeyError('memcached holds something under the key of a counter that is no number');
+  return toKeyError('memcached holds a value under the key of a counter that is not a number');
 }
 
 /** A count after hits were added, never below 0; an error when it would overflow. */

@@ -93,7 +93,7 @@ function read(response: FetchedResponse, body: string): UserInfoResponse {
   const parsed = parseUserInfoResponse(body);
   const requestId = response.headers.get('x-request-id') ?? undefined;
   if (!parsed.ok) {
-    const message = `the body is no UserInfoResponse: ${parsed.problem}`;
+    const message = `the body is not a valid UserInfoResponse: ${parsed.problem}`;
     throw new APIError('bad_body', message, { status, requestId });
   }
   const { code } = parsed.response.meta;

@@ -6,16 +6,16 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const text: Check = (value, where) =>
-  typeof value === 'string' ? undefined : `${where} is no text`;
+  typeof value === 'string' ? undefined : `${where} is not a string`;
 const textOrNull: Check = (value, where) => (value === null ? undefined : text(value, where));
 const flag: Check = (value, where) =>
   typeof value === 'boolean' ? undefined : `${where} is neither true nor false`;
 const whole: Check = (value, where) =>
-  Number.isSafeInteger(value) ? undefined : `${where} is no whole number`;
+  Number.isSafeInteger(value) ? undefined : `${where} is not a whole number`;
 
 function object(fields: Readonly<Record<string, Check>>): Check {
   return (value, where) => {
-    if (!isObject(value)) return `${where} is no object`;
+    if (!isObject(value)) return `${where} is not an object`;
     for (const [name, check] of Object.entries(fields)) {
       const problem = check(value[name], where === '' ? name : `${where}.${name}`);
       if (problem !== undefined) return problem;
@@ -26,7 +26,7 @@ function object(fields: Readonly<Record<string, Check>>): Check {
 
 function list(item: Check): Check {
   return (value, where) => {
-    if (!Array.isArray(value)) return `${where} is no list`;
+    if (!Array.isArray(value)) return `${where} is not a list`;
     for (const [index, entry] of value.entries()) {
       const problem = item(entry, `${where}[${String(index)}]`);
       if (problem !== undefined) return problem;
@@ -63,7 +63,7 @@ export type ParsedResponse =
 /** Checks every documented field; further fields stay as they are. */
 export function parseUserInfoResponse(body: string): ParsedResponse {
   const value = parseJson(body);
-  const problem = value === undefined ? 'it is no JSON' : response(value, '');
+  const problem = value === undefined ? 'it is not valid JSON' : response(value, '');
   if (problem !== undefined) return { ok: false, problem };
   return { ok: true, response: value as UserInfoResponse };
 }

@@ -39,6 +39,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Error('it is no JSON');
+    throw new Error('it is not valid JSON');
   }
 }

@@ -106,7 +106,7 @@ function parseLine(
   try {
     input = JSON.parse(line);
   } catch {
-    return { problems: [`${where} is no JSON`] };
+    return { problems: [`${where} is not valid JSON`] };
   }
   const times = { id: newId, createdAt: now, updatedAt: now };
   try {

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Observable } from 'rxjs';
 import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
+import { listenAt } from '../../platform/listen-address';
 import type { Logger } from '../../platform/logger/logger';
 import type { JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits } from '../limits/limits';
@@ -12,6 +13,9 @@ import type { Metrics } from './metrics';
 import { createReject } from './reject';
 import { createMetricsHandler } from './metrics-handler';
 import { createUserinfo } from './userinfo';
+
+const SETTINGS = { host: 'IDENTITY_HOST', port: 'IDENTITY_PORT' };
+const METRICS_SETTINGS = { host: 'IDENTITY_METRICS_ADDR', port: 'IDENTITY_METRICS_ADDR' };
 
 export interface IdentityServiceDeps {
   readonly store: IdentityStore;
@@ -84,8 +88,8 @@ export function createIdentityService(
     run$: store.run$,
     async listen() {
       await store.open();
-      await operators?.listen();
-      const { port } = await listener.listen();
+      if (operators !== undefined) await listenAt(operators, METRICS_SETTINGS);
+      const { port } = await listenAt(listener, SETTINGS);
       return port;
     },
     close: (withinMs) => (closed ??= close(withinMs)),

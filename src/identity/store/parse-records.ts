@@ -28,14 +28,14 @@ export function parseToken(input: unknown, where = 'token'): TokenRecord {
   const token = readRecord(input, where, readToken);
   const isWhole = isId(token.id) && isId(token.userId) && isId(token.sessionId);
   check(isWhole, `${where} has no id, userId or sessionId`);
-  check(HASH.test(token.secretHash), `${where}.secretHash is no SHA-256 in hex`);
+  check(HASH.test(token.secretHash), `${where}.secretHash is not a SHA-256 in hex`);
   return token;
 }
 
 export function parseApiKey(input: unknown, where = 'apiKey'): ApiKeyRecord {
   const key = readRecord(input, where, readApiKey);
   check(isId(key.id), `${where} has no id`);
-  check(HASH.test(key.secretHash), `${where}.secretHash is no SHA-256 in hex`);
+  check(HASH.test(key.secretHash), `${where}.secretHash is not a SHA-256 in hex`);
   return key;
 }
 

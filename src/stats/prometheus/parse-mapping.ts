@@ -185,7 +185,7 @@ function readLabels(fields: Fields): Mapping['labels'] {
   const labels = fields.fields('labels').texts();
   for (const [name] of labels)
     if (name !== labelName(name) || name === 'le' || name === 'quantile')
-      fields.problem(`"${name}" is no name of a label`);
+      fields.problem(`"${name}" is not a valid label name`);
   return labels.map(([name, value]) => [name, template(value)] as const);
 }
 

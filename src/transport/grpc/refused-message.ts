@@ -8,7 +8,7 @@ const SERVICE_ERROR = 'ratelimit.service.call.should_rate_limit.service_error';
 /** The answer to a message that the decoder refused. */
 export function refuseMessage({ kind, reason }: Malformed, statistics: Statistics): Failure {
   if (kind === 'malformed') {
-    return failure('invalid_request', `the message is no RateLimitRequest: ${reason}`);
+    return failure('invalid_request', `not a valid RateLimitRequest: ${reason}`);
   }
   statistics.count(SERVICE_ERROR, 1);
   return failure('invalid_request', reason);

@@ -22,7 +22,7 @@ export function servingStatus(
 }
 
 export function malformedRequest({ reason }: Malformed): string {
-  return `the message is no HealthCheckRequest: ${reason}`;
+  return `not a valid HealthCheckRequest: ${reason}`;
 }
 
 export function unknownService(service: string): string {

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { map, of, type Observable } from 'rxjs';
-import { cannotListen, type ListenAddress } from '../../platform/listen-address';
+import { ListenError, type ListenAddress } from '../../platform/listen-address';
 import { removeStaleSocket } from '../unix-socket';
 import type { ClientRefusal, GrpcTransportOptions } from './options';
 import { createTlsServer } from './tls-server';
@@ -82,7 +82,7 @@ export function createSocketServer(
       if ('path' in bound) {
         await chmod(bound.path, unixSocketMode ?? SOCKET_MODE).catch(async (error: unknown) => {
           await stop();
-          throw cannotListen(address, error as Error);
+          throw new ListenError(address, error as Error);
         });
       }
       return bound;
@@ -101,7 +101,7 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
   if ('path' in address) await removeStaleSocket(address);
   await new Promise<void>((resolve, reject) => {
     const onError = (error: Error) => {
-      reject(cannotListen(address, error));
+      reject(new ListenError(address, error));
     };
     server.once('error', onError);
     server.listen(address, () => {

@@ -29,5 +29,5 @@ export function unpack(
       ? tooLarge(maxBytes + 1, maxBytes)
       : grpcStatus(StatusCode.resourceExhausted, unpackReason('the message', bounds.maxRatio));
   }
-  return plain ?? grpcStatus(StatusCode.internal, 'the message is no gzip');
+  return plain ?? grpcStatus(StatusCode.internal, 'the message is not valid gzip');
 }

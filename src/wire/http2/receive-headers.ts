@@ -20,11 +20,7 @@ export function receiveHeaders<S>(
   streamId: number,
 ): void {
   if (isServerStream(streamId)) {
-    failConnection(
-      connection,
-      ErrorCode.protocolError,
-      'headers came on a stream that is no client stream',
-    );
+    failConnection(connection, ErrorCode.protocolError, 'HEADERS on a server-initiated stream id');
     return;
   }
   const blockEnd = endOfContent(connection, bytes, start, end, flags);

@@ -104,14 +104,14 @@ it('knows the redirect of a browser', async () => {
 });
 
 it.each<[string, unknown]>([
-  ['it is no JSON', '<html>'],
-  ['it is no JSON', ''],
-  ['is no object', 'null'],
-  ['meta is no object', { ...GOOD, meta: undefined }],
+  ['it is not valid JSON', '<html>'],
+  ['it is not valid JSON', ''],
+  ['is not an object', 'null'],
+  ['meta is not an object', { ...GOOD, meta: undefined }],
   ['meta.code is 500', { ...GOOD, meta: { code: 500, message: 'x' } }],
   ['session.remainingSeconds', { ...GOOD, session: { remainingSeconds: '60' } }],
-  ['user.id is no text', { ...GOOD, user: { ...GOOD.user, id: 7 } }],
-  ['user.emails is no list', { ...GOOD, user: { ...GOOD.user, emails: null } }],
+  ['user.id is not a string', { ...GOOD, user: { ...GOOD.user, id: 7 } }],
+  ['user.emails is not a list', { ...GOOD, user: { ...GOOD.user, emails: null } }],
   ['user.emails[0].value', { ...GOOD, user: { ...GOOD.user, emails: [{ type: null }] } }],
   ['user.photos[0].type', { ...GOOD, user: { ...GOOD.user, photos: [{ value: '', type: null }] } }],
   [

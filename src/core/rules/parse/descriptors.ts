@@ -5,6 +5,7 @@ import { MAX_DEPTH, quote, type Located, type LocatedMap, type Place } from './l
 import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
+import { resolveScalar } from './scalars';
 import { present, readFlag, readMaps, readText } from './values';
 
 /** Where the siblings of one level stand, by `key` or `key_value`. */
@@ -94,7 +95,7 @@ function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report):
     report.error(node ?? map, 'empty-key', message);
   }
   if (key?.includes('*') === true) {
-    const message = `a * in a key is an ordinary character, no wildcard: found the key ${quote(key)}`;
+    const message = `a * in a key is an ordinary character, not a wildcard: found the key ${quote(key)}`;
     report.warning(node ?? map, 'star-in-key', message);
   }
   return key ?? '';
@@ -111,7 +112,7 @@ function readOnStoreError(node: Located | undefined, report: Report): OnStoreErr
   return policy;
 }
 
-/** Keys that change the outcome of a limit do nothing where no limit stands. */
+/** Keys that change the outcome of a limit do nothing without one. A flag that is off never does: generated files hold them all. */
 const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata', 'on_store_error'] as const;
 
 function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
@@ -119,9 +120,14 @@ function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
   if (hasLimit || fields.isMisspelled('rate_limit')) return;
   for (const name of NEED_A_LIMIT) {
     const node = present(fields.get(name));
-    if (node === undefined) continue;
+    if (node === undefined || isOff(node)) continue;
     report.warning(node, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
   }
+}
+
+function isOff(node: Located): boolean {
+  const scalar = node.kind === 'scalar' ? resolveScalar(node) : undefined;
+  return scalar?.type === 'boolean' && !scalar.value;
 }
 
 /** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */

@@ -57,7 +57,7 @@ function parseJson(text: string): Readonly<Record<string, unknown>> {
   } catch {
     // Told below.
   }
-  throw new MalformedRecord(['it is no JSON object']);
+  throw new MalformedRecord(['it is not a JSON object']);
 }
 
 function readList<T>(
@@ -67,7 +67,7 @@ function readList<T>(
   idOf: (item: T) => string,
 ): ReadonlyMap<string, T> {
   const list = lists[name];
-  if (!Array.isArray(list)) throw new MalformedRecord([`${name} is no list`]);
+  if (!Array.isArray(list)) throw new MalformedRecord([`${name} is not a list`]);
   const items = list.map((item, index) => parse(item, `${name}[${String(index)}]`));
   return new Map(items.map((item) => [idOf(item), item]));
 }
@@ -76,7 +76,7 @@ function expiring<T>(parse: (input: unknown, where: string) => T) {
   return (input: unknown, where: string): Expiring<T> => {
     const { record, expiresAtMs } = Object(input) as Readonly<Record<string, unknown>>;
     if (typeof expiresAtMs !== 'number')
-      throw new MalformedRecord([`${where}.expiresAtMs is no number`]);
+      throw new MalformedRecord([`${where}.expiresAtMs is not a number`]);
     return { record: parse(record, `${where}.record`), expiresAtMs };
   };
 }

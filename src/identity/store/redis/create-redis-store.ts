@@ -185,7 +185,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Error('a record is no JSON');
+    throw new Error('a record is not valid JSON');
   }
 }
 

@@ -5,10 +5,7 @@ import { GRPC_STATUS, grpcError } from '../status';
 
 type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
 
-const MALFORMED = grpcError(
-  GRPC_STATUS.INVALID_ARGUMENT,
-  'the message is no ServerReflectionRequest',
-);
+const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'not a valid ServerReflectionRequest');
 
 /** Registers the reflection service; the returned function ends the calls that are open. */
 export function serveReflection(server: Server): () => void {

@@ -10,10 +10,7 @@ export interface ReflectionMethod {
   close(): void;
 }
 
-const MALFORMED = grpcError(
-  GRPC_STATUS.INVALID_ARGUMENT,
-  'the message is no ServerReflectionRequest',
-);
+const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'not a valid ServerReflectionRequest');
 
 export function createReflectionMethod(): ReflectionMethod {
   const open = new Map<Caller, Set<number>>();

@@ -96,5 +96,5 @@ export function describe(cursor: Cursor): string {
   if (/[-0-9]/.test(next)) return 'a number';
   if (/^(true|false)\b/.test(cursor.text.slice(cursor.at, cursor.at + 6))) return 'a boolean';
   if (cursor.text.startsWith('null', cursor.at)) return 'null';
-  return `no JSON (${quoted(next)})`;
+  return `not JSON (${quoted(next)})`;
 }

@@ -75,7 +75,7 @@ function readNumber(cursor: Cursor): string {
   peek(cursor);
   NUMBER.lastIndex = cursor.at;
   const [found] = NUMBER.exec(cursor.text) ?? [];
-  if (found === undefined) return fail(cursor, 'is no number that JSON knows');
+  if (found === undefined) return fail(cursor, 'is not a JSON number');
   cursor.at += found.length;
   return found;
 }

@@ -114,7 +114,7 @@ function unpack(
   const known = isHuffman ? unpackHuffman(reader.bytes, start, reader.at, scratch) : NOT_SKIMMED;
   if (known !== NOT_SKIMMED) return known;
   const length = toScratch(reader, isHuffman, start, reader.at, scratch);
-  if (length === NOT_HUFFMAN) return refuse(reader, 'a string is no valid huffman code');
+  if (length === NOT_HUFFMAN) return refuse(reader, 'a string is not a valid Huffman code');
   const octets = length & HUFFMAN_LENGTH;
   return isValue(scratch, length) ? octets : octets | BAD_VALUE;
 }
@@ -163,7 +163,7 @@ function decode(
   const scratch = scratchFor(literals, end - start);
   const length = toScratch(reader, huffman, start, end, scratch);
   if (length === NOT_HUFFMAN) {
-    refuse(reader, 'a string is no valid huffman code');
+    refuse(reader, 'a string is not a valid Huffman code');
     return NOTHING;
   }
   const text = latin1Text(scratch, 0, length & HUFFMAN_LENGTH);

@@ -99,7 +99,7 @@ describe('parseMapping', () => {
     ['mappings: [{match: a, name: a, timer_type: timer}]', 'expected histogram or summary'],
     ['mappings: [{match: a, name: a, buckets: [2, 1]}]', 'expected a list of numbers that rise'],
     ['mappings: [{match: a, name: a, scale: much}]', 'scale is "much", expected a number'],
-    ['mappings: [{match: a, name: a, labels: {a-b: c}}]', '"a-b" is no name of a label'],
+    ['mappings: [{match: a, name: a, labels: {a-b: c}}]', '"a-b" is not a valid label name'],
     ['mappings: [{match: a, name: a, colour: red}]', 'mapping 1: unknown field colour'],
     ['mappings: [{match: a, name: a, quantiles: [{quantile: 2}]}]', 'not between 0 and 1'],
   ])('refuses %s', (text, problem) => {

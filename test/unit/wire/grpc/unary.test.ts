@@ -254,7 +254,7 @@ describe('a compressed message', () => {
   });
 
   it.each([
-    ['no gzip', Buffer.from('no gzip'), 13, 'the message is no gzip'],
+    ['no gzip', Buffer.from('no gzip'), 13, 'the message is not valid gzip'],
     [
       'a small bomb',
       gzipSync(Buffer.alloc(2 * FREE_UNPACKED_BYTES)),

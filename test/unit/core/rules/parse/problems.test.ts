@@ -275,7 +275,7 @@ describe('remarks', () => {
     ['a star in a key', 'domain: x\ndescriptors: [{key: "a*"}]', ['2:21 star-in-key?']],
     [
       'flags without a limit',
-      inDescriptor('shadow_mode: yes', 'quota_mode: no', 'metadata: {a: 1}'),
+      inDescriptor('shadow_mode: yes', 'quota_mode: on', 'metadata: {a: 1}'),
       ['4:18 idle-key?', '5:17 idle-key?', '6:15 idle-key?'],
     ],
     [
@@ -290,6 +290,12 @@ describe('remarks', () => {
     const { domains, problems } = parseText(text);
     expect(problems.map(briefly)).toEqual(expected);
     expect(domains[0]?.domain).toBe('x');
+  });
+
+  it('flags that are off need no limit: generated files hold all of them', () => {
+    const flags = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric'];
+    const text = inDescriptor(...flags.map((flag) => `${flag}: false`), 'share_threshold: no');
+    expect(parseText(text).problems).toEqual([]);
   });
 
   it('a replaced name may stand anywhere in its domain', () => {

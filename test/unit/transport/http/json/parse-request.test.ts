@@ -121,8 +121,8 @@ describe('a request in proto3 JSON', () => {
     ['{"domain":"\\ud83d"}', 'domain holds half of a surrogate pair', 'domain', 11],
     ['{"domain" "a"}', 'body is a string after a name, expected ":"', 'body', 11],
     ['{"domain":"a"', 'body is at its end after a value, expected "," or "}"', 'body', 14],
-    ['{"domain":"a",}', 'body is no JSON ("}"), expected the name of a field', 'body', 15],
-    ['{domain:"a"}', 'body is no JSON ("d"), expected the name of a field', 'body', 2],
+    ['{"domain":"a",}', 'body is not JSON ("}"), expected the name of a field', 'body', 15],
+    ['{domain:"a"}', 'body is not JSON ("d"), expected the name of a field', 'body', 2],
     ['{} {}', 'body goes on after the request: an object', 'body', 4],
     [
       '{"nope":1}',
