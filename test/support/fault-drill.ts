@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestClient } from '../contract/transport.client';
 import { startStopwatch } from './core-time';
-import { eventually, type EventuallyOptions } from './eventually';
+import { eventually } from './eventually';
+import { eventuallyWithin, expectFigure, type WithinOptions } from './figure';
 import { createTemporaryDirectory } from './rule-directory';
 import { startService, type Service } from './service';
 
@@ -38,8 +39,9 @@ const LONGEST_CALL_MS = 1_000;
 
 /** Calls are right again this long after the store is, at the latest. */
 const BACK_WITHIN_MS = 2_500;
-export const backIn = ({ service }: Pick<Drill, 'service'>): EventuallyOptions => ({
-  withinMs: BACK_WITHIN_MS,
+export const backIn = ({ service }: Pick<Drill, 'service'>): WithinOptions => ({
+  name: 'right again',
+  belowMs: BACK_WITHIN_MS,
   of: [service.child],
 });
 
@@ -145,12 +147,13 @@ export function startLoad({ ask, service }: Drill, value: string) {
     },
     errors,
     /** Waits until so many more were answered. */
-    async untilAnswered(more: number, limit?: EventuallyOptions) {
+    async untilAnswered(more: number, limit?: WithinOptions) {
       const most = answered + more;
-      await eventually(() => {
+      const check = () => {
         if (answered < most)
           throw new Error(`${String(answered)} of ${String(most)} answers: ${last(errors)}`);
-      }, limit);
+      };
+      await (limit === undefined ? eventually(check) : eventuallyWithin(check, limit));
     },
     /** Waits until callers have seen all of these, and the words that name the fault. */
     async untilSeen(sees: readonly Status[], says = /(?:)/) {
@@ -167,7 +170,8 @@ export function startLoad({ ask, service }: Drill, value: string) {
     expectSeen(sees: readonly Status[]) {
       const others = seen(errors).filter((each) => !(sees as readonly string[]).includes(each));
       expect([others, last(errors)]).toEqual([[], last(errors)]);
-      expect(slowestMs).toBeLessThan(LONGEST_CALL_MS);
+      const below = LONGEST_CALL_MS;
+      expectFigure({ name: 'longest call', value: slowestMs, unit: 'ms', below });
     },
     /** The counter holds what became of the hits, and of those before them. */
     expectCounted(
@@ -200,7 +204,7 @@ function last(errors: readonly { readonly details: string }[]): string {
 
 /** Healthy without anybody's help. */
 export async function untilHealthy(drill: { readonly service: Service }): Promise<void> {
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     expect((await fetch(`${drill.service.http}/healthcheck`)).status).toBe(200);
   }, backIn(drill));
 }
@@ -223,7 +227,7 @@ export async function runDrill(
 ): Promise<void> {
   // What was connected again after the fault before may have been another connection than this caller's.
   const before = { answered: 1, calls: 0 };
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     before.calls += 1;
     expect(await drill.ask('user', value)).toMatchObject({ code: 0 });
   }, backIn(drill));
@@ -237,7 +241,7 @@ export async function runDrill(
   await load.stop();
   load.expectSeen(sees);
   await untilHealthy(drill);
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     load.expectCounted(await count(), counts, before);
   }, backIn(drill));
 }
