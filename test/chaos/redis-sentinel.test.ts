@@ -3,6 +3,7 @@ import { StoreError } from '../../src/core/errors';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/eventually';
+import { eventuallyWithin } from '../support/figure';
 import {
   runRedisCounters,
   stopRedisCounters,
@@ -71,12 +72,12 @@ describe('the master', () => {
     });
     const next = await setup.failOver();
     const key = freshKey();
-    await eventually(
+    await eventuallyWithin(
       async () => {
         await counters.add(batch([increment(key)]));
         expect(Number(await next.client.get(key))).toBeGreaterThan(0);
       },
-      { withinMs: USED_WITHIN_MS },
+      { name: 'next master used', belowMs: USED_WITHIN_MS },
     );
     await load.stop();
     const later = freshKey();

@@ -1,6 +1,7 @@
 import type { ApiKeyRecord, TokenRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
 import { eventually } from '../support/eventually';
+import { eventuallyWithin } from '../support/figure';
 import { ANN } from '../support/identity';
 
 export interface StoreHarness {
@@ -207,23 +208,17 @@ export function identityStoreContract(name: string, start: () => Promise<StoreHa
       await openSession();
       await store.createToken(token('t1'));
       await store.putApiKey({ id: 'k1', secretHash: HASH, name: '', createdAt: NOW });
-      const withinMs = 2_000;
-      await eventually(
-        async () => {
-          expect(await other.findToken('t1')).toMatchObject(token('t1'));
-          expect(await other.apiKeys()).toHaveLength(1);
-        },
-        { withinMs },
-      );
+      const limit = { name: 'seen', belowMs: 2_000 };
+      await eventuallyWithin(async () => {
+        expect(await other.findToken('t1')).toMatchObject(token('t1'));
+        expect(await other.apiKeys()).toHaveLength(1);
+      }, limit);
       await store.deleteSession('s1');
       await store.deleteApiKey('k1');
-      await eventually(
-        async () => {
-          expect((await other.findOwner(token('t1'))).remainingMs).toBeUndefined();
-          expect(await other.apiKeys()).toHaveLength(0);
-        },
-        { withinMs },
-      );
+      await eventuallyWithin(async () => {
+        expect((await other.findOwner(token('t1'))).remainingMs).toBeUndefined();
+        expect(await other.apiKeys()).toHaveLength(0);
+      }, limit);
     });
 
     it('loses nothing when two instances write at once', async () => {

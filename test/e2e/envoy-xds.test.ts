@@ -10,6 +10,7 @@ import {
 import { findEnvoy, startEnvoy, stopEnvoys } from '../support/envoy';
 import { FILTER_COUNTERS } from '../support/envoy-config';
 import { startStopwatch } from '../support/core-time';
+import { expectFigure } from '../support/figure';
 import { eventually } from '../support/eventually';
 import { flood } from '../support/flood';
 import { startService, stopServices } from '../support/service';
@@ -97,7 +98,8 @@ const limitOf = (few: number) => `${String(few)}, ${String(few)};w=3600`;
       });
       changesMs.push(Math.round(elapsedMs()));
     }
-    expect(Math.max(...changesMs)).toBeLessThan(1_000);
+    const value = Math.max(...changesMs);
+    expectFigure({ name: 'slowest change', value, unit: 'ms', below: 1_000 });
     // What was asked under the higher limits counts: it was more than the last one, or will be soon.
     await eventually(async () => {
       expect((await envoy.get({ 'x-user': 'few' })).status).toBe(429);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
+import { expectFigure } from '../support/figure';
 import { freePort } from '../support/free-port';
 import { ask, startService, stopServices, type Service } from '../support/service';
 import { response, startAdsServer, userLimit, type AdsServer } from '../support/xds-server';
@@ -106,7 +107,7 @@ describe('before there are rules', () => {
           BACKEND_TYPE: 'memory',
         },
       });
-      expect(service.startMs).toBeLessThan(1_000);
+      expectFigure({ name: 'start', value: service.startMs, unit: 'ms', below: 1_000 });
       expect(await look(service)).toEqual(sees(before, REFUSED));
       const { body } = await ask(service, 'shop', 'user=ann');
       expect(body).toMatchObject({ code: 'no_rules', error: 'no rules are loaded yet' });
@@ -166,7 +167,7 @@ describe('before there are rules', () => {
         KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true',
       },
     });
-    expect(service.startMs).toBeLessThan(1_000);
+    expectFigure({ name: 'start', value: service.startMs, unit: 'ms', below: 1_000 });
     expect(await look(service)).toEqual(sees('not healthy: start, store', REFUSED));
   });
 });

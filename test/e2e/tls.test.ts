@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/eventually';
+import { eventuallyWithin } from '../support/figure';
 import { startService, stopServices, type Service } from '../support/service';
 import {
   askOverTls,
@@ -72,13 +73,13 @@ const statistic = async (service: Service, name: string): Promise<number> => {
 };
 
 const changed = (service: Service, from: string) =>
-  eventually(
+  eventuallyWithin(
     async () => {
       const now = await serialOf(service);
       if (now === from) throw new Error('the old certificate is served');
       return now;
     },
-    { withinMs: 5_000, everyMs: 50, of: [service.child] },
+    { name: 'seen', belowMs: 5_000, everyMs: 50, of: [service.child] },
   );
 
 const LOADED = 'ratelimit.service.certificate_load_success';
@@ -151,11 +152,11 @@ it('keeps the old certificate when the new one is broken, logs that and counts i
   ];
   for (const [index, [spoil, expected]] of breaks.entries()) {
     spoil();
-    await eventually(
+    await eventuallyWithin(
       async () => {
         expect(await statistic(service, REFUSED)).toBe(index + 1);
       },
-      { withinMs: 5_000, everyMs: 50, of: [service.child] },
+      { name: 'seen', belowMs: 5_000, everyMs: 50, of: [service.child] },
     );
     await eventually(() => {
       expect(service.output()).toMatch(expected);

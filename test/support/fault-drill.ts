@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTestClient } from '../contract/transport.client';
 import { startStopwatch } from './core-time';
-import { eventually, type EventuallyOptions } from './eventually';
+import { eventually } from './eventually';
+import { eventuallyWithin, expectFigure, type WithinOptions } from './figure';
 import { createTemporaryDirectory } from './rule-directory';
 import { startService, type Service } from './service';
 
@@ -38,8 +39,9 @@ const LONGEST_CALL_MS = 1_000;
 
 /** Calls are right again this long after the store is, at the latest. */
 const BACK_WITHIN_MS = 2_500;
-export const backIn = ({ service }: Pick<Drill, 'service'>): EventuallyOptions => ({
-  withinMs: BACK_WITHIN_MS,
+export const backIn = ({ service }: Pick<Drill, 'service'>): WithinOptions => ({
+  name: 'right again',
+  belowMs: BACK_WITHIN_MS,
   of: [service.child],
 });
 
@@ -112,7 +114,7 @@ export function patienceFor({ sees }: Pick<Fault, 'sees'>): Readonly<Record<stri
 /** Callers that ask all the time until they are told to stop. */
 export function startLoad({ ask, service }: Drill, value: string) {
   const errors: { readonly code: number; readonly details: string }[] = [];
-  const loggedBefore = service.output().length;
+  const logged = service.output().length;
   let calls = 0;
   let answered = 0;
   let slowestMs = 0;
@@ -147,18 +149,19 @@ export function startLoad({ ask, service }: Drill, value: string) {
     },
     errors,
     /** Waits until so many more were answered. */
-    async untilAnswered(more: number, limit?: EventuallyOptions) {
+    async untilAnswered(more: number, limit?: WithinOptions) {
       const most = answered + more;
-      await eventually(() => {
+      const check = () => {
         if (answered < most)
           throw new Error(`${String(answered)} of ${String(most)} answers: ${last(errors)}`);
-      }, limit);
+      };
+      await (limit === undefined ? eventually(check) : eventuallyWithin(check, limit));
     },
-    /** Waits until callers have seen all of these, and the log has the words that name the fault: callers are not given them. */
+    /** Waits until callers have seen all of these, and the log has the words that name the fault: callers do not get them. */
     async untilSeen(sees: readonly Status[], says = /(?:)/) {
       await eventually(() => {
         expect(seen(errors)).toEqual(expect.arrayContaining([...sees]));
-        expect(service.output().slice(loggedBefore)).toMatch(says);
+        expect(service.output().slice(logged)).toMatch(says);
       });
     },
     async stop() {
@@ -169,7 +172,8 @@ export function startLoad({ ask, service }: Drill, value: string) {
     expectSeen(sees: readonly Status[]) {
       const others = seen(errors).filter((each) => !(sees as readonly string[]).includes(each));
       expect([others, last(errors)]).toEqual([[], last(errors)]);
-      expect(slowestMs).toBeLessThan(LONGEST_CALL_MS);
+      const below = LONGEST_CALL_MS;
+      expectFigure({ name: 'longest call', value: slowestMs, unit: 'ms', below });
     },
     /** The counter holds what became of the hits, and of those before them. */
     expectCounted(
@@ -202,7 +206,7 @@ function last(errors: readonly { readonly details: string }[]): string {
 
 /** Healthy without anybody's help. */
 export async function untilHealthy(drill: { readonly service: Service }): Promise<void> {
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     expect((await fetch(`${drill.service.http}/healthcheck`)).status).toBe(200);
   }, backIn(drill));
 }
@@ -225,7 +229,7 @@ export async function runDrill(
 ): Promise<void> {
   // What was connected again after the fault before may have been another connection than this caller's.
   const before = { answered: 1, calls: 0 };
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     before.calls += 1;
     expect(await drill.ask('user', value)).toMatchObject({ code: 0 });
   }, backIn(drill));
@@ -239,7 +243,7 @@ export async function runDrill(
   await load.stop();
   load.expectSeen(sees);
   await untilHealthy(drill);
-  await eventually(async () => {
+  await eventuallyWithin(async () => {
     load.expectCounted(await count(), counts, before);
   }, backIn(drill));
 }

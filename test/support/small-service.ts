@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createTestClient } from '../contract/transport.client';
 import { residentMb } from './h2-polite';
-import { besideAPoliteClient, warmUp, type Outcome } from './h2-siege';
+import { besideAPoliteClient, warmUp } from './h2-siege';
 import { eventually } from './eventually';
+import { expectFigure } from './figure';
 import { createTemporaryDirectory, type TemporaryDirectory } from './rule-directory';
 import { startService, stopServices, type Service } from './service';
 
@@ -14,8 +15,6 @@ const MAX_WAIT_MS = 500;
 const MAX_KEPT_MB = 50;
 /** The most that an attack may cost while it lasts. */
 const MAX_GROWTH_MB = 400;
-/** Other tests run beside this one: the wait of others is that in the least disturbed of so many sieges. */
-const MAX_SIEGES = 3;
 
 /** One rule that a counter is needed for. */
 export const ONE_RULE = `domain: d
@@ -91,34 +90,27 @@ export async function expectToWithstand(
   { growthMb = MAX_GROWTH_MB }: Bounds = {},
 ): Promise<void> {
   const beforeMb = await cleanMb(service);
-  const outcomes: Outcome[] = [];
-  for (let i = 0; i < MAX_SIEGES && leastWaitMs(outcomes) >= MAX_WAIT_MS; i++) {
-    const outcome = await besideAPoliteClient(service, async () => {
-      const attackers = await strike();
-      attackers?.leave();
-    });
-    const failures = [...new Set(outcome.failures.map(toKind))];
-    console.info(expect.getState().currentTestName, { ...outcome, failures });
-    outcomes.push(outcome);
-    expectAlive(service);
-    expect(failures).toEqual([]);
-    expect(outcome.grownMb).toBeLessThan(growthMb);
-  }
-  expect(leastWaitMs(outcomes)).toBeLessThan(MAX_WAIT_MS);
-  await eventually(
+  const { failures, grownMb, worstMs } = await besideAPoliteClient(service, async () => {
+    const attackers = await strike();
+    attackers?.leave();
+  });
+  expectAlive(service);
+  expect([...new Set(failures.map(toKind))]).toEqual([]);
+  expectFigure({ name: 'growth of memory', value: grownMb, unit: 'MB', below: growthMb });
+  expectFigure({ name: 'longest wait of others', value: worstMs, unit: 'ms', below: MAX_WAIT_MS });
+  const keptMb = await eventually(
     async () => {
-      expect((await cleanMb(service)) - beforeMb).toBeLessThan(MAX_KEPT_MB);
+      const kept = (await cleanMb(service)) - beforeMb;
+      expect(kept).toBeLessThan(MAX_KEPT_MB);
+      return kept;
     },
     { withinMs: 30_000 },
   );
+  expectFigure({ name: 'memory kept', value: keptMb, unit: 'MB', below: MAX_KEPT_MB });
 }
 
 /** A failure without its times. */
 const toKind = (failure: string) => failure.replace(/ after .*/, '');
-
-function leastWaitMs(outcomes: readonly Outcome[]): number {
-  return Math.min(...outcomes.map(({ worstMs }) => worstMs));
-}
 
 export function expectAlive({ child, output }: Service): void {
   if (child.exitCode !== null || child.signalCode !== null)

@@ -1,15 +1,15 @@
 import {
   ONE_RULE,
-  askAll,
-  expectToWithstand,
+  postJson,
   startSmallService,
   stopSmallServices,
 } from '../../support/small-service';
 import { createTestClient } from '../../contract/transport.client';
+import { eventually } from '../../support/eventually';
 import { startMemcachedServer } from '../../support/memcached-server';
 import { startRedisServer } from '../../support/redis-server';
 
-/** What a store holds or is asked for. */
+/** What a store holds, and what it is asked for: the answers. `test/siege/security` sees to the others meanwhile. */
 
 const ends: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
@@ -20,22 +20,6 @@ afterAll(async () => {
 const DAY_SECONDS = 86_400;
 const OK = 0;
 const DEADLINE_EXCEEDED = 4;
-
-it('answers others while 40,000 descriptors are looked up in memcached', async () => {
-  const memcached = await startMemcachedServer();
-  ends.push(() => memcached.stop());
-  const service = await startSmallService(ONE_RULE, {
-    BACKEND_TYPE: 'memcache',
-    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
-  });
-  const descriptors = Array.from({ length: 40_000 }, (_, at) => ({
-    entries: [{ key: 'k', value: String(at) }],
-  }));
-  await expectToWithstand(service, async () => {
-    await askAll(service, 2, () => ({ domain: 'd', descriptors }), 1);
-    return undefined;
-  });
-});
 
 it('answers, and goes on answering, whatever number a counter in Redis holds', async () => {
   const redis = await startRedisServer();
@@ -62,4 +46,30 @@ it('answers, and goes on answering, whatever number a counter in Redis holds', a
   }
   client.close();
   expect([...codes.values()]).not.toContain(DEADLINE_EXCEEDED);
+});
+
+const TOO_MANY = 429;
+const LIMITED = `domain: d
+descriptors:
+  - { key: address, rate_limit: { unit: day, requests_per_unit: 1 } }
+  - { key: agent, rate_limit: { unit: day, requests_per_unit: 1000000 } }
+`;
+
+it('denies a user who is over a limit in memcached whatever another value holds', async () => {
+  const memcached = await startMemcachedServer();
+  ends.push(() => memcached.stop());
+  const service = await startSmallService(LIMITED, {
+    BACKEND_TYPE: 'memcache',
+    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
+  });
+  const descriptor = (key: string, value: string) => ({ entries: [{ key, value }] });
+  const post = (agent: string) => {
+    const descriptors = [descriptor('address', '10.0.0.1'), descriptor('agent', agent)];
+    return postJson(service, JSON.stringify({ domain: 'd', descriptors }));
+  };
+  await eventually(async () => {
+    expect(await post('plain')).toBe(TOO_MANY);
+  });
+  const agents = ['Mozilla/5.0 (X11)', 'x'.repeat(300), 'a\nb', '\u0000', 'ü'.repeat(200)];
+  for (const agent of agents) expect([agent, await post(agent)]).toEqual([agent, TOO_MANY]);
 });

@@ -41,6 +41,7 @@ describe('settings', () => {
         },
         debug: { host: '0.0.0.0', port: 6070 },
       },
+      clientFiles: { stores: [], rules: [] },
       bounds: {
         maxDescriptors: 256,
         maxEntries: 64,
@@ -122,9 +123,9 @@ describe('settings', () => {
       }),
     ).toEqual([
       'RUNTIME_WATCH_ROOT="yes": expected true or false (also 1, t, T, TRUE, True, 0, f, F, FALSE, False)',
+      'REDIS_URL="redis": expected <host>:<port> or the path of a unix socket',
       'PORT="http": expected a port from 0 to 65535',
       'NEAR_LIMIT_RATIO="80%": expected a number from 0 to 1',
-      'REDIS_URL="redis": expected <host>:<port> or the path of a unix socket',
       'STATS_FLUSH_INTERVAL="10": expected a duration from 1ms to 576h, such as 150us, 10s or 1h30m',
       'TRACING_EXPORTER_PROTOCOL="zipkin": expected one of http, grpc',
     ]);

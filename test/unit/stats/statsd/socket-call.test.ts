@@ -26,7 +26,7 @@ describe('socketCall', () => {
     const failing = call((done) => {
       done(new Error('write EPIPE'));
     });
-    await expect(failing).rejects.toThrow('write EPIPE');
+    await expect(failing).rejects.toThrow('the other side closed the connection (EPIPE)');
   });
 
   it.each<[string, (event: ReturnType<typeof setUp>) => void, string]>([

@@ -1,5 +1,3 @@
-import { eventually } from '../../support/eventually';
-import { startMemcachedServer } from '../../support/memcached-server';
 import { startStatsdTcp } from '../../support/statsd-server';
 import { ask } from '../../support/service';
 import {
@@ -7,7 +5,6 @@ import {
   askAll,
   expectToWithstand,
   expired,
-  postJson,
   startSmallService,
   stopSmallServices,
 } from '../../support/small-service';
@@ -95,30 +92,4 @@ it('answers others while statistics are named by a pattern with three greedy gro
     }
     return undefined;
   });
-});
-
-const TOO_MANY = 429;
-const LIMITED = `domain: d
-descriptors:
-  - { key: address, rate_limit: { unit: day, requests_per_unit: 1 } }
-  - { key: agent, rate_limit: { unit: day, requests_per_unit: 1000000 } }
-`;
-
-it('denies a user who is over a limit in memcached whatever another value holds', async () => {
-  const memcached = await startMemcachedServer();
-  ends.push(() => memcached.stop());
-  const service = await startSmallService(LIMITED, {
-    BACKEND_TYPE: 'memcache',
-    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
-  });
-  const descriptor = (key: string, value: string) => ({ entries: [{ key, value }] });
-  const post = (agent: string) => {
-    const descriptors = [descriptor('address', '10.0.0.1'), descriptor('agent', agent)];
-    return postJson(service, JSON.stringify({ domain: 'd', descriptors }));
-  };
-  await eventually(async () => {
-    expect(await post('plain')).toBe(TOO_MANY);
-  });
-  const agents = ['Mozilla/5.0 (X11)', 'x'.repeat(300), 'a\nb', '\u0000', 'ü'.repeat(200)];
-  for (const agent of agents) expect([agent, await post(agent)]).toEqual([agent, TOO_MANY]);
 });

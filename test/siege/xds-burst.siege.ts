@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { expectFigure } from '../support/figure';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';
 import { manyLimits, response, startAdsServer } from '../support/xds-server';
 
@@ -31,7 +32,8 @@ it('ends a burst of 50 versions of 10,000 rules on the last and never stops the 
     const { stdout } = await run(process.execPath, options);
     const measured = JSON.parse(stdout) as Measured[];
     // Others use this machine too: a stall that is ours would be in every burst.
-    expect(Math.min(...measured.map(({ longestMs }) => longestMs))).toBeLessThanOrEqual(5);
+    const value = Math.min(...measured.map(({ longestMs }) => longestMs));
+    expectFigure({ name: 'longest turn of the event loop', value, unit: 'ms', below: 5 });
     for (const { loads } of measured) expect(loads).toBeLessThan(50);
   } finally {
     for (const timer of sending) clearTimeout(timer);

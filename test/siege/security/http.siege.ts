@@ -42,7 +42,6 @@ async function post(
     while (next < count) statuses.add(await postJson(service, make(next++), headers));
   };
   await Promise.all(Array.from({ length: width }, caller));
-  console.info('answered', [...statuses]);
 }
 
 /** A domain in front of 1 MB of blanks that pack to a seventieth of it. */

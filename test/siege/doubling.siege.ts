@@ -1,19 +1,20 @@
-import { parseRules } from '../../../src/config/parse-rules';
-import type { DecisionRequest } from '../../../src/core/model';
-import { compileRules } from '../../../src/core/rules/compile';
-import { createReplyReader } from '../../../src/counters/memcached/reply-reader';
-import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { unpack } from '../../../src/counters/redis/message-pack';
-import { createChanges } from '../../../src/stats/changes';
-import { linesOf } from '../../../src/stats/dump';
-import { createRegistry } from '../../../src/stats/registry';
-import { createHttp2Connection } from '../../../src/wire/http2/connection';
-import { createHpackDecoder, decodeBlock } from '../../../src/wire/http2/hpack/decoder';
-import { encodeStatelessBlock } from '../../../src/wire/http2/hpack/encoder';
-import { encodeRequest } from '../../contract/transport.client';
-import { measureGrowth, MOST_PER_DOUBLING } from '../../support/doubling';
-import { data, hello, ping, request, rst, settings, windowUpdate } from '../../support/h2-frames';
-import { rulesOf, SOME_MATCH } from '../../support/rules';
+import { parseRules } from '../../src/config/parse-rules';
+import type { DecisionRequest } from '../../src/core/model';
+import { compileRules } from '../../src/core/rules/compile';
+import { createReplyReader } from '../../src/counters/memcached/reply-reader';
+import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { unpack } from '../../src/counters/redis/message-pack';
+import { createChanges } from '../../src/stats/changes';
+import { linesOf } from '../../src/stats/dump';
+import { createRegistry } from '../../src/stats/registry';
+import { createHttp2Connection } from '../../src/wire/http2/connection';
+import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
+import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
+import { encodeRequest } from '../contract/transport.client';
+import { measureGrowth, MOST_PER_DOUBLING } from '../support/doubling';
+import { expectFigure } from '../support/figure';
+import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';
+import { rulesOf, SOME_MATCH } from '../support/rules';
 import { decideAll, decideBytes, decideJson, type Way } from './decide-request';
 
 /**
@@ -233,7 +234,6 @@ function readReply(chunks: readonly Buffer[]): void {
 }
 
 async function expectLinear(_: string, { size, make, run }: Dimension<unknown>): Promise<void> {
-  const growth = await measureGrowth(make, run, size);
-  console.info(expect.getState().currentTestName, growth);
-  expect(growth.perDoubling).toBeLessThan(MOST_PER_DOUBLING);
+  const { perDoubling: value } = await measureGrowth(make, run, size);
+  expectFigure({ name: 'cost of twice as much', value, unit: 'times', below: MOST_PER_DOUBLING });
 }

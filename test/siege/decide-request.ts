@@ -1,17 +1,17 @@
-import type { DecisionRequest } from '../../../src/core/model';
-import type { Increment, Question } from '../../../src/core/ports';
-import type { Rules } from '../../../src/core/rules/rules';
-import { createDecideBatch } from '../../../src/decisions/decide-batch';
-import { createRecordTally } from '../../../src/stats/record-tally';
-import { createRegistry } from '../../../src/stats/registry';
-import { printDecision } from '../../../src/transport/http/json/print-decision';
-import { parseRequest } from '../../../src/transport/http/json/parse-request';
+import type { DecisionRequest } from '../../src/core/model';
+import type { Increment, Question } from '../../src/core/ports';
+import type { Rules } from '../../src/core/rules/rules';
+import { createDecideBatch } from '../../src/decisions/decide-batch';
+import { createRecordTally } from '../../src/stats/record-tally';
+import { createRegistry } from '../../src/stats/registry';
+import { printDecision } from '../../src/transport/http/json/print-decision';
+import { parseRequest } from '../../src/transport/http/json/parse-request';
 import {
   createRequestDecoder,
   isMalformed,
   type DecodeRequest,
-} from '../../../src/wire/ratelimit/decode-request';
-import { roomForResponse, writeResponse } from '../../../src/wire/ratelimit/encode-response';
+} from '../../src/wire/ratelimit/decode-request';
+import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
 
 /** Bounds that nothing here reaches: what lies after them must be linear all the same. */
 const NO_BOUNDS = {

@@ -1,0 +1,24 @@
+// `npm run siege`: the tests that bound time, one after the other, each up to three times.
+const { readFileSync, readdirSync } = require('node:fs');
+const { join } = require('node:path');
+const { jest } = require('./package.json');
+
+const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } = jest;
+
+/** Helpers that judge figures: a test file that imports one takes part in the siege. */
+const judges = /(?:support\/(?:figure|fault-drill)|\/(?:transport|identity-store)\.contract)'/;
+const tests = readdirSync(join(__dirname, 'test'), { recursive: true })
+  .filter((file) => /\.test\.ts$/.test(file))
+  .filter((file) => judges.test(readFileSync(join(__dirname, 'test', file), 'utf8')));
+
+module.exports = {
+  ...shared,
+  rootDir: __dirname,
+  testMatch: [
+    '<rootDir>/test/siege/**/*.siege.ts',
+    ...tests.map((file) => `<rootDir>/test/${file}`),
+  ],
+  setupFilesAfterEnv: ['<rootDir>/test/support/repeat-misses.cjs'],
+  globals: { isSiege: true },
+  maxWorkers: 1,
+};
