@@ -51,11 +51,15 @@ export function followRules(
 }
 
 function logProblem(logger: Logger, problem: RuleProblem): void {
-  const { severity, file, line, column, message } = problem;
-  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
-  const text = place === '' ? message : `${place}: ${message}`;
-  if (severity === 'error') logger.error(text);
+  const text = problemText(problem);
+  if (problem.severity === 'error') logger.error(text);
   else logger.warn(text);
+}
+
+/** A problem with its file, line and column, as far as they are known. */
+export function problemText({ file, line, column, message }: RuleProblem): string {
+  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
+  return place === '' ? message : `${place}: ${message}`;
 }
 
 /** Most lines about single rules in one load: a log is for people. */

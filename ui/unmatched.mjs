@@ -1,0 +1,43 @@
+import { createLines } from './lines.mjs';
+import {
+  createLongText,
+  cutMiddle,
+  element,
+  levelText,
+  numberText,
+  rateText,
+  setText,
+} from './text.mjs';
+
+const MAX_SHAPE_KEY = 28;
+
+function createShape() {
+  const long = createLongText();
+  const rate = element('span', 'rate');
+  const total = element('span', 'count');
+  return {
+    element: element('li', '', long.element, rate, total),
+    show({ domain, keys, example, further, perSecond, total: seen }) {
+      const more = further > 0 ? ` › ${further} more` : '';
+      const shapeOf = (one) => `${domain} ${one.join(' › ')}${more}`;
+      const short = keys?.map((key) => cutMiddle(key, MAX_SHAPE_KEY)) ?? [];
+      const full = keys?.map((key, i) => levelText(key, example[i])) ?? [];
+      if (keys === undefined) long.show(cutMiddle(domain, 40), domain);
+      else long.show(shapeOf(short), `${shapeOf(full)} (the first one)`);
+      setText(rate, `${rateText(perSecond)}/s`);
+      const what = keys === undefined ? 'domain without rules' : 'no rule for these keys or values';
+      setText(total, `${what}, ${numberText(seen)} since this page opened`);
+    },
+  };
+}
+
+export function createUnmatched(list, note) {
+  const show = createLines(list, createShape);
+  return ({ unmatched }) => {
+    show(
+      unmatched.map((shape) => [JSON.stringify([shape.domain, shape.keys, shape.further]), shape]),
+    );
+    const none = 'Every descriptor met a rule since this page opened.';
+    setText(note, unmatched.length === 0 ? none : 'They are answered OK.');
+  };
+}
