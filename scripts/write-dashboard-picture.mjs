@@ -166,13 +166,20 @@ try {
       await delay(20);
     }
   };
-  const shoot = async (state) => {
+  const shoot = async (state, isDriven = true) => {
+    // Traffic goes on while the pictures are taken.
+    let isShooting = isDriven;
+    const driven = (async () => {
+      while (isShooting) await drive(0.1);
+    })();
     for (const [i, { width, colorScheme }] of LOOKS.entries()) {
       const look = `${state}-${width}-${colorScheme}`;
       const name = given === undefined ? IN_DOCS.get(look) : `${look}.png`;
       if (name === undefined) continue;
       await pages[i].screenshot({ path: join(folder, name), fullPage: given !== undefined });
     }
+    isShooting = false;
+    await driven;
   };
   await drive(Number(seconds));
   await shoot('well');
@@ -186,7 +193,7 @@ try {
   if (given !== undefined) await shoot('back');
   service.kill('SIGSTOP');
   await delay(6_000);
-  await shoot('gone');
+  await shoot('gone', false);
 } finally {
   await browser.close();
   client.close();

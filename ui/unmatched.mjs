@@ -26,7 +26,7 @@ function createShape() {
       else long.show(shapeOf(short), `${shapeOf(full)} (the first one)`);
       setText(rate, `${rateText(perSecond)}/s`);
       const what = keys === undefined ? 'domain without rules' : 'no rule for these keys or values';
-      setText(total, `${what}, ${numberText(seen)} since this page opened`);
+      setText(total, `${what}, ${numberText(seen)} seen`);
     },
   };
 }
@@ -37,7 +37,12 @@ export function createUnmatched(list, note) {
     show(
       unmatched.map((shape) => [JSON.stringify([shape.domain, shape.keys, shape.further]), shape]),
     );
-    const none = 'Every descriptor met a rule since this page opened.';
-    setText(note, unmatched.length === 0 ? none : 'They are answered OK.');
+    const none = 'None was seen since a dashboard was opened.';
+    setText(
+      note,
+      unmatched.length === 0
+        ? none
+        : 'The last 20 kinds, seen since a dashboard was opened. They limit nothing.',
+    );
   };
 }

@@ -1,6 +1,7 @@
 import type { HealthStatus, Snapshot } from '../../streams';
 import { isError, type LoadResult } from '../config/load-result';
 import type { Rules } from '../core/rules/rules';
+import type { LogFields } from '../platform/logger/logger';
 import type { CounterStore } from './choose-counters';
 import { problemText } from './follow-rules';
 import { createOpenOutages } from './open-outages';
@@ -81,9 +82,8 @@ export function createTroubles(deps: TroublesDeps): Troubles {
     },
     list: () => [
       ...outages.open().map(({ name, reason: { lines, fields }, lastedMs }) => {
-        const reason = [fields['store'], fields['reason']].filter((one) => typeof one === 'string');
         const text = capitalised(lines.failing);
-        return { name, text, details: detailsOf(name, reason.join(': ')), lastedMs };
+        return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
       }),
       ...others.list().map(({ name, reason, lastedMs }) => {
         const details = name === CONNECTION ? detailsOf(name, store.whyAway() ?? '') : [];
@@ -91,6 +91,14 @@ export function createTroubles(deps: TroublesDeps): Troubles {
       }),
     ],
   };
+}
+
+/** Why, with the store; its address stands in the reason too. */
+function reasonOf({ store, reason }: LogFields): string {
+  const why = typeof reason === 'string' ? reason : '';
+  if (typeof store !== 'string') return why;
+  const [address = ''] = why.split(': ', 1);
+  return `${store}: ${store.endsWith(address) ? why.slice(address.length + 2) : why}`;
 }
 
 function problemTexts({ problems }: LoadResult<Rules>): readonly string[] {
