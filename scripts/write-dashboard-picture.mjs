@@ -111,7 +111,8 @@ const [http, grpc, debug, redisPort] = [
   await freePort(),
   await freePort(),
 ];
-const redis = spawn('redis-server', ['--port', redisPort, '--bind', '127.0.0.1', '--save', ''], {
+const REDIS_SERVER = process.env.WEIR_REDIS_SERVER ?? 'redis-server';
+const redis = spawn(REDIS_SERVER, ['--port', redisPort, '--bind', '127.0.0.1', '--save', ''], {
   stdio: 'ignore',
 });
 const service = spawn(process.execPath, ['dist/src/bin/ratelimit.js'], {
