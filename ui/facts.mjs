@@ -1,12 +1,12 @@
-import { createLines } from './hot-keys.mjs';
-import { element, numberText, rateText, setState, setText, spanText } from './text.mjs';
+import { createLines } from './lines.mjs';
+import { element, numberText, rateText, setState, setText } from './text.mjs';
 
 const GAUGES = [
-  ['ratelimit.redis_pool.cx_active', 'Connections'],
-  ['ratelimit.redis_per_second_pool.cx_active', 'Connections, per second'],
-  ['ratelimit.memory.live_keys', 'Counters in memory'],
-  ['ratelimit.memcache.pending_keys', 'Writes that wait'],
-  ['ratelimit.localcache.entryCount', 'Local cache'],
+  ['ratelimit.redis_pool.cx_active', 'Connections', 'open'],
+  ['ratelimit.redis_per_second_pool.cx_active', 'Connections, limits per second', 'open'],
+  ['ratelimit.memory.live_keys', 'Counters in memory', 'counters'],
+  ['ratelimit.memcache.pending_keys', 'Writes that wait', 'counters'],
+  ['ratelimit.localcache.entryCount', 'Local cache', 'counters'],
 ];
 
 function createFact() {
@@ -29,12 +29,12 @@ function errorsOf(figures) {
     ['Failed by the store', storeErrors],
     ['of these too late', storeTimeouts],
     ['of these answered here', answeredLocally],
-    ['Requests without sense', serviceErrors],
+    ['Invalid requests', serviceErrors],
     ['Domain without rules', unknownDomains],
   ];
   return errors
     .filter(([, rate]) => rate > 0)
-    .map(([name, rate]) => [name, `${rateText(rate)} /s`, 'bad']);
+    .map(([name, rate]) => [name, `${rateText(rate)}/s`, 'bad']);
 }
 
 function storeFacts({ storeName, storeConnected, breakerOpen, gauges }) {
@@ -44,20 +44,25 @@ function storeFacts({ storeName, storeConnected, breakerOpen, gauges }) {
     facts.push(['Connection', storeConnected ? 'up' : 'down', storeConnected ? '' : 'bad']);
     if (breakerOpen > 0) facts.push(['Circuit breaker', 'open', 'bad']);
   }
-  for (const [gauge, name] of GAUGES)
-    if (gauges[gauge] !== undefined) facts.push([name, numberText(gauges[gauge])]);
+  for (const [gauge, name, unit] of GAUGES)
+    if (gauges[gauge] !== undefined) facts.push([name, `${numberText(gauges[gauge])} ${unit}`]);
   return facts;
+}
+
+function batchText({ batch }) {
+  if (batch === undefined) return 'no requests';
+  return `${rateText(batch.mean)} requests, largest ${numberText(batch.largest)}`;
 }
 
 export function createFacts(list) {
   const show = createLines(list, createFact);
   return (figures) => {
-    const { uptimeSeconds, memoryBytes } = figures;
-    show([
+    const facts = [
       ...storeFacts(figures),
       ...errorsOf(figures),
-      ['Memory', `${numberText(memoryBytes / 1_048_576)} MiB`],
-      ['Up for', spanText(uptimeSeconds)],
-    ]);
+      ['Batch size', batchText(figures)],
+      ['Memory', `${numberText(figures.memoryBytes / 1_048_576)} MiB`],
+    ];
+    show(facts.map((fact) => [fact[0], fact]));
   };
 }

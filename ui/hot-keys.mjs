@@ -1,14 +1,30 @@
-import { element, limitText, numberText, rateText, setState, setText, spanText } from './text.mjs';
+import { createLines } from './lines.mjs';
+import {
+  createLongText,
+  cutMiddle,
+  element,
+  levelText,
+  limitText,
+  numberText,
+  rateText,
+  setState,
+  setText,
+  spanText,
+} from './text.mjs';
+
+/** Characters of a key or a value that are shown; longer ones are cut in the middle. */
+const MAX_PART = 30;
 
 /** How full a counter is; nothing is known of one that only the local cache spoke of. */
-export function stateOf({ value, limit, isOver }) {
+function stateOf({ value, limit, isOver }) {
   if (isOver) return 'over';
   return value > limit * 0.8 ? 'near' : 'within';
 }
 
 export function valueText({ value, limit, isOver }) {
   if (value === undefined) return isOver ? 'over' : '';
-  return `${numberText(value)} / ${numberText(limit)}`;
+  if (limit === 0) return `${numberText(value)} hits, blocked`;
+  return `${numberText(value)} of ${numberText(limit)} hits`;
 }
 
 export function createBar() {
@@ -25,43 +41,52 @@ export function createBar() {
   };
 }
 
-/** Keeps as many lines as there are items, and fills them; texts change, lines stay. */
-export function createLines(list, createLine) {
-  const lines = [];
-  return (items) => {
-    while (lines.length < items.length) {
-      const line = createLine();
-      lines.push(line);
-      list.append(line.element);
-    }
-    lines.forEach((line, i) => {
-      line.element.hidden = i >= items.length;
-      if (i < items.length) line.show(items[i]);
-    });
-  };
+/** Whether the value at a level comes from requests; `path` is that of the rule, undefined where it is not listed. */
+export function isVarying(path, value, i) {
+  const fixed = path?.[i];
+  if (fixed === undefined) return true;
+  return fixed.value === undefined || (fixed.value.includes('*') && fixed.value !== value);
+}
+
+/** The levels that tell this counter from others, and the whole path. */
+function pathTexts({ entries, text }, path) {
+  if (entries === undefined) return [cutMiddle(text, 2 * MAX_PART), text];
+  const shown = entries.filter(
+    ([key, value], i) =>
+      isVarying(path, value, i) || (key !== value && key.length + value.length <= MAX_PART),
+  );
+  const levels = shown.length > 0 ? shown : entries.slice(-1);
+  const join = (some, length) =>
+    some.map(([key, value]) => levelText(key, value, length)).join(' › ');
+  return [join(levels, MAX_PART), join(entries)];
+}
+
+function countText(key) {
+  const limit = limitText({ requestsPerUnit: key.limit, unit: key.unit });
+  const reset = `resets in ${spanText(key.resetsIn)}`;
+  if (key.value === undefined) return `of ${limit}, ${reset}`;
+  if (key.limit === 0) return `${numberText(key.value)} hits, ${limit}, ${reset}`;
+  return `${numberText(key.value)} of ${limit}, ${reset}`;
 }
 
 function createHotLine() {
   const domain = element('span', 'any');
-  const text = element('span');
+  const long = createLongText();
   const rate = element('span', 'rate');
-  const count = element('span', 'count');
+  const count = element('span');
   const chip = element('span', 'chip over', 'over');
   const { bar, show } = createBar();
-  const name = element('span', 'key', domain, text);
+  const name = element('div', 'name', domain, long.element);
   return {
     element: element('li', '', name, rate, bar, element('span', 'count', chip, ' ', count)),
-    show(key) {
-      const pairs = key.entries?.map(([one, value]) => `${one}=${value}`);
-      setText(domain, key.domain === '' ? '' : `${key.domain} `);
-      setText(text, pairs?.join(' › ') ?? key.text);
-      setText(rate, `${rateText(key.perSecond)} /s`);
+    show({ key, path }) {
+      setText(domain, key.domain === '' ? '' : `${cutMiddle(key.domain, MAX_PART)} `);
+      const [short, full] = pathTexts(key, path);
+      const isWhole = short === full && key.domain.length <= MAX_PART;
+      long.show(short, isWhole ? short : `${key.domain} ${full}`);
+      setText(rate, `${rateText(key.perSecond)} hits/s`);
       chip.hidden = !key.isOver;
-      const counted = key.value === undefined ? 'of' : `${numberText(key.value)} of`;
-      setText(
-        count,
-        `${counted} ${limitText({ requestsPerUnit: key.limit, unit: key.unit })}, resets in ${spanText(key.resetsIn)}`,
-      );
+      setText(count, countText(key));
       show(key);
     },
   };
@@ -71,8 +96,8 @@ const SHOWN = 9;
 
 export function createHotKeys(list, note) {
   const show = createLines(list, createHotLine);
-  return ({ hot, hotError }, example) => {
-    show(hot.slice(0, SHOWN));
+  return ({ hot, hotError }, pathOf, example) => {
+    show(hot.slice(0, SHOWN).map((key) => [key.id, { key, path: pathOf(key.rule) }]));
     if (hot.length === 0) {
       if (note.firstChild?.nodeName !== 'P' || note.dataset.example !== example) {
         note.replaceChildren(emptyNote(example));
@@ -80,7 +105,7 @@ export function createHotKeys(list, note) {
       }
       return;
     }
-    const bound = hotError < 0.05 ? '' : ` Each may have up to ${rateText(hotError)} /s more.`;
+    const bound = hotError < 0.05 ? '' : ` Each may have up to ${rateText(hotError)} hits/s more.`;
     if (note.firstChild?.nodeName !== 'SPAN') note.replaceChildren(element('span', 'note'));
     setText(note.firstChild, `Hits of the last seconds.${bound}`);
   };

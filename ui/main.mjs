@@ -1,20 +1,47 @@
+import { createBanner } from './banner.mjs';
 import { createFacts } from './facts.mjs';
 import { createHotKeys } from './hot-keys.mjs';
 import { createRules } from './rules.mjs';
-import { setState, setText } from './text.mjs';
+import { numberText, setState, setText, spanText, timeText } from './text.mjs';
 import { createTiles } from './tiles.mjs';
+import { createUnmatched } from './unmatched.mjs';
 
-const byId = (id) => document.getElementById(id);
+/** Figures older than this are no longer those of now. */
+const STALE_SECONDS = 3;
 
-const rules = createRules(byId('domains'), byId('filter'));
-const showTiles = createTiles(byId('tiles'));
-const showHotKeys = createHotKeys(byId('hot'), byId('hot-note'));
-const showFacts = createFacts(byId('facts'));
+const byName = (id) => document.getElementById(id);
+const isoText = (seconds) => new Date(seconds * 1_000).toISOString();
+
+/** Where the debug port's pages are: also below a path, as behind `kubectl proxy`, with and without a last slash. */
+const root = location.pathname.replace(/ui\/?$/, '');
+for (const link of document.querySelectorAll('.pages a'))
+  link.href = root + link.getAttribute('href');
+
+const rules = createRules(
+  {
+    table: byName('table'),
+    note: byName('rules-note'),
+    filter: byName('filter'),
+    sort: byName('sort'),
+    moving: byName('moving'),
+    fold: byName('fold'),
+    more: byName('more'),
+    controls: byName('controls'),
+  },
+  root,
+);
+const banner = createBanner(byName('banner'), byName('wrong'));
+const showTiles = createTiles(byName('tiles'));
+const showHotKeys = createHotKeys(byName('hot'), byName('hot-note'));
+const showUnmatched = createUnmatched(byName('unmatched'), byName('unmatched-note'));
+const showFacts = createFacts(byName('facts'));
 let example = '';
+/** When the last figures came, on the clock of this page, and what time it was for the service. */
+let heard;
 
 function say(state, text) {
-  setState(byId('dot'), state);
-  setText(byId('status'), text);
+  setState(byName('dot'), state);
+  setText(byName('status'), text);
 }
 
 /** A request that hits the first rule there is, for who has no traffic yet. */
@@ -29,18 +56,44 @@ function exampleOf(domains) {
 }
 
 function show(figures) {
-  if (figures.serving) say('good', 'serving');
-  else say('bad', `not serving: ${figures.down.join(', ')}`);
+  const { serving, nowSeconds, instance } = figures;
+  heard = { atMs: performance.now(), nowSeconds };
+  const wrong = banner.show(figures);
+  const problems = `${numberText(wrong)} ${wrong === 1 ? 'problem' : 'problems'}`;
+  if (wrong === 0) say('good', 'serving');
+  else say('bad', `${serving ? 'serving' : 'not serving'}, ${problems}`);
+  const { host, version, startedSeconds } = instance;
+  const since = isoText(startedSeconds).slice(0, 16).replace('T', ' ');
+  const upFor = spanText(nowSeconds - startedSeconds);
+  setText(byName('instance'), `${host}, version ${version}, since ${since} UTC (${upFor})`);
   showTiles(figures);
   rules.show(figures);
-  showHotKeys(figures, example);
+  showHotKeys(figures, rules.pathOf, example);
+  showUnmatched(figures);
   showFacts(figures);
+  look();
+}
+
+/** Moves the clock, and greys figures that are no longer those of now. */
+function look() {
+  if (heard === undefined) return;
+  const { atMs, nowSeconds } = heard;
+  const age = (performance.now() - atMs) / 1_000;
+  setText(byName('clock'), `${isoText(nowSeconds + age).slice(11, 19)} UTC`);
+  const isStale = age >= STALE_SECONDS;
+  byName('main').toggleAttribute('data-stale', isStale);
+  byName('as-of').hidden = !isStale;
+  if (!isStale) return;
+  const asOf = timeText(nowSeconds, nowSeconds + age);
+  setText(byName('as-of'), `Figures as of ${asOf}`);
+  banner.silent('No news from the service', asOf);
+  if (byName('dot').dataset.state === 'good') say('bad', 'no news from the service');
 }
 
 let source;
 
 function open() {
-  source = new EventSource('/ui/events');
+  source = new EventSource(`${root}ui/events`);
   source.addEventListener('rules', ({ data }) => {
     const listed = JSON.parse(data);
     example = exampleOf(listed.domains);
@@ -52,7 +105,10 @@ function open() {
     const { maxListeners } = JSON.parse(data);
     say('bad', `${maxListeners} pages look at this service already: close one and load this again`);
   });
-  source.addEventListener('error', () => say('bad', 'no connection, trying again …'));
+  source.addEventListener('error', () => {
+    say('bad', 'no connection, trying again …');
+    if (heard === undefined) banner.silent('No connection to the service', undefined);
+  });
 }
 
 // A page that nobody sees asks for nothing.
@@ -61,4 +117,5 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) say('', 'paused');
   else open();
 });
+setInterval(look, 1_000);
 open();

@@ -1,95 +1,41 @@
-import { createBar, createLines, valueText } from './hot-keys.mjs';
-import { Sparkline } from './sparkline.mjs';
-import { element, limitText, numberText, rateText, setText } from './text.mjs';
+import { createDomainRow, createRuleRow } from './rule-rows.mjs';
+import { element, numberText, setText } from './text.mjs';
 
-const FIGURES = [
-  ['hits', 'hits/s'],
-  ['near', 'near/s'],
-  ['over', 'over/s'],
-  ['shadow', 'shadow/s'],
-];
 const NOTHING = [0, 0, 0, 0];
-const SHOWN_VALUES = 3;
+/** Rules that are shown before somebody asks for all. */
+const SHOWN_RULES = 50;
+/** What a score keeps each second: the order follows the last seconds, not the last one. */
+const KEPT = 0.8;
+/** A score below this is of long ago. */
+const STILL = 0.05;
 
-function createFigures() {
-  const line = new Sparkline();
-  const figures = FIGURES.map(([name, label]) => {
-    const value = element('b', '', '0');
-    const cell = element('span', `figure ${name}`, element('span', 'label', label), ' ', value);
-    cell.dataset.zero = '';
-    return { cell, value };
-  });
-  return {
-    elements: [line.element, ...figures.map(({ cell }) => cell)],
-    show(rates) {
-      figures.forEach(({ cell, value }, i) => {
-        setText(value, rateText(rates[i]));
-        cell.toggleAttribute('data-zero', rates[i] === 0);
-      });
-      line.push(rates[0]);
-    },
-  };
-}
+/** What a level is sorted by; each takes [hits, near, over, shadow]. */
+const ORDERS = {
+  over: ([, , over]) => over,
+  near: ([, near]) => near,
+  hits: ([hits]) => hits,
+};
 
-function createValueLine() {
-  const key = element('span', 'key');
-  const count = element('span', 'count');
-  const rate = element('span', 'rate');
-  const { bar, show } = createBar();
-  return {
-    element: element('li', 'value', key, bar, count, rate),
-    show(hot) {
-      const text = hot.entries?.map(([, value]) => value).join(' › ') ?? hot.text;
-      setText(key, text);
-      key.title = text;
-      setText(count, valueText(hot));
-      setText(rate, `${rateText(hot.perSecond)} /s`);
-      show(hot);
-    },
-  };
-}
-
-function chipsOf({ shadow, quota, name }) {
-  const chips = [];
-  if (shadow) chips.push(element('span', 'chip shadow', 'shadow'));
-  if (quota) chips.push(element('span', 'chip', 'quota'));
-  if (name !== '') chips.push(element('span', 'chip', name));
-  return chips;
-}
-
-/** A rule and those below it; what can be told of it later goes into `byId`. */
-function createRule({ key, value, limit, children }, byId) {
-  const label = element('span', 'key', element('b', '', key));
-  label.append(element('span', 'any', value === undefined ? ' any' : '='), value ?? '');
-  const rule = element('span', 'rule', label);
-  const row = element('div', 'row', rule);
-  const item = element('li', '', row);
-  item.dataset.text = `${key}=${value ?? 'any'} ${limit?.name ?? ''}`.toLowerCase();
-  if (limit !== undefined) {
-    rule.append(element('span', 'limit', limitText(limit)), ...chipsOf(limit));
-    const figures = createFigures();
-    row.append(...figures.elements);
-    const values = element('ul', 'values');
-    values.hidden = true;
-    item.append(values);
-    byId.set(limit.id, { figures, values, showValues: createLines(values, createValueLine) });
+/** A level with those below it. `scores` are of all of them. */
+function createNode(view, parent, byId) {
+  const depth = parent === undefined ? 0 : parent.depth + 1;
+  const { rows, fold, text, show } =
+    parent === undefined ? createDomainRow(view) : createRuleRow(view, depth);
+  const node = { depth, rows, fold, text, show, scores: [...NOTHING], isFolded: false };
+  const level = { key: view.key, value: view.value };
+  node.path = parent === undefined ? [] : [...parent.path, level];
+  const below = parent === undefined ? view.rules : view.children;
+  node.children = below.map((child) => createNode(child, node, byId));
+  if (view.limit !== undefined) {
+    node.id = view.limit.id;
+    byId.set(node.id, node);
   }
-  if (children.length > 0)
-    item.append(element('ul', '', ...children.map((child) => createRule(child, byId))));
-  return item;
+  return node;
 }
 
-function createDomain({ name, rules }, byId) {
-  const figures = createFigures();
-  const head = element('div', 'row head', element('h3', 'rule', name), ...figures.elements);
-  const list = element('ul', '', ...rules.map((rule) => createRule(rule, byId)));
-  const card = element('article', 'domain', head, list);
-  card.dataset.text = name.toLowerCase();
-  if (rules.length === 0)
-    list.replaceWith(
-      element('p', 'row note', 'No limits here: every request of this domain is OK.'),
-    );
-  return { card, figures };
+function setFolded(node, isFolded) {
+  node.isFolded = isFolded;
+  node.fold?.setAttribute('aria-expanded', String(!isFolded));
 }
 
 function emptyRules(isLoaded) {
@@ -103,49 +49,142 @@ function emptyRules(isLoaded) {
 }
 
 /** The tree of the rules with its figures. */
-export function createRules(box, filter) {
+export function createRules({ table, note, filter, sort, moving, fold, more, controls }, root) {
   let byId = new Map();
   let domains = [];
-  const filterRules = () => {
-    const wanted = filter.value.trim().toLowerCase();
-    for (const { card } of domains) hideOthers(card, wanted);
+  let isAllShown = false;
+  let latest = { rules: [], domains: [], hot: [] };
+
+  const ordered = (nodes) => {
+    const read = ORDERS[sort.value];
+    if (read === undefined) return nodes;
+    return nodes
+      .map((node, place) => ({ node, place, score: read(node.scores) }))
+      .sort((a, b) => b.score - a.score || a.place - b.place)
+      .map(({ node }) => node);
   };
-  filter.addEventListener('input', filterRules);
+
+  /** Decides which rows are seen; one that matches the filter is seen with all above and below it. */
+  const arrange = () => {
+    const wanted = filter.value.trim().toLowerCase();
+    let room = isAllShown ? Infinity : SHOWN_RULES;
+    let hidden = 0;
+    const visit = (node, isIncluded, isFolded) => {
+      const isFound = isIncluded || node.text.includes(wanted);
+      const moves = node.scores[0] >= STILL;
+      const isFull = room <= 0;
+      const order = [node];
+      node.isSeen = isFound && !isFolded && (moves || !moving.checked);
+      if (node.isSeen && node.depth > 0 && room <= 0) {
+        node.isSeen = false;
+        hidden += 1;
+      } else if (node.isSeen && node.depth > 0) room -= 1;
+      const isClosed = isFolded || (node.isFolded && wanted === '');
+      for (const child of ordered(node.children)) {
+        order.push(...visit(child, isFound && wanted !== '', isClosed));
+        // What matches keeps those above it.
+        if (child.isSeen) node.isSeen = true;
+      }
+      if (isFull && node.depth === 0 && node.children.length > 0) node.isSeen = false;
+      return order;
+    };
+    const bodies = ordered(domains);
+    const orders = bodies.map((domain) => visit(domain, wanted === '', false));
+    const isHeld = table.tBodies.length > 0 && table.matches(':focus-within, :hover');
+    bodies.forEach((domain, i) => {
+      if (!isHeld) placeAt(table, domain.body, i + 1 + Number(table.caption !== null));
+      const rows = orders[i].flatMap(({ rows: own }) => own);
+      if (!isHeld) rows.forEach((row, place) => placeAt(domain.body, row, place));
+      for (const { rows: own, isSeen } of orders[i]) for (const row of own) row.hidden = !isSeen;
+    });
+    more.hidden = hidden === 0 && !isAllShown;
+    setText(more, isAllShown ? 'Show fewer rules' : `Show ${numberText(hidden)} more rules`);
+    const isFolded = domains.every((domain) => domain.isFolded);
+    setText(fold, isFolded ? 'Unfold all' : 'Fold all');
+  };
+
+  const fill = () => {
+    const { rules, domains: sums, hot } = latest;
+    const moved = new Map(rules.map(([id, ...rates]) => [id, rates]));
+    const hotById = Map.groupBy(hot, ({ rule }) => rule);
+    for (const [id, node] of byId)
+      node.show(refusals(moved.get(id)), hotById.get(id) ?? [], node.path, node.isSeen);
+    const summed = new Map(sums.map(([place, ...rates]) => [place, rates]));
+    domains.forEach((domain, place) => domain.show(refusals(summed.get(place))));
+  };
+
+  const redraw = () => {
+    arrange();
+    fill();
+  };
+  for (const control of [filter, sort, moving]) control.addEventListener('input', redraw);
+  fold.addEventListener('click', () => {
+    const isFolded = !domains.every((domain) => domain.isFolded);
+    for (const domain of domains) setFolded(domain, isFolded);
+    redraw();
+  });
+  more.addEventListener('click', () => {
+    isAllShown = !isAllShown;
+    redraw();
+  });
+
   return {
     build({ domains: listed, unlisted, isLoaded }) {
       byId = new Map();
-      domains = listed.map((domain) => createDomain(domain, byId));
-      box.replaceChildren(...domains.map(({ card }) => card));
-      if (domains.length === 0) box.append(emptyRules(isLoaded));
+      for (const { body } of domains) body.remove();
+      domains = listed.map((view) => createNode(view, undefined, byId));
+      for (const domain of domains) domain.body = element('tbody');
+      listenToFolds(domains, redraw);
+      table.hidden = controls.hidden = domains.length === 0;
+      note.replaceChildren();
+      if (domains.length === 0) note.append(emptyRules(isLoaded));
       if (unlisted > 0) {
         const link = element('a', '', '/rlconfig');
-        link.href = '/rlconfig';
-        const more = `${numberText(unlisted)} more limits are counted in the sums above and listed at `;
-        box.append(element('p', 'note', more, link));
+        link.href = `${root}rlconfig`;
+        const rest = `${numberText(unlisted)} more limits are counted in the sums above and listed at `;
+        note.append(element('p', 'note', rest, link));
       }
-      filterRules();
+      // Many rules: what moves comes first.
+      if (byId.size > SHOWN_RULES && sort.value === 'file') sort.value = 'hits';
+      redraw();
     },
-    show({ rules, domains: sums, hot }) {
-      const moved = new Map(rules.map(([id, ...rates]) => [id, rates]));
-      for (const [id, { figures }] of byId) figures.show(moved.get(id) ?? NOTHING);
-      const summed = new Map(sums.map(([place, ...rates]) => [place, rates]));
-      domains.forEach(({ figures }, place) => figures.show(summed.get(place) ?? NOTHING));
-      const hotById = Map.groupBy(hot, ({ rule }) => rule);
-      for (const [id, { values, showValues }] of byId) {
-        const keys = hotById.get(id)?.slice(0, SHOWN_VALUES) ?? [];
-        values.hidden = keys.length === 0;
-        showValues(keys);
-      }
+    /** The levels above a limit and its own; undefined where it is not listed. */
+    pathOf: (id) => byId.get(id)?.path,
+    show(figures) {
+      latest = figures;
+      const moved = new Map(figures.rules.map(([id, ...rates]) => [id, rates]));
+      for (const domain of domains) score(domain, moved);
+      redraw();
     },
   };
 }
 
-/** Shows an item when it, something above it or something below it holds the text. */
-function hideOthers(item, wanted) {
-  const isFound = item.dataset.text.includes(wanted);
-  let isAnyFound = false;
-  for (const below of item.querySelectorAll(':scope > ul > li[data-text]'))
-    isAnyFound = hideOthers(below, isFound ? '' : wanted) || isAnyFound;
-  item.hidden = !isFound && !isAnyFound;
-  return !item.hidden;
+/** Hits over a limit that were refused: without those that rules in shadow let through. */
+function refusals(rates = NOTHING) {
+  const [hits, near, over, shadow] = rates;
+  return [hits, near, over - shadow, shadow];
+}
+
+function score(node, moved) {
+  const own = moved.get(node.id) ?? NOTHING;
+  for (const child of node.children) score(child, moved);
+  node.own = (node.own ?? NOTHING).map((sum, i) => sum * KEPT + own[i]);
+  node.scores = node.own.map((sum, i) =>
+    node.children.reduce((all, child) => all + child.scores[i], sum),
+  );
+}
+
+function listenToFolds(nodes, redraw) {
+  for (const node of nodes) {
+    node.fold?.addEventListener('click', () => {
+      setFolded(node, !node.isFolded);
+      redraw();
+    });
+    listenToFolds(node.children, redraw);
+  }
+}
+
+function placeAt(box, child, place) {
+  const there = box.children[place];
+  if (there !== child) box.insertBefore(child, there ?? null);
 }

@@ -15,9 +15,11 @@ export class Sparkline {
     this.edge = this.#path('edge');
   }
 
-  push(value) {
+  /** Adds a value; the line is drawn anew where it is seen. */
+  push(value, isSeen = true) {
     this.#values.push(value);
     if (this.#values.length > POINTS) this.#values.shift();
+    if (!isSeen) return;
     const top = Math.max(...this.#values);
     const from = POINTS - this.#values.length;
     const isFlat = top <= 0 || this.#values.length < 2;

@@ -36,8 +36,39 @@ export function spanText(seconds) {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
+/** The hits that a limit allows: `100 per day`. */
 export function limitText({ unlimited, requestsPerUnit, unit }) {
-  return unlimited ? 'unlimited' : `${whole.format(requestsPerUnit)} per ${unit.toLowerCase()}`;
+  if (unlimited) return 'unlimited';
+  return requestsPerUnit === 0
+    ? 'blocked'
+    : `${whole.format(requestsPerUnit)} per ${unit.toLowerCase()}`;
+}
+
+const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+export function shareText(part, all) {
+  return share.format(part / all);
+}
+
+/** A time of day in UTC, with its date when that is not today. */
+export function timeText(seconds, nowSeconds) {
+  const [date, time] = new Date(seconds * 1_000).toISOString().slice(0, 19).split('T');
+  const [today] = new Date(nowSeconds * 1_000).toISOString().split('T');
+  return date === today ? `${time} UTC` : `${date} ${time} UTC`;
+}
+
+/** A text without its middle, which names that were generated differ least in. */
+export function cutMiddle(text, length) {
+  if (text.length <= length) return text;
+  const characters = [...text];
+  const head = Math.ceil((length - 1) * 0.55);
+  return `${characters.slice(0, head).join('')}…${characters.slice(1 + head - length).join('')}`;
+}
+
+/** A level of a rule or a descriptor; Envoy Gateway writes the same text as key and value. */
+export function levelText(key, value, length = Infinity) {
+  const text = cutMiddle(key, length);
+  return key === value ? text : `${text}=${cutMiddle(value, length)}`;
 }
 
 /** Texts of callers get into the page here only, as text. */
@@ -54,4 +85,23 @@ export function setText(node, text) {
 
 export function setState(node, state) {
   if (node.dataset.state !== state) node.dataset.state = state;
+}
+
+/** A short text that opens to the whole one, by mouse, touch and keyboard. */
+export function createLongText() {
+  const short = element('span');
+  const summary = document.createElement('summary');
+  const full = element('span', 'full');
+  const details = element('details', '', summary, full);
+  return {
+    element: element('div', 'long key', short, details),
+    show(shortText, fullText) {
+      const isWhole = shortText === fullText;
+      short.hidden = !isWhole;
+      details.hidden = isWhole;
+      setText(short, isWhole ? shortText : '');
+      setText(summary, isWhole ? '' : shortText);
+      setText(full, isWhole ? '' : fullText);
+    },
+  };
 }

@@ -1,9 +1,10 @@
 import { Sparkline } from './sparkline.mjs';
-import { durationText, element, numberText, rateText, setText } from './text.mjs';
+import { durationText, element, rateText, setText, shareText } from './text.mjs';
 
-const share = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
-
-const percentText = (part, all) => (all > 0 ? `${share.format(part / all)} of hits` : 'no hits');
+/** Decisions that ended in an error, per second. */
+export function failedOf({ serviceErrors, storeErrors, answeredLocally }) {
+  return serviceErrors + storeErrors - answeredLocally;
+}
 
 /** Each: what it is called, and what it says: figure, unit, note, and the value of its line. */
 const TILES = [
@@ -17,14 +18,14 @@ const TILES = [
     ],
   },
   {
+    title: 'Failed decisions',
+    warns: true,
+    read: failedTile,
+  },
+  {
     title: 'Over the limit',
     warns: true,
-    read: ({ hits: [hits, near, over] }) => [
-      rateText(over),
-      '/s',
-      `${percentText(over, hits)}, ${rateText(near)} near`,
-      over,
-    ],
+    read: ({ hits, globalShadow }) => refusedTile(hits, globalShadow),
   },
   {
     title: 'Response time',
@@ -32,16 +33,28 @@ const TILES = [
   },
   {
     title: 'Store time',
-    read: ({ store }) => timeTile(store, 'nothing asked'),
-  },
-  {
-    title: 'Batch size',
-    read: ({ batch }) =>
-      batch === undefined
-        ? ['–', '', 'no batches', 0]
-        : [rateText(batch.mean), '', `largest ${numberText(batch.largest)}`, batch.mean],
+    read: ({ store, breakerOpen }) =>
+      timeTile(store, breakerOpen > 0 ? 'not asked: circuit breaker open' : 'not asked'),
   },
 ];
+
+function failedTile(figures) {
+  const { requests, answeredLocally } = figures;
+  const failed = failedOf(figures);
+  const notes = [failed > 0 ? `${shareText(failed, requests)} of decisions` : 'none'];
+  if (answeredLocally > 0) notes.push(`${rateText(answeredLocally)}/s answered without the store`);
+  return [rateText(failed), '/s', notes.join(', '), failed];
+}
+
+/** Hits that were refused; those that rules in shadow let through are no refusals. */
+function refusedTile([hits, near, over, shadow], globalShadow) {
+  const refused = over - shadow;
+  const notes = [hits > 0 ? `${shareText(refused, hits)} of hits refused` : 'no hits'];
+  if (near > 0) notes.push(`${rateText(near)}/s near`);
+  if (shadow > 0) notes.push(`${rateText(shadow)}/s let through by shadow rules`);
+  if (globalShadow > 0) notes.push(`${rateText(globalShadow)} requests/s by SHADOW_MODE`);
+  return [rateText(refused), 'hits/s', notes.join(', '), refused];
+}
 
 function timeTile(quantiles, none) {
   if (quantiles === undefined) return ['–', '', none, 0];

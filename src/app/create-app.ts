@@ -28,6 +28,7 @@ import { healthComponents, healthSignals } from './health-signals';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
+import { createTroubles } from './troubles';
 
 /** What the app needs from outside: everything that a test replaces. */
 export interface AppDeps {
@@ -94,13 +95,15 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     { rules, registry, clock, monotonicMs, random },
     toDecisionOptions(settings),
   );
+  const components = healthComponents(store.connections);
+  const troubles = createTroubles({ outages, rules, store, components, monotonicMs });
   const transports = createTransports(settings, {
     ...deps,
     limits,
     health,
-    components: healthComponents(store.connections),
+    components,
     rules,
-    live: createLiveSource({ live, health, store, connected, clock }),
+    live: createLiveSource({ live, health, store, connected, troubles, clock }),
     tracer: tracing?.tracer,
   });
   // Its statistics are none of those of BACKEND_TYPE=memory.
@@ -114,6 +117,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   });
   const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger, outages }).pipe(
     map((load) => {
+      troubles.loaded(load);
       if (hasRead(load) && !rulesRead.current) rulesRead.set(true);
     }),
   );
@@ -128,11 +132,13 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   ).pipe(
     map((status) => {
       health.set(status);
+      troubles.checked(status);
     }),
   );
   const connected$ = store.connected$.pipe(
     map((isConnected) => {
       connected.set(isConnected);
+      troubles.connected(isConnected);
     }),
   );
   const untilEnd$ = merge(health$, connected$, rules$).pipe(ending.until());

@@ -63,6 +63,12 @@ function logProblem(logger: Logger, problem: RuleProblem): void {
   else logger.warn('a warning about the rules', fields);
 }
 
+/** A problem with its file, line and column, as far as they are known. */
+export function problemText({ file, line, column, message }: RuleProblem): string {
+  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
+  return place === '' ? message : `${place}: ${message}`;
+}
+
 /** Most lines about single rules in one load: a log is for people. */
 const MAX_LINES = 1_000;
 

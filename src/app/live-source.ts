@@ -1,25 +1,31 @@
+import { hostname } from 'node:os';
 import type { HealthStatus, Snapshot } from '../../streams';
 import type { Clock } from '../core/ports';
 import type { LiveView } from '../stats/live/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
+import { packageVersion } from './package-version';
+import type { Troubles } from './troubles';
 
 export interface LiveSourceDeps {
   readonly live: LiveView;
   readonly health: Snapshot<HealthStatus<string>>;
   readonly store: { readonly description: string };
   readonly connected: { readonly current: boolean };
+  readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
 }
 
-/** What the dashboard is told: the rules once, then every second what happens. */
+/** What the dashboard shows: the rules once, then every second what happens and what is wrong. */
 export function createLiveSource({
   live,
   health,
   store,
   connected,
+  troubles,
   clock,
 }: LiveSourceDeps): EventSource {
   const startedSeconds = clock();
+  const instance = { host: hostname(), version: packageVersion(), startedSeconds };
   return {
     start() {
       live.start();
@@ -39,10 +45,11 @@ export function createLiveSource({
     next: () => ({
       ...live.take(),
       serving: health.current.serving,
-      down: health.current.down,
+      troubles: troubles.list(),
       storeName: store.description,
       storeConnected: connected.current,
-      uptimeSeconds: clock() - startedSeconds,
+      instance,
+      nowSeconds: clock(),
       memoryBytes: process.memoryUsage.rss(),
     }),
   };

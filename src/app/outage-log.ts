@@ -1,6 +1,7 @@
 import { map, type Observable } from 'rxjs';
 import { createOutages, type OutageReport } from '../../streams';
 import type { LogFields, Logger } from '../platform/logger/logger';
+import { createOpenOutages, type OpenOutage } from './open-outages';
 
 /** What the log says of one thing that can fail and come back. */
 export interface OutageLines {
@@ -16,6 +17,8 @@ export interface OutageLog {
   readonly failed: (name: string, lines: OutageLines, fields: LogFields, times?: number) => void;
   /** Something of this name worked. Costs nothing while it has not failed. */
   readonly worked: (name: string) => void;
+  /** What fails now. */
+  readonly open: () => readonly OpenOutage<Failure>[];
   /** Writes the lines; subscribe before the first failure. Completes after `close`. */
   readonly run$: Observable<void>;
   readonly close: () => void;
@@ -31,7 +34,8 @@ const EVERY_MS = 60_000;
 const QUIET_MS = 2_000;
 const MAX_OPEN = 256;
 
-interface Failure {
+/** The latest failure of an outage. */
+export interface Failure {
   readonly lines: OutageLines;
   readonly fields: LogFields;
 }
@@ -39,6 +43,10 @@ interface Failure {
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageLog {
   const timing = { everyMs: EVERY_MS, quietMs: QUIET_MS, now: monotonicMs };
   const { failed, worked, reports$, close } = createOutages<Failure>(timing, MAX_OPEN);
+  const openOutages = createOpenOutages<Failure>(monotonicMs, {
+    quietMs: QUIET_MS,
+    maxOpen: MAX_OPEN,
+  });
   const run$ = reports$.pipe(
     map((report) => {
       logReport(logger, report);
@@ -46,9 +54,14 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageL
   );
   return {
     failed(name, lines, fields, times = 1) {
+      openOutages.failed(name, { lines, fields });
       failed(name, { lines, fields }, times);
     },
-    worked,
+    worked(name) {
+      openOutages.worked(name);
+      worked(name);
+    },
+    open: openOutages.list,
     run$,
     close,
   };

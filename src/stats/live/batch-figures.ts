@@ -12,6 +12,8 @@ export interface BatchTotals {
   readonly storeTimeouts: number;
   readonly breakerOpen: number;
   readonly answeredLocally: number;
+  /** Requests that SHADOW_MODE let through. */
+  readonly globalShadow: number;
   /** Of asking the store for a batch, in milliseconds; undefined when it was not asked. */
   readonly store: Quantiles | undefined;
 }
@@ -32,6 +34,7 @@ export class BatchFigures {
   #storeTimeouts = 0;
   #breakerOpen = 0;
   #answeredLocally = 0;
+  #globalShadow = 0;
   readonly #storeTimes = new Histogram();
   #storeBefore = this.#storeTimes.counts.slice();
 
@@ -45,6 +48,7 @@ export class BatchFigures {
     this.#storeTimeouts += tally.storeTimeouts;
     this.#breakerOpen += tally.breakerOpen;
     this.#answeredLocally += tally.answeredLocally;
+    this.#globalShadow += tally.globalShadowMode;
   }
 
   asked(milliseconds: number): void {
@@ -63,11 +67,12 @@ export class BatchFigures {
       storeTimeouts: this.#storeTimeouts,
       breakerOpen: this.#breakerOpen,
       answeredLocally: this.#answeredLocally,
+      globalShadow: this.#globalShadow,
       store: quantilesSince(counts, this.#storeBefore),
     };
     this.#requests = this.#batches = this.#largest = this.#unknownDomains = 0;
     this.#serviceErrors = this.#storeErrors = this.#storeTimeouts = 0;
-    this.#breakerOpen = this.#answeredLocally = 0;
+    this.#breakerOpen = this.#answeredLocally = this.#globalShadow = 0;
     this.#storeBefore = counts.slice();
     return totals;
   }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tally } from '../../core/decision/tally';
 import type { Clock, Counters, Question, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
@@ -8,6 +9,8 @@ import { HotKeys, type HotKey } from './hot-keys';
 import type { HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
 import { cutText, type RuleTree } from './rule-tree';
+import { Unmatched } from './unmatched';
+import { wasAsked } from './was-asked';
 
 export interface LiveViewDeps {
   readonly rules: { readonly current: Rules | undefined };
@@ -29,7 +32,7 @@ type Decide = (questions: readonly Question[]) => Promise<Tally>;
  * for each batch and remembers nothing.
  */
 export interface LiveView {
-  /** The same counters, seen by this view; those of the store are timed, whether they answer or fail. */
+  /** The same counters, seen by this view; calls to the store are timed, whether it answers or fails. */
   watchCounters(counters: Pick<Counters, 'add'>, kind: 'store' | 'local'): Pick<Counters, 'add'>;
   /** The same decisions, seen by this view. */
   watchDecisions(decide: Decide): Decide;
@@ -54,6 +57,7 @@ export function createLiveView(
     { random, pathOf: (increment) => pathOf(rates?.rules, increment) },
     keyPrefix,
   );
+  const unmatched = new Unmatched(random);
   let isWatched = false;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;
@@ -64,8 +68,9 @@ export function createLiveView(
     const { current } = rules;
     if (current !== rates?.rules) {
       rates = current === undefined ? undefined : new RuleRates(current);
-      // Hot keys name rules and limits that are no longer in force.
+      // Both name rules that are no longer in force.
       hotKeys.clear();
+      unmatched.clear();
     }
     return rates;
   };
@@ -76,16 +81,20 @@ export function createLiveView(
       add(batch) {
         if (!isWatched) return counters.add(batch);
         const startedMs = monotonicMs();
-        const answered = () => {
-          if (kind === 'store') batches.asked(monotonicMs() - startedMs);
+        const answered = (reply: unknown) => {
+          if (kind === 'store' && wasAsked(batch, reply)) batches.asked(monotonicMs() - startedMs);
         };
-        return counters
-          .add(batch)
-          .finally(answered)
-          .then((reply) => {
+        return counters.add(batch).then(
+          (reply) => {
+            answered(reply);
             hotKeys.record(batch, reply);
             return reply;
-          });
+          },
+          (error: unknown) => {
+            answered(error);
+            throw error;
+          },
+        );
       },
     }),
     watchDecisions: (decide) => (questions) => {
@@ -93,6 +102,7 @@ export function createLiveView(
       return decide(questions).then((tally) => {
         batches.decided(questions.length, tally);
         rates?.record(tally);
+        if (rules.current !== undefined) unmatched.record(rules.current, questions);
         return tally;
       });
     },
@@ -108,6 +118,7 @@ export function createLiveView(
       rates = undefined;
       responseBefore = undefined;
       hotKeys.clear();
+      unmatched.clear();
     },
     get tree() {
       return follow()?.tree;
@@ -127,6 +138,7 @@ export function createLiveView(
         response,
         hot: hotViews(hotKeys.top(SHOWN_HOT_KEYS, clock()), rates, clock()),
         hotError: hotKeys.errorPerSecond,
+        unmatched: unmatched.take(seconds),
         gauges: Object.fromEntries(
           [...registry.readGauges()].filter(([name]) => STORE_GAUGE.test(name)),
         ),
@@ -147,6 +159,7 @@ function batchRates(figures: BatchFigures, seconds: number) {
     storeTimeouts: totals.storeTimeouts / seconds,
     breakerOpen: totals.breakerOpen / seconds,
     answeredLocally: totals.answeredLocally / seconds,
+    globalShadow: totals.globalShadow / seconds,
   };
   const batch = batches === 0 ? undefined : { mean: totals.requests / batches, largest };
   return { ...rates, batch, store };
@@ -177,6 +190,7 @@ function hotViews(
   return keys.map((key) => {
     const { domain, entries, rule } = key.path;
     return {
+      id: createHash('sha1').update(key.name).digest('base64url').slice(0, 16),
       domain: cutText(domain),
       entries,
       text: cutText(key.name.slice(domain.length + 1, -1)),

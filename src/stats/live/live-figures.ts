@@ -1,6 +1,7 @@
 import type { Unit } from '../../core/units';
 import type { Quantiles } from './batch-figures';
 import type { Hits } from './rule-rates';
+import type { UnmatchedView } from './unmatched';
 
 /** What happens now; all rates per second, all durations in milliseconds. */
 export interface LiveFigures {
@@ -11,7 +12,7 @@ export interface LiveFigures {
   readonly batch: { readonly mean: number; readonly largest: number } | undefined;
   /** From a gRPC call to its answer; undefined when there was none. */
   readonly response: Quantiles | undefined;
-  /** From asking the counters for a batch to their answer; undefined when they were not asked. */
+  /** From asking the counters for a batch to their answer or failure; undefined when they were not asked. */
   readonly store: Quantiles | undefined;
   readonly unknownDomains: number;
   readonly serviceErrors: number;
@@ -19,16 +20,22 @@ export interface LiveFigures {
   readonly storeTimeouts: number;
   readonly breakerOpen: number;
   readonly answeredLocally: number;
+  /** Requests that SHADOW_MODE let through. */
+  readonly globalShadow: number;
   readonly rules: readonly (readonly [id: number, ...Hits])[];
   readonly domains: readonly (readonly [place: number, ...Hits])[];
   readonly hot: readonly HotKeyView[];
   /** By how much a rate of a hot key may be too low. */
   readonly hotError: number;
+  /** The last shapes of descriptors without a rule, the most frequent first. */
+  readonly unmatched: readonly UnmatchedView[];
   /** Gauges of stores and caches, as the statistics name them. */
   readonly gauges: Readonly<Record<string, number>>;
 }
 
 export interface HotKeyView {
+  /** Tells it apart; the same in each window. */
+  readonly id: string;
   readonly domain: string;
   /** Keys and values of the descriptor; undefined for a limit of a request, which only `text` names. */
   readonly entries: readonly (readonly [key: string, value: string])[] | undefined;

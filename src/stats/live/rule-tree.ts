@@ -64,8 +64,8 @@ export function toRuleTree(rules: Rules): RuleTree {
 }
 
 /** A text of a rule or a request, short enough to be shown. */
-export function cutText(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+export function cutText(text: string, length = MAX_TEXT): string {
+  return text.length <= length ? text : `${text.slice(0, length)}…`;
 }
 
 function* nodesOf(

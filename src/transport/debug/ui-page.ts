@@ -6,14 +6,18 @@ import { dirname, join } from 'node:path';
 /** In the order in which they need each other. */
 const SCRIPTS = [
   'text.mjs',
+  'lines.mjs',
   'sparkline.mjs',
   'tiles.mjs',
+  'banner.mjs',
   'hot-keys.mjs',
+  'unmatched.mjs',
   'facts.mjs',
+  'rule-rows.mjs',
   'rules.mjs',
   'main.mjs',
 ];
-const STYLES = ['base.css', 'parts.css'];
+const STYLES = ['base.css', 'parts.css', 'rules.css'];
 
 interface Page {
   readonly html: string;

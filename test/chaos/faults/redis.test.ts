@@ -168,6 +168,7 @@ const CASES: readonly Case[] = [
     fault: 'the server loads its data (LOADING)',
     sees: ['UNAVAILABLE'],
     counts: 'unsure',
+    says: /LOADING/,
     async mount() {
       await server.client.call('DEBUG', 'POPULATE', '10000', 'load', '64');
       await config('key-load-delay', '50');
@@ -180,6 +181,7 @@ const CASES: readonly Case[] = [
     fault: 'the server wants a password (NOAUTH)',
     sees: ['UNAVAILABLE'],
     counts: 'unsure',
+    says: /NOAUTH/,
     async mount() {
       await config('requirepass', 'new');
       await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');

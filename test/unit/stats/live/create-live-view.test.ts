@@ -1,5 +1,12 @@
+import { StoreError } from '../../../../src/core/errors';
 import type { Tally } from '../../../../src/core/decision/tally';
-import type { Asker, CounterReply, Counters, Question } from '../../../../src/core/ports';
+import type {
+  Asker,
+  CounterReply,
+  Counters,
+  Increment,
+  Question,
+} from '../../../../src/core/ports';
 import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
 import { createLiveView } from '../../../../src/stats/live/create-live-view';
@@ -134,6 +141,45 @@ describe('the view of what happens now', () => {
     const batch = { increments: [], runEnds: undefined, nowSeconds: NOW };
     await expect(counters.add(batch)).rejects.toBe(away);
     expect(live.take().store?.p99).toBeCloseTo(500, -1);
+  });
+
+  it('times no batch that never got as far as the store', async () => {
+    const { live } = setUp();
+    live.start();
+    const refusal = new StoreError('store_unavailable', 'away', { fault: 'breaker' });
+    const increments = [{ key: 'a', hits: 1 }] as unknown as readonly Increment[];
+    const batch = { increments, runEnds: undefined, nowSeconds: NOW };
+    const replies: (() => Promise<CounterReply>)[] = [
+      () => Promise.reject(refusal),
+      () => Promise.resolve({ after: [0], held: undefined, failures: new Map([[0, refusal]]) }),
+      () => Promise.resolve({ after: [0], held: undefined, failures: undefined, known: [true] }),
+    ];
+    for (const add of replies)
+      await live
+        .watchCounters({ add }, 'store')
+        .add(batch)
+        .catch(() => undefined);
+    expect(live.take().store).toBeUndefined();
+    const other = new StoreError('store_unavailable', 'gone', { fault: 'node' });
+    const failures = new Map([[0, other]]);
+    const add = () => Promise.resolve({ after: [0], held: undefined, failures });
+    await live.watchCounters({ add }, 'store').add(batch);
+    expect(live.take().store).toEqual({ p50: 0, p99: 0 });
+  });
+
+  it('shows descriptors that met no rule only while somebody looks', async () => {
+    const { live, ask, pass, rules } = setUp();
+    rules.current = rulesOf('shop', [{ key: 'path', limit: [9, 'DAY'] }]);
+    await ask('ann');
+    live.start();
+    await ask('ann', 'bob');
+    pass(1_000);
+    expect(live.take().unmatched).toMatchObject([
+      { domain: 'shop', keys: ['user'], example: ['ann'], perSecond: 2, total: 2 },
+    ]);
+    live.stop();
+    live.start();
+    expect(live.take().unmatched).toEqual([]);
   });
 
   it('follows a reload with another tree', () => {

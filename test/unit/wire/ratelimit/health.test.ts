@@ -17,6 +17,16 @@ describe('the health messages', () => {
     expect(decode(0x0a)).toEqual({ kind: 'malformed', reason: 'a varint is cut off' });
   });
 
+  it('take a name of 1,024 bytes and refuse a longer one', () => {
+    const named = (size: number) =>
+      decode(0x0a, 0x80 | (size & 0x7f), size >> 7, ...Array<number>(size).fill(0x61));
+    expect(named(1_024)).toBe('a'.repeat(1_024));
+    expect(named(1_025)).toEqual({
+      kind: 'malformed',
+      reason: 'a service name is longer than 1024 bytes',
+    });
+  });
+
   it.each([
     ['UNKNOWN', []],
     ['SERVING', [8, 1]],

@@ -1,0 +1,110 @@
+import { faultOf } from '../../core/decision/check-request';
+import type { DecisionRequest, RequestDescriptor } from '../../core/model';
+import type { Question, Random } from '../../core/ports';
+import { matchDescriptor } from '../../core/rules/match';
+import type { Rules } from '../../core/rules/rules';
+import { copyOf } from '../../platform/copy-of';
+import { cutText } from './rule-tree';
+
+/** Descriptors that no rule applies to, told apart by their domain and their keys. */
+export interface UnmatchedView {
+  readonly domain: string;
+  /** Undefined: the domain has no rules at all. */
+  readonly keys: readonly string[] | undefined;
+  /** The values of the first of them, cut. */
+  readonly example: readonly string[];
+  /** Entries that are not shown. */
+  readonly further: number;
+  readonly perSecond: number;
+  /** Descriptors since somebody began to look. */
+  readonly total: number;
+}
+
+interface Shape extends Omit<UnmatchedView, 'perSecond' | 'total'> {
+  count: number;
+  total: number;
+}
+
+/** With the bounds below, all of them take less than 100 kB. */
+const SHAPES = 20;
+const MAX_ENTRIES = 6;
+const MAX_KEY = 128;
+const MAX_VALUE = 32;
+/** Descriptors inspected per second; above that, batches are sampled and weighted. */
+const BUDGET = 2_000;
+
+/** The last shapes of descriptors that met no rule, with how often they came. */
+export class Unmatched {
+  readonly #random: Random;
+  /** By domain and keys, the one that was seen last at the end. */
+  readonly #shapes = new Map<string, Shape>();
+  /** One batch in this many is inspected. */
+  #stride = 1;
+  #passed = 0;
+  #inspected = 0;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  record(rules: Rules, questions: readonly Question[]): void {
+    for (const { request } of questions) this.#passed += request.descriptors.length;
+    if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
+    for (const { request } of questions) {
+      if (this.#inspected >= BUDGET) return;
+      if (faultOf(request) === undefined) this.#inspect(rules, request);
+    }
+  }
+
+  /** What was seen, the most frequent first, over the seconds since this was last asked. */
+  take(seconds: number): readonly UnmatchedView[] {
+    this.#stride = Math.max(1, Math.ceil(this.#passed / seconds / BUDGET));
+    this.#passed = this.#inspected = 0;
+    const views = [...this.#shapes.values()].map((shape) => {
+      const { domain, keys, example, further, total } = shape;
+      const perSecond = shape.count / seconds;
+      shape.count = 0;
+      return { domain, keys, example, further, perSecond, total };
+    });
+    return views.sort((a, b) => b.total - a.total);
+  }
+
+  clear(): void {
+    this.#shapes.clear();
+    this.#stride = 1;
+    this.#passed = this.#inspected = 0;
+  }
+
+  #inspect(rules: Rules, { domain, descriptors }: DecisionRequest): void {
+    const domainRules = rules.domains.get(domain);
+    this.#inspected += descriptors.length;
+    if (domainRules === undefined) {
+      this.#add(domain, undefined, descriptors.length);
+      return;
+    }
+    for (const descriptor of descriptors)
+      if (matchDescriptor(domainRules, descriptor) === undefined) this.#add(domain, descriptor, 1);
+  }
+
+  #add(domain: string, descriptor: RequestDescriptor | undefined, count: number): void {
+    const entries = descriptor?.entries.slice(0, MAX_ENTRIES) ?? [];
+    const length = descriptor?.entries.length ?? -1;
+    const keys = entries.map(({ key }) => cutText(key, MAX_KEY));
+    const id = JSON.stringify([cutText(domain, MAX_KEY), length, ...keys]);
+    const known = this.#shapes.get(id);
+    const shape = known ?? {
+      domain: copyOf(cutText(domain, MAX_KEY)),
+      keys: descriptor && keys.map(copyOf),
+      example: entries.map(({ value }) => copyOf(cutText(value, MAX_VALUE))),
+      further: Math.max(length - MAX_ENTRIES, 0),
+      count: 0,
+      total: 0,
+    };
+    shape.count += count * this.#stride;
+    shape.total += count * this.#stride;
+    this.#shapes.delete(id);
+    this.#shapes.set(id, shape);
+    const [oldest] = this.#shapes.keys();
+    if (oldest !== undefined && this.#shapes.size > SHAPES) this.#shapes.delete(oldest);
+  }
+}

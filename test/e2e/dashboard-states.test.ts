@@ -1,0 +1,274 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium, openPage } from '../support/chromium';
+import { temporaryRules } from '../support/dashboard-rules';
+import { eventually } from '../support/eventually';
+import { manyRules } from '../support/many-rules';
+import { pauseProcess } from '../support/pause-process';
+import { startRedisServer } from '../support/redis-server';
+import { ask, startService, stopServices } from '../support/service';
+import { startSubPathProxy } from '../support/sub-path-proxy';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser.close());
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  await stopServices();
+  for (const end of ends.splice(0)) await end();
+});
+
+const SHOP = `domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 5 }
+  - key: plan
+    value: free
+    shadow_mode: true
+    rate_limit: { unit: day, requests_per_unit: 0 }
+  - key: path
+    rate_limit: { unit: day, requests_per_unit: 1000 }
+`;
+/** As Envoy Gateway makes them: the same text as key and as value. */
+const ROUTE = 'httproute/default/checkout-payments-and-orders/rule/0/match/0/shop_example_com';
+const CLIENT = '10.244.17.23-checkout-frontend-deployment-7f9c6d5b8-x2x9q';
+const GATEWAY = `domain: gateway
+descriptors:
+  - key: ${ROUTE}
+    value: ${ROUTE}
+    descriptors:
+      - key: client
+        rate_limit: { unit: day, requests_per_unit: 100 }
+`;
+
+async function startWith(text: string, env: Readonly<Record<string, string>> = {}) {
+  const rules = await temporaryRules([text]);
+  ends.push(() => rm(rules.folder, { recursive: true }));
+  return { ...rules, service: await startService({ env: { ...rules.env, ...env } }) };
+}
+
+const width = (page: Page) => page.evaluate<number>('document.scrollingElement.scrollWidth');
+const ruleKeys = (page: Page) => page.locator('tr.row:visible .rule > .key').allTextContents();
+
+it('says how many decisions fail, why and since when, and is green only before and after', async () => {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  const env = { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
+  const { service } = await startWith(SHOP, env);
+  const viewport = { width: 390, height: 800 };
+  const { page, said } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  await page.locator('#dot[data-state=good]').waitFor();
+  expect(await page.locator('#banner').isVisible()).toBe(false);
+  await ask(service, 'shop', 'user=ann');
+
+  redis.pause();
+  const failing = page.locator('#banner li', { hasText: 'of decisions fail' }).first();
+  await eventually(async () => {
+    await ask(service, 'shop', 'user=ann');
+    expect(await failing.isVisible()).toBe(true);
+  });
+  const text = (await failing.textContent()) ?? '';
+  expect(text).toMatch(/^\d+(?:\.\d)?% of decisions fail \([^)]+\/s\) since \d\d:\d\d:\d\d UTC/);
+  expect(text).toContain(`Redis at 127.0.0.1:${String(redis.port)}: no answer`);
+  expect(await page.locator('#dot').getAttribute('data-state')).toBe('bad');
+  expect(await width(page)).toBe(390);
+
+  redis.resume();
+  await eventually(
+    async () => {
+      await ask(service, 'shop', 'user=ann');
+      expect(await page.locator('#dot').getAttribute('data-state')).toBe('good');
+    },
+    { withinMs: 40_000 },
+  );
+  expect(await page.locator('#banner').isVisible()).toBe(false);
+  expect(said).toEqual([]);
+});
+
+it('names the file and the line of rules that were not loaded, until they are good', async () => {
+  const { service, folder } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const file = join(folder, 'config', 'broken.yaml');
+  await writeFile(file, 'domain: broken\ndescriptors:\n  - rate_limit: {}\n');
+  const wrong = page.locator('#banner li', { hasText: 'the last good ones stay' });
+  await wrong
+    .getByText(/^broken\.yaml:3:\d+: /)
+    .first()
+    .waitFor();
+  expect(await page.locator('#status').textContent()).toBe('serving, 1 problem');
+  await rm(file);
+  await page.locator('#dot[data-state=good]').waitFor();
+});
+
+it('says that there are no rules', async () => {
+  const rules = await temporaryRules([]);
+  ends.push(() => rm(rules.folder, { recursive: true }));
+  const service = await startService({ env: rules.env });
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#banner', { hasText: 'every call is answered' }).waitFor();
+});
+
+it('greys its figures and says of when they are, while no event comes', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const color = () =>
+    page.evaluate<string>("getComputedStyle(document.querySelector('.tile dd')).color");
+  const fresh = await color();
+  pauseProcess(service.child);
+  await page.getByText(/^Figures as of \d\d:\d\d:\d\d UTC$/).waitFor();
+  expect(await color()).not.toBe(fresh);
+  await page.locator('#banner', { hasText: 'No news from the service since' }).waitFor();
+  expect(await page.locator('#dot').getAttribute('data-state')).toBe('bad');
+  service.child.kill('SIGCONT');
+  await page.locator('#dot[data-state=good]').waitFor();
+  expect(await page.locator('#as-of').isVisible()).toBe(false);
+  expect(await color()).toBe(fresh);
+});
+
+it('lists domains and descriptors without a rule, with how often they came', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  await ask(service, 'shop', 'plan=paid');
+  await ask(service, 'shop', 'plan=paid');
+  await ask(service, 'staging', 'user=ann');
+  const listed = page.locator('#unmatched > li');
+  await listed.filter({ hasText: 'shop plan=paid' }).filter({ hasText: '2 seen' }).waitFor();
+  await listed.filter({ hasText: 'staging' }).filter({ hasText: 'domain without rules' }).waitFor();
+});
+
+it('tells refusals from what a rule in shadow let through, and says that 0 per day is blocked', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('tr.row', { hasText: 'plan=free' }).getByText('blocked').waitFor();
+  const tile = page.locator('.tile', { hasText: 'Over the limit' });
+  await eventually(async () => {
+    await ask(service, 'shop', 'plan=free');
+    expect(await tile.textContent()).toMatch(
+      /^Over the limit0 hits\/s0% of hits refused, .*shadow/,
+    );
+  });
+});
+
+it('sorts rules by what happens, shows only what moves, folds and filters', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  expect(await ruleKeys(page)).toEqual(['user', 'plan=free', 'path']);
+  await page.getByLabel('Sort by').selectOption('hits');
+  await eventually(async () => {
+    await ask(service, 'shop', 'path=/');
+    expect(await ruleKeys(page)).toEqual(['path', 'user', 'plan=free']);
+  });
+  await page.getByLabel('Sort by').selectOption('over');
+  await eventually(async () => {
+    await ask(service, 'shop', 'user=ann');
+    expect((await ruleKeys(page))[0]).toBe('user');
+  });
+  await page.getByLabel('Only what moves').check();
+  await eventually(async () => {
+    await ask(service, 'shop', 'path=/');
+    expect((await ruleKeys(page)).sort()).toEqual(['path', 'user']);
+  });
+  await page.getByLabel('Only what moves').uncheck();
+  await page.getByRole('button', { name: 'Fold all' }).click();
+  expect(await ruleKeys(page)).toEqual([]);
+  await page.getByLabel('Show rules that contain').fill('plan');
+  expect(await ruleKeys(page)).toEqual(['plan=free']);
+});
+
+it('shows 50 of 300 rules, those that move first, and all when asked', async () => {
+  const { service } = await startWith(manyRules(300, 10));
+  const viewport = { width: 390, height: 800 };
+  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  await page.locator('#dot[data-state=good]').waitFor();
+  expect(await page.locator('tr.row:visible').count()).toBe(50);
+  await eventually(async () => {
+    await ask(service, 'many', 'path=/api/v1/resource-140');
+    expect((await ruleKeys(page))[0]).toContain('resource-140');
+  });
+  expect(await width(page)).toBe(390);
+  await page.getByRole('button', { name: 'Show 250 more rules' }).click();
+  expect(await page.locator('tr.row:visible').count()).toBe(300);
+});
+
+it('cuts long keys in the middle, never says one twice, and opens them by keyboard', async () => {
+  const { service } = await startWith(GATEWAY);
+  const viewport = { width: 390, height: 800 };
+  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  const level = page.locator('tr.row', { hasText: 'httproute' }).locator('details');
+  await level.waitFor();
+  expect(await level.locator('summary').textContent()).toMatch(/^httproute\/.{3,20}….{3,20}_com$/);
+  expect(await level.locator('.full').textContent()).toBe(ROUTE);
+  await level.locator('summary').focus();
+  await page.keyboard.press('Enter');
+  await level.locator('.full').waitFor();
+
+  const entries = [
+    { key: ROUTE, value: ROUTE },
+    { key: 'client', value: CLIENT },
+  ];
+  const body = JSON.stringify({ domain: 'gateway', descriptors: [{ entries }] });
+  await fetch(`${service.http}/json`, { method: 'POST', body });
+  const hot = page.locator('#hot li', { hasText: 'client=10.244' }).locator('details');
+  expect(await hot.locator('summary').textContent()).toMatch(/^client=10\.244.*….*x2x9q$/);
+  expect(await hot.locator('.full').textContent()).toBe(`gateway ${ROUTE} › client=${CLIENT}`);
+  expect(await width(page)).toBe(390);
+});
+
+it('reaches every control by keyboard', async () => {
+  const { service } = await startWith(GATEWAY);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const reached = new Set<string>();
+  for (let i = 0; i < 15; i++) {
+    await page.keyboard.press('Tab');
+    reached.add(
+      await page.evaluate<string>(
+        "document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.localName",
+      ),
+    );
+  }
+  for (const one of ['filter', 'sort', 'moving', 'fold', 'What is below gateway', 'summary'])
+    expect(reached).toContain(one);
+});
+
+it('is a table with heads of columns and rows for screen readers', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const table = page.getByRole('table', { name: 'Rules by domain' });
+  await table.getByRole('columnheader', { name: 'hits/s', exact: true }).waitFor();
+  await table.getByRole('rowheader', { name: /user any ?5 per day/ }).waitFor();
+});
+
+it('says which instance it shows, and the time', async () => {
+  const { service } = await startWith(SHOP);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page
+    .getByText(
+      /^\S+, version \d+\.\d+\.\d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\d+ (?:s|min)\)$/,
+    )
+    .waitFor();
+  await page.getByText(/^\d\d:\d\d:\d\d UTC$/).waitFor();
+});
+
+it.each(['/ui', '/ui/'])('works below a path, opened as %s', async (path) => {
+  const { service } = await startWith(SHOP);
+  const proxy = await startSubPathProxy(service.debug, '/api/v1/namespaces/x/pods/y:6070/proxy');
+  ends.push(() => proxy.close());
+  const { page, said } = await openPage(browser, `${proxy.address}${path}`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const links = await page
+    .locator('.pages a')
+    .evaluateAll((all) => all.map((link) => (link as unknown as { href: string }).href));
+  expect(links).toEqual(
+    ['rlconfig', 'stats', 'debug/pprof/'].map((name) => `${proxy.address}/${name}`),
+  );
+  expect(said).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import type { Entry } from '../../../../src/core/model';
+import type { Question } from '../../../../src/core/ports';
+import { Unmatched } from '../../../../src/stats/live/unmatched';
+import { rulesOf } from '../../../support/rules';
+
+const RULES = rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]);
+
+function question(domain: string, ...descriptors: readonly Entry[][]): Question {
+  const limit = undefined;
+  return {
+    request: {
+      domain,
+      descriptors: descriptors.map((entries) => ({
+        entries,
+        limit,
+        hits: undefined,
+        isNegativeHits: false,
+      })),
+      hitsAddend: 0,
+    },
+    asker: { answer: () => undefined },
+    ticket: 0,
+  };
+}
+
+const entry = (key: string, value = 'x'): Entry => ({ key, value });
+
+it('counts descriptors without a rule by their keys, the most frequent first', () => {
+  const unmatched = new Unmatched(() => 0);
+  unmatched.record(RULES, [
+    question('shop', [entry('user')], [entry('plan', 'free'), entry('user')]),
+    question('shop', [entry('user'), entry('path')]),
+    question('shop', [entry('user', 'ann'), entry('path', '/a')]),
+  ]);
+  const path = { domain: 'shop', keys: ['user', 'path'], example: ['x', 'x'], further: 0 };
+  const plan = { domain: 'shop', keys: ['plan', 'user'], example: ['free', 'x'], further: 0 };
+  expect(unmatched.take(2)).toEqual([
+    { ...path, perSecond: 1, total: 2 },
+    { ...plan, perSecond: 0.5, total: 1 },
+  ]);
+  expect(unmatched.take(1)).toMatchObject([
+    { ...path, perSecond: 0, total: 2 },
+    { ...plan, total: 1 },
+  ]);
+  unmatched.clear();
+  expect(unmatched.take(1)).toEqual([]);
+});
+
+it('tells domains without rules apart, and leaves invalid requests out', () => {
+  const unmatched = new Unmatched(() => 0);
+  unmatched.record(RULES, [
+    question('staging', [entry('user')], [entry('path')]),
+    question('', [entry('user')]),
+    question('shop'),
+  ]);
+  expect(unmatched.take(1)).toEqual([
+    { domain: 'staging', keys: undefined, example: [], further: 0, perSecond: 2, total: 2 },
+  ]);
+});
+
+it('keeps the last 20 shapes, and little of each', () => {
+  const unmatched = new Unmatched(() => 0);
+  for (let i = 0; i < 30; i++)
+    unmatched.record(RULES, [question('shop', [entry(`key-${String(i)}`)])]);
+  const keys = unmatched.take(1).map((shape) => shape.keys?.[0]);
+  expect(keys).toHaveLength(20);
+  expect(keys).not.toContain('key-9');
+  unmatched.clear();
+  const long = Array.from({ length: 9 }, () => entry('k'.repeat(9_000), 'v'.repeat(9_000)));
+  unmatched.record(RULES, [question('d'.repeat(9_000), [entry('k')]), question('shop', long)]);
+  const kept = JSON.stringify(unmatched.take(1));
+  expect(kept.length).toBeLessThan(1_500);
+  expect(kept).toContain('"further":3');
+});
+
+it('inspects a share of the batches of a busy service, weighed for all', () => {
+  const draws = [0.1, 0.9];
+  const unmatched = new Unmatched(() => draws.shift() ?? 0.9);
+  const busy = Array.from({ length: 4_000 }, () => question('shop', [entry('plan')]));
+  unmatched.record(RULES, busy);
+  expect(unmatched.take(1)).toMatchObject([{ total: 2_000 }]);
+  const one = [question('shop', [entry('plan')])];
+  unmatched.record(RULES, one);
+  unmatched.record(RULES, one);
+  expect(unmatched.take(1)).toMatchObject([{ perSecond: 2, total: 2_002 }]);
+});
