@@ -219,7 +219,7 @@ describe('a node that answers errors', () => {
     await server.ask(`set ${key} 0 60 5\r\nhello`);
     const { result } = await tryAdd(counters, key);
     expect(result).toMatchObject({ fault: 'key' });
-    expect((result as StoreError).message).toMatch(/no number/);
+    expect((result as StoreError).message).toMatch(/is not a number/);
     expect((await tryAdd(counters, freshKey())).result).toBe(1);
   });
 

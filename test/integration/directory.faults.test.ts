@@ -117,7 +117,7 @@ describe('following a directory', () => {
       follow(() => Promise.resolve(loaded), 50);
       await eventually(() => {
         expect(warnings[0]).toMatch(
-          /^a directory of rule files cannot be watched: EACCES: .*; changes are found by polling$/,
+          /^a directory of rule files cannot be watched: permission denied \(EACCES .*\); changes are found by polling$/,
         );
       });
     } finally {

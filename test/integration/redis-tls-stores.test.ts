@@ -100,13 +100,13 @@ it.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
     'that wants a certificate and gets none',
     ['127.0.0.1'],
     {},
-    /certificate required|closed|reset/i,
+    /wants a client certificate|closed|reset/i,
   ],
   [
     'of an authority that is not trusted',
     ['127.0.0.1'],
     { ...CERTIFICATE, KVSTORE_TLS_CACERT: createStranger() },
-    /unable to verify|self.signed/,
+    /an unknown authority signed the server's certificate/,
   ],
 ])('uses no store %s, and says why for each', async (_, names, env, reason) => {
   const { states, lines } = await run(names, env);
