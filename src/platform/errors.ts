@@ -80,6 +80,7 @@ const PHRASES: readonly (readonly [RegExp, Words])[] = [
     /^(?:14 UNAVAILABLE: )?Name resolution failed for target (?:dns:)?(\S+)/,
     (_, target = '') => `the name of ${target} has no address`,
   ],
+  [/\bFailed to connect(?: \([\dT:.Z-]+\))?/, 'the server closed the connection'],
   [/\. ?Resolution note: *$/, ''],
   [
     /\b(?:bind|connect|getaddrinfo|listen|query\w+|read|recv\w*|send\w*|shutdown|write) (E[A-Z_]+)\b(?: ([^\s,;]*[\w\]]))?/g,

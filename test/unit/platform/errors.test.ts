@@ -64,6 +64,12 @@ it.each<[unknown, string]>([
   ],
   [
     new Error(
+      '14 UNAVAILABLE: No connection established. Last error: Failed to connect (2026-11-22T18:26:08.919Z). Resolution note: ',
+    ),
+    'no connection: the server closed the connection',
+  ],
+  [
+    new Error(
       '14 UNAVAILABLE: No connection established. Last error: Error: connect ECONNREFUSED ::1:1. Resolution note: ',
     ),
     'no connection: connection refused (ECONNREFUSED ::1:1)',
