@@ -192,8 +192,8 @@ describe('the statistics', () => {
   };
   const registryOfMany = (size: number) => registryOf(of(size, (at) => `domain-${String(at)}`));
   it.each([
-    named('names that are new', 10_000, (n) => of(n, (at) => `domain-${String(at)}`), registryOf),
-    named('names that are unclean', 10_000, (n) => of(n, (at) => `a:${String(at)}`), registryOf),
+    named('names that are new', 3_000, (n) => of(n, (at) => `domain-${String(at)}`), registryOf),
+    named('names that are unclean', 3_000, (n) => of(n, (at) => `a:${String(at)}`), registryOf),
     named('bytes of unclean names', 500, (n) => of(20, (at) => `${String(at)}${':1.1.1.1'.repeat(n)}`), registryOf),
     named('names of a flush', 20_000, registryOfMany, (registry) => [...createChanges(registry).read()]),
     named('names of a page', 20_000, registryOfMany, (registry) => [...linesOf(registry)]),
