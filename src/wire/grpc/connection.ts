@@ -66,6 +66,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
   readonly #planCall: (headers: HeaderList) => CallPlan<M>;
   readonly #calls = new Calls<M>();
   readonly #maxMessageBytes: number;
+  readonly #maxHeldBytes: number;
   readonly #budget: HeldBudget;
   readonly #reader: Reader<M>;
   readonly #refusals: Refusals<Call<M>>;
@@ -86,7 +87,8 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
     } = deps;
     this.#events = events;
     this.#maxMessageBytes = bounds.maxBytes;
-    this.#budget = { leftBytes: Math.max(MAX_HELD_BYTES, 2 * bounds.maxBytes) };
+    this.#maxHeldBytes = Math.max(MAX_HELD_BYTES, 2 * bounds.maxBytes);
+    this.#budget = { leftBytes: this.#maxHeldBytes };
     this.#refusalBlock = refusalBlock;
     this.#noteOf = noteOf;
     this.#planCall = createPlanner(methods);
@@ -126,7 +128,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
 
   get heldBytes(): number {
     const { pendingOutputBytes, queuedAnswerBytes } = this.http2;
-    return pendingOutputBytes + queuedAnswerBytes + MAX_HELD_BYTES - this.#budget.leftBytes;
+    return pendingOutputBytes + queuedAnswerBytes + this.#maxHeldBytes - this.#budget.leftBytes;
   }
 
   onRequest(stream: Http2Stream<Call<M>>, headers: HeaderList, endStream: boolean): void {

@@ -228,4 +228,9 @@ describe('a call of several messages', () => {
     caller.send(more);
     expect(caller.on(stream)).toMatchObject({ ended: true, body: message('0123456789') });
   });
+
+  it('holds nothing at first, however large its messages may be', () => {
+    const bounds = { maxBytes: 16_777_216, maxRatio: 100 };
+    expect(createGrpcCaller({ bounds }).grpc.heldBytes).toBe(0);
+  });
 });
