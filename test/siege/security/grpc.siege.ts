@@ -158,6 +158,13 @@ it('does not keep the names that are watched', async () => {
   );
 });
 
+it('holds a thousand watches at once without the names that they asked for', async () => {
+  const service = await sharedService();
+  const watch = (id: number) =>
+    packedCall(id, WATCH, bytesField(1, `${String(id)}-${randomBytes(50_000).toString('base64')}`));
+  await expectToWithstand(service, () => callPacked(service, 20, 50, watch), { growthMb: 50 });
+});
+
 const SAMPLED = ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'] as const;
 
 async function startTraced(): Promise<Service> {
