@@ -15,7 +15,7 @@ export interface GrpcTransportDeps {
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
-  /** What all connections of the process may hold; the wire engine reports to it. Undefined: anything. */
+  /** What all connections of the process may hold. Undefined: anything. */
   readonly budget?: ByteBudget | undefined;
 }
 
