@@ -1,7 +1,6 @@
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { RuleLimit } from './rules/rules';
-import type { Unit } from './units';
 
 /** What a question gets back, exactly once. */
 export type Answer = Decision | Failure;
@@ -31,7 +30,6 @@ export interface Increment {
   readonly hits: number | bigint;
   /** Hits allowed in the window (uint32). */
   readonly limit: number;
-  readonly unit: Unit;
   /** Time to live that a new counter gets, in seconds: the window plus the jitter. */
   readonly ttlSeconds: number;
   /** Unix second at which the window ends and the counter no longer matters. */

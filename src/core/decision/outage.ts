@@ -98,8 +98,7 @@ export function toLocalCounts(
 export function judgeInOutage(
   ask: Ask,
   policy: OnStoreError,
-  after: number,
-  isHeld: boolean,
+  { after, isHeld }: Pick<LocalCount, 'after' | 'isHeld'>,
   windows: Windows,
   options: JudgeOptions & OutageOptions,
 ): Verdict {
@@ -115,7 +114,6 @@ export function judgeUnknown(ask: Ask, { quotaMode }: Pick<JudgeOptions, 'quotaM
   return {
     status: NO_LIMIT,
     bearing: quotaMode || ask.limit.quotaMode ? 'quota' : 'hard',
-    metadata: undefined,
     limit: ask.limit,
     metric: ask.metric,
     totalHits: Math.max(ask.hits, 0),

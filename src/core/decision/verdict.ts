@@ -1,6 +1,6 @@
 import type { Ask } from '../counters/plan';
 import type { Windows } from '../counters/windows';
-import type { Code, CurrentLimit, DescriptorStatus, JsonObject } from '../model';
+import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
 /** How a verdict bears on the overall code (behaviour.md §2.6); an unlimited rule does not. */
@@ -10,7 +10,6 @@ type Bearing = 'hard' | 'quota' | 'none';
 export interface Verdict {
   readonly status: DescriptorStatus;
   readonly bearing: Bearing;
-  readonly metadata: JsonObject | undefined;
   /** The limit that applied: the rule's own object, or one made for a limit in the request. */
   readonly limit: RuleLimit;
   readonly metric: string;
@@ -160,7 +159,6 @@ function toVerdict(
   return {
     status,
     bearing,
-    metadata: limit.metadata,
     limit,
     metric,
     totalHits,

@@ -143,3 +143,12 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   const entries: readonly Entry[] = [{ key: '', value: name }];
   return { limit, place: OVERRIDES[unit], values: name, entries, metric };
 }
+
+/** Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7). */
+export function dropReplaced(matches: (Match | undefined)[]): void {
+  const replaced = new Set(matches.flatMap((match) => match?.limit.replaces ?? []));
+  for (let i = 0; i < matches.length; i++) {
+    const name = matches[i]?.limit.name ?? '';
+    if (name !== '' && replaced.has(name)) matches[i] = undefined;
+  }
+}

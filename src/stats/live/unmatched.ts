@@ -1,4 +1,4 @@
-import { faultOf } from '../../core/decision/check-request';
+import { faultOf } from '../../core/decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../../core/model';
 import type { Question, Random } from '../../core/ports';
 import { matchDescriptor } from '../../core/rules/match';

@@ -3,7 +3,7 @@ import type { CallTracer, Statistics } from '../../core/ports';
 import type { ByteBudget } from '../../platform/byte-budget';
 import type { ListenAddress } from '../../platform/listen-address';
 import type { TransportBounds } from '../bounds';
-import type { Health } from './serving';
+import type { Health } from './service';
 
 /** What every gRPC transport is given, whichever engine carries it. */
 export interface GrpcTransportDeps {

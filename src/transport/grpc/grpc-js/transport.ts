@@ -13,7 +13,7 @@ import { createEnd } from '../../end';
 import { createQuestionSource } from '../../question-source';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
-import { serveDecisions } from './decisions';
+import { serveDecisions } from './should-rate-limit';
 import { serveHealth } from './health';
 import { createHeldBytes } from './held-bytes';
 import { serveReflection } from './reflection';

@@ -27,7 +27,6 @@ describe('planBatch', () => {
         key: 'p:shop_user_ann_1795237200',
         hits: 1,
         limit: 10,
-        unit: 'HOUR',
         ttlSeconds: 3_750,
         windowEndSeconds: 1_795_240_800,
         rule: asks[0]?.limit,
@@ -173,7 +172,6 @@ describe('Coalescer', () => {
     const { hits } = one;
     const rest = {
       limit: 1,
-      unit: 'HOUR',
       ttlSeconds: 1,
       windowEndSeconds: 1,
       ...SOME_MATCH,

@@ -1,12 +1,12 @@
 import type { Ask } from '../../../../src/core/counters/plan';
+import type { JsonObject } from '../../../../src/core/model';
 import { windowsAt } from '../../../../src/core/counters/windows';
-import { limitHeaders } from '../../../../src/core/decision/headers';
-import { dynamicMetadata } from '../../../../src/core/decision/metadata';
-import { overallCode } from '../../../../src/core/decision/overall';
+import { dynamicMetadata, limitHeaders, overallCode } from '../../../../src/core/decision/response';
 import {
   judge,
   judgeUnlimited,
   nearLimitThreshold,
+  NO_LIMIT,
   type Verdict,
 } from '../../../../src/core/decision/verdict';
 import { descriptor, request } from '../../../support/requests';
@@ -160,10 +160,15 @@ describe('limitHeaders', () => {
 describe('dynamicMetadata', () => {
   it('tells what was asked and merges what passed; the first value of a name stays', () => {
     const asked = request('d', [descriptor(['a=1', 'b']), descriptor('c=2', { hits: 0 })], 3);
+    const withMetadata = (from: Verdict, metadata: JsonObject): Verdict => ({
+      ...from,
+      limit: { ...from.limit, metadata },
+    });
     const verdicts = [
-      { ...ok, metadata: { owner: 'x' } },
-      { ...over, metadata: { hidden: true } },
-      { ...ok, metadata: { owner: 'y', tier: 1 } },
+      withMetadata(ok, { owner: 'x' }),
+      withMetadata(over, { hidden: true }),
+      withMetadata({ ...ok, status: NO_LIMIT }, { unknown: true }),
+      withMetadata(ok, { owner: 'y', tier: 1 }),
       undefined,
     ];
     expect(dynamicMetadata(asked, verdicts)).toEqual({

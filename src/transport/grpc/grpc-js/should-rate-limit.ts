@@ -1,13 +1,11 @@
 import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Decision, DecisionRequest } from '../../../core/model';
-import type { RequestBounds } from '../../../core/decision/request-bounds';
+import type { RequestBounds } from '../../../core/decision/request';
 import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/ratelimit/messages';
-import { GRPC_CALL } from '../call-kind';
-import { SHOULD_RATE_LIMIT } from '../methods';
-import { refuseMessage } from '../refused-message';
+import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT } from '../service';
 import { toGrpcError } from '../status';
 import type { CallBytes, HeldBytes } from './held-bytes';
 
