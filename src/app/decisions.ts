@@ -97,13 +97,13 @@ function createStoreReports(
 ) {
   let hasFailed = false;
   return {
-    onStoreError({ fault, code, message }: StoreError): void {
+    onStoreError: ({ fault, code, message }: StoreError): void => {
       hasFailed = true;
       logger.debug('the store did not count a batch', { code, fault, reason: message });
       if (fault !== 'key' && fault !== 'answer') return;
       outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
     },
-    onTally({ outage, storeErrors, answeredLocally, rules }: Tally): void {
+    onTally: ({ outage, storeErrors, answeredLocally, rules }: Tally): void => {
       if (!hasFailed) return;
       if (outage !== undefined) {
         const fields = { store: description, reason: whyAway() ?? outage };

@@ -7,7 +7,7 @@ export type Answer = Decision | Failure;
 
 /**
  * Whoever waits for answers: a connection, an HTTP call. `answer` must not throw and must not
- * call back into the questions; whoever writes to a socket gathers all answers of a turn first.
+ * call back into the questions; one that writes to a socket gathers all answers of a turn first.
  */
 export interface Asker {
   answer(ticket: number, answer: Answer): void;
@@ -106,11 +106,11 @@ export interface CallHeaders {
 /** For a header field whose values differ in every call, though most of them mean the same. */
 export interface HeaderStandIn {
   readonly name: string;
-  /** The text that says all of the value `octets[0, length)`; undefined: only the value itself does. */
+  /** A text that means the same as the value `octets[0, length)`; undefined: only the value itself does. */
   readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
 }
 
-/** What a transport says of its calls to who traces them; one object for all of them. */
+/** What a transport's calls have in common, for their spans; one object per transport. */
 export interface CallKind {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -119,7 +119,7 @@ export interface CallKind {
   readonly statusOf: (answer: Answer) => number;
 }
 
-/** A call that is traced. Whoever decides its question ends it. */
+/** A call that is traced. It ends with the decision of its question. */
 export interface CallTrace {
   /** Ends a call that never became a question. */
   refused(failure: Failure): void;
@@ -137,15 +137,15 @@ export interface CallTracer {
 
 /** Follows the batches in which a traced call is. */
 export interface BatchTracer {
-  /** A batch is taken up; undefined when none of its questions is traced. */
+  /** Begins a batch; undefined when none of its questions is traced. */
   begin(questions: readonly Question[]): BatchTrace | undefined;
 }
 
-/** What becomes of a batch, told in this order. */
+/** The life of a batch; the methods are called in this order. */
 export interface BatchTrace {
-  /** Rules are matched; so many increments go to the store. */
+  /** The rules are matched; `increments` go to the store. */
   matched(increments: number): void;
-  /** The store has answered or failed; not told when there was nothing to ask. */
+  /** The store has answered or failed; not called when there was nothing to count. */
   counted(reply: CounterReply | StoreError): void;
   /** Every question has its answer; the list runs parallel to them. */
   answered(answers: readonly Answer[]): void;

@@ -48,7 +48,8 @@ describe('the bytes that calls of the grpc-js transport hold', () => {
   it('are those of requests until they are answered', async () => {
     const budget = new ByteBudget(MAX_BYTES);
     const { client, waiting } = await serve(budget, () => undefined);
-    const [answered] = [client.ask(request(5)), client.ask(request(1), 200)];
+    const answered = client.ask(request(5));
+    void client.ask(request(1), 200);
     await eventually(() => {
       expect(budget.heldBytes).toBeGreaterThan(360_000);
     });
@@ -57,7 +58,7 @@ describe('the bytes that calls of the grpc-js transport hold', () => {
       expect(budget.heldBytes).toBeLessThan(310_000);
     });
     for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
-    expect((await answered)?.code).toBe(status.OK);
+    expect((await answered).code).toBe(status.OK);
     await eventually(() => {
       expect(budget.heldBytes).toBe(0);
     });

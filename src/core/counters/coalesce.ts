@@ -4,7 +4,7 @@ import type { CounterPlace } from '../rules/counter-place';
 /** An increment that may still grow while its batch is being planned. */
 type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
-/** What `join` answers when the hits need an increment of their own. */
+/** The result of `join` when the hits need an increment of their own. */
 export const NOT_JOINED = -1;
 
 /**
@@ -39,7 +39,7 @@ class CountersOfPlace {
 export class Coalescer {
   readonly increments: Growing[] = [];
   readonly #apart: boolean;
-  /** The place that was asked for last, and its counters: most batches meet few places. */
+  /** The last place and its counters: most batches meet few places. */
   #place: CounterPlace | undefined;
   #counters = new CountersOfPlace();
   #byPlace: Map<CounterPlace, CountersOfPlace> | undefined;
@@ -50,8 +50,8 @@ export class Coalescer {
   }
 
   /**
-   * The index of the increment that now holds these hits too; they are the last ones added to it. Or NOT_JOINED: then the
-   * caller adds an increment for them before it asks again.
+   * Adds the hits to the increment of the same counter and returns its index; NOT_JOINED if the caller must append one
+   * before the next call.
    */
   join(place: CounterPlace, values: string, hits: number | bigint): number {
     if (this.#apart || values.length > MAX_JOINED_LENGTH) return NOT_JOINED;

@@ -1,15 +1,15 @@
 import type { Entry } from '../model';
 
 /**
- * Where counters get their names. With the values that come into them it tells counters apart; that takes no joining of
- * texts, so that only a counter that is asked for the first time in a batch is called by its name.
+ * Template of a rule's counter keys. It identifies a counter, together with the values, without building its key; the text is
+ * built once per counter and batch.
  */
 export interface CounterPlace {
-  /** What names say from the last value above, or from their beginning, up to the value here, or to the end. */
+  /** Fixed text from the last varying value above (or the beginning) up to the value of this level (or the end). */
   readonly counterText: string;
-  /** Whether the value of this level comes into names: where a rule fixes it, `counterText` says it. */
+  /** Whether the value of this level is part of the key at run time: one that the rule fixes is in `counterText`. */
   readonly varies: boolean;
-  /** The nearest level above whose value comes into names. */
+  /** The nearest level above that varies. */
   readonly above: CounterPlace | undefined;
   /** The index of this level's entry in a descriptor. */
   readonly level: number;
