@@ -1,11 +1,11 @@
 import type { Ask, Plan } from '../core/counters/plan';
-import { judgeInOutage, judgeUnknown, policyOf } from '../core/decision/outage';
+import { evaluateInOutage, evaluateUnknown, policyOf } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
 import type { TallySheet } from '../core/decision/tally';
 import {
-  judge,
-  judgeKnownOver,
-  judgeUnlimited,
+  evaluate,
+  evaluateKnownOver,
+  evaluateUnlimited,
   NO_LIMIT,
   type Verdict,
 } from '../core/decision/verdict';
@@ -27,7 +27,7 @@ export function answerFor(
   end: number,
 ): Answer {
   const { plan, outage, tally } = batch;
-  const verdicts = judgeAll(batch, start, end);
+  const verdicts = evaluateAll(batch, start, end);
   const error = outage && errorFor(batch, start, end, verdicts);
   if (error !== undefined) {
     for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
@@ -100,39 +100,39 @@ function finalError(
   return count === undefined ? error : count.error;
 }
 
-function judgeAll(batch: BatchContext, start: number, end: number): Verdicts {
+function evaluateAll(batch: BatchContext, start: number, end: number): Verdicts {
   const { plan, firstAsks } = batch;
   const verdicts = new Array<Verdict | undefined>(end - start);
   for (let i = start; i < end; i++) {
     const ask = plan.asks[i];
     if (ask === undefined) continue;
     if (firstAsks !== undefined) noteFirst(firstAsks, ask, i, start);
-    verdicts[i - start] = judgeAsk(ask, batch);
+    verdicts[i - start] = evaluateAsk(ask, batch);
   }
   return verdicts;
 }
 
 /** Requests that share an increment each see the counter as it stood after their own hits. */
-function judgeAsk(ask: Ask, batch: BatchContext): Verdict {
+function evaluateAsk(ask: Ask, batch: BatchContext): Verdict {
   const { reply, outage, windows, options, plan, firstAsks } = batch;
   const { increment } = ask;
-  if (increment === -1) return judgeUnlimited(ask);
+  if (increment === -1) return evaluateUnlimited(ask);
   const error = outage?.errorOf(increment);
-  if (error !== undefined) return judgeFailed(ask, error, batch);
-  if (reply.known?.[increment] === true) return judgeKnownOver(ask, windows, options);
+  if (error !== undefined) return evaluateFailed(ask, error, batch);
+  if (reply.known?.[increment] === true) return evaluateKnownOver(ask, windows, options);
   const total = reply.after[increment] as number;
-  if (reply.held?.[increment] === true) return judge(ask, total, true, windows, options);
+  if (reply.held?.[increment] === true) return evaluate(ask, total, true, windows, options);
   const others = firstAsks === undefined ? hitsAfter(ask, plan) : hitsBeside(ask, plan, firstAsks);
-  return judge(ask, total - others, false, windows, options);
+  return evaluate(ask, total - others, false, windows, options);
 }
 
-function judgeFailed(ask: Ask, error: StoreError, batch: BatchContext): Verdict {
+function evaluateFailed(ask: Ask, error: StoreError, batch: BatchContext): Verdict {
   const { outage, plan, windows, options } = batch;
-  if (finalError(ask, error, batch) !== undefined) return judgeUnknown(ask, options);
+  if (finalError(ask, error, batch) !== undefined) return evaluateUnknown(ask, options);
   const policy = policyOf(ask, error, options);
   const { after, isHeld } = outage?.local.get(ask.increment) ?? { after: 0, isHeld: false };
   const own = { after: isHeld ? after : after - hitsAfter(ask, plan), isHeld };
-  return judgeInOutage(ask, policy, own, windows, options);
+  return evaluateInOutage(ask, policy, own, windows, options);
 }
 
 function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: TallySheet): void {

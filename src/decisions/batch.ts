@@ -3,10 +3,10 @@ import type { Windows } from '../core/counters/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';
-import type { JudgeOptions } from '../core/decision/verdict';
+import type { EvaluateOptions } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
 
-export interface AnswerOptions extends JudgeOptions, OutageOptions {
+export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
   readonly shadowMode: boolean;
   /** Undefined: no response headers. */
@@ -34,7 +34,7 @@ export interface BatchContext extends Counted {
   readonly options: AnswerOptions;
   readonly tally: TallySheet;
   /**
-   * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are judged in order,
+   * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are evaluated in order,
    * so an older index is below their start.
    */
   readonly firstAsks: Int32Array | undefined;
@@ -64,13 +64,13 @@ export function noteFirst(firstAsks: Int32Array, ask: Ask, index: number, start:
 }
 
 /** The hits of an ask's increment that came after its own. */
-export function hitsAfter({ increment, hitsUpTo }: Ask, { increments }: Plan): number {
-  return Number(increments[increment]?.hits) - hitsUpTo;
+export function hitsAfter({ increment, cumulativeHits }: Ask, { increments }: Plan): number {
+  return Number(increments[increment]?.hits) - cumulativeHits;
 }
 
 /** All hits of an ask's increment but its own and those of the requests before. */
 export function hitsBeside(ask: Ask, plan: Plan, firstAsks: Int32Array): number {
-  const { hits, hitsUpTo } = plan.asks[firstAsks[ask.increment] as number] as Ask;
-  const earlier = hitsUpTo - hits;
+  const { hits, cumulativeHits } = plan.asks[firstAsks[ask.increment] as number] as Ask;
+  const earlier = cumulativeHits - hits;
   return Number(plan.increments[ask.increment]?.hits) - earlier - ask.hits;
 }

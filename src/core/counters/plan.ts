@@ -1,11 +1,11 @@
-import { faultOf, hitsOf } from '../decision/request';
+import { validateRequest, hitsOf } from '../decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment, Random } from '../ports';
-import { counterName } from '../rules/counter-place';
+import { counterName } from '../rules/key-template';
 import { dropReplaced, matchDescriptor, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
 import { UNIT_SECONDS } from '../units';
-import { Coalescer, NOT_JOINED } from './coalesce';
+import { Coalescer, NOT_MERGED } from './coalesce';
 import type { Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
@@ -17,7 +17,7 @@ export interface Ask {
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
   /** The hits of that increment up to and including this ask's own. */
-  readonly hitsUpTo: number;
+  readonly cumulativeHits: number;
 }
 
 /** All that a batch needs from the counters. */
@@ -80,7 +80,7 @@ export function planBatch(
   const faults: (string | undefined)[] = [];
   const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
   for (const request of requests) {
-    const fault = faultOf(request);
+    const fault = validateRequest(request);
     faults.push(fault);
     if (fault === undefined) planRequest(request, planning, asks);
     runEnds?.push(coalescer.increments.length);
@@ -140,22 +140,23 @@ function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): 
 
 function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
   const { limit, metric } = match;
-  if (limit.unlimited) return { limit, metric, hits: Number(hits), increment: -1, hitsUpTo: 0 };
+  if (limit.unlimited)
+    return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
-  let increment = coalescer.join(match.place, match.values, hits);
-  if (increment === NOT_JOINED) increment = coalescer.add(incrementFor(match, hits, planning));
-  const hitsUpTo = Number(coalescer.increments[increment]?.hits);
-  return { limit, metric, hits: Number(hits), increment, hitsUpTo };
+  let increment = coalescer.merge(match.template, match.values, hits);
+  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
+  const cumulativeHits = Number(coalescer.increments[increment]?.hits);
+  return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
 function incrementFor(
-  { limit, place, entries }: Match,
+  { limit, template, entries }: Match,
   hits: number | bigint,
   { windows, options, random }: Planning,
 ): Increment {
   const { keyEnd, endSeconds } = windows[limit.unit];
   return {
-    key: options.keyPrefix + counterName(place, entries) + keyEnd,
+    key: options.keyPrefix + counterName(template, entries) + keyEnd,
     hits,
     limit: limit.requestsPerUnit,
     ttlSeconds: UNIT_SECONDS[limit.unit] + Math.floor(random() * options.ttlJitterSeconds),

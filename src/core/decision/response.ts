@@ -23,7 +23,7 @@ export function overallCode(verdicts: readonly (Verdict | undefined)[], quotaMod
       continue;
     }
     const over = verdict.status.code === 'OVER_LIMIT';
-    if (verdict.bearing === 'quota') {
+    if (verdict.enforcement === 'quota') {
       quotas += 1;
       if (over) quotasOver += 1;
     } else if (over) return 'OVER_LIMIT';
@@ -59,8 +59,8 @@ function nearestStatus(verdicts: readonly (Verdict | undefined)[]) {
   let nearest: Verdict['status'] | undefined;
   for (const verdict of verdicts) {
     if (verdict?.status.currentLimit === undefined) continue;
-    const { status, bearing } = verdict;
-    const overHard = status.code === 'OVER_LIMIT' && bearing === 'hard';
+    const { status, enforcement } = verdict;
+    const overHard = status.code === 'OVER_LIMIT' && enforcement === 'hard';
     if (overHard || nearest === undefined || status.limitRemaining < nearest.limitRemaining)
       nearest = status;
   }
