@@ -2,7 +2,7 @@ import { map, type Observable } from 'rxjs';
 import { batchedQuestions, turnWindow, type Snapshot } from '../../streams';
 import type { StoreError } from '../core/errors';
 import type { Clock, Counters, Question, Random } from '../core/ports';
-import type { Tally } from '../core/decision/tally';
+import type { RuleTally, Tally } from '../core/decision/tally';
 import type { Rules } from '../core/rules/rules';
 import { createDecideBatch } from '../decisions/decide-batch';
 import type { Logger } from '../platform/logger/logger';
@@ -41,6 +41,7 @@ export function answerQuestions(
   deps: DecisionsDeps,
 ): Observable<void> {
   const { rules, store, localCounters, live, clock, monotonicMs, random, logger } = deps;
+  const reports = createStoreReports(store, deps.outages, logger);
   const decideBatch = createDecideBatch(
     {
       rules,
@@ -49,7 +50,7 @@ export function answerQuestions(
       clock,
       random,
       tracer: deps.tracing?.tracer,
-      onStoreError: createStoreErrorReport(deps.outages, logger),
+      onStoreError: reports.onStoreError,
       onFault: (error) => {
         logger.error('a batch of decisions failed', { error });
       },
@@ -57,7 +58,6 @@ export function answerQuestions(
     toDecisionOptions(settings),
   );
   const record = createRecordTally(deps.registry);
-  const report = createCallReport(store, deps.outages);
   return questions$.pipe(
     batchedQuestions({
       until: turnWindow(gatheringMs(settings), monotonicMs),
@@ -66,7 +66,7 @@ export function answerQuestions(
     }),
     map((tally) => {
       record(tally);
-      report(tally);
+      reports.onTally(tally);
     }),
   );
 }
@@ -78,41 +78,45 @@ const COUNTER_LINES = {
   ended: 'all counters are counted again',
 } as const;
 
-/**
- * Reports single counters that the store refused, with the store's own words, which callers are not given; a store that is away
- * is reported by the calls. At the level debug, every batch that was not counted whole.
- */
-function createStoreErrorReport(outages: OutageLog, logger: Logger): (error: StoreError) => void {
-  return ({ fault, code, message }) => {
-    logger.debug('the store did not count a batch', { code, fault, reason: message });
-    if (fault !== 'key' && fault !== 'answer') return;
-    outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
-  };
-}
-
 const CALLS = 'calls';
-const LINES = {
+const CALL_LINES = {
   level: 'error',
   failing: 'calls fail for want of the counter store',
   ended: 'calls are counted again',
 } as const;
 
-function createCallReport(
+/**
+ * Reports single counters that the store refused, with the store's own words, which callers are not given, and calls that fail
+ * because the store is away. At the level debug, every batch that was not counted whole. A batch costs one comparison while
+ * the store has never failed.
+ */
+function createStoreReports(
   { description, whyAway }: CounterStore,
   outages: OutageLog,
-): (tally: Tally) => void {
-  return ({ outage, storeErrors, answeredLocally, rules }) => {
-    if (outage !== undefined) {
-      const fields = { store: description, reason: whyAway() ?? outage };
-      outages.failed(CALLS, LINES, fields, storeErrors - answeredLocally);
-      return;
-    }
-    if (storeErrors > 0) return;
-    const isCounted = rules.some(
-      ({ limit, overLimitWithLocalCache }) => !limit.unlimited && overLimitWithLocalCache === 0,
-    );
-    if (!isCounted) return;
-    outages.worked(CALLS);
-    outages.worked(COUNTERS);
+  logger: Logger,
+) {
+  let hasFailed = false;
+  return {
+    onStoreError: ({ fault, code, message }: StoreError): void => {
+      hasFailed = true;
+      logger.debug('the store did not count a batch', { code, fault, reason: message });
+      if (fault !== 'key' && fault !== 'answer') return;
+      outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
+    },
+    onTally: ({ outage, storeErrors, answeredLocally, rules }: Tally): void => {
+      if (!hasFailed) return;
+      if (outage !== undefined) {
+        const fields = { store: description, reason: whyAway() ?? outage };
+        outages.failed(CALLS, CALL_LINES, fields, storeErrors - answeredLocally);
+      } else if (storeErrors === 0 && rules.some(isCounted)) {
+        outages.worked(CALLS);
+        outages.worked(COUNTERS);
+      }
+    },
   };
+}
+
+/** Whether the store was asked for this line. */
+function isCounted({ limit, overLimitWithLocalCache }: RuleTally): boolean {
+  return !limit.unlimited && overLimitWithLocalCache === 0;
 }

@@ -1,14 +1,13 @@
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { RuleLimit } from './rules/rules';
-import type { Unit } from './units';
 
 /** What a question gets back, exactly once. */
 export type Answer = Decision | Failure;
 
 /**
  * Whoever waits for answers: a connection, an HTTP call. `answer` must not throw and must not
- * call back into the questions; whoever writes to a socket gathers all answers of a turn first.
+ * call back into the questions; one that writes to a socket gathers all answers of a turn first.
  */
 export interface Asker {
   answer(ticket: number, answer: Answer): void;
@@ -31,7 +30,6 @@ export interface Increment {
   readonly hits: number | bigint;
   /** Hits allowed in the window (uint32). */
   readonly limit: number;
-  readonly unit: Unit;
   /** Time to live that a new counter gets, in seconds: the window plus the jitter. */
   readonly ttlSeconds: number;
   /** Unix second at which the window ends and the counter no longer matters. */
@@ -108,11 +106,11 @@ export interface CallHeaders {
 /** For a header field whose values differ in every call, though most of them mean the same. */
 export interface HeaderStandIn {
   readonly name: string;
-  /** The text that says all of the value `octets[0, length)`; undefined: only the value itself does. */
+  /** A text that means the same as the value `octets[0, length)`; undefined: only the value itself does. */
   readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
 }
 
-/** What a transport says of its calls to who traces them; one object for all of them. */
+/** What a transport's calls have in common, for their spans; one object per transport. */
 export interface CallKind {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -121,7 +119,7 @@ export interface CallKind {
   readonly statusOf: (answer: Answer) => number;
 }
 
-/** A call that is traced. Whoever decides its question ends it. */
+/** A call that is traced. It ends with the decision of its question. */
 export interface CallTrace {
   /** Ends a call that never became a question. */
   refused(failure: Failure): void;
@@ -139,15 +137,15 @@ export interface CallTracer {
 
 /** Follows the batches in which a traced call is. */
 export interface BatchTracer {
-  /** A batch is taken up; undefined when none of its questions is traced. */
+  /** Begins a batch; undefined when none of its questions is traced. */
   begin(questions: readonly Question[]): BatchTrace | undefined;
 }
 
-/** What becomes of a batch, told in this order. */
+/** The life of a batch; the methods are called in this order. */
 export interface BatchTrace {
-  /** Rules are matched; so many increments go to the store. */
+  /** The rules are matched; `increments` go to the store. */
   matched(increments: number): void;
-  /** The store has answered or failed; not told when there was nothing to ask. */
+  /** The store has answered or failed; not called when there was nothing to count. */
   counted(reply: CounterReply | StoreError): void;
   /** Every question has its answer; the list runs parallel to them. */
   answered(answers: readonly Answer[]): void;

@@ -1,5 +1,5 @@
 import { planBatch, type Plan, type PlanOptions } from '../core/counters/plan';
-import { createWindowTable, type Windows } from '../core/counters/windows';
+import { createWindowTable } from '../core/counters/windows';
 import { planLocal, toLocalCounts } from '../core/decision/outage';
 import { TallySheet, type Tally } from '../core/decision/tally';
 import { failure, StoreError, type FailureCode } from '../core/errors';
@@ -14,8 +14,8 @@ import type {
   Random,
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
-import { answerFor, type AnswerOptions } from './answer';
-import { createFirstAsks, type Counted } from './counted';
+import { answerFor } from './answer';
+import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
 
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
@@ -58,11 +58,10 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       trace?.matched(plan.increments.length);
       const reply = await count(deps.counters, plan, nowSeconds);
       if (plan.increments.length > 0) trace?.counted(reply);
-      const firstAsks = options.readFirst === true ? createFirstAsks(plan) : undefined;
       const counted = isWhole(reply)
-        ? { reply, outage: undefined, firstAsks }
-        : { ...(await makeUpFor(reply, plan, nowSeconds, deps, options)), firstAsks };
-      return answerAll(questions, plan, counted, windows, options, trace);
+        ? { reply, outage: undefined }
+        : await makeUpFor(reply, plan, nowSeconds, deps, options);
+      return answerAll(questions, createBatchContext(plan, counted, windows, options), trace);
     } catch (error) {
       deps.onFault(error);
       return refuseAll(questions, 'internal', 'the decision failed, see the log', trace);
@@ -103,7 +102,7 @@ async function makeUpFor(
   nowSeconds: number,
   { localCounters, onStoreError }: Pick<DecisionDeps, 'localCounters' | 'onStoreError'>,
   options: DecisionOptions,
-): Promise<Omit<Counted, 'firstAsks'>> {
+): Promise<Counted> {
   onStoreError?.(firstError(reply));
   const errorOf = (increment: number): StoreError | undefined =>
     reply instanceof StoreError ? reply : reply.failures?.get(increment);
@@ -137,13 +136,10 @@ function refuseAll(
 /** All answers are made before the first is given: a fault in between answers nobody twice. */
 function answerAll(
   questions: readonly Question[],
-  plan: Plan,
-  counted: Counted,
-  windows: Windows,
-  options: AnswerOptions,
+  batch: BatchContext,
   trace: BatchTrace | undefined,
 ): Tally {
-  const tally = new TallySheet(plan.unmet);
+  const { plan, tally } = batch;
   const answers: Answer[] = [];
   let at = 0;
   for (let i = 0; i < questions.length; i++) {
@@ -155,7 +151,7 @@ function answerAll(
       continue;
     }
     const end = at + request.descriptors.length;
-    answers.push(answerFor(request, plan, at, end, counted, windows, options, tally));
+    answers.push(answerFor(request, batch, at, end));
     at = end;
   }
   for (let i = 0; i < questions.length; i++) {

@@ -1,4 +1,4 @@
-import type { RequestBounds } from '../core/decision/request-bounds';
+import type { RequestBounds } from '../core/decision/request';
 
 /** What one request may cost; both ports keep to it. */
 export interface TransportBounds extends RequestBounds {

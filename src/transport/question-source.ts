@@ -1,6 +1,51 @@
-import type { Observable } from 'rxjs';
+import { Observable } from 'rxjs';
+import { failure } from '../core/errors';
 import type { Question } from '../core/ports';
-import { createQuestionBatches } from './question-batches';
+
+/** Hands on batches as they are: what one socket read brought is one emission. */
+export interface QuestionBatches {
+  /** One subscriber at a time. Completes with `close`. */
+  readonly questions$: Observable<readonly Question[]>;
+  /** The answers come to the askers; `draining` when nobody takes questions (any more). */
+  readonly ask: (batch: readonly Question[]) => void;
+  close(): void;
+}
+
+interface Taker {
+  next(batch: readonly Question[]): void;
+  complete(): void;
+}
+
+const DRAINING = failure('draining', 'the service is stopping and takes no more questions');
+
+export function createQuestionBatches(): QuestionBatches {
+  let subscriber: Taker | undefined;
+  let closed = false;
+  return {
+    questions$: new Observable((next) => {
+      if (subscriber !== undefined) {
+        next.error(new Error('questions$ has a subscriber already'));
+        return;
+      }
+      if (closed) {
+        next.complete();
+        return;
+      }
+      subscriber = next;
+      return () => {
+        subscriber = undefined;
+      };
+    }),
+    ask(batch) {
+      if (subscriber !== undefined) subscriber.next(batch);
+      else for (const { asker, ticket } of batch) asker.answer(ticket, DRAINING);
+    },
+    close() {
+      closed = true;
+      subscriber?.complete();
+    },
+  };
+}
 
 /** Turns single questions into batches: the calls that arrive in one turn leave in one emission. */
 export interface QuestionSource {

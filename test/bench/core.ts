@@ -1,7 +1,7 @@
 import { createWindowTable } from '../../src/core/counters/windows';
 import { planBatch } from '../../src/core/counters/plan';
-import { TallySheet } from '../../src/core/decision/tally';
 import { answerFor } from '../../src/decisions/answer';
+import { createBatchContext } from '../../src/decisions/batch';
 import type { DecisionRequest } from '../../src/core/model';
 import type { Rules } from '../../src/core/rules/rules';
 import { requestSource, someRules } from './load';
@@ -42,12 +42,11 @@ function decide(
   const plan = planBatch(rules, requests, windows, options, Math.random);
   const after = plan.increments.map(() => 7);
   const reply = { after, held: undefined, failures: undefined };
-  const counted = { reply, outage: undefined, firstAsks: undefined };
-  const tally = new TallySheet(plan.unmet);
+  const batch = createBatchContext(plan, { reply, outage: undefined }, windows, options);
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;
-    answerFor(request, plan, at, end, counted, windows, options, tally);
+    answerFor(request, batch, at, end);
     at = end;
   }
 }

@@ -3,7 +3,7 @@ import { createMemoryCounters } from '../../src/counters/memory/create-memory-co
 import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
-import { createDecisions } from '../../src/transport/grpc/wire/decisions';
+import { createDecisions } from '../../src/transport/grpc/wire/should-rate-limit';
 import type { Caller, ServedMethod } from '../../src/transport/grpc/wire/method';
 import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';

@@ -28,7 +28,6 @@ export function increment(key: string, hits: number | bigint = 1, more?: Partial
     key,
     hits,
     limit: 10,
-    unit: 'HOUR',
     ttlSeconds: TTL_SECONDS,
     windowEndSeconds,
     ...SOME_MATCH,

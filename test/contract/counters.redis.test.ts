@@ -153,7 +153,7 @@ async function createSplit(): Promise<CountersUnderTest> {
           ...batch,
           increments: batch.increments.map((each) => ({
             ...each,
-            unit: isPerSecond(each.key) ? 'SECOND' : 'HOUR',
+            rule: { ...each.rule, unit: isPerSecond(each.key) ? 'SECOND' : 'HOUR' },
           })),
         }),
       close: () => split.close(),

@@ -4,6 +4,7 @@ import type { Unit } from '../../src/core/units';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
+import { SOME_LIMIT } from '../support/rules';
 import { eventually } from '../support/eventually';
 import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -61,7 +62,8 @@ async function run(env: Readonly<Record<string, string>> = {}) {
   return { ...store, states, connectionOf: connections, registry, lines };
 }
 
-const per = (unit: Unit, key = freshKey(), hits = 1) => increment(key, hits, { unit });
+const per = (unit: Unit, key = freshKey(), hits = 1) =>
+  increment(key, hits, { rule: { ...SOME_LIMIT, unit } });
 
 it('counts limits per second in their own store and all others in the first', async () => {
   const { counters, registry } = await run();

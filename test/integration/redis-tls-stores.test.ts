@@ -5,6 +5,7 @@ import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority } from '../support/certificates';
+import { SOME_LIMIT } from '../support/rules';
 import { eventually } from '../support/eventually';
 import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -64,7 +65,7 @@ async function run(names: readonly string[], env: Readonly<Record<string, string
   subscriptions = [made.connected$.subscribe((state) => states.push(state)), made.run$.subscribe()];
   const count = async () => {
     const increments = (['SECOND', 'HOUR'] as const).map((unit) =>
-      increment(freshKey(), 1, { unit }),
+      increment(freshKey(), 1, { rule: { ...SOME_LIMIT, unit } }),
     );
     const { after } = await made.counters.add(batch(increments));
     return after;

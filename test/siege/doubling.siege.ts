@@ -214,7 +214,6 @@ const incrementOf = (at: number) => ({
   key: `d_k_${String(at)}_1795132800`,
   hits: 1,
   limit: 10,
-  unit: 'DAY' as const,
   ttlSeconds: 86_400,
   windowEndSeconds: 1_795_219_200,
 });

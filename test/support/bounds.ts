@@ -1,4 +1,4 @@
-import type { RequestBounds } from '../../src/core/decision/request-bounds';
+import type { RequestBounds } from '../../src/core/decision/request';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import type { UnpackBounds } from '../../src/wire/unpacked-limit';
 

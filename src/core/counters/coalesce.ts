@@ -1,28 +1,28 @@
 import type { Increment } from '../ports';
-import type { CounterPlace } from '../rules/counter-place';
+import type { KeyTemplate } from '../rules/key-template';
 
 /** An increment that may still grow while its batch is being planned. */
 type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
-/** What `join` answers when the hits need an increment of their own. */
-export const NOT_JOINED = -1;
+/** The result of `merge` when the hits need an increment of their own. */
+export const NOT_MERGED = -1;
 
 /**
  * Longer values stand alone: V8 hashes a text of more than 16,383 characters by its length, so that a map of such texts
  * compares each with all others.
  */
-export const MAX_JOINED_LENGTH = 4_096;
+export const MAX_MERGED_LENGTH = 4_096;
 
-/** The increments of one place, by values. Most places meet one text of values in a batch: the map is made with the second. */
-class CountersOfPlace {
+/** The increments of one template, by values. Most templates meet one text of values in a batch: the map is made with the second. */
+class CountersOfTemplate {
   #values: string | undefined;
-  #index = NOT_JOINED;
+  #index = NOT_MERGED;
   #others: Map<string, number> | undefined;
 
-  /** NOT_JOINED: no increment takes more hits of these values. */
+  /** NOT_MERGED: no increment takes more hits of these values. */
   get(values: string): number {
     if (values === this.#values) return this.#index;
-    return this.#others?.get(values) ?? NOT_JOINED;
+    return this.#others?.get(values) ?? NOT_MERGED;
   }
 
   set(values: string, index: number): void {
@@ -38,32 +38,32 @@ class CountersOfPlace {
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
-  readonly #apart: boolean;
-  /** The place that was asked for last, and its counters: most batches meet few places. */
-  #place: CounterPlace | undefined;
-  #counters = new CountersOfPlace();
-  #byPlace: Map<CounterPlace, CountersOfPlace> | undefined;
+  readonly #separate: boolean;
+  /** The last template and its counters: most batches meet few templates. */
+  #template: KeyTemplate | undefined;
+  #counters = new CountersOfTemplate();
+  #byTemplate: Map<KeyTemplate, CountersOfTemplate> | undefined;
 
-  /** `apart`: keep every increment on its own, because a request's counters are decided together. */
-  constructor(apart: boolean) {
-    this.#apart = apart;
+  /** `separate`: keep every increment on its own, because a request's counters are decided together. */
+  constructor(separate: boolean) {
+    this.#separate = separate;
   }
 
   /**
-   * The index of the increment that now holds these hits too; they are the last ones added to it. Or NOT_JOINED: then the
-   * caller adds an increment for them before it asks again.
+   * Adds the hits to the increment of the same counter and returns its index; NOT_MERGED if the caller must append one
+   * before the next call.
    */
-  join(place: CounterPlace, values: string, hits: number | bigint): number {
-    if (this.#apart || values.length > MAX_JOINED_LENGTH) return NOT_JOINED;
-    const counters = this.#countersOf(place);
+  merge(template: KeyTemplate, values: string, hits: number | bigint): number {
+    if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
+    const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
-      counters.set(values, NOT_JOINED);
-      return NOT_JOINED;
+      counters.set(values, NOT_MERGED);
+      return NOT_MERGED;
     }
     const index = counters.get(values);
-    if (index !== NOT_JOINED && this.#grow(index, hits)) return index;
+    if (index !== NOT_MERGED && this.#grow(index, hits)) return index;
     counters.set(values, this.increments.length);
-    return NOT_JOINED;
+    return NOT_MERGED;
   }
 
   /** Its index. */
@@ -79,20 +79,20 @@ export class Coalescer {
     return true;
   }
 
-  #countersOf(place: CounterPlace): CountersOfPlace {
-    if (place === this.#place) return this.#counters;
-    if (this.#place !== undefined) this.#counters = this.#leave(this.#place, place);
-    this.#place = place;
+  #countersOf(template: KeyTemplate): CountersOfTemplate {
+    if (template === this.#template) return this.#counters;
+    if (this.#template !== undefined) this.#counters = this.#leave(this.#template, template);
+    this.#template = template;
     return this.#counters;
   }
 
-  /** The counters of the other place. */
-  #leave(place: CounterPlace, other: CounterPlace): CountersOfPlace {
-    this.#byPlace ??= new Map([[place, this.#counters]]);
-    const known = this.#byPlace.get(other);
+  /** The counters of the other template. */
+  #leave(template: KeyTemplate, other: KeyTemplate): CountersOfTemplate {
+    this.#byTemplate ??= new Map([[template, this.#counters]]);
+    const known = this.#byTemplate.get(other);
     if (known !== undefined) return known;
-    const counters = new CountersOfPlace();
-    this.#byPlace.set(other, counters);
+    const counters = new CountersOfTemplate();
+    this.#byTemplate.set(other, counters);
     return counters;
   }
 }

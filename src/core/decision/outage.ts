@@ -3,7 +3,13 @@ import type { Windows } from '../counters/windows';
 import type { StoreError } from '../errors';
 import type { CounterBatch, CounterReply, Increment } from '../ports';
 import type { OnStoreError } from '../rules/definition';
-import { judge, judgeUncounted, NO_LIMIT, type JudgeOptions, type Verdict } from './verdict';
+import {
+  evaluate,
+  evaluateUncounted,
+  NO_LIMIT,
+  type EvaluateOptions,
+  type Verdict,
+} from './verdict';
 
 export interface OutageOptions {
   /** KVSTORE_FAILURE_MODE: what happens under a rule that says nothing itself; `error` when undefined. */
@@ -95,27 +101,28 @@ export function toLocalCounts(
 }
 
 /** The verdict on an ask whose counter the store failed; the count matters under `local` only. */
-export function judgeInOutage(
+export function evaluateInOutage(
   ask: Ask,
   policy: OnStoreError,
-  after: number,
-  isHeld: boolean,
+  { after, isHeld }: Pick<LocalCount, 'after' | 'isHeld'>,
   windows: Windows,
-  options: JudgeOptions & OutageOptions,
+  options: EvaluateOptions & OutageOptions,
 ): Verdict {
-  if (policy === 'local') return judge(withShare(ask, options), after, isHeld, windows, options);
-  return judgeUncounted(ask, policy === 'deny', windows, options);
+  if (policy === 'local') return evaluate(withShare(ask, options), after, isHeld, windows, options);
+  return evaluateUncounted(ask, policy === 'deny', windows, options);
 }
 
 /**
  * The verdict on an ask that is left without an answer while another one of its request is over its limit: OK without a
  * limit, since nothing is known of it. A quota of which nothing is known is not over.
  */
-export function judgeUnknown(ask: Ask, { quotaMode }: Pick<JudgeOptions, 'quotaMode'>): Verdict {
+export function evaluateUnknown(
+  ask: Ask,
+  { quotaMode }: Pick<EvaluateOptions, 'quotaMode'>,
+): Verdict {
   return {
     status: NO_LIMIT,
-    bearing: quotaMode || ask.limit.quotaMode ? 'quota' : 'hard',
-    metadata: undefined,
+    enforcement: quotaMode || ask.limit.quotaMode ? 'quota' : 'hard',
     limit: ask.limit,
     metric: ask.metric,
     totalHits: Math.max(ask.hits, 0),

@@ -1,16 +1,15 @@
 import type { Ask } from '../counters/plan';
 import type { Windows } from '../counters/windows';
-import type { Code, CurrentLimit, DescriptorStatus, JsonObject } from '../model';
+import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
 /** How a verdict bears on the overall code (behaviour.md §2.6); an unlimited rule does not. */
-type Bearing = 'hard' | 'quota' | 'none';
+type Enforcement = 'hard' | 'quota' | 'none';
 
 /** What one descriptor's counter says: its status, and the numbers that statistics count. */
 export interface Verdict {
   readonly status: DescriptorStatus;
-  readonly bearing: Bearing;
-  readonly metadata: JsonObject | undefined;
+  readonly enforcement: Enforcement;
   /** The limit that applied: the rule's own object, or one made for a limit in the request. */
   readonly limit: RuleLimit;
   readonly metric: string;
@@ -24,7 +23,7 @@ export interface Verdict {
   readonly overLimitWithLocalCache: number;
 }
 
-export interface JudgeOptions {
+export interface EvaluateOptions {
   /** NEAR_LIMIT_RATIO, 0 to 1. */
   readonly nearLimitRatio: number;
   /** QUOTA_MODE: every rule is a quota. */
@@ -48,26 +47,26 @@ export function nearLimitThreshold(limit: number, ratio: number): number {
 }
 
 /** An unlimited rule is not counted in a store, only in the statistics. */
-export function judgeUnlimited(ask: Ask): Verdict {
+export function evaluateUnlimited(ask: Ask): Verdict {
   const hits = Math.max(ask.hits, 0);
   return toVerdict(ask, 'none', UNLIMITED, hits, { over: 0, near: 0, within: hits, shadow: 0 });
 }
 
 /** Judges one ask without a count: all of its hits are over the limit, or all are within. */
-export function judgeUncounted(
+export function evaluateUncounted(
   ask: Ask,
   isOver: boolean,
   windows: Windows,
-  { quotaMode }: Pick<JudgeOptions, 'quotaMode'>,
+  { quotaMode }: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
-  const bearing = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
   const { secondsUntilReset } = windows[limit.unit];
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
   const remaining = isOver ? 0 : limit.requestsPerUnit;
   const status = toStatus(code, limit.current, remaining, secondsUntilReset);
-  return toVerdict(ask, bearing, status, hits, {
+  return toVerdict(ask, enforcement, status, hits, {
     over: isOver ? hits : 0,
     near: 0,
     within: isOver ? 0 : hits,
@@ -76,12 +75,12 @@ export function judgeUncounted(
 }
 
 /** Judges an ask whose counter the local cache knows to be over. */
-export function judgeKnownOver(
+export function evaluateKnownOver(
   ask: Ask,
   windows: Windows,
-  options: Pick<JudgeOptions, 'quotaMode'>,
+  options: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
-  const verdict = judgeUncounted(ask, true, windows, options);
+  const verdict = evaluateUncounted(ask, true, windows, options);
   return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
 }
 
@@ -89,29 +88,29 @@ export function judgeKnownOver(
  * Judges one ask by its counter. `after` is the counter right after this ask's own hits; for one
  * that was held back, the counter as it stands. Hits given back count apart from all others.
  */
-export function judge(
+export function evaluate(
   ask: Ask,
   after: number,
   held: boolean,
   windows: Windows,
-  { nearLimitRatio, quotaMode }: JudgeOptions,
+  { nearLimitRatio, quotaMode }: EvaluateOptions,
 ): Verdict {
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
-  const bearing = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
   const { secondsUntilReset } = windows[limit.unit];
   const near = nearLimitThreshold(limit.requestsPerUnit, nearLimitRatio);
   if (after > limit.requestsPerUnit) {
     const code = limit.shadowMode ? 'OK' : 'OVER_LIMIT';
     const status = toStatus(code, limit.current, 0, secondsUntilReset);
-    return toVerdict(ask, bearing, status, hits, splitOver(ask, hits, after, near));
+    return toVerdict(ask, enforcement, status, hits, splitOver(ask, hits, after, near));
   }
   // A counter that others set back, or that stood below 0, leaves no more than the limit.
   const remaining = limit.requestsPerUnit - Math.max(after, 0);
   const status = toStatus('OK', limit.current, remaining, secondsUntilReset);
   const nearHits = held ? 0 : hitsAbove(near, hits, after);
   const split = { over: 0, near: nearHits, within: hits, shadow: 0 };
-  return toVerdict(ask, bearing, status, hits, split);
+  return toVerdict(ask, enforcement, status, hits, split);
 }
 
 interface Split {
@@ -152,15 +151,14 @@ function toStatus(
 
 function toVerdict(
   { metric, limit, hits }: Ask,
-  bearing: Bearing,
+  enforcement: Enforcement,
   status: DescriptorStatus,
   totalHits: number,
   { over, near, within, shadow }: Split,
 ): Verdict {
   return {
     status,
-    bearing,
-    metadata: limit.metadata,
+    enforcement,
     limit,
     metric,
     totalHits,

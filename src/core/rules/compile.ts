@@ -1,4 +1,4 @@
-import type { CounterPlace } from './counter-place';
+import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, RuleDefinition } from './definition';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
@@ -69,13 +69,13 @@ function addRule(
 ): Draft {
   const segment = metricSegment(rule);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
-  const place = counterPlace(domain, parent?.node, rule);
+  const template = keyTemplate(domain, parent?.node, rule);
   const node: Mutable<RuleNode> = {
     // One by one: nodes made by a spread kept these in a second object, and matching took twice as long.
-    counterText: place.counterText,
-    varies: place.varies,
-    above: place.above,
-    level: place.level,
+    literal: template.literal,
+    isDynamic: template.isDynamic,
+    parent: template.parent,
+    depth: template.depth,
     limit: compileLimit(domain, rule, metricPath),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
@@ -124,19 +124,19 @@ function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 
-function counterPlace(
+function keyTemplate(
   domain: string,
   parent: RuleNode | undefined,
   { key, value, shareThreshold }: RuleDefinition,
-): CounterPlace {
-  const varies = value === undefined || (value.includes('*') && !shareThreshold);
-  const before = parent === undefined ? domain : parent.varies ? '' : parent.counterText;
+): KeyTemplate {
+  const isDynamic = value === undefined || (value.includes('*') && !shareThreshold);
+  const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
     // `join` makes a text of one piece: others are put together anew for each counter key.
-    counterText: [before, key, varies ? '' : value].join('_'),
-    varies,
-    above: parent?.varies === true ? parent : parent?.above,
-    level: parent === undefined ? 0 : parent.level + 1,
+    literal: [before, key, isDynamic ? '' : value].join('_'),
+    isDynamic,
+    parent: parent?.isDynamic === true ? parent : parent?.parent,
+    depth: parent === undefined ? 0 : parent.depth + 1,
   };
 }
 

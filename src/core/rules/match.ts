@@ -1,17 +1,17 @@
 import type { Entry, RequestDescriptor } from '../model';
 import { unitOfNumber, type Unit } from '../units';
-import { joinValues, type CounterPlace } from './counter-place';
+import { joinValues, type KeyTemplate } from './key-template';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
 
 /** The limit that applies to a descriptor, and what follows from the path to it. */
 export interface Match {
   readonly limit: RuleLimit;
-  /** Equal places and `values` are equal counters; `counterName` says their name. */
-  readonly place: CounterPlace;
+  /** Equal templates and `values` are equal counters; `counterName` says their name. */
+  readonly template: KeyTemplate;
   /** The values that vary on the path, as one text. */
   readonly values: string;
-  /** What `counterName` takes with `place`. */
+  /** What `counterName` takes with `template`. */
   readonly entries: readonly Entry[];
   /** The metric key under which its hits count. */
   readonly metric: string;
@@ -36,13 +36,13 @@ export function matchDescriptor(
   for (const { key, value } of entries) {
     node = level === undefined ? undefined : findNode(level, key, value);
     if (node === undefined) return undefined;
-    if (node.varies) values = node.above === undefined ? value : joinValues(values, value);
+    if (node.isDynamic) values = node.parent === undefined ? value : joinValues(values, value);
     level = node.children;
   }
   if (node === undefined) return undefined;
   const { limit } = node;
   if (limit === undefined) return PLACEHOLDER;
-  return { limit, place: node, values, entries, metric: metricOf(rules, entries, node, limit) };
+  return { limit, template: node, values, entries, metric: metricOf(rules, entries, node, limit) };
 }
 
 function metricOf(
@@ -99,18 +99,18 @@ function appendFlagged(node: RuleNode, { key, value }: Entry): string {
 }
 
 /** Of limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */
-const OVERRIDES: Readonly<Record<Unit, CounterPlace>> = {
-  SECOND: overridesPlace(),
-  MINUTE: overridesPlace(),
-  HOUR: overridesPlace(),
-  DAY: overridesPlace(),
-  WEEK: overridesPlace(),
-  MONTH: overridesPlace(),
-  YEAR: overridesPlace(),
+const OVERRIDES: Readonly<Record<Unit, KeyTemplate>> = {
+  SECOND: overridesTemplate(),
+  MINUTE: overridesTemplate(),
+  HOUR: overridesTemplate(),
+  DAY: overridesTemplate(),
+  WEEK: overridesTemplate(),
+  MONTH: overridesTemplate(),
+  YEAR: overridesTemplate(),
 };
 
-function overridesPlace(): CounterPlace {
-  return { counterText: '', varies: true, above: undefined, level: 0 };
+function overridesTemplate(): KeyTemplate {
+  return { literal: '', isDynamic: true, parent: undefined, depth: 0 };
 }
 
 /** A limit in the request applies where the domain is known and beats every rule (behaviour.md §2.8). */
@@ -141,5 +141,14 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     domain: rules.domain,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
-  return { limit, place: OVERRIDES[unit], values: name, entries, metric };
+  return { limit, template: OVERRIDES[unit], values: name, entries, metric };
+}
+
+/** Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7). */
+export function dropReplaced(matches: (Match | undefined)[]): void {
+  const replaced = new Set(matches.flatMap((match) => match?.limit.replaces ?? []));
+  for (let i = 0; i < matches.length; i++) {
+    const name = matches[i]?.limit.name ?? '';
+    if (name !== '' && replaced.has(name)) matches[i] = undefined;
+  }
 }

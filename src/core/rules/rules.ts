@@ -1,6 +1,6 @@
 import type { CurrentLimit, JsonObject } from '../model';
 import type { Unit } from '../units';
-import type { CounterPlace } from './counter-place';
+import type { KeyTemplate } from './key-template';
 import type { OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
 
@@ -25,7 +25,7 @@ export interface RuleLimit {
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
-export interface RuleNode extends CounterPlace {
+export interface RuleNode extends KeyTemplate {
   readonly limit: RuleLimit | undefined;
   readonly children: RuleLevel | undefined;
   /** The wildcard pattern that stands for the value in counter keys; undefined: the value itself. */

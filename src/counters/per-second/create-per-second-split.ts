@@ -30,7 +30,7 @@ export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
   return {
     async add(batch) {
       if (batch.increments.length === 0) return others.add(batch);
-      return addSplit(batch, ({ unit }) => (unit === 'SECOND' ? perSecond : others), options);
+      return addSplit(batch, ({ rule }) => (rule.unit === 'SECOND' ? perSecond : others), options);
     },
     async close() {
       await Promise.all([perSecond.close(), others.close()]);

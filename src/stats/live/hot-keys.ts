@@ -156,7 +156,7 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     key: copyOf(increment.key),
     path: pathOf(increment),
     limit: increment.limit,
-    unit: increment.unit,
+    unit: increment.rule.unit,
     windowEndSeconds: increment.windowEndSeconds,
     value: undefined,
     isOver: false,

@@ -1,4 +1,4 @@
-import { faultOf } from '../../core/decision/check-request';
+import { validateRequest } from '../../core/decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../../core/model';
 import type { Question, Random } from '../../core/ports';
 import { matchDescriptor } from '../../core/rules/match';
@@ -52,7 +52,7 @@ export class Unmatched {
     if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
     for (const { request } of questions) {
       if (this.#inspected >= BUDGET) return;
-      if (faultOf(request) === undefined) this.#inspect(rules, request);
+      if (validateRequest(request) === undefined) this.#inspect(rules, request);
     }
   }
 

@@ -3,7 +3,7 @@ import type { CallTracer, Statistics } from '../../core/ports';
 import type { ByteBudget } from '../../platform/byte-budget';
 import type { ListenAddress } from '../../platform/listen-address';
 import type { TransportBounds } from '../bounds';
-import type { Health } from './serving';
+import type { Health } from './service';
 
 /** What every gRPC transport is given, whichever engine carries it. */
 export interface GrpcTransportDeps {
@@ -15,7 +15,7 @@ export interface GrpcTransportDeps {
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
-  /** What all connections of the process may hold; the wire engine reports to it. Undefined: anything. */
+  /** What all connections of the process may hold. Undefined: anything. */
   readonly budget?: ByteBudget | undefined;
 }
 

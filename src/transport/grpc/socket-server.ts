@@ -1,8 +1,7 @@
-import { chmod } from 'node:fs/promises';
-import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
+import { chmod, rm, stat } from 'node:fs/promises';
+import { connect, createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { map, of, type Observable } from 'rxjs';
 import { ListenError, type ListenAddress } from '../../platform/listen-address';
-import { removeStaleSocket } from '../unix-socket';
 import type { ClientRefusal, GrpcTransportOptions } from './options';
 import { createTlsServer } from './tls-server';
 
@@ -114,4 +113,34 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
   const bound = server.address();
   if ('path' in address || bound === null || typeof bound === 'string') return address;
   return { host: address.host, port: bound.port };
+}
+
+/**
+ * Removes the socket file that a killed process left behind, so that a restart can listen again. Rejects
+ * when somebody answers there, and when the file is none of ours to remove.
+ */
+async function removeStaleSocket(address: { readonly path: string }): Promise<void> {
+  const { path } = address;
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return;
+  if (!found.isSocket()) {
+    throw new ListenError(address, new Error('path exists and is not a socket'));
+  }
+  if (await isAnswered(path)) {
+    throw new ListenError(address, new Error('another process listens there'));
+  }
+  await rm(path, { force: true });
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(error.code !== 'ECONNREFUSED');
+    });
+  });
 }

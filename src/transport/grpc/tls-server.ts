@@ -5,8 +5,26 @@ import type { ClientRefusal, ServerTls, TlsPems } from './options';
 /** A caller that has not finished its handshake by then is cut. */
 const HANDSHAKE_MS = 10_000;
 
-/** OpenSSL's own words are in `reason`; the message holds its file and line too. */
+/** The text of OpenSSL is in `reason`; the message holds its file and line too. */
 type OpenSslError = NodeJS.ErrnoException & { readonly reason?: string };
+
+/** What Node or OpenSSL says when a handshake fails, and what that means. */
+const CAUSES: readonly (readonly [RegExp, string])[] = [
+  [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
+  [/^CERT_NOT_YET_VALID$/, 'its certificate is for a later time'],
+  [/^CERT_REVOKED$/, 'its certificate was revoked'],
+  [/UNABLE_TO|SELF_SIGNED|UNTRUSTED/, 'an unknown authority signed its certificate'],
+  [/^[A-Z_]+$/, 'its certificate is not accepted'],
+  [/did not return a certificate/, 'it shows no certificate'],
+  [/http request|wrong version|packet length/, 'it does not speak TLS'],
+  [/unsupported protocol|version too low/, 'it does not speak TLS 1.2 or later'],
+  [/no application protocol/, 'it does not speak HTTP/2 (ALPN h2)'],
+  [/shared cipher|signature algorithm|suitable/, 'the two sides share no cipher of TLS'],
+  [/alert unknown ca/, 'it does not know the authority of our certificate'],
+  [/alert .*expired/, 'it takes our certificate for expired'],
+  [/alert .*(certificate|access denied)/, 'it refuses our certificate'],
+  [/handshake timeout/i, 'it did not finish the handshake in 10 seconds'],
+];
 
 interface TlsServerDeps {
   readonly accept: (socket: Socket) => void;
@@ -55,7 +73,7 @@ export function createTlsServer(
     const authorizationError = socket.authorizationError as unknown as string | null | undefined;
     // Probes of the port connect and leave: no matter for anybody.
     if (authorizationError == null && error.code === 'ECONNRESET') return;
-    refuse(socket, authorizationError ?? error.reason ?? error.message);
+    refuse(socket, handshakeReason(error, authorizationError ?? undefined));
   });
   return {
     server,
@@ -63,6 +81,17 @@ export function createTlsServer(
       server.setSecureContext(toContext(pems));
     },
   };
+}
+
+/** Why a handshake failed, in words for an operator; a cause without words is named by Node's code. */
+export function handshakeReason(
+  { code, reason, message }: OpenSslError,
+  authorizationError?: string,
+): string {
+  const said = authorizationError ?? reason ?? message;
+  const words = CAUSES.find(([pattern]) => pattern.test(said))?.[1];
+  if (words === undefined) return `the TLS handshake failed (${code ?? 'unknown'})`;
+  return authorizationError === undefined ? words : `${words} (${authorizationError})`;
 }
 
 function toContext({ certificate, key, clientCa }: TlsPems): SecureContextOptions {

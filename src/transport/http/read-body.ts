@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from 'node:zlib';
 import { unpackedLimit, unpackReason } from '../../wire/unpacked-limit';
 import type { TransportBounds } from '../bounds';
-import { refusal, type Refusal } from './refusal';
+import { refusal, type Refusal } from './responses';
 
 type BodyBounds = Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'>;
 

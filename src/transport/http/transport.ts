@@ -6,9 +6,8 @@ import { DEFAULT_BOUNDS, type TransportBounds } from '../bounds';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
-import { createJsonEndpoint } from './decisions';
-import { refusal } from './refusal';
-import { refuse, respond } from './respond';
+import { createJsonEndpoint } from './json-endpoint';
+import { refusal, refuse, respond } from './responses';
 
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;

@@ -45,7 +45,6 @@ function hit(key: string, hits = 1, more: Partial<Increment> = {}): Increment {
     key,
     hits,
     limit: 10,
-    unit: 'MINUTE',
     ttlSeconds: 80,
     windowEndSeconds,
     ...SOME_MATCH,

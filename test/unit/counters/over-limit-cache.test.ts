@@ -10,7 +10,6 @@ const of = (key: string, more: Partial<Increment> = {}): Increment => ({
   key,
   hits: 1,
   limit: 2,
-  unit: 'MINUTE',
   ttlSeconds: 60,
   windowEndSeconds: NOW + 60,
   ...SOME_MATCH,

@@ -9,7 +9,6 @@ function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
     key: String(at),
     hits: 1,
     limit: 1,
-    unit: 'DAY' as const,
     ttlSeconds: 1,
     windowEndSeconds: 1,
     ...SOME_MATCH,

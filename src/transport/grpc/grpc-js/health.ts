@@ -7,8 +7,15 @@ import {
   type ServingStatus,
 } from '../../../wire/ratelimit/health';
 import type { Malformed } from '../../../wire/ratelimit/messages';
-import { HEALTH_CHECK, HEALTH_WATCH } from '../methods';
-import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../serving';
+import {
+  type Health,
+  HEALTH_CHECK,
+  HEALTH_WATCH,
+  isServed,
+  malformedRequest,
+  servingStatus,
+  unknownService,
+} from '../service';
 import { GRPC_STATUS, grpcError } from '../status';
 
 interface HealthDeps {

@@ -1,5 +1,5 @@
 import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
-import { REFLECTION_PATHS } from '../methods';
+import { REFLECTION_PATHS } from '../service';
 import { answerReflection } from '../reflection';
 import { GRPC_STATUS, grpcError } from '../status';
 

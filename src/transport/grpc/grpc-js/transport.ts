@@ -6,14 +6,16 @@ import {
   type ServerOptions,
 } from '@grpc/grpc-js';
 import { map, merge } from 'rxjs';
+import { ByteBudget } from '../../../platform/byte-budget';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../bounds';
 import type { Transport } from '../../listener';
 import { createEnd } from '../../end';
 import { createQuestionSource } from '../../question-source';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
-import { serveDecisions } from './decisions';
+import { serveDecisions } from './should-rate-limit';
 import { serveHealth } from './health';
+import { createHeldBytes } from './held-bytes';
 import { serveReflection } from './reflection';
 
 /** The gRPC port by @grpc/grpc-js: ShouldRateLimit, health v1, reflection v1 and v1alpha. */
@@ -22,18 +24,23 @@ export function createGrpcJsTransport(
   options: GrpcTransportOptions,
 ): Transport {
   const { health, statistics, nowMs, onClientRefused, tracer } = deps;
+  const heldBytes = createHeldBytes(deps.budget ?? new ByteBudget(Infinity));
   // The library would write lines of its own to standard error; what matters of them comes as an error.
   setLogVerbosity(logVerbosity.NONE);
   const { bounds = DEFAULT_BOUNDS } = options;
-  const server = new Server(toServerOptions(options, bounds));
+  const server = new Server({
+    ...toServerOptions(options, bounds),
+    interceptors: [heldBytes.refuseWhenSpent],
+  });
   const questions = createQuestionSource();
-  serveDecisions(server, { bounds, ask: questions.ask, statistics, nowMs, tracer });
+  serveDecisions(server, { bounds, ask: questions.ask, statistics, nowMs, tracer, heldBytes });
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = options.reflection === false ? () => undefined : serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
   const sockets = createSocketServer(
     {
       accept: (socket) => {
+        heldBytes.accept(socket);
         engine.injectConnection(socket);
       },
       onClientRefused,

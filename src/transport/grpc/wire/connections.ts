@@ -7,7 +7,7 @@ import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
 import { createDeadlineTimer } from './deadlines';
-import type { Decisions } from './decisions';
+import type { Decisions } from './should-rate-limit';
 import { inflate } from './inflate';
 import { UPKEEP_MS } from './limits';
 import type { ServedMethod } from './method';

@@ -7,10 +7,10 @@ import {
   encodeHealthResponse,
   type ServingStatus,
 } from '../../../wire/ratelimit/health';
-import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../serving';
+import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../service';
 import { GRPC_STATUS, grpcError } from '../status';
 import type { Malformed } from '../../../wire/ratelimit/messages';
-import { fail } from './decisions';
+import { fail } from './should-rate-limit';
 import { ignore, type Caller, type ServedMethod } from './method';
 
 interface HealthDeps {

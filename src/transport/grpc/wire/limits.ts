@@ -1,26 +1,26 @@
-/** A caller who has not sent the preface and SETTINGS by then is cut (slow preface; idle port scanners). */
+/** Closes a connection whose client has not sent the preface and SETTINGS by then (slow preface; idle port scanners). */
 export const PREFACE_MS = 10_000;
-/** SETTINGS_TIMEOUT (RFC 9113 §6.5.3): a caller who has not acknowledged our SETTINGS by then. */
+/** SETTINGS_TIMEOUT (RFC 9113 §6.5.3): time for a client to acknowledge our SETTINGS. */
 export const SETTINGS_ACK_MS = 20_000;
-/** After so long a silence the caller is asked by a PING whether it is there (half-open connections). */
+/** Silence after which a PING asks whether the client is still there (half-open connections). */
 export const KEEPALIVE_MS = 60_000;
-/** And cut when nothing came so long after the PING. */
+/** Silence after the PING at which the connection is closed. */
 export const KEEPALIVE_TIMEOUT_MS = 20_000;
-/** A caller who has closed its side gets its answers within this time. */
+/** Time for a client that has closed its side to get its answers. */
 export const HALF_CLOSED_MS = 10_000;
-/** From our FIN to the cut: time for the caller to read what is on the way. */
+/** From our FIN to the close: time for the client to read what is on the way. */
 export const LINGER_MS = 1_000;
-/** How long a drain waits for the answer to its PING before the last stream is named all the same. */
+/** Wait of a drain for the answer to its PING before it names the last stream regardless. */
 export const DRAIN_PING_MS = 1_000;
 
-/** Octets of answers that a caller does not read, from which on its requests are not read either. */
+/** Unread response bytes at which we stop reading requests from this connection. */
 export const PAUSE_BYTES = 262_144;
-/** And from which on it is cut: calls already asked may still add to it after the pause. */
+/** Unread response bytes at which it is closed: open calls may still add to them after the pause. */
 export const MAX_UNREAD_BYTES = 16_777_216;
-/** A caller that lets a write wait so long does not read at all. */
+/** Wait of a write after which the client counts as not reading at all. */
 export const BLOCKED_MS = 30_000;
 
-/** How often connections are looked after. */
+/** Interval of the checks of all connections. */
 export const UPKEEP_MS = 250;
-/** Deadlines of calls are kept to this, so that one timer serves all. */
+/** Precision of the deadlines of calls, so that one timer serves all. */
 export const DEADLINE_STEP_MS = 5;

@@ -1,6 +1,6 @@
 import { answerReflection } from '../reflection';
 import { GRPC_STATUS, grpcError } from '../status';
-import { fail } from './decisions';
+import { fail } from './should-rate-limit';
 import type { Caller, ServedMethod } from './method';
 
 /** ServerReflectionInfo for all connections; v1 and v1alpha have the same messages. */

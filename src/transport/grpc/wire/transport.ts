@@ -5,14 +5,14 @@ import { DEFAULT_BOUNDS } from '../../bounds';
 import { ByteBudget } from '../../../platform/byte-budget';
 import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
-import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../methods';
+import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../service';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
 import { createConnections } from './connections';
-import { createDecisions } from './decisions';
+import { createDecisions } from './should-rate-limit';
 import { createHealthMethods } from './health';
 import type { ServedMethod } from './method';
-import { createQuestionBatches } from '../../question-batches';
+import { createQuestionBatches } from '../../question-source';
 import { createReflectionMethod } from './reflection';
 
 export interface WireTransportDeps extends GrpcTransportDeps {

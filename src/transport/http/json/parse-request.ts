@@ -1,8 +1,15 @@
-import type { RequestBounds } from '../../../core/decision/request-bounds';
+import type { RequestBounds } from '../../../core/decision/request';
 import type { DecisionRequest, Entry, LimitOverride, RequestDescriptor } from '../../../core/model';
 import { UNIT_NUMBERS } from '../../../core/units';
-import { createCursor, describe, fail, peek, type Cursor } from './cursor';
-import { MalformedJson, type MalformedBody } from './malformed';
+import {
+  createCursor,
+  type Cursor,
+  describe,
+  fail,
+  type MalformedBody,
+  MalformedJson,
+  peek,
+} from './cursor';
 import { fieldsOf, readList, readMessage } from './message';
 import { readBoolean, readEnum, readName, readUnsigned, readValue } from './scalars';
 

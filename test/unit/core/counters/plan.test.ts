@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { Coalescer, MAX_JOINED_LENGTH, NOT_JOINED } from '../../../../src/core/counters/coalesce';
+import { Coalescer, MAX_MERGED_LENGTH, NOT_MERGED } from '../../../../src/core/counters/coalesce';
 import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan';
 import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
-import type { CounterPlace } from '../../../../src/core/rules/counter-place';
+import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf, SOME_MATCH } from '../../../support/rules';
 import { expectFigure } from '../../../support/figure';
@@ -27,21 +27,20 @@ describe('planBatch', () => {
         key: 'p:shop_user_ann_1795237200',
         hits: 1,
         limit: 10,
-        unit: 'HOUR',
         ttlSeconds: 3_750,
         windowEndSeconds: 1_795_240_800,
         rule: asks[0]?.limit,
         entries: [{ key: 'user', value: 'ann' }],
       },
     ]);
-    expect(asks).toMatchObject([{ hits: 1, increment: 0, hitsUpTo: 1, metric: 'shop.user' }]);
+    expect(asks).toMatchObject([{ hits: 1, increment: 0, cumulativeHits: 1, metric: 'shop.user' }]);
   });
 
   it('joins equal keys of a batch and remembers where each ask stands', () => {
     const same = request('shop', ['user=ann'], 3);
     const { increments, asks } = plan([same, request('shop', ['user=bob']), same, same]);
     expect(increments.map(({ hits }) => hits)).toEqual([9, 1]);
-    expect(asks.map((ask) => [ask?.increment, ask?.hitsUpTo])).toEqual([
+    expect(asks.map((ask) => [ask?.increment, ask?.cumulativeHits])).toEqual([
       [0, 3],
       [1, 1],
       [0, 6],
@@ -51,10 +50,10 @@ describe('planBatch', () => {
 
   it('lets very long values stand alone, so that they need no map', () => {
     const long = (length: number) => request('shop', [`user=${'x'.repeat(length)}`]);
-    const most = MAX_JOINED_LENGTH;
+    const most = MAX_MERGED_LENGTH;
     const { increments, asks } = plan([long(most), long(most), long(most + 1), long(most + 1)]);
     expect(increments.map(({ hits }) => hits)).toEqual([2, 1, 1]);
-    expect(asks.map((ask) => [ask?.increment, ask?.hitsUpTo])).toEqual([
+    expect(asks.map((ask) => [ask?.increment, ask?.cumulativeHits])).toEqual([
       [0, 1],
       [0, 2],
       [1, 1],
@@ -155,25 +154,24 @@ describe('planBatch', () => {
 
 describe('Coalescer', () => {
   interface One {
-    readonly place: CounterPlace;
+    readonly template: KeyTemplate;
     readonly values: string;
     readonly hits: number | bigint;
   }
-  const placeNamed = (counterText: string): CounterPlace => ({
-    counterText,
-    varies: true,
-    above: undefined,
-    level: 0,
+  const templateNamed = (literal: string): KeyTemplate => ({
+    literal,
+    isDynamic: true,
+    parent: undefined,
+    depth: 0,
   });
-  const [a, b] = [placeNamed('a'), placeNamed('b')];
-  const nameOf = ({ place, values }: One) => place.counterText + values;
+  const [a, b] = [templateNamed('a'), templateNamed('b')];
+  const nameOf = ({ template, values }: One) => template.literal + values;
   const gather = (coalescer: Coalescer, one: One) => {
-    const joined = coalescer.join(one.place, one.values, one.hits);
-    if (joined !== NOT_JOINED) return joined;
+    const joined = coalescer.merge(one.template, one.values, one.hits);
+    if (joined !== NOT_MERGED) return joined;
     const { hits } = one;
     const rest = {
       limit: 1,
-      unit: 'HOUR',
       ttlSeconds: 1,
       windowEndSeconds: 1,
       ...SOME_MATCH,
@@ -184,29 +182,29 @@ describe('Coalescer', () => {
   it('never joins across hits that are given back, nor above exact sums', () => {
     const coalescer = new Coalescer(false);
     const indexes = [1, -1, 2, Number.MAX_SAFE_INTEGER, 2n ** 60n, 1, 1].map((hits) =>
-      gather(coalescer, { place: a, values: '1', hits }),
+      gather(coalescer, { template: a, values: '1', hits }),
     );
     expect(indexes).toEqual([0, 1, 2, 3, 4, 5, 5]);
   });
 
-  it('joins equal values of one place, and of no other', () => {
+  it('joins equal values of one template, and of no other', () => {
     const coalescer = new Coalescer(false);
-    const asks = [a, b, a, b].flatMap((place) => [
-      { place, values: '1', hits: 1 },
-      { place, values: '2', hits: 1 },
+    const asks = [a, b, a, b].flatMap((template) => [
+      { template, values: '1', hits: 1 },
+      { template, values: '2', hits: 1 },
     ]);
     expect(asks.map((ask) => gather(coalescer, ask))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   });
 
   it('keeps all of them apart where counters of a request are decided together', () => {
     const coalescer = new Coalescer(true);
-    const ask = { place: a, values: '1', hits: 1 };
+    const ask = { template: a, values: '1', hits: 1 };
     expect([gather(coalescer, ask), gather(coalescer, ask)]).toEqual([0, 1]);
   });
 
   it('changes no count: one by one and joined leave every ask the same counter', () => {
     const one = fc.record({
-      place: fc.constantFrom(a, b),
+      template: fc.constantFrom(a, b),
       values: fc.constantFrom('1', '2', '3'),
       hits: fc.integer({ min: -3, max: 5 }),
     });

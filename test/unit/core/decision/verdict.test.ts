@@ -1,12 +1,12 @@
 import type { Ask } from '../../../../src/core/counters/plan';
+import type { JsonObject } from '../../../../src/core/model';
 import { windowsAt } from '../../../../src/core/counters/windows';
-import { limitHeaders } from '../../../../src/core/decision/headers';
-import { dynamicMetadata } from '../../../../src/core/decision/metadata';
-import { overallCode } from '../../../../src/core/decision/overall';
+import { dynamicMetadata, limitHeaders, overallCode } from '../../../../src/core/decision/response';
 import {
-  judge,
-  judgeUnlimited,
+  evaluate,
+  evaluateUnlimited,
   nearLimitThreshold,
+  NO_LIMIT,
   type Verdict,
 } from '../../../../src/core/decision/verdict';
 import { descriptor, request } from '../../../support/requests';
@@ -18,12 +18,12 @@ function askFor(sketch: Omit<RuleSketch, 'key'>, hits: number): Ask {
   const top = rulesOf('d', [{ key: 'k', ...sketch }]).domains.get('d')?.top;
   const limit = top === undefined || top instanceof Map ? undefined : top.anyValue?.limit;
   if (limit === undefined) throw new Error('no limit');
-  return { limit, metric: 'd.k', hits, increment: 0, hitsUpTo: hits };
+  return { limit, metric: 'd.k', hits, increment: 0, cumulativeHits: hits };
 }
 
 const options = { nearLimitRatio: 0.8, quotaMode: false };
 
-describe('judge', () => {
+describe('evaluate', () => {
   it.each([
     // limit, hits, after → code, remaining, over, near, within
     [10, 1, 1, 'OK', 9, 0, 0, 1],
@@ -41,7 +41,13 @@ describe('judge', () => {
     [10, 1, -1, 'OK', 10, 0, 0, 1],
   ])('limit %d, %d hits, then at %d: %s, %d left, %d over, %d near, %d within', (...row) => {
     const [limit, hits, after, code, limitRemaining, overLimit, nearLimit, withinLimit] = row;
-    const verdict = judge(askFor({ limit: [limit, 'HOUR'] }, hits), after, false, windows, options);
+    const verdict = evaluate(
+      askFor({ limit: [limit, 'HOUR'] }, hits),
+      after,
+      false,
+      windows,
+      options,
+    );
     expect(verdict).toMatchObject({
       overLimit,
       nearLimit,
@@ -58,7 +64,7 @@ describe('judge', () => {
   });
 
   it('reports OK in shadow mode and counts what it overrode', () => {
-    const verdict = judge(
+    const verdict = evaluate(
       askFor({ shadowMode: true, limit: [1, 'DAY'] }, 3),
       4,
       false,
@@ -73,13 +79,18 @@ describe('judge', () => {
   });
 
   it('counts no near-limit hits for an increment that was held back', () => {
-    const verdict = judge(askFor({ limit: [10, 'DAY'] }, 1), 10, true, windows, options);
+    const verdict = evaluate(askFor({ limit: [10, 'DAY'] }, 1), 10, true, windows, options);
     expect(verdict).toMatchObject({ nearLimit: 0, withinLimit: 1, totalHits: 1 });
   });
 
   it('counts an unlimited rule in the statistics only', () => {
-    const verdict = judgeUnlimited(askFor({ limit: { unlimited: true } }, 5));
-    expect(verdict).toMatchObject({ totalHits: 5, withinLimit: 5, overLimit: 0, bearing: 'none' });
+    const verdict = evaluateUnlimited(askFor({ limit: { unlimited: true } }, 5));
+    expect(verdict).toMatchObject({
+      totalHits: 5,
+      withinLimit: 5,
+      overLimit: 0,
+      enforcement: 'none',
+    });
     expect(verdict.status).toMatchObject({ code: 'OK', limitRemaining: 4_294_967_295 });
   });
 });
@@ -99,12 +110,12 @@ it.each([
 
 const verdict = (
   code: 'OK' | 'OVER_LIMIT',
-  bearing: Verdict['bearing'],
+  enforcement: Verdict['enforcement'],
   remaining = 0,
   requestsPerUnit = 9,
 ): Verdict => ({
-  ...judge(askFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1, false, windows, options),
-  bearing,
+  ...evaluate(askFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1, false, windows, options),
+  enforcement,
   status: {
     code,
     currentLimit: { requestsPerUnit, unit: 'HOUR', name: '' },
@@ -116,7 +127,7 @@ const ok = verdict('OK', 'hard', 3);
 const over = verdict('OVER_LIMIT', 'hard');
 const quotaOk = verdict('OK', 'quota', 1, 7);
 const quotaOver = verdict('OVER_LIMIT', 'quota', 0, 8);
-const free = { ...judgeUnlimited(askFor({ limit: { unlimited: true } }, 1)) };
+const free = { ...evaluateUnlimited(askFor({ limit: { unlimited: true } }, 1)) };
 
 describe('overallCode', () => {
   it.each([
@@ -160,10 +171,15 @@ describe('limitHeaders', () => {
 describe('dynamicMetadata', () => {
   it('tells what was asked and merges what passed; the first value of a name stays', () => {
     const asked = request('d', [descriptor(['a=1', 'b']), descriptor('c=2', { hits: 0 })], 3);
+    const withMetadata = (from: Verdict, metadata: JsonObject): Verdict => ({
+      ...from,
+      limit: { ...from.limit, metadata },
+    });
     const verdicts = [
-      { ...ok, metadata: { owner: 'x' } },
-      { ...over, metadata: { hidden: true } },
-      { ...ok, metadata: { owner: 'y', tier: 1 } },
+      withMetadata(ok, { owner: 'x' }),
+      withMetadata(over, { hidden: true }),
+      withMetadata({ ...ok, status: NO_LIMIT }, { unknown: true }),
+      withMetadata(ok, { owner: 'y', tier: 1 }),
       undefined,
     ];
     expect(dynamicMetadata(asked, verdicts)).toEqual({

@@ -3,7 +3,7 @@ import type { Entry } from '../../../../src/core/model';
 import type { DomainRules } from '../../../../src/core/rules/rules';
 import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
-import { counterName } from '../../../../src/core/rules/counter-place';
+import { counterName } from '../../../../src/core/rules/key-template';
 import { matchDescriptor, type Match } from '../../../../src/core/rules/match';
 import { descriptor } from '../../../support/requests';
 import { definitionsOf, rulesOf, type RuleSketch } from '../../../support/rules';
@@ -16,7 +16,7 @@ function match(sketches: readonly RuleSketch[], entries: string[], limit?: [numb
   return (
     found && {
       requests: found.limit.requestsPerUnit,
-      counterName: counterName(found.place, found.entries),
+      counterName: counterName(found.template, found.entries),
       metric: found.metric,
     }
   );
@@ -114,7 +114,7 @@ describe('matchDescriptor', () => {
   });
 });
 
-describe('the place and the values of a match', () => {
+describe('the template and the values of a match', () => {
   const tree: RuleSketch[] = [
     {
       key: 'a',
@@ -144,7 +144,7 @@ describe('the place and the values of a match', () => {
         const found = find(path);
         fc.pre(found !== undefined);
         const named = path.map(({ key, value }) => `_${key}_${key === 'f' ? '1*' : value}`);
-        expect(counterName(found.place, found.entries)).toBe(`d${named.join('')}`);
+        expect(counterName(found.template, found.entries)).toBe(`d${named.join('')}`);
       }),
     );
   });
@@ -154,7 +154,7 @@ describe('the place and the values of a match', () => {
       fc.property(entries, entries, (one, other) => {
         const [a, b] = [find(one), find(other)];
         fc.pre(a !== undefined && b !== undefined);
-        const isSame = a.place === b.place && a.values === b.values;
+        const isSame = a.template === b.template && a.values === b.values;
         const shared = (path: readonly Entry[]) =>
           path.map(({ key, value }) => [key, key === 'f' ? '1*' : value]);
         expect(isSame).toBe(JSON.stringify(shared(one)) === JSON.stringify(shared(other)));

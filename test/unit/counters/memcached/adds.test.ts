@@ -47,7 +47,6 @@ const increment = (hits: number): Increment => ({
   key: 'k',
   hits,
   limit: 1,
-  unit: 'HOUR',
   ttlSeconds: 1,
   windowEndSeconds: 1,
 });

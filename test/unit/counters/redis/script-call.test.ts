@@ -9,7 +9,6 @@ const increments = fc.array(
     key: fc.string({ unit: 'binary', minLength: 1 }),
     hits: fc.oneof(fc.nat(), fc.integer(), fc.bigInt({ min: 0n, max: 2n ** 63n })),
     limit: fc.nat(),
-    unit: fc.constant('MINUTE' as const),
     ttlSeconds: fc.constantFrom(60, 61, 3600),
     windowEndSeconds: fc.constant(0),
     rule: fc.constant(SOME_MATCH.rule),

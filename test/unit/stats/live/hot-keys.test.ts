@@ -10,10 +10,10 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
     key: `p:${name}${String(windowEndSeconds - 60)}`,
     hits,
     limit: 100,
-    unit: 'MINUTE',
     ttlSeconds: 60,
     windowEndSeconds,
     ...SOME_MATCH,
+    rule: { ...SOME_MATCH.rule, unit: 'MINUTE' },
     ...rest,
   };
 }

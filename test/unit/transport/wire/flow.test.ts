@@ -1,5 +1,5 @@
 import type { Asker } from '../../../../src/core/ports';
-import { createQuestionBatches } from '../../../../src/transport/question-batches';
+import { createQuestionBatches } from '../../../../src/transport/question-source';
 import type { Answer } from '../../../../src/core/ports';
 import {
   BLOCKED_MS,

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { parseInteger } from '../../../../../src/transport/http/json/integer';
+import { parseInteger } from '../../../../../src/transport/http/json/scalars';
 
 describe('a whole number in text', () => {
   it.each<[string, number | bigint | undefined]>([

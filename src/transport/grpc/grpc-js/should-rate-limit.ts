@@ -1,14 +1,13 @@
 import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Decision, DecisionRequest } from '../../../core/model';
-import type { RequestBounds } from '../../../core/decision/request-bounds';
+import type { RequestBounds } from '../../../core/decision/request';
 import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/ratelimit/messages';
-import { GRPC_CALL } from '../call-kind';
-import { SHOULD_RATE_LIMIT } from '../methods';
-import { refuseMessage } from '../refused-message';
+import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT } from '../service';
 import { toGrpcError } from '../status';
+import type { CallBytes, HeldBytes } from './held-bytes';
 
 interface DecisionDeps {
   readonly bounds: RequestBounds;
@@ -17,12 +16,18 @@ interface DecisionDeps {
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
   readonly tracer?: CallTracer | undefined;
+  readonly heldBytes: Pick<HeldBytes, 'open'>;
 }
 
-type DecisionCall = ServerUnaryCall<DecisionRequest | Malformed, Decision>;
+interface Message {
+  readonly request: DecisionRequest | Malformed;
+  readonly bytes: number;
+}
+type DecisionCall = ServerUnaryCall<Message, Decision>;
 
 interface Call {
   readonly startedMs: number;
+  readonly held: CallBytes;
   readonly reply: sendUnaryData<Decision>;
 }
 
@@ -32,7 +37,7 @@ const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 /** Registers ShouldRateLimit: one asker for the whole server, the ticket is the number of the call. */
 export function serveDecisions(
   server: Server,
-  { bounds, ask, statistics, nowMs, tracer }: DecisionDeps,
+  { bounds, ask, statistics, nowMs, tracer, heldBytes }: DecisionDeps,
 ): void {
   const calls = new Map<number, Call>();
   let lastTicket = 0;
@@ -49,20 +54,29 @@ export function serveDecisions(
     answer(ticket, answer) {
       const call = finish(ticket);
       if (call === undefined) return;
-      if (answer.kind === 'decision') call.reply(null, answer);
-      else call.reply(toGrpcError(answer));
+      if (answer.kind === 'failure') {
+        call.reply(toGrpcError(answer));
+        return;
+      }
+      call.held.add(roomForResponse(answer));
+      call.reply(null, answer);
     },
   };
 
-  server.register<DecisionRequest | Malformed, Decision>(
+  server.register<Message, Decision>(
     SHOULD_RATE_LIMIT,
     (call: DecisionCall, reply: sendUnaryData<Decision>) => {
       const ticket = ++lastTicket;
-      const { request } = call;
+      const { request, bytes } = call.request;
       statistics.count(TOTAL_REQUESTS, 1);
-      calls.set(ticket, { startedMs: nowMs(), reply });
-      // A deadline that has passed and a caller that hangs up both come as this event.
-      call.once('cancelled', () => finish(ticket));
+      const held = heldBytes.open(call.getPeer());
+      calls.set(ticket, { startedMs: nowMs(), held, reply });
+      // Every end comes as this event: the answer is sent, a deadline has passed, the client hangs up.
+      call.once('cancelled', () => {
+        finish(ticket);
+        held.release();
+      });
+      held.add(bytes);
       const trace = tracer?.start(GRPC_CALL, headersOf(call.metadata));
       if (isMalformed(request)) {
         const refusal = refuseMessage(request, statistics);
@@ -78,9 +92,9 @@ export function serveDecisions(
   );
 }
 
-function createDecode(bounds: RequestBounds): (bytes: Buffer) => DecisionRequest | Malformed {
+function createDecode(bounds: RequestBounds): (bytes: Buffer) => Message {
   const decode = createRequestDecoder(bounds);
-  return (bytes) => decode(bytes, 0, bytes.length);
+  return (bytes) => ({ request: decode(bytes, 0, bytes.length), bytes: bytes.length });
 }
 
 function encode(decision: Decision): Buffer {

@@ -1,15 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
-import type { Asker, CallTracer, Question, Statistics } from '../../core/ports';
+import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
-import { JSON_CALL } from './call-kind';
-import type { MalformedBody } from './json/malformed';
+import type { MalformedBody } from './json/cursor';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
 import { readBody } from './read-body';
-import type { Refusal } from './refusal';
-import { refuse, respondJson } from './respond';
-import { toHttpStatus, toRefusal } from './status';
+import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from './responses';
+
+/** `POST /json` in the words of OpenTelemetry's conventions for HTTP. */
+const JSON_CALL: CallKind = {
+  name: 'POST /json',
+  attributes: {
+    'http.request.method': 'POST',
+    'http.route': '/json',
+    'url.path': '/json',
+    'url.scheme': 'http',
+  },
+  statusAttribute: 'http.response.status_code',
+  statusOf: toHttpStatus,
+};
 
 interface DecisionDeps {
   readonly bounds: TransportBounds;

@@ -1,4 +1,4 @@
-import type { RequestBounds } from '../../../core/decision/request-bounds';
+import type { RequestBounds } from '../../../core/decision/request';
 import type { Decision } from '../../../core/model';
 import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../../core/ports';
 import type { NoteOf } from '../../../wire/grpc/api';
@@ -8,8 +8,7 @@ import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack
 import { framed } from '../../../wire/grpc/framed';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
-import { GRPC_CALL } from '../call-kind';
-import { refuseMessage } from '../refused-message';
+import { GRPC_CALL, refuseMessage } from '../service';
 import { toGrpcError, type GrpcError } from '../status';
 import { ignore, type Caller, type ServedMethod } from './method';
 

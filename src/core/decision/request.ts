@@ -1,0 +1,47 @@
+import type { DecisionRequest, RequestDescriptor } from '../model';
+import { unitOfNumber } from '../units';
+
+/** What one request may hold. Decoders refuse more with INVALID_ARGUMENT (400 on /json). */
+export interface RequestBounds {
+  /** Descriptors of a request. */
+  readonly maxDescriptors: number;
+  /** Entries of a descriptor. */
+  readonly maxEntries: number;
+  /** Bytes of a domain and of an entry's key, in UTF-8. */
+  readonly maxNameBytes: number;
+  /** Bytes of an entry's value, in UTF-8. */
+  readonly maxValueBytes: number;
+}
+
+/** The largest addend that a store can add exactly (a signed 64-bit integer). */
+export const MAX_HITS = 2n ** 63n - 1n;
+
+/**
+ * Hits that a descriptor takes (behaviour.md §3.3): its own when present, else the request's, where 0
+ * means 1. Negative when it gives them back.
+ */
+export function hitsOf(request: DecisionRequest, descriptor: RequestDescriptor): number | bigint {
+  const hits = descriptor.hits ?? (request.hitsAddend === 0 ? 1 : request.hitsAddend);
+  return descriptor.isNegativeHits && hits !== 0 ? -hits : hits;
+}
+
+/** What makes a well-formed request senseless (behaviour.md §2.8, §3.3, §4.7); undefined when nothing does. */
+export function validateRequest(request: DecisionRequest): string | undefined {
+  if (request.domain === '') return 'rate limit domain must not be empty';
+  if (request.descriptors.length === 0) return 'rate limit descriptor list must not be empty';
+  for (const descriptor of request.descriptors) {
+    if (descriptor.limit !== undefined || typeof descriptor.hits === 'bigint') {
+      const fault = validateDescriptor(descriptor);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+function validateDescriptor({ limit, hits }: RequestDescriptor): string | undefined {
+  if (limit !== undefined && unitOfNumber(limit.unit) === undefined)
+    return `limit of a descriptor has the unit ${String(limit.unit)}, which is not one of 1 (SECOND) to 7 (WEEK)`;
+  if (typeof hits === 'bigint' && hits > MAX_HITS)
+    return `hits_addend ${String(hits)} of a descriptor is above ${String(MAX_HITS)}`;
+  return undefined;
+}

@@ -1,0 +1,104 @@
+import type {
+  Code,
+  DecisionRequest,
+  DescriptorStatus,
+  Header,
+  Json,
+  JsonObject,
+  RequestDescriptor,
+} from '../model';
+import { NO_LIMIT, type Verdict } from './verdict';
+
+/**
+ * The overall code of one request (behaviour.md §4.3, §2.6): over when a hard limit is over,
+ * or when there are quotas and all of them are over. Under QUOTA_MODE a descriptor without a rule
+ * is a quota that is not over.
+ */
+export function overallCode(verdicts: readonly (Verdict | undefined)[], quotaMode: boolean): Code {
+  let quotas = 0;
+  let quotasOver = 0;
+  for (const verdict of verdicts) {
+    if (verdict === undefined) {
+      if (quotaMode) quotas += 1;
+      continue;
+    }
+    const over = verdict.status.code === 'OVER_LIMIT';
+    if (verdict.enforcement === 'quota') {
+      quotas += 1;
+      if (over) quotasOver += 1;
+    } else if (over) return 'OVER_LIMIT';
+  }
+  return quotasOver > 0 && quotasOver === quotas ? 'OVER_LIMIT' : 'OK';
+}
+
+/** Names of the response headers (LIMIT_LIMIT_HEADER and its siblings). */
+export interface HeaderNames {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+/**
+ * The limit headers of one request (behaviour.md §4.4): they describe the descriptor with the least
+ * remaining, the first of equals; the last hard limit that is over when one is.
+ */
+export function limitHeaders(
+  verdicts: readonly (Verdict | undefined)[],
+  names: HeaderNames,
+): readonly Header[] {
+  const status = nearestStatus(verdicts);
+  if (status?.currentLimit === undefined) return [];
+  return [
+    { key: names.limit, value: String(status.currentLimit.requestsPerUnit) },
+    { key: names.remaining, value: String(status.limitRemaining) },
+    { key: names.reset, value: String(status.secondsUntilReset) },
+  ];
+}
+
+function nearestStatus(verdicts: readonly (Verdict | undefined)[]) {
+  let nearest: Verdict['status'] | undefined;
+  for (const verdict of verdicts) {
+    if (verdict?.status.currentLimit === undefined) continue;
+    const { status, enforcement } = verdict;
+    const overHard = status.code === 'OVER_LIMIT' && enforcement === 'hard';
+    if (overHard || nearest === undefined || status.limitRemaining < nearest.limitRemaining)
+      nearest = status;
+  }
+  return nearest;
+}
+
+/**
+ * The `dynamic_metadata` of one request (behaviour.md §2.10): what was asked, and the metadata of the
+ * rules that passed, merged in the order of the descriptors; the first value of a name stays.
+ */
+export function dynamicMetadata(
+  request: DecisionRequest,
+  verdicts: readonly (Verdict | undefined)[],
+): JsonObject {
+  const merged: Record<string, Json> = {};
+  for (const verdict of verdicts) {
+    const metadata = verdict?.limit.metadata;
+    if (metadata === undefined || !isPassed(verdict?.status)) continue;
+    for (const [name, value] of Object.entries(metadata)) {
+      if (!Object.hasOwn(merged, name)) merged[name] = value;
+    }
+  }
+  return {
+    domain: request.domain,
+    descriptors: request.descriptors.map(describe),
+    ...(request.hitsAddend === 0 ? {} : { hitsAddend: request.hitsAddend }),
+    ...(Object.keys(merged).length === 0 ? {} : { metadata: merged }),
+  };
+}
+
+/** A descriptor of which nothing is known has the status of one without a rule. */
+function isPassed(status: DescriptorStatus | undefined): boolean {
+  return status?.code === 'OK' && status !== NO_LIMIT;
+}
+
+function describe({ entries, hits }: RequestDescriptor): JsonObject {
+  return {
+    entries: entries.map(({ key, value }) => `${key}=${value}`),
+    ...(hits === undefined ? {} : { hitsAddend: Number(hits) }),
+  };
+}

@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net';
+import { ServerInterceptingCall, status, type ServerInterceptor } from '@grpc/grpc-js';
+import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
+
+/**
+ * What the messages of the library's calls hold: requests that wait for a decision, and answers until they are sent.
+ * The library does not show messages that have not arrived whole.
+ */
+export interface HeldBytes {
+  /** Is called with each socket before the library gets it. */
+  readonly accept: (socket: Socket) => void;
+  /** The account of a new call of this peer (`call.getPeer()`). */
+  readonly open: (peer: string) => CallBytes;
+  /** Refuses new calls before their message is read while the budget is spent. */
+  readonly refuseWhenSpent: ServerInterceptor;
+}
+
+export interface CallBytes {
+  add(bytes: number): void;
+  /** The call is over. */
+  release(): void;
+}
+
+export function createHeldBytes(budget: ByteBudget): HeldBytes {
+  const peers = new Map<string, Peer>();
+  return {
+    accept(socket) {
+      const name = peerName(socket);
+      const known = peers.get(name);
+      const peer = known?.isEnded === false ? known : new Peer(budget);
+      peers.set(name, peer);
+      peer.sockets.add(socket);
+      socket.once('close', () => {
+        peer.sockets.delete(socket);
+        if (peer.sockets.size === 0 && peers.get(name) === peer) peers.delete(name);
+      });
+    },
+    open(name) {
+      const peer = peers.get(name);
+      let held = 0;
+      return {
+        add(bytes) {
+          held += bytes;
+          peer?.add(bytes);
+        },
+        release() {
+          peer?.add(-held);
+          held = 0;
+        },
+      };
+    },
+    refuseWhenSpent: (_method, call) =>
+      new ServerInterceptingCall(call, {
+        start(next) {
+          if (budget.isSpent) call.sendStatus(SPENT);
+          else next();
+        },
+      }),
+  };
+}
+
+const SPENT = {
+  code: status.RESOURCE_EXHAUSTED,
+  details: 'the service holds too many bytes for its clients',
+};
+
+/** A connection; on a Unix socket all of them together, since calls there do not name theirs. */
+class Peer implements ByteHolder {
+  heldBytes = 0;
+  isEnded = false;
+  readonly sockets = new Set<Socket>();
+  readonly #budget: ByteBudget;
+  #callBytes = 0;
+
+  constructor(budget: ByteBudget) {
+    this.#budget = budget;
+  }
+
+  add(bytes: number): void {
+    this.#callBytes += bytes;
+    if (!this.isEnded) this.#budget.report(this, this.#callBytes);
+  }
+
+  end(): void {
+    this.isEnded = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+}
+
+/** As `getPeer` of a call names it. */
+function peerName({ remoteAddress, remotePort }: Socket): string {
+  if (remoteAddress === undefined) return 'unknown';
+  return remotePort === undefined ? remoteAddress : `${remoteAddress}:${String(remotePort)}`;
+}

@@ -1,0 +1,63 @@
+import type { HealthStatus, Snapshot } from '../../../streams';
+import { failure, type Failure } from '../../core/errors';
+import type { CallKind, Statistics } from '../../core/ports';
+import type { ServingStatus } from '../../wire/ratelimit/health';
+import type { Malformed } from '../../wire/ratelimit/messages';
+import { toGrpcError } from './status';
+
+/** Full paths of what the service answers over gRPC. */
+export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
+export const HEALTH_CHECK = '/grpc.health.v1.Health/Check';
+export const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
+export const REFLECTION_PATHS = ['v1', 'v1alpha'].map(
+  (version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+);
+
+const [, service = '', method = ''] = SHOULD_RATE_LIMIT.split('/');
+
+/** ShouldRateLimit in the words of OpenTelemetry's conventions for RPC. */
+export const GRPC_CALL: CallKind = {
+  name: `${service}/${method}`,
+  attributes: { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
+  statusAttribute: 'rpc.grpc.status_code',
+  statusOf: (answer) => (answer.kind === 'decision' ? 0 : toGrpcError(answer).code),
+};
+
+/** Requests that make no sense count here; one beyond the bounds does before decisions see it. */
+const SERVICE_ERROR = 'ratelimit.service.call.should_rate_limit.service_error';
+
+/** The answer to a message that the decoder refused. */
+export function refuseMessage({ kind, reason }: Malformed, statistics: Statistics): Failure {
+  if (kind === 'malformed') {
+    return failure('invalid_request', `not a valid RateLimitRequest: ${reason}`);
+  }
+  statistics.count(SERVICE_ERROR, 1);
+  return failure('invalid_request', reason);
+}
+
+export type Health = Snapshot<HealthStatus<string>>;
+
+/** Names under which the whole service answers health checks (behaviour.md §4.6). */
+const SERVICE_NAMES: ReadonlySet<string> = new Set(['', 'ratelimit']);
+
+/** A watch keeps nothing else of its name. */
+export function isServed(service: string): boolean {
+  return SERVICE_NAMES.has(service);
+}
+
+/** SERVICE_UNKNOWN for a name that is not ours: NOT_FOUND on Check, a message of its own on Watch. */
+export function servingStatus(
+  isKnown: boolean,
+  { serving }: HealthStatus<string>,
+): Extract<ServingStatus, 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN'> {
+  if (!isKnown) return 'SERVICE_UNKNOWN';
+  return serving ? 'SERVING' : 'NOT_SERVING';
+}
+
+export function malformedRequest({ reason }: Malformed): string {
+  return `not a valid HealthCheckRequest: ${reason}`;
+}
+
+export function unknownService(service: string): string {
+  return `health of service ${JSON.stringify(service)} is not known, ask for "ratelimit" or ""`;
+}
