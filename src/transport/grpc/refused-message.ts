@@ -1,6 +1,6 @@
 import { failure, type Failure } from '../../core/errors';
 import type { Statistics } from '../../core/ports';
-import type { Malformed } from '../../wire/ratelimit/messages';
+import type { Malformed } from '../../wire/protobuf/read';
 
 /** Requests that make no sense count here; one beyond the bounds does before decisions see it. */
 const SERVICE_ERROR = 'ratelimit.service.call.should_rate_limit.service_error';

@@ -1,6 +1,6 @@
 import type { HealthStatus, Snapshot } from '../../../streams';
-import type { ServingStatus } from '../../wire/ratelimit/health';
-import type { Malformed } from '../../wire/ratelimit/messages';
+import type { ServingStatus } from '../../wire/grpc/health';
+import type { Malformed } from '../../wire/protobuf/read';
 
 export type Health = Snapshot<HealthStatus<string>>;
 

@@ -4,11 +4,11 @@ import type { RequestBounds } from '../../../core/decision/request-bounds';
 import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
-import type { Malformed } from '../../../wire/ratelimit/messages';
+import type { Malformed } from '../../../wire/protobuf/read';
 import { GRPC_CALL } from '../call-kind';
 import { SHOULD_RATE_LIMIT } from '../methods';
 import { refuseMessage } from '../refused-message';
-import { toGrpcError } from '../status';
+import { toGrpcStatus } from '../status';
 
 interface DecisionDeps {
   readonly bounds: RequestBounds;
@@ -50,7 +50,7 @@ export function serveDecisions(
       const call = finish(ticket);
       if (call === undefined) return;
       if (answer.kind === 'decision') call.reply(null, answer);
-      else call.reply(toGrpcError(answer));
+      else call.reply(toGrpcStatus(answer));
     },
   };
 

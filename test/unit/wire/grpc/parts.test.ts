@@ -1,8 +1,9 @@
+import { COPY } from '../../../support/h2-session';
 import fc from 'fast-check';
-import { createRefusalBlocks } from '../../../../src/wire/grpc/blocks';
-import { framed, framedCopy } from '../../../../src/wire/grpc/framed';
+import { createRejectionBlocks } from '../../../../src/wire/grpc/responses';
+import { framed, framedCopy } from '../../../../src/wire/grpc/responses';
 import { percentEncode } from '../../../../src/wire/grpc/status';
-import { parseTimeout } from '../../../../src/wire/grpc/timeout';
+import { parseTimeout } from '../../../../src/wire/grpc/call-plan';
 
 describe('a grpc-timeout', () => {
   it.each([
@@ -50,7 +51,7 @@ describe('a grpc-message', () => {
 
 describe('the blocks of refusals', () => {
   it('are made once, and forgotten before they become many', () => {
-    const block = createRefusalBlocks();
+    const block = createRejectionBlocks();
     const first = block({ code: 14, message: 'away' });
     expect(block({ code: 14, message: 'away' })).toBe(first);
     expect(block({ code: 13, message: 'away' })).not.toBe(first);
@@ -66,10 +67,8 @@ describe('the prefix of a message', () => {
     const copy = framedCopy(text);
     expect([...copy.subarray(0, 5)]).toEqual([0, 0, 1, 2, 3]);
     const out = new Uint8Array(text.length + 7).fill(0xee);
-    const write = framed<Uint8Array>((bytes, to, at) => {
-      to.set(bytes, at);
-      return at + bytes.length;
-    });
+    const { maxBytes, write } = framed(COPY);
+    expect(maxBytes(text)).toBe(copy.length);
     expect(write(text, out, 1)).toBe(text.length + 6);
     expect(Buffer.from(out.subarray(1, -1))).toEqual(Buffer.from(copy));
   });
