@@ -56,7 +56,7 @@ export interface MessageEncoder<M> {
 
 /** Why the connection ended, for the log and the statistics. */
 export interface Http2Failure {
-  /** The GOAWAY error code, see error-codes.ts. */
+  /** The GOAWAY error code, see frames.ts. */
   readonly errorCode: number;
   /** A lowercase sentence; also the debug data of the GOAWAY. Of what the peer sent it holds numbers only. */
   readonly reason: string;

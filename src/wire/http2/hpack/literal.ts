@@ -65,7 +65,7 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
     return known.literal;
   }
   const literal = decode(literals, reader, isHuffman, start, end);
-  if (isSecondTime(literals, hash) && reader.fault === undefined) {
+  if (literal !== NOTHING && isSecondTime(literals, hash)) {
     const key = createByteKey(reader.bytes, start, end);
     literals.remembered[hash & (SLOTS - 1)] = { key, isHuffman, literal };
   }

@@ -1,8 +1,7 @@
-import { COPY } from '../../../support/h2-session';
 import fc from 'fast-check';
-import { createRejectionBlocks } from '../../../../src/wire/grpc/responses';
-import { framed, framedCopy } from '../../../../src/wire/grpc/responses';
-import { percentEncode } from '../../../../src/wire/grpc/status';
+import { COPY } from '../../../support/h2-session';
+import { createRejectionBlocks, framed, framedCopy } from '../../../../src/wire/grpc/responses';
+import { grpcStatus, percentEncode } from '../../../../src/wire/grpc/status';
 import { parseTimeout } from '../../../../src/wire/grpc/call-plan';
 
 describe('a grpc-timeout', () => {
@@ -58,6 +57,16 @@ describe('the blocks of refusals', () => {
     for (let index = 0; index < 100; index++) block({ code: 14, message: String(index) });
     expect(block({ code: 14, message: 'away' })).not.toBe(first);
     expect(block({ code: 14, message: 'away' })).toEqual(first);
+  });
+});
+
+describe('a status', () => {
+  it.each([
+    ['keeps a message of 1,024 characters', 'x'.repeat(1_024), 'x'.repeat(1_024)],
+    ['cuts a longer message', 'x'.repeat(1_025), `${'x'.repeat(1_024)}…`],
+    ['does not cut a surrogate pair in half', `${'x'.repeat(1_023)}🙂`, `${'x'.repeat(1_023)}…`],
+  ])('%s', (_name, message, sent) => {
+    expect(grpcStatus(13, message)).toEqual({ code: 13, message: sent });
   });
 });
 
