@@ -5,7 +5,7 @@ import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
 import { createDecisions } from '../../src/transport/grpc/wire/should-rate-limit';
 import type { Caller, ServedMethod } from '../../src/transport/grpc/wire/method';
-import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
 import { MESSAGE_BOUNDS } from '../support/bounds';
@@ -64,8 +64,8 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       methods: new Map([[PATH, decisions.method]]),
       inflate: () => new Uint8Array(0),
       bounds: MESSAGE_BOUNDS,
-      refusalBlock: createRefusalBlocks(),
-      noteOf: decisions.noteOf,
+      rejectionBlock: createRejectionBlocks(),
+      createCallContext: decisions.noteOf,
       headerReader: decisions.headerReader,
       events: {
         onMessage(ticket, method, bytes, start, end) {

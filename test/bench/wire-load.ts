@@ -1,10 +1,14 @@
 import type { GrpcConnection } from '../../src/wire/grpc/api';
-import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
-import { PREFIX_BYTES } from '../../src/wire/grpc/body';
+import { createRejectionBlocks, framed } from '../../src/wire/grpc/responses';
 import type { GrpcMethod } from '../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
-import { framed } from '../../src/wire/grpc/framed';
-import { putFrameHeader, CLIENT_PREFACE, Flag, FrameType } from '../../src/wire/http2/frames';
+import {
+  CLIENT_PREFACE,
+  Flag,
+  frameKind,
+  FrameType,
+  putFrameHeader,
+} from '../../src/wire/http2/frames';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
 import type { WireResponse } from '../../src/wire/ratelimit/messages';
@@ -12,6 +16,9 @@ import { createHeaderWriter, createVariedValues } from './generator-headers';
 import { rateLimitMessage } from './request';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { MESSAGE_BOUNDS } from '../support/bounds';
+
+const HEADERS = frameKind(FrameType.headers, Flag.endHeaders);
+const DATA = frameKind(FrameType.data, Flag.endStream);
 
 export const RESPONSE: WireResponse = {
   overallCode: 'OK',
@@ -45,8 +52,8 @@ export function createSession(
     for (let i = 0; i < calls; i++) {
       const message = messages[next++ % keys] as Uint8Array;
       const blockEnd = writeHeaders(bytes, at + 9);
-      putFrameHeader(bytes, at, blockEnd - at - 9, FrameType.headers, Flag.endHeaders, id);
-      putFrameHeader(bytes, blockEnd, message.length, FrameType.data, Flag.endStream, id);
+      putFrameHeader(bytes, at, blockEnd - at - 9, HEADERS, id);
+      putFrameHeader(bytes, blockEnd, message.length, DATA, id);
       bytes.set(message, blockEnd + 9);
       at = blockEnd + 9 + message.length;
       id += 2;
@@ -58,8 +65,8 @@ export function createSession(
 /** A connection behind its handshake that answers every call at once with RESPONSE. */
 export function createAnsweringConnection(): GrpcConnection {
   const decode = createRequestDecoder(DEFAULT_BOUNDS);
-  const write = framed<WireResponse>(writeResponse);
-  const room = PREFIX_BYTES + roomForResponse(RESPONSE);
+  const room = roomForResponse(RESPONSE);
+  const encoder = framed<WireResponse>({ maxBytes: () => room, write: writeResponse });
   const methods = new Map<string, GrpcMethod>([
     ['/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit', { requests: 'one' }],
   ]);
@@ -67,11 +74,11 @@ export function createAnsweringConnection(): GrpcConnection {
     methods,
     inflate: () => new Uint8Array(0),
     bounds: MESSAGE_BOUNDS,
-    refusalBlock: createRefusalBlocks(),
+    rejectionBlock: createRejectionBlocks(),
     events: {
       onMessage(ticket, _method, bytes, start, end) {
         if (isMalformed(decode(bytes, start, end))) throw new Error('the bench is wrong');
-        connection.answer(ticket, RESPONSE, room, write);
+        connection.answer(ticket, RESPONSE, encoder);
       },
       onHalfClose: () => undefined,
       onCancel: () => undefined,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { inflate } from '../../src/transport/grpc/wire/inflate';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
-import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { encodeStatelessBlock } from '../../src/wire/http2/hpack/encoder';
 import { STREAM, UNARY, frame, message } from '../unit/wire/grpc/grpc-caller';
 import { MESSAGE_BOUNDS } from '../support/bounds';
@@ -83,7 +83,7 @@ function play(octets: Buffer, cuts: readonly number[]) {
     methods: METHODS,
     inflate,
     bounds: MESSAGE_BOUNDS,
-    refusalBlock: createRefusalBlocks(),
+    rejectionBlock: createRejectionBlocks(),
     events: {
       onMessage(ticket, _method, bytes, start, end) {
         open.add(ticket);

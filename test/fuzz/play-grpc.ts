@@ -1,7 +1,8 @@
 import { inflate } from '../../src/transport/grpc/wire/inflate';
 import type { GrpcConnection } from '../../src/wire/grpc/api';
-import { createRefusalBlocks } from '../../src/wire/grpc/blocks';
+import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
+import type { MessageEncoder } from '../../src/wire/http2/api';
 import { grpcStatus } from '../../src/wire/grpc/status';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../src/wire/ratelimit/encode-response';
@@ -17,6 +18,10 @@ const METHODS = new Map([
   ['/grpc.health.v1.Health/Watch', { requests: 'one' as const }],
   ['/grpc.reflection.v1.ServerReflection/ServerReflectionInfo', { requests: 'many' as const }],
 ]);
+const ENCODER: MessageEncoder<WireResponse> = {
+  maxBytes: (response) => PREFIX_BYTES + roomForResponse(response),
+  write: writeFramed,
+};
 const RESPONSE: WireResponse = {
   overallCode: 'OVER_LIMIT',
   statuses: [
@@ -31,7 +36,7 @@ const RESPONSE: WireResponse = {
   dynamicMetadata: undefined,
 };
 const INTERNAL = grpcStatus(13, 'the test says so');
-const refusalBlock = createRefusalBlocks();
+const rejectionBlock = createRejectionBlocks();
 
 /** What the owner does with one of its calls when so many octets have come. */
 export interface CallAction {
@@ -93,7 +98,7 @@ export function playGrpc(
     methods: METHODS,
     inflate,
     bounds: MESSAGE_BOUNDS,
-    refusalBlock,
+    rejectionBlock,
     events: {
       onMessage(ticket, method, octets, start, end) {
         if (method.requests === 'one' && open.has(ticket))
@@ -148,7 +153,7 @@ export function playGrpc(
     else end(ticket, answer);
   };
   const answer = (ticket: number) => {
-    grpc.answer(ticket, RESPONSE, PREFIX_BYTES + roomForResponse(RESPONSE), writeFramed);
+    grpc.answer(ticket, RESPONSE, ENCODER);
   };
 
   let done = 0;

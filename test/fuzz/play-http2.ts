@@ -1,3 +1,4 @@
+import { COPY } from '../support/h2-session';
 import type { Http2Connection, Http2Options, Http2Stream } from '../../src/wire/http2/api';
 import { MAX_QUEUED_BYTES, MAX_STREAMS_BEFORE_ACK } from '../../src/wire/http2/budgets';
 import { createHttp2Connection } from '../../src/wire/http2/connection';
@@ -44,7 +45,7 @@ export interface Transcript {
   /** What the owner was told, a line each. */
   readonly told: string;
   readonly output: Buffer;
-  readonly connection: Http2Connection<string>;
+  readonly connection: Http2Connection;
 }
 
 const HEADERS = encodeStatelessBlock([[':status', '200']]);
@@ -57,7 +58,7 @@ const REPLY_BYTES = 17;
 /** One in so many streams is answered before its request is complete. */
 const EARLY = 5;
 
-type Stream = Http2Stream<string>;
+type Stream = Http2Stream;
 
 /** Where a stream is for its owner; what must not come then is a finding. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -90,7 +91,12 @@ export function playHttp2(
   };
   const answer = (stream: Stream, size: number) => {
     handedOver += size + 200;
-    connection.sendUnary(stream, HEADERS, BODY.subarray(0, size), TRAILERS);
+    connection.sendUnary(
+      stream,
+      { headers: HEADERS, trailers: TRAILERS },
+      BODY.subarray(0, size),
+      COPY,
+    );
     settle(stream);
   };
   /** From here on only `reset` may come, and not even that once the stream is closed. */
@@ -131,7 +137,7 @@ export function playHttp2(
     (MANNERS[(stream.id >> 1) % MANNERS.length] as (stream: Stream) => void)(stream);
   };
 
-  const connection: Http2Connection<string> = createHttp2Connection<string>(
+  const connection: Http2Connection = createHttp2Connection(
     {
       onRequest(stream, { names, values }, end) {
         if (stream.id <= highestId || stream.id % 2 === 0)
@@ -236,7 +242,7 @@ export function playHttp2(
     connection.receive(piece, nowMs);
     piece.fill(0xaa);
     if (
-      connection.queuedAnswerBytes > MAX_QUEUED_BYTES ||
+      connection.queuedResponseBytes > MAX_QUEUED_BYTES ||
       connection.openStreams > MAX_STREAMS_BEFORE_ACK
     ) {
       throw new Error('queued answers or open streams grow beyond their budget');
@@ -253,7 +259,7 @@ export function playHttp2(
   if (failure?.cause !== undefined) throw failure.cause as Error;
   connection.connectionLost();
   take(false);
-  if (connection.openStreams > 0 || connection.queuedAnswerBytes > 0) {
+  if (connection.openStreams > 0 || connection.queuedResponseBytes > 0) {
     throw new Error('a lost connection holds on to streams');
   }
   return { told: told.join('\n'), output: Buffer.concat(written), connection };

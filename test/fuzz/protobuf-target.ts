@@ -1,6 +1,6 @@
 import type { Message } from 'protobufjs';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
-import { decodeHealthRequest } from '../../src/wire/ratelimit/health';
+import { decodeHealthRequest } from '../../src/wire/grpc/health';
 import type { WireRequest } from '../../src/wire/ratelimit/messages';
 import { requestType } from '../unit/wire/ratelimit/schema';
 import { checkResponse } from './check-response';

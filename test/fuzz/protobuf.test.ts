@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { requestType } from '../unit/wire/ratelimit/schema';
 import { createRequestDecoder, isMalformed } from '../../src/wire/ratelimit/decode-request';
-import { decodeHealthRequest } from '../../src/wire/ratelimit/health';
+import { decodeHealthRequest } from '../../src/wire/grpc/health';
 import { startStopwatch } from '../support/core-time';
 import { expectFigure } from '../support/figure';
 import { UNBOUNDED } from '../support/bounds';

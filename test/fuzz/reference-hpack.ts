@@ -15,7 +15,7 @@ class CompressionError extends Error {}
 
 const sizeOf = ([name, value]: Field) => name.length + value.length + 32;
 /** Above this an integer has no use in a header block; the RFC leaves the limit to us. */
-const LARGEST_INTEGER = 0x0fffffff;
+const MAX_INTEGER = 0x0fffffff;
 const MOST_OCTETS = 4;
 
 const SYMBOLS = new Map(
@@ -41,7 +41,7 @@ export function createReferenceHpack(limit: number): ReferenceHpack {
       const more = octet();
       value += (more & 0x7f) * 128 ** index;
       if (more >= 0x80) continue;
-      if (value > LARGEST_INTEGER) break;
+      if (value > MAX_INTEGER) break;
       return value;
     }
     throw new CompressionError();

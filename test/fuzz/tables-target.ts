@@ -1,3 +1,4 @@
+import { COPY } from '../support/h2-session';
 import type { Http2Events, Http2Stream } from '../../src/wire/http2/api';
 import {
   MAX_BLOCK_BYTES,
@@ -5,7 +6,7 @@ import {
   MAX_QUEUED_BYTES,
   MAX_STREAMS_BEFORE_ACK,
   MAX_WAITING_REPLIES,
-  type Allowance,
+  type TokenBucket,
 } from '../../src/wire/http2/budgets';
 import { DEFAULT_HTTP2_OPTIONS } from '../../src/wire/http2/connection';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../../src/wire/http2/connection-state';
 import { MAX_FRAME_BYTES } from '../../src/wire/http2/frames';
 import { receiveBytes } from '../../src/wire/http2/receive';
-import { sendUnary } from '../../src/wire/http2/sending';
+import { sendUnary } from '../../src/wire/http2/send';
 import { listStreams } from '../../src/wire/http2/stream-table';
 import { mutateSession } from './mutate';
 import type { Corpus } from './sessions';
@@ -24,7 +25,7 @@ import { someCuts, type Target } from './target';
 const BLOCK = Buffer.from([0x88]);
 const BODY = Buffer.alloc(80_000);
 /** Rings may be as wide as this, whatever comes (closed-streams.ts, stream-table.ts, dynamic-table.ts). */
-const WIDEST = { closedStreams: 2_048, streams: 4_096, headerTable: 256 };
+const MAX_SLOTS = { closedStreams: 2_048, streams: 4_096, headerTable: 256 };
 
 /** The state behind a connection: all its tables stay within their bounds and agree with one another. */
 export function createTablesTarget(corpus: Corpus): Target {
@@ -33,7 +34,7 @@ export function createTablesTarget(corpus: Corpus): Target {
     make: (random) =>
       Buffer.concat([mutateSession(random, corpus), mutateSession(random, corpus).subarray(24)]),
     check(input, random) {
-      const connection: ConnectionState<string> = createConnectionState(
+      const connection: ConnectionState = createConnectionState(
         ownerOf(() => connection),
         DEFAULT_HTTP2_OPTIONS,
       );
@@ -48,14 +49,20 @@ export function createTablesTarget(corpus: Corpus): Target {
 }
 
 /** Answers every other request, with more than a window holds now and then. */
-function ownerOf(connection: () => ConnectionState<string>): Http2Events<string> {
-  const complete = (stream: Http2Stream<string>, isComplete: boolean) => {
+function ownerOf(connection: () => ConnectionState): Http2Events {
+  const complete = (stream: Http2Stream, isComplete: boolean) => {
     if (!isComplete || stream.id % 4 === 3) return;
     const state = connection();
     const open =
-      state.streams.slots.find((each) => each === stream) ?? state.streams.crowded.get(stream.id);
+      state.streams.slots.find((each) => each === stream) ?? state.streams.overflow.get(stream.id);
     if (open === undefined) throw new Error('a stream that is told of is not among the open ones');
-    sendUnary(state, open, BLOCK, BODY.subarray(0, stream.id % 8 === 1 ? 80_000 : 20), BLOCK);
+    sendUnary(
+      state,
+      open,
+      { headers: BLOCK, trailers: BLOCK },
+      BODY.subarray(0, stream.id % 8 === 1 ? 80_000 : 20),
+      COPY,
+    );
   };
   return {
     onRequest: (stream, _headers, end) => {
@@ -71,45 +78,45 @@ function ownerOf(connection: () => ConnectionState<string>): Http2Events<string>
   };
 }
 
-function checkState(connection: ConnectionState<string>): void {
-  const { decoder, openBlock, streams, closedStreams } = connection;
+function checkState(connection: ConnectionState): void {
+  const { decoder, pendingHeaders, streams, closedStreams } = connection;
   const within = (what: string, value: number, most: number) => {
     if (value < 0 || value > most)
       throw new Error(`${what} is ${String(value)}, not within ${String(most)}`);
   };
-  within('tail', connection.tail.length, 2 * (MAX_FRAME_BYTES + 9));
-  within('open block', openBlock?.bytes.length ?? 0, 2 * MAX_BLOCK_BYTES);
-  within('frames of the open block', openBlock?.frames ?? 0, MAX_BLOCK_FRAMES);
+  within('partial frame', connection.partialFrame.length, 2 * (MAX_FRAME_BYTES + 9));
+  within('pending headers', pendingHeaders?.bytes.length ?? 0, 2 * MAX_BLOCK_BYTES);
+  within('frames of the pending headers', pendingHeaders?.frames ?? 0, MAX_BLOCK_FRAMES);
   within('waiting replies', connection.waitingReplies, MAX_WAITING_REPLIES + 2);
-  within('queued octets', connection.queuedBytes, MAX_QUEUED_BYTES);
+  within('queued bytes', connection.queuedBytes, MAX_QUEUED_BYTES);
   within('open streams', streams.count, MAX_STREAMS_BEFORE_ACK);
-  within('crowded streams', streams.crowded.size, streams.count);
-  within('ring of streams', streams.slots.length, WIDEST.streams);
-  within('closed streams', closedStreams.ids.length, WIDEST.closedStreams);
+  within('overflow streams', streams.overflow.size, streams.count);
+  within('ring of streams', streams.slots.length, MAX_SLOTS.streams);
+  within('closed streams', closedStreams.ids.length, MAX_SLOTS.closedStreams);
   within('header table', decoder.table.bytes, decoder.table.maxBytes);
   within('header table size', decoder.table.maxBytes, decoder.tableLimit);
-  within('ring of header fields', decoder.table.ring.length, WIDEST.headerTable);
+  within('ring of header fields', decoder.table.ring.length, MAX_SLOTS.headerTable);
   within(
     'receive window',
     connection.receiveWindow + 1,
     DEFAULT_HTTP2_OPTIONS.connectionWindowBytes + 1,
   );
   within('send window', connection.sendWindow, MAX_WINDOW_BYTES);
-  const allowances: readonly Allowance[] = Object.values(connection.allowances);
-  for (const allowance of allowances) {
-    within(allowance.budget.name, allowance.left, allowance.budget.burst);
+  const buckets: readonly TokenBucket[] = Object.values(connection.buckets);
+  for (const bucket of buckets) {
+    within(bucket.budget.name, bucket.left, bucket.budget.burst);
   }
   checkQueues(connection, within);
 }
 
 function checkQueues(
-  connection: ConnectionState<string>,
+  connection: ConnectionState,
   within: (what: string, value: number, most: number) => void,
 ): void {
   const open = listStreams(connection.streams);
   const queues = open.flatMap(({ queued }) => (queued === undefined ? [] : [queued]));
   const bytes = queues.reduce((sum, queued) => sum + queued.bytes, 0);
-  if (bytes !== connection.queuedBytes) throw new Error('the queued octets are counted wrongly');
+  if (bytes !== connection.queuedBytes) throw new Error('the queued bytes are counted wrongly');
   if (open.length !== connection.streams.count)
     throw new Error('the open streams are counted wrongly');
   const { waitingForStream, waitingForConnection } = connection;

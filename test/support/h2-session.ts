@@ -1,12 +1,26 @@
-import type { Http2Connection, Http2Options, Http2Stream } from '../../src/wire/http2/api';
+import type {
+  Http2Connection,
+  Http2Options,
+  Http2Stream,
+  MessageEncoder,
+} from '../../src/wire/http2/api';
 import { createHttp2Connection } from '../../src/wire/http2/connection';
 import { describeFrame, hello, parseFrames, settingsAck, type SeenFrame } from './h2-frames';
 
+/** For messages that are bytes already. */
+export const COPY: MessageEncoder<Uint8Array> = {
+  maxBytes: (bytes) => bytes.length,
+  write: (bytes, out, at) => {
+    out.set(bytes, at);
+    return at + bytes.length;
+  },
+};
+
 export interface H2Session {
-  readonly connection: Http2Connection<string>;
+  readonly connection: Http2Connection;
   /** What the owner was told, a line each. */
   readonly events: string[];
-  readonly streams: Map<number, Http2Stream<string>>;
+  readonly streams: Map<number, Http2Stream>;
   /** The clock that `receive` and `tick` are given. */
   nowMs: number;
   /** Sends octets as the peer; the memory is overwritten afterwards, as a socket's buffer may be. */
@@ -15,23 +29,23 @@ export interface H2Session {
   frames(): SeenFrame[];
   /** The same in words. */
   replies(): string[];
-  stream(id: number): Http2Stream<string>;
+  stream(id: number): Http2Stream;
 }
 
 export interface SessionOptions extends Partial<Http2Options> {
   /** What the owner does with a complete request. Default: nothing. */
-  readonly onComplete?: (session: H2Session, stream: Http2Stream<string>) => void;
+  readonly onComplete?: (session: H2Session, stream: Http2Stream) => void;
 }
 
 /** A connection with an owner that writes down what it is told. */
 export function createH2Session(options: SessionOptions = {}): H2Session {
   const { onComplete, ...http2Options } = options;
   const events: string[] = [];
-  const streams = new Map<number, Http2Stream<string>>();
-  const complete = (stream: Http2Stream<string>, end: boolean) => {
+  const streams = new Map<number, Http2Stream>();
+  const complete = (stream: Http2Stream, end: boolean) => {
     if (end) onComplete?.(session, stream);
   };
-  const connection: Http2Connection<string> = createHttp2Connection<string>(
+  const connection: Http2Connection = createHttp2Connection(
     {
       onRequest: (stream, headers, end) => {
         streams.set(stream.id, stream);

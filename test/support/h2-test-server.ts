@@ -36,12 +36,12 @@ export async function startH2TestServer(): Promise<H2TestServer> {
 }
 
 function serve(socket: Socket): void {
-  const answer = (stream: Http2Stream<undefined>, complete: boolean) => {
+  const answer = (stream: Http2Stream, complete: boolean) => {
     if (!complete) return;
     connection.sendHeaders(stream, HEADERS, false);
     connection.sendData(stream, BODY, true);
   };
-  const connection: Http2Connection<undefined> = createHttp2Connection<undefined>(
+  const connection: Http2Connection = createHttp2Connection(
     {
       onRequest: (stream, _headers, endStream) => {
         answer(stream, endStream);

@@ -5,7 +5,7 @@ import {
   skipField,
   startAt,
   type Cursor,
-} from '../../wire/ratelimit/cursor';
+} from '../../wire/protobuf/read';
 
 /** A response as far as it is needed to answer it. Its resources stay bytes: they are decoded elsewhere, or never. */
 export interface Response {

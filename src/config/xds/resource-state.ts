@@ -1,3 +1,4 @@
+import { roomForBytes, writeBytes } from '../../wire/protobuf/write';
 import { RESOURCES_TAG, type DeltaResponse, type ResourceChange } from './read-response';
 
 /** The resources of the delta protocol, by name. */
@@ -38,19 +39,9 @@ export function withOverlays(state: ResourceState, overlays: readonly Overlay[])
 /** All resources in the field `resources` of one message, as the other protocol would send them. */
 export function toMessage(state: ResourceState): Uint8Array {
   let size = 0;
-  for (const { resource } of state.values()) size += 6 + resource.length;
+  for (const { resource } of state.values()) size += roomForBytes(resource);
   const bytes = new Uint8Array(size);
   let at = 0;
-  for (const { resource } of state.values()) {
-    bytes[at] = RESOURCES_TAG;
-    at += 1;
-    for (let length = resource.length; ; length >>>= 7) {
-      bytes[at] = length < 0x80 ? length : (length & 0x7f) | 0x80;
-      at += 1;
-      if (length < 0x80) break;
-    }
-    bytes.set(resource, at);
-    at += resource.length;
-  }
+  for (const { resource } of state.values()) at = writeBytes(bytes, at, RESOURCES_TAG, resource);
   return bytes.subarray(0, at);
 }

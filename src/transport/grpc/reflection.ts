@@ -1,6 +1,7 @@
-import { createCursor, readEnd, readTag, skipField, startAt } from '../../wire/ratelimit/cursor';
+import { createCursor, readEnd, readTag, skipField, startAt } from '../../wire/protobuf/read';
+import { roomForBytes, writeBytes } from '../../wire/protobuf/write';
 import { DESCRIPTOR_FILES } from './generated/descriptors';
-import { GRPC_STATUS } from './status';
+import { StatusCode } from '../../wire/grpc/status';
 
 /**
  * grpc.reflection.v1.ServerReflection in bytes, whichever server carries it; v1alpha has the same
@@ -58,7 +59,7 @@ function answer(fields: ReadonlyMap<number, string>): Buffer {
     return filesAnswer(NAMES_BY_SYMBOL.get(symbol) ?? '') ?? unknown('symbol', symbol);
   }
   // The others ask for proto2 extensions.
-  return errorAnswer(GRPC_STATUS.NOT_FOUND, 'there are no extensions here');
+  return errorAnswer(StatusCode.notFound, 'there are no extensions here');
 }
 
 /** A file and all that it imports. */
@@ -88,7 +89,7 @@ const MAX_SHOWN_LENGTH = 1_024;
 
 function unknown(what: string, name: string): Buffer {
   const shown = JSON.stringify(name.slice(0, MAX_SHOWN_LENGTH));
-  return errorAnswer(GRPC_STATUS.NOT_FOUND, `${what} ${shown} is not known`);
+  return errorAnswer(StatusCode.notFound, `${what} ${shown} is not known`);
 }
 
 function errorAnswer(code: number, message: string): Buffer {
@@ -116,8 +117,6 @@ function readTexts(bytes: Uint8Array): Map<number, string> | undefined {
 
 /** A length-delimited field. */
 function encodeField(number: number, content: Uint8Array): Buffer {
-  const head = [(number << 3) | 2];
-  let rest = content.length;
-  for (; rest >= 0x80; rest >>>= 7) head.push((rest & 0x7f) | 0x80);
-  return Buffer.concat([Buffer.from([...head, rest]), content]);
+  const bytes = Buffer.alloc(roomForBytes(content));
+  return bytes.subarray(0, writeBytes(bytes, 0, (number << 3) | 2, content));
 }

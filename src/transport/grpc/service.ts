@@ -1,9 +1,9 @@
 import type { HealthStatus, Snapshot } from '../../../streams';
 import { failure, type Failure } from '../../core/errors';
 import type { CallKind, Statistics } from '../../core/ports';
-import type { ServingStatus } from '../../wire/ratelimit/health';
-import type { Malformed } from '../../wire/ratelimit/messages';
-import { toGrpcError } from './status';
+import type { ServingStatus } from '../../wire/grpc/health';
+import type { Malformed } from '../../wire/protobuf/read';
+import { toGrpcStatus } from './status';
 
 /** Full paths of what the service answers over gRPC. */
 export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
@@ -20,7 +20,7 @@ export const GRPC_CALL: CallKind = {
   name: `${service}/${method}`,
   attributes: { 'rpc.system': 'grpc', 'rpc.service': service, 'rpc.method': method },
   statusAttribute: 'rpc.grpc.status_code',
-  statusOf: (answer) => (answer.kind === 'decision' ? 0 : toGrpcError(answer).code),
+  statusOf: (answer) => (answer.kind === 'decision' ? 0 : toGrpcStatus(answer).code),
 };
 
 /** Requests that make no sense count here; one beyond the bounds does before decisions see it. */

@@ -1,54 +1,74 @@
-import type { HeaderList, Http2Connection, MessageWriter } from '../http2/api';
+import type { HeaderList, Http2Connection, MessageEncoder } from '../http2/api';
+import type { HeaderReader } from '../http2/hpack/header-reader';
+import type { UnpackBounds } from '../unpacked-limit';
+import type { GrpcMethod } from './call-plan';
+import type { Inflate } from './inflate';
 import type { GrpcStatus } from './status';
 
 /**
- * What the owner of a connection is told, always from inside `receive`, `expire` or `connectionLost`.
+ * Events of a connection, always from inside `receive`, `readOn`, `expire` or `connectionLost`.
  * `M` is the owner's own description of a method.
  */
 export interface GrpcEvents<M> {
   /**
-   * A message; of a method with one request, the whole request. The octets are valid only during the call.
-   * Each ticket that was told must end exactly once by `answer`, `fail` or `finish`, also after `onCancel`.
+   * A message; of a method with one request, the whole request. The bytes are valid only during the call.
+   * End every call id exactly once with `answer`, `fail` or `finish`, even after `onCancel`.
    */
-  onMessage(ticket: number, method: M, bytes: Uint8Array, start: number, end: number): void;
-  /** The caller of a method with many requests sends no more. */
-  onHalfClose(ticket: number, method: M): void;
-  /** Nobody waits for an answer any more: the caller is gone, or its deadline passed. */
-  onCancel(ticket: number, method: M): void;
+  onMessage(callId: number, method: M, bytes: Uint8Array, start: number, end: number): void;
+  /** The client of a method with many requests has sent its last one. */
+  onHalfClose(callId: number, method: M): void;
+  /** The response is not needed any more: the client is gone, or its deadline passed. */
+  onCancel(callId: number, method: M): void;
 }
 
-/** Makes of the headers of a call what its owner will ask for by `note`. */
-export type NoteOf<M> = (method: M, headers: HeaderList) => unknown;
+/** Creates what the owner wants to know of a call's headers, for `callContext`. */
+export type CreateCallContext<M> = (method: M, headers: HeaderList) => unknown;
+
+/** What a connection is created with. */
+export interface GrpcDeps<M extends GrpcMethod> {
+  /** By path, `/package.Service/Method`. */
+  readonly methods: ReadonlyMap<string, M>;
+  readonly inflate: Inflate;
+  /** MAX_GRPC_MESSAGE_BYTES and MAX_UNPACK_RATIO. */
+  readonly bounds: UnpackBounds;
+  /** `createRejectionBlocks()`, one for all connections. */
+  readonly rejectionBlock: (status: GrpcStatus) => Uint8Array;
+  readonly events: GrpcEvents<M>;
+  /** Undefined: the headers are not needed. */
+  readonly createCallContext?: CreateCallContext<M> | undefined;
+  /** One for all connections with these methods, of `readNamesWith`; by default one per connection. */
+  readonly headerReader?: HeaderReader | undefined;
+}
 
 /** gRPC on the server side of one HTTP/2 connection (gRPC over HTTP2), without socket, clock or timer. */
 export interface GrpcConnection {
-  /** For its owner's care: output, drain, keepalive, end. The streams are not to be touched. */
-  readonly http2: Http2Connection<unknown>;
+  /** For output, drain, keepalive and end of the connection. Leave its streams alone. */
+  readonly http2: Http2Connection;
   /** Takes what the socket read. Never throws, whatever comes. With `refuseCalls` new calls get RESOURCE_EXHAUSTED. */
   receive(bytes: Uint8Array, nowMs: number, refuseCalls?: boolean): void;
   /**
-   * Hands on messages of methods with many requests: the next one of a stream comes when the answer to the one before has
-   * left. Call it when the output is in the kernel; may bring new output.
+   * Emits waiting messages of methods with many requests: the next one of a stream comes when the response to the one
+   * before has left. Call it when the kernel has the output; may create new output.
    */
   readOn(): void;
 
-  /** What `NoteOf` made of the call's headers. */
-  note(ticket: number): unknown;
-  /** Ends a unary call with its message. `maxBytes` is what `write` uses at most, prefix included. */
-  answer<R>(ticket: number, message: R, maxBytes: number, write: MessageWriter<R>): void;
+  /** The result of `CreateCallContext` for the call. */
+  callContext(callId: number): unknown;
+  /** Ends a unary call with its message. */
+  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): void;
   /** Sends one of several messages. */
-  send(ticket: number, message: Uint8Array): void;
+  send(callId: number, message: Uint8Array): void;
   /** Ends a call with status OK. */
-  finish(ticket: number): void;
+  finish(callId: number): void;
   /** Ends a call with another status. */
-  fail(ticket: number, status: GrpcStatus): void;
+  fail(callId: number, status: GrpcStatus): void;
 
-  /** Ends the calls whose deadline has come; cheap to call often. */
+  /** Ends the calls whose deadline has passed; cheap to call often. */
   expire(nowMs: number): void;
-  /** Not later than the earliest deadline; Infinity when no call has one. */
+  /** Not later than the earliest deadline; Infinity if no call has one. */
   readonly nextDeadlineMs: number;
-  /** Bytes that this connection holds for its peer: answers that nobody has taken, and requests not handed on. */
+  /** Bytes held for the peer: unsent responses and incomplete requests. A sum of counters, cheap to read. */
   readonly heldBytes: number;
-  /** Tickets that have not ended. */
+  /** Call ids that have not ended. */
   readonly openCalls: number;
 }

@@ -1,19 +1,19 @@
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
-/** The flag and the length before each message. */
+/** Bytes of the flag and the length before each message. */
 export const PREFIX_BYTES = 5;
 /**
- * Bytes of unfinished messages held on one connection; two of the longest messages when that is more. Without it a client
- * could leave one almost complete message on each of its streams.
+ * Bytes of unfinished messages held on one connection, or two of the longest messages if that is more. Stops clients that
+ * leave an almost complete message on each of their streams.
  */
-export const MAX_HELD_BYTES = 8 * 1024 * 1024;
+export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;
 
-/** What a connection may still hold. */
-export interface HeldBudget {
+/** The bytes that a connection may still buffer. */
+export interface BufferBudget {
   leftBytes: number;
 }
 
-/** The part of a request that came and is not handed on yet: `bytes[from, from + length)`. */
+/** The part of a request that has arrived and was not emitted: `bytes[from, from + length)`. */
 export interface Body {
   bytes: Uint8Array;
   from: number;
@@ -44,10 +44,10 @@ export function messageLength(bytes: Uint8Array, at: number): number {
   );
 }
 
-/** Puts `bytes[from, end)` behind what is held. Undefined when it fits. */
-export function hold(
+/** Appends `bytes[from, end)` to the body. Undefined if the budget allows it. */
+export function buffer(
   body: Body,
-  budget: HeldBudget,
+  budget: BufferBudget,
   bytes: Uint8Array,
   from: number,
   end: number,
@@ -56,10 +56,10 @@ export function hold(
   if (2 * length <= body.bytes.length) {
     if (body.from + length > body.bytes.length) moveToFront(body, body.bytes);
   } else if (body.from + length > body.bytes.length) {
-    // Grows with what came, never with what a prefix promises.
+    // Grows with the bytes received, never with the length in a prefix.
     const grown = Math.max(length, 2 * body.bytes.length);
     const more = grown - body.bytes.length;
-    if (more > budget.leftBytes) return TOO_MUCH_HELD;
+    if (more > budget.leftBytes) return BUFFER_FULL;
     budget.leftBytes -= more;
     moveToFront(body, new Uint8Array(grown));
   }
@@ -68,15 +68,15 @@ export function hold(
   return undefined;
 }
 
-/** Gives the memory of a body back. */
-export function letGo(body: Body, budget: HeldBudget): void {
+/** Returns the memory of a body to the budget. */
+export function release(body: Body, budget: BufferBudget): void {
   budget.leftBytes += body.bytes.length;
   body.bytes = new Uint8Array(0);
   body.from = 0;
   body.length = 0;
 }
 
-/** Cuts `count` bytes off the front, without a copy: `hold` moves the rest when at least half of the memory is free. */
+/** Cuts `count` bytes off the front without a copy: `buffer` moves the rest once at least half of the memory is free. */
 export function dropFront(body: Body, count: number): void {
   body.from += count;
   body.length -= count;
@@ -88,7 +88,7 @@ function moveToFront(body: Body, bytes: Uint8Array): void {
   body.from = 0;
 }
 
-/** What is wrong with the prefix at the front of a body; undefined when nothing, or when it is not complete. */
+/** Why the prefix at the front of a body is invalid; undefined if it is valid or incomplete. */
 export function prefixFault(body: Body, maxBytes: number): GrpcStatus | undefined {
   if (body.length < PREFIX_BYTES) return undefined;
   const flag = body.bytes[body.from] as number;
@@ -104,7 +104,7 @@ export function tooLarge(length: number, maxBytes: number): GrpcStatus {
   return grpcStatus(StatusCode.resourceExhausted, message);
 }
 
-const TOO_MUCH_HELD = grpcStatus(
+const BUFFER_FULL = grpcStatus(
   StatusCode.resourceExhausted,
   'too many unfinished messages on this connection',
 );

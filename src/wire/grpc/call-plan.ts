@@ -1,16 +1,15 @@
 import type { HeaderList } from '../http2/api';
-import { ACCEPTED_ENCODINGS, refusalBlock } from './blocks';
+import { ACCEPTED_ENCODINGS, rejectionBlock } from './responses';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
-import { parseTimeout } from './timeout';
 
-/** What a method must say of itself; the owner adds its own. */
+/** What this layer needs to know of a method; the owner adds its own. */
 export interface GrpcMethod {
-  /** `one`: exactly one message, handed on when the request is complete. `many`: each as it comes. */
+  /** `one`: exactly one message, emitted when the request is complete. `many`: each as it arrives. */
   readonly requests: 'one' | 'many';
 }
 
-/** What a header list says about a call. */
-export type CallPlan<M> = AcceptedCall<M> | RefusedCall;
+/** What follows from the header list of a call. */
+export type CallPlan<M> = AcceptedCall<M> | RejectedCall;
 
 export interface AcceptedCall<M> {
   readonly method: M;
@@ -20,11 +19,11 @@ export interface AcceptedCall<M> {
   readonly block: undefined;
 }
 
-export interface RefusedCall {
-  /** The whole answer. */
+export interface RejectedCall {
+  /** The whole response. */
   readonly block: Uint8Array;
-  /** It is no gRPC call. A caller of gRPC may wait for the answer before it ends its request; others do not. */
-  readonly isForeign: boolean;
+  /** Not a gRPC call. A gRPC client may wait for the response before it ends its request; others do not. */
+  readonly isNotGrpc: boolean;
 }
 
 interface CallFields {
@@ -42,14 +41,14 @@ export const READ_NAMES: ReadonlySet<string> = new Set([
   'grpc-encoding',
 ]);
 
-/** The same and more; to be made once, for all connections. */
+/** The same and more; create it once, for all connections. */
 export function readNamesWith(more: readonly string[]): ReadonlySet<string> {
   return new Set([...READ_NAMES, ...more]);
 }
 
 /**
- * Reads header lists. A repeated block brings its plan with it; a list that differs from the one before only in fields
- * that mean nothing here (`traceparent`) gets the plan of that one.
+ * Plans calls by their header lists. A repeated list has its plan as `memo`; a list that differs from the one before only in
+ * fields that are not read here (`traceparent`) shares the plan of that one.
  */
 export function createPlanner<M>(
   methods: ReadonlyMap<string, M>,
@@ -58,7 +57,7 @@ export function createPlanner<M>(
   let before = noFields();
   let plan: CallPlan<M> | undefined;
   return (headers) => {
-    // Nobody but this function writes the memo of a request's header list.
+    // Only this function writes the memo of a request's header list.
     const known = headers.memo as CallPlan<M> | undefined;
     if (known !== undefined) return known;
     readFields(headers, fields);
@@ -82,7 +81,7 @@ function readFields({ names, values }: HeaderList, fields: CallFields): void {
   for (let i = 0; i < names.length; i++) readField(names[i] as string, values[i] as string, fields);
 }
 
-/** A number is compared faster than a text: most fields are none of these lengths. */
+/** Compares lengths first, which is cheaper: most fields have none of these. */
 function readField(name: string, value: string, fields: CallFields): void {
   const { length } = name;
   if (length === 5 && name === ':path') fields.path = value;
@@ -105,39 +104,39 @@ function isSame(a: CallFields, b: CallFields): boolean {
 
 /**
  * The order of the checks and their status codes are grpc-go's. `te: trailers` may be missing, as there;
- * so may the subtype be any (`application/grpc+proto`): the message tells whether it is protobuf.
+ * any subtype is accepted (`application/grpc+proto`): decoding shows whether it is protobuf.
  */
 function makePlan<M>(fields: CallFields, methods: ReadonlyMap<string, M>): CallPlan<M> {
   const { httpMethod, path, contentType, timeout, encoding } = fields;
   if (!/^application\/grpc($|[+;])/i.test(contentType)) {
     const message = `invalid gRPC request content-type "${shown(contentType)}"`;
-    return refused(grpcStatus(StatusCode.invalidArgument, message), 415);
+    return rejected(grpcStatus(StatusCode.invalidArgument, message), 415);
   }
   if (httpMethod !== 'POST') {
     const status = grpcStatus(StatusCode.internal, 'a gRPC call is a POST');
-    return refused(status, 405, ['allow', 'POST']);
+    return rejected(status, 405, ['allow', 'POST']);
   }
   const timeoutMs = timeout === undefined ? Infinity : parseTimeout(timeout);
   if (timeoutMs === undefined) {
     const message = `malformed grpc-timeout "${shown(timeout ?? '')}"`;
-    return refused(grpcStatus(StatusCode.internal, message), 200);
+    return rejected(grpcStatus(StatusCode.internal, message), 200);
   }
   const method = methods.get(path);
-  if (method === undefined) return refused(unknownMethod(path, methods), 200);
+  if (method === undefined) return rejected(unknownMethod(path, methods), 200);
   if (encoding !== 'identity' && encoding !== 'gzip') {
     const message = `grpc-encoding "${shown(encoding)}" is not one of ${ACCEPTED_ENCODINGS}`;
     const status = grpcStatus(StatusCode.unimplemented, message);
-    return refused(status, 200, ['grpc-accept-encoding', ACCEPTED_ENCODINGS]);
+    return rejected(status, 200, ['grpc-accept-encoding', ACCEPTED_ENCODINGS]);
   }
   return { method, timeoutMs, isGzip: encoding === 'gzip', block: undefined };
 }
 
-function refused(
+function rejected(
   status: GrpcStatus,
   httpStatus: number,
   ...more: readonly (readonly [string, string])[]
-): RefusedCall {
-  return { block: refusalBlock(httpStatus, status, more), isForeign: httpStatus !== 200 };
+): RejectedCall {
+  return { block: rejectionBlock(httpStatus, status, more), isNotGrpc: httpStatus !== 200 };
 }
 
 function unknownMethod(path: string, methods: ReadonlyMap<string, unknown>): GrpcStatus {
@@ -152,7 +151,32 @@ function unknownMethod(path: string, methods: ReadonlyMap<string, unknown>): Grp
   return grpcStatus(StatusCode.unimplemented, message);
 }
 
-/** What a caller sent, short enough for a header. */
+/** What a client sent, cut to a length that fits a header. */
 function shown(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1_000,
+  m: 1,
+  u: 0.001,
+  n: 0.000_001,
+};
+
+const MAX_DIGITS = 8;
+
+/** Reads `grpc-timeout` (at most eight digits and a unit) as milliseconds; undefined if it is invalid. */
+export function parseTimeout(text: string): number | undefined {
+  const digits = text.length - 1;
+  const unit = MILLISECONDS[text.charAt(digits)];
+  if (unit === undefined || digits < 1 || digits > MAX_DIGITS) return undefined;
+  let value = 0;
+  for (let i = 0; i < digits; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value * unit;
 }

@@ -4,67 +4,70 @@ import type { AcceptedCall } from './call-plan';
 
 /** One call of a connection. */
 export interface Call<M> {
-  readonly stream: Http2Stream<Call<M>>;
+  readonly stream: Http2Stream;
   readonly plan: AcceptedCall<M>;
-  /** Its place in the table; the owner's name for it. */
-  readonly ticket: number;
+  /** Its index in the table, by which the owner names it. */
+  readonly id: number;
   deadlineMs: number;
   /**
-   * `reading`: the request is not complete. `asked`: the owner has it. `answering`: the headers of the
-   * answer went out. `over`: answered, refused or cancelled; what still comes in is dropped.
+   * `reading`: the owner has had no event. `asked`: it has. `answering`: the headers of the response
+   * were sent. `over`: answered, rejected or cancelled; what still arrives is dropped.
    */
   phase: 'reading' | 'asked' | 'answering' | 'over';
   body: Body | undefined;
-  /** The request is complete, though messages of it may still wait to be handed on. */
+  /** The request is complete, though messages of it may still wait to be emitted. */
   ended: boolean;
-  /** What the owner made of the headers; undefined where it wants nothing of them. */
-  note: unknown;
+  /** What the owner created from the headers (`CreateCallContext`). */
+  context: unknown;
 }
+
+/** Time for a request to arrive, whatever its `grpc-timeout` (slow bodies). */
+export const MAX_REQUEST_MS = 60_000;
 
 const NONE: readonly never[] = [];
 
 /**
- * The calls of one connection by ticket: an array with a free list, which is cheaper than a map. A ticket
- * is given again only after `remove`.
+ * The calls of one connection by id: an array with a free list, which is cheaper than a map. An id is reused only after
+ * `remove`.
  */
 export class Calls<M> {
-  /** Not later than the earliest deadline of the calls; Infinity when none has one. */
+  /** Not later than the earliest deadline of the calls; Infinity if none has one. */
   nextDeadlineMs = Infinity;
   readonly #slots: (Call<M> | undefined)[] = [];
   readonly #free: number[] = [];
 
-  add(stream: Http2Stream<Call<M>>, plan: AcceptedCall<M>, deadlineMs: number): Call<M> {
-    const ticket = this.#free.pop() ?? this.#slots.length;
+  add(stream: Http2Stream, plan: AcceptedCall<M>, deadlineMs: number): Call<M> {
+    const id = this.#free.pop() ?? this.#slots.length;
     const call: Call<M> = {
       stream,
       plan,
-      ticket,
+      id,
       deadlineMs,
       phase: 'reading',
       body: undefined,
       ended: false,
-      note: undefined,
+      context: undefined,
     };
-    this.#slots[ticket] = call;
+    this.#slots[id] = call;
     if (deadlineMs < this.nextDeadlineMs) this.nextDeadlineMs = deadlineMs;
     return call;
   }
 
-  /** The call, which keeps its ticket; undefined when the ticket is free. */
-  get(ticket: number): Call<M> | undefined {
-    return this.#slots[ticket];
+  /** The call, which keeps its id; undefined if the id is free. */
+  get(id: number): Call<M> | undefined {
+    return this.#slots[id];
   }
 
-  /** Takes the call out; undefined when the ticket is free. */
-  remove(ticket: number): Call<M> | undefined {
-    const call = this.#slots[ticket];
+  /** Removes the call and frees its id; undefined if the id is free. */
+  remove(id: number): Call<M> | undefined {
+    const call = this.#slots[id];
     if (call === undefined) return undefined;
-    this.#slots[ticket] = undefined;
-    this.#free.push(ticket);
+    this.#slots[id] = undefined;
+    this.#free.push(id);
     return call;
   }
 
-  /** The calls that are not over and whose deadline has come. Costs nothing before the first deadline. */
+  /** The calls that are not over and whose deadline has passed. Costs nothing before the first deadline. */
   takeExpired(nowMs: number): readonly Call<M>[] {
     if (nowMs < this.nextDeadlineMs) return NONE;
     const expired: Call<M>[] = [];
@@ -80,4 +83,12 @@ export class Calls<M> {
   get size(): number {
     return this.#slots.length - this.#free.length;
   }
+}
+
+/** Replaces the deadline of the request, which is now complete enough for an event, by the call's own. */
+export function beforeFirstEvent<M>(call: Call<M>): void {
+  if (call.phase !== 'reading') return;
+  call.phase = 'asked';
+  const { timeoutMs } = call.plan;
+  if (timeoutMs > MAX_REQUEST_MS) call.deadlineMs += timeoutMs - MAX_REQUEST_MS;
 }

@@ -3,123 +3,95 @@ import type {
   Http2Connection,
   Http2Events,
   Http2Stream,
-  MessageWriter,
+  MessageEncoder,
 } from '../http2/api';
-import type { UnpackBounds } from '../unpacked-limit';
 import { createHttp2Connection } from '../http2/connection';
-import { ErrorCode } from '../http2/error-codes';
-import { createHeaderReader, type HeaderReader } from '../http2/hpack/header-reader';
-import type { GrpcConnection, GrpcEvents, NoteOf } from './api';
-import { ANSWER_HEADERS, OK_TRAILERS, trailersBlock } from './blocks';
-import { MAX_HELD_BYTES, PREFIX_BYTES, isOneMessage, letGo, type HeldBudget } from './body';
+import { ErrorCode } from '../http2/frames';
+import { createHeaderReader } from '../http2/hpack/header-reader';
+import type { CreateCallContext, GrpcConnection, GrpcDeps, GrpcEvents } from './api';
+import { isOneMessage, MAX_BUFFERED_BYTES, PREFIX_BYTES, release, type BufferBudget } from './body';
 import { createPlanner, READ_NAMES, type CallPlan, type GrpcMethod } from './call-plan';
-import { Calls, type Call } from './calls';
-import { framedCopy } from './framed';
-import type { Inflate } from './inflate';
+import { beforeFirstEvent, Calls, MAX_REQUEST_MS, type Call } from './calls';
+import { DeferredRejections } from './deferred-rejections';
 import { createReader, type Reader } from './reader';
-import { Refusals } from './refusals';
-import { StatusCode, grpcStatus, type GrpcStatus } from './status';
+import {
+  framedCopy,
+  OK_TRAILERS,
+  RESPONSE_HEADERS,
+  trailersBlock,
+  UNARY_BLOCKS,
+} from './responses';
+import { grpcStatus, StatusCode, type GrpcStatus } from './status';
 
-export interface GrpcDeps<M extends GrpcMethod> {
-  /** By path, `/package.Service/Method`. */
-  readonly methods: ReadonlyMap<string, M>;
-  readonly inflate: Inflate;
-  /** MAX_GRPC_MESSAGE_BYTES and MAX_UNPACK_RATIO. */
-  readonly bounds: UnpackBounds;
-  /** `createRefusalBlocks()`, one for all connections. */
-  readonly refusalBlock: (status: GrpcStatus) => Uint8Array;
-  readonly events: GrpcEvents<M>;
-  /** Undefined: nobody wants the headers. */
-  readonly noteOf?: NoteOf<M> | undefined;
-  /** One for all connections with these methods, of `readNamesWith`; by default one of its own. */
-  readonly headerReader?: HeaderReader | undefined;
-}
+/** Bytes of one call's messages that may wait for a client that does not read them. */
+export const MAX_QUEUED_RESPONSE_BYTES = 262_144;
+/** Pending output above which methods with many requests get no further message; gRPC-Go's write quota. */
+export const MAX_PENDING_RESPONSE_BYTES = 65_536;
 
-/** A request may take so long to arrive, whatever its `grpc-timeout` (slow bodies). */
-export const MAX_REQUEST_MS = 60_000;
-/** Octets of one call's messages that wait for a caller who does not read them. */
-export const MAX_QUEUED_ANSWER_BYTES = 262_144;
-
-/** Bytes of output from which on no message of a method with many requests is handed on; gRPC-Go's write quota. */
-export const MAX_PENDING_ANSWER_BYTES = 65_536;
-
-const FULL = grpcStatus(
-  StatusCode.resourceExhausted,
-  'the service holds too many bytes for its clients',
-);
-const EXPIRED = grpcStatus(
-  StatusCode.deadlineExceeded,
-  'the deadline passed before there was an answer',
-);
+const { resourceExhausted, deadlineExceeded } = StatusCode;
+const FULL = grpcStatus(resourceExhausted, 'the service holds too many bytes for its clients');
+const EXPIRED = grpcStatus(deadlineExceeded, 'the deadline passed before there was an answer');
 
 /** gRPC over a connection of our own engine. */
 export function createGrpcConnection<M extends GrpcMethod>(deps: GrpcDeps<M>): GrpcConnection {
   return new Connection(deps);
 }
 
-/** A class for the same reason as that of the connection below it. */
-class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Call<M>> {
-  readonly http2: Http2Connection<Call<M>>;
+/** A class for the same reason as the HTTP/2 connection. */
+class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
+  readonly http2: Http2Connection;
   readonly #events: GrpcEvents<M>;
-  readonly #refusalBlock: (status: GrpcStatus) => Uint8Array;
-  readonly #noteOf: NoteOf<M> | undefined;
+  readonly #rejectionBlock: (status: GrpcStatus) => Uint8Array;
+  readonly #createCallContext: CreateCallContext<M> | undefined;
   readonly #planCall: (headers: HeaderList) => CallPlan<M>;
   readonly #calls = new Calls<M>();
   readonly #maxMessageBytes: number;
-  readonly #maxHeldBytes: number;
-  readonly #budget: HeldBudget;
+  readonly #maxBufferedBytes: number;
+  readonly #budget: BufferBudget;
   readonly #reader: Reader<M>;
-  readonly #refusals: Refusals<Call<M>>;
-  /** Calls with many requests whose next message waits until their answers have left. */
+  readonly #rejections: DeferredRejections;
+  /** Calls with many requests whose next message waits until their responses have left. */
   readonly #waiting = new Set<Call<M>>();
   #nowMs = 0;
   #refusesCalls = false;
 
   constructor(deps: GrpcDeps<M>) {
-    const {
-      methods,
-      inflate,
-      bounds,
-      refusalBlock,
-      events,
-      noteOf,
-      headerReader = createHeaderReader(READ_NAMES),
-    } = deps;
+    const { bounds, events, headerReader = createHeaderReader(READ_NAMES) } = deps;
     this.#events = events;
     this.#maxMessageBytes = bounds.maxBytes;
-    this.#maxHeldBytes = Math.max(MAX_HELD_BYTES, 2 * bounds.maxBytes);
-    this.#budget = { leftBytes: this.#maxHeldBytes };
-    this.#refusalBlock = refusalBlock;
-    this.#noteOf = noteOf;
-    this.#planCall = createPlanner(methods);
+    this.#maxBufferedBytes = Math.max(MAX_BUFFERED_BYTES, 2 * bounds.maxBytes);
+    this.#budget = { leftBytes: this.#maxBufferedBytes };
+    this.#rejectionBlock = deps.rejectionBlock;
+    this.#createCallContext = deps.createCallContext;
+    this.#planCall = createPlanner(deps.methods);
     this.#reader = createReader({
-      inflate,
+      inflate: deps.inflate,
       bounds,
       budget: this.#budget,
       events,
       fail: (call, status) => {
         this.#failCall(call, status);
       },
-      onSeen,
-      mayHandOn: (call) => this.#mayHandOn(call),
+      beforeFirstEvent,
+      mayEmit: (call) => this.#mayEmit(call),
     });
     this.http2 = createHttp2Connection(this, { headerReader });
-    this.#refusals = new Refusals((stream, block) => {
+    this.#rejections = new DeferredRejections((stream, block) => {
       this.http2.sendHeaders(stream, block, true);
     });
   }
 
-  receive(bytes: Uint8Array, atMs: number, refuseCalls = false): void {
-    this.#nowMs = atMs;
+  receive(bytes: Uint8Array, nowMs: number, refuseCalls = false): void {
+    this.#nowMs = nowMs;
     this.#refusesCalls = refuseCalls;
-    this.http2.receive(bytes, atMs);
+    this.http2.receive(bytes, nowMs);
   }
 
   readOn(): void {
     if (this.#waiting.size === 0) return;
-    // A copy: a call that has its next answer waits again, for the next time.
+    // A copy: a call that has its next response waits again, for the next time.
     for (const call of [...this.#waiting]) {
-      if (this.http2.pendingOutputBytes > MAX_PENDING_ANSWER_BYTES) return;
+      if (this.http2.pendingOutputBytes > MAX_PENDING_RESPONSE_BYTES) return;
       if (this.http2.queuedBytes(call.stream) > 0) continue;
       this.#waiting.delete(call);
       this.#reader.readOn(call);
@@ -127,158 +99,154 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events<Ca
   }
 
   get heldBytes(): number {
-    const { pendingOutputBytes, queuedAnswerBytes } = this.http2;
-    return pendingOutputBytes + queuedAnswerBytes + this.#maxHeldBytes - this.#budget.leftBytes;
+    const { pendingOutputBytes, queuedResponseBytes } = this.http2;
+    return (
+      pendingOutputBytes + queuedResponseBytes + this.#maxBufferedBytes - this.#budget.leftBytes
+    );
   }
 
-  onRequest(stream: Http2Stream<Call<M>>, headers: HeaderList, endStream: boolean): void {
+  onRequest(stream: Http2Stream, headers: HeaderList, endStream: boolean): void {
     const plan = this.#planCall(headers);
     const latestMs = this.#nowMs + MAX_REQUEST_MS;
     if (plan.block !== undefined) {
-      if (plan.isForeign && !endStream) this.#refusals.add(stream, plan.block, latestMs);
+      if (plan.isNotGrpc && !endStream) this.#rejections.add(stream, plan.block, latestMs);
       else this.http2.sendHeaders(stream, plan.block, true);
       return;
     }
     if (this.#refusesCalls) {
-      this.http2.sendHeaders(stream, this.#refusalBlock(FULL), true);
+      this.http2.sendHeaders(stream, this.#rejectionBlock(FULL), true);
       return;
     }
     const deadlineMs = Math.min(this.#nowMs + plan.timeoutMs, latestMs);
     const call = this.#calls.add(stream, plan, deadlineMs);
     stream.user = call;
-    const noteOf = this.#noteOf;
-    if (noteOf !== undefined) call.note = noteOf(plan.method, headers);
+    call.context = this.#createCallContext?.(plan.method, headers);
     if (plan.timeoutMs === 0) this.#failCall(call, EXPIRED);
     else if (endStream) this.#reader.complete(call);
   }
 
   onData(
-    stream: Http2Stream<Call<M>>,
+    stream: Http2Stream,
     bytes: Uint8Array,
     start: number,
     end: number,
     endStream: boolean,
   ): void {
-    const call = stream.user;
-    if (call === undefined && endStream) this.#refusals.complete(stream);
+    const call = this.#callOf(stream);
+    if (call === undefined && endStream) this.#rejections.complete(stream);
     if (call === undefined || call.phase === 'over') return;
     const isShort = end - start <= PREFIX_BYTES + this.#maxMessageBytes;
     if (endStream && isShort && call.body === undefined && isOneMessage(bytes, start, end)) {
-      this.#reader.handOnly(call, bytes, start + PREFIX_BYTES, end);
+      this.#reader.takeOnly(call, bytes, start + PREFIX_BYTES, end);
     } else this.#reader.take(call, bytes, start, end, endStream);
   }
 
-  onTrailers(stream: Http2Stream<Call<M>>): void {
-    const call = stream.user;
-    if (call === undefined) this.#refusals.complete(stream);
+  onTrailers(stream: Http2Stream): void {
+    const call = this.#callOf(stream);
+    if (call === undefined) this.#rejections.complete(stream);
     else if (call.phase !== 'over') this.#reader.complete(call);
   }
 
-  onReset(stream: Http2Stream<Call<M>>): void {
-    const call = stream.user;
-    if (call === undefined) this.#refusals.forget(stream);
+  onReset(stream: Http2Stream): void {
+    const call = this.#callOf(stream);
+    if (call === undefined) this.#rejections.forget(stream);
     else if (call.phase !== 'over') this.#cancel(call);
   }
 
-  note(ticket: number): unknown {
-    return this.#calls.get(ticket)?.note;
+  callContext(callId: number): unknown {
+    return this.#calls.get(callId)?.context;
   }
 
-  answer<R>(ticket: number, message: R, maxBytes: number, write: MessageWriter<R>): void {
-    const call = this.#end(ticket);
+  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): void {
+    const call = this.#end(callId);
     if (call === undefined) return;
     call.phase = 'over';
-    const { http2 } = this;
-    http2.sendUnaryMessage(call.stream, ANSWER_HEADERS, message, maxBytes, write, OK_TRAILERS);
+    this.http2.sendUnary(call.stream, UNARY_BLOCKS, message, encoder);
   }
 
-  send(ticket: number, message: Uint8Array): void {
-    const call = this.#calls.get(ticket);
+  send(callId: number, message: Uint8Array): void {
+    const call = this.#calls.get(callId);
     if (call === undefined || call.phase === 'over') return;
     if (call.phase !== 'answering') {
       call.phase = 'answering';
-      this.http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
+      this.http2.sendHeaders(call.stream, RESPONSE_HEADERS, false);
     }
     this.http2.sendData(call.stream, framedCopy(message), false);
     if (call.plan.method.requests === 'many') this.#waiting.add(call);
-    if (this.http2.queuedBytes(call.stream) > MAX_QUEUED_ANSWER_BYTES) {
+    if (this.http2.queuedBytes(call.stream) > MAX_QUEUED_RESPONSE_BYTES) {
       this.http2.reset(call.stream, ErrorCode.enhanceYourCalm);
       this.#cancel(call);
     }
   }
 
-  finish(ticket: number): void {
-    const call = this.#end(ticket);
+  finish(callId: number): void {
+    const call = this.#end(callId);
     if (call === undefined) return;
-    if (call.phase !== 'answering') this.http2.sendHeaders(call.stream, ANSWER_HEADERS, false);
+    if (call.phase !== 'answering') this.http2.sendHeaders(call.stream, RESPONSE_HEADERS, false);
     this.#close(call);
     this.http2.sendHeaders(call.stream, OK_TRAILERS, true);
   }
 
-  fail(ticket: number, status: GrpcStatus): void {
-    const call = this.#end(ticket);
-    if (call !== undefined) this.#refuse(call, status);
+  fail(callId: number, status: GrpcStatus): void {
+    const call = this.#end(callId);
+    if (call !== undefined) this.#sendStatus(call, status);
   }
 
-  expire(atMs: number): void {
-    for (const call of this.#calls.takeExpired(atMs)) this.#failCall(call, EXPIRED);
-    this.#refusals.expire(atMs);
+  expire(nowMs: number): void {
+    for (const call of this.#calls.takeExpired(nowMs)) this.#failCall(call, EXPIRED);
+    this.#rejections.expire(nowMs);
   }
 
   get nextDeadlineMs(): number {
-    return Math.min(this.#calls.nextDeadlineMs, this.#refusals.nextDeadlineMs);
+    return Math.min(this.#calls.nextDeadlineMs, this.#rejections.nextDeadlineMs);
   }
 
   get openCalls(): number {
     return this.#calls.size;
   }
 
-  /** Takes the ticket back; answers the call when there is still somebody to tell. */
-  #end(ticket: number): Call<M> | undefined {
-    const call = this.#calls.remove(ticket);
+  /** The call of a stream, undefined if it was rejected; only `onRequest` sets `user`. */
+  #callOf(stream: Http2Stream): Call<M> | undefined {
+    return stream.user as Call<M> | undefined;
+  }
+
+  /** Frees the call id; returns the call if it can still be answered. */
+  #end(callId: number): Call<M> | undefined {
+    const call = this.#calls.remove(callId);
     return call?.phase === 'over' ? undefined : call;
   }
 
-  /** From here on the call gets nothing more. A call that the owner never saw gives its ticket back. */
+  /** Drops what the call holds. Frees the id of a call without events, and then returns true. */
   #close(call: Call<M>): boolean {
     const isUnseen = call.phase === 'reading';
     call.phase = 'over';
-    if (call.body !== undefined) letGo(call.body, this.#budget);
-    if (isUnseen) this.#calls.remove(call.ticket);
+    if (call.body !== undefined) release(call.body, this.#budget);
+    if (isUnseen) this.#calls.remove(call.id);
     if (this.#waiting.size > 0) this.#waiting.delete(call);
     return isUnseen;
   }
 
-  #mayHandOn(call: Call<M>): boolean {
+  #mayEmit(call: Call<M>): boolean {
     if (this.#waiting.has(call)) return false;
-    if (this.http2.pendingOutputBytes <= MAX_PENDING_ANSWER_BYTES) return true;
+    if (this.http2.pendingOutputBytes <= MAX_PENDING_RESPONSE_BYTES) return true;
     this.#waiting.add(call);
     return false;
   }
 
-  #refuse(call: Call<M>, status: GrpcStatus): void {
-    const hasBegun = call.phase === 'answering';
-    this.#close(call);
-    const block = hasBegun ? trailersBlock(status) : this.#refusalBlock(status);
+  #sendStatus(call: Call<M>, status: GrpcStatus): boolean {
+    const block = call.phase === 'answering' ? trailersBlock(status) : this.#rejectionBlock(status);
+    const isUnseen = this.#close(call);
     this.http2.sendHeaders(call.stream, block, true);
+    return isUnseen;
   }
 
   #cancel(call: Call<M>): void {
-    if (!this.#close(call)) this.#events.onCancel(call.ticket, call.plan.method);
+    if (!this.#close(call)) this.#events.onCancel(call.id, call.plan.method);
   }
 
-  /** A call that ends by itself, not by its owner. */
+  /** Ends a call that its owner did not end. */
   #failCall(call: Call<M>, status: GrpcStatus): void {
-    const wasSeen = call.phase !== 'reading';
-    this.#refuse(call, status);
-    if (wasSeen) this.#events.onCancel(call.ticket, call.plan.method);
+    const isUnseen = this.#sendStatus(call, status);
+    if (!isUnseen) this.#events.onCancel(call.id, call.plan.method);
   }
-}
-
-/** The owner has it. Until now the deadline was not later than the request's own. */
-function onSeen<M>(call: Call<M>): void {
-  if (call.phase !== 'reading') return;
-  call.phase = 'asked';
-  const { timeoutMs } = call.plan;
-  if (timeoutMs > MAX_REQUEST_MS) call.deadlineMs += timeoutMs - MAX_REQUEST_MS;
 }

@@ -2,16 +2,13 @@ import { unpackedLimit, unpackReason, type UnpackBounds } from '../unpacked-limi
 import { tooLarge } from './body';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
-/**
- * Unpacks gzip. Answers `too-large` when more than `maxBytes` would come out (and stops there), and
- * undefined for what is no gzip.
- */
+/** Unpacks gzip. Returns `too-large` once more than `maxBytes` come out, and undefined for invalid gzip. */
 export type Inflate = (
   packed: Uint8Array,
   maxBytes: number,
 ) => Uint8Array | 'too-large' | undefined;
 
-/** Unpacks a compressed message; answers the status of the call when that cannot be. */
+/** Unpacks a compressed message, or returns the status that ends the call. */
 export function unpack(
   inflate: Inflate,
   isGzip: boolean,

@@ -2,42 +2,42 @@ import type { UnpackBounds } from '../unpacked-limit';
 import type { GrpcEvents } from './api';
 import {
   PREFIX_BYTES,
+  buffer,
   createBody,
   dropFront,
-  hold,
-  letGo,
+  release,
   messageLength,
   prefixFault,
   type Body,
-  type HeldBudget,
+  type BufferBudget,
 } from './body';
 import type { GrpcMethod } from './call-plan';
 import type { Call } from './calls';
 import { unpack, type Inflate } from './inflate';
 import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 
-/** Cuts the octets of requests into messages and hands them on. */
+/** Cuts the bytes of requests into messages and emits them. */
 export interface Reader<M> {
-  /** Octets of a request that is not one whole message in one piece. */
+  /** Takes bytes of a request that is not one whole message in one piece. */
   take(call: Call<M>, bytes: Uint8Array, start: number, end: number, endStream: boolean): void;
   /** The request is complete. */
   complete(call: Call<M>): void;
-  /** Goes on with messages that waited until `mayHandOn`. */
+  /** Emits messages that waited for `mayEmit`. */
   readOn(call: Call<M>): void;
-  /** A plain message, the only one of its request. */
-  handOnly(call: Call<M>, bytes: Uint8Array, start: number, end: number): void;
+  /** Takes an uncompressed message, the only one of its request. */
+  takeOnly(call: Call<M>, bytes: Uint8Array, start: number, end: number): void;
 }
 
 interface ReaderDeps<M> {
   readonly inflate: Inflate;
   readonly bounds: UnpackBounds;
-  readonly budget: HeldBudget;
+  readonly budget: BufferBudget;
   readonly events: GrpcEvents<M>;
   readonly fail: (call: Call<M>, status: GrpcStatus) => void;
-  /** Called before the first event of a call. */
-  readonly onSeen: (call: Call<M>) => void;
-  /** Whether a method with many requests takes the next one now; if not, `readOn` follows. */
-  readonly mayHandOn: (call: Call<M>) => boolean;
+  /** Called before each event of a call. */
+  readonly beforeFirstEvent: (call: Call<M>) => void;
+  /** Whether a method with many requests gets the next one now; if not, `readOn` follows. */
+  readonly mayEmit: (call: Call<M>) => boolean;
 }
 
 // gRPC's table of status codes calls a wrong number of requests UNIMPLEMENTED.
@@ -46,51 +46,51 @@ const NO_MESSAGE = grpcStatus(StatusCode.unimplemented, 'no message for a unary 
 const CUT_OFF = grpcStatus(StatusCode.internal, 'the request ended within a message');
 
 export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<M> {
-  const { inflate, bounds, budget, events, fail, onSeen, mayHandOn } = deps;
+  const { inflate, bounds, budget, events, fail, beforeFirstEvent, mayEmit } = deps;
 
-  const tell = (call: Call<M>, bytes: Uint8Array, start: number, end: number) => {
-    onSeen(call);
-    events.onMessage(call.ticket, call.plan.method, bytes, start, end);
+  const emit = (call: Call<M>, bytes: Uint8Array, start: number, end: number) => {
+    beforeFirstEvent(call);
+    events.onMessage(call.id, call.plan.method, bytes, start, end);
   };
 
-  const tellHalfClose = (call: Call<M>) => {
-    onSeen(call);
-    events.onHalfClose(call.ticket, call.plan.method);
+  const emitHalfClose = (call: Call<M>) => {
+    beforeFirstEvent(call);
+    events.onHalfClose(call.id, call.plan.method);
   };
 
-  /** Hands on the message at the front, unpacked where it has to be. */
-  const handOnFront = (call: Call<M>, bytes: Uint8Array, from: number, length: number) => {
+  /** Emits the message at the front, unpacked if it is compressed. */
+  const emitFront = (call: Call<M>, bytes: Uint8Array, from: number, length: number) => {
     const start = from + PREFIX_BYTES;
     if (bytes[from] === 0) {
-      tell(call, bytes, start, from + length);
+      emit(call, bytes, start, from + length);
       return;
     }
     const { isGzip } = call.plan;
     const plain = unpack(inflate, isGzip, bytes.subarray(start, from + length), bounds);
-    if (plain instanceof Uint8Array) tell(call, plain, 0, plain.length);
+    if (plain instanceof Uint8Array) emit(call, plain, 0, plain.length);
     else fail(call, plain);
   };
 
   const completeOne = (call: Call<M>, body: Body) => {
     if (body.length === 0) fail(call, NO_MESSAGE);
     else if (body.length < wholeLength(body)) fail(call, CUT_OFF);
-    else handOnFront(call, body.bytes, body.from, body.length);
-    letGo(body, budget);
+    else emitFront(call, body.bytes, body.from, body.length);
+    release(body, budget);
   };
 
   const completeMany = (call: Call<M>, body: Body) => {
     if (body.length > 0) fail(call, CUT_OFF);
-    else tellHalfClose(call);
+    else emitHalfClose(call);
   };
 
-  /** Hands on the complete messages at the front, as long as the call goes on and its answers leave; then the end. */
-  const handOnMany = (call: Call<M>, body: Body) => {
+  /** Emits the complete messages at the front while the call goes on and its responses leave; then the end. */
+  const emitMany = (call: Call<M>, body: Body) => {
     while (body.length >= wholeLength(body)) {
-      if (!mayHandOn(call)) return;
+      if (!mayEmit(call)) return;
       const { bytes, from } = body;
       const length = wholeLength(body);
       dropFront(body, length);
-      handOnFront(call, bytes, from, length);
+      emitFront(call, bytes, from, length);
       if (call.phase === 'over') return;
       const fault = prefixFault(body, bounds.maxBytes);
       if (fault !== undefined) {
@@ -98,7 +98,7 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
         return;
       }
     }
-    if (body.length === 0) letGo(body, budget);
+    if (body.length === 0) release(body, budget);
     if (call.ended) completeMany(call, body);
   };
 
@@ -106,33 +106,33 @@ export function createReader<M extends GrpcMethod>(deps: ReaderDeps<M>): Reader<
     const body = (call.body ??= createBody());
     call.ended = true;
     if (call.plan.method.requests === 'one') completeOne(call, body);
-    else handOnMany(call, body);
+    else emitMany(call, body);
   };
 
   const take: Reader<M>['take'] = (call, bytes, start, end, endStream) => {
     const body = (call.body ??= createBody());
     const isOne = call.plan.method.requests === 'one';
-    const fault = hold(body, budget, bytes, start, end) ?? prefixFault(body, bounds.maxBytes);
+    const fault = buffer(body, budget, bytes, start, end) ?? prefixFault(body, bounds.maxBytes);
     if (fault !== undefined) fail(call, fault);
     else if (isOne && body.length > wholeLength(body)) fail(call, TOO_MANY);
     else if (endStream) complete(call);
-    else if (!isOne) handOnMany(call, body);
+    else if (!isOne) emitMany(call, body);
   };
 
   return {
     take,
     complete,
     readOn(call) {
-      if (call.body !== undefined) handOnMany(call, call.body);
+      if (call.body !== undefined) emitMany(call, call.body);
     },
-    handOnly(call, bytes, start, end) {
-      if (call.plan.method.requests === 'one') tell(call, bytes, start, end);
+    takeOnly(call, bytes, start, end) {
+      if (call.plan.method.requests === 'one') emit(call, bytes, start, end);
       else take(call, bytes, start - PREFIX_BYTES, end, true);
     },
   };
 }
 
-/** Where the message at the front of a body ends; Infinity while that is not known. */
+/** The length of the message at the front of a body with its prefix; Infinity if the prefix is incomplete. */
 function wholeLength(body: Body): number {
   return body.length < PREFIX_BYTES
     ? Infinity

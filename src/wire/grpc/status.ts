@@ -1,27 +1,34 @@
 /** The gRPC status codes in use here (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
 export const StatusCode = {
   ok: 0,
-  cancelled: 1,
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
   resourceExhausted: 8,
   unimplemented: 12,
   internal: 13,
+  unavailable: 14,
 } as const;
 
-/** How a call ends when it gets no answer. */
+/** How a call ends without a response. */
 export interface GrpcStatus {
   readonly code: number;
   readonly message: string;
 }
 
+/** The message travels in a header: the client's header limit would refuse longer ones. */
+const MAX_MESSAGE_LENGTH = 1024;
+
 export function grpcStatus(code: number, message: string): GrpcStatus {
-  return { code, message };
+  if (message.length <= MAX_MESSAGE_LENGTH) return { code, message };
+  // Half a surrogate pair cannot be percent-encoded.
+  const cut = message.slice(0, MAX_MESSAGE_LENGTH).replace(/[\uD800-\uDBFF]$/, '');
+  return { code, message: `${cut}…` };
 }
 
 const encoder = new TextEncoder();
 
-/** A message as `grpc-message` carries it: UTF-8, everything but space to tilde, and `%`, as %XX. */
+/** Encodes a message for `grpc-message`: the UTF-8 of everything but space to tilde, and of `%`, as %XX. */
 export function percentEncode(message: string): string {
   if (/^[ -$&-~]*$/.test(message)) return message;
   let encoded = '';

@@ -1,36 +1,36 @@
-/** How a stream went, as far as we remember (RFC 9113 §5.1, "closed"). */
-export const Ending = {
-  /** Skipped by the peer, which closes it without a word. */
+/** How a stream closed, as far as we remember (RFC 9113 §5.1, "closed"). */
+export const CloseReason = {
+  /** Skipped by the peer, which closes it implicitly. */
   neverOpened: 0,
-  /** Both sides said END_STREAM. */
+  /** Both sides sent END_STREAM. */
   ended: 1,
   resetByPeer: 2,
-  /** Reset or ignored by us: frames that were under way are no fault. */
+  /** Reset or ignored by us: frames that were in flight are legal. */
   resetByUs: 3,
   /** Too long ago. */
   forgotten: 4,
 } as const;
 
-/** The endings of the last streams: a ring by id, so that a newer stream takes the place of an old one. */
+/** The close reasons of the latest streams: a ring by id, in which newer streams overwrite older ones. */
 export interface ClosedStreams {
   ids: Int32Array;
-  endings: Uint8Array;
+  reasons: Uint8Array;
 }
 
-const FEWEST = 32;
-const MOST = 2048;
+const MIN_SLOTS = 32;
+const MAX_SLOTS = 2048;
 
 export function createClosedStreams(): ClosedStreams {
-  return { ids: new Int32Array(FEWEST), endings: new Uint8Array(FEWEST) };
+  return { ids: new Int32Array(MIN_SLOTS), reasons: new Uint8Array(MIN_SLOTS) };
 }
 
-export function rememberEnding(closed: ClosedStreams, id: number, ending: number): void {
-  // An ending is given up only at full width: one that was lost before would look like none after widening.
-  while (isTaken(closed, id) && closed.ids.length < MOST) widen(closed);
+export function rememberClosed(closed: ClosedStreams, id: number, reason: number): void {
+  // Overwrites only at full width: a reason lost before would look like `neverOpened` after widening.
+  while (isTaken(closed, id) && closed.ids.length < MAX_SLOTS) widen(closed);
   const slot = slotOf(closed, id);
   if ((closed.ids[slot] ?? 0) > id) return;
   closed.ids[slot] = id;
-  closed.endings[slot] = ending;
+  closed.reasons[slot] = reason;
 }
 
 function isTaken(closed: ClosedStreams, id: number): boolean {
@@ -39,12 +39,12 @@ function isTaken(closed: ClosedStreams, id: number): boolean {
 }
 
 /** For an id that is not above the highest one seen, and not open. */
-export function endingOf(closed: ClosedStreams, id: number): number {
+export function closeReasonOf(closed: ClosedStreams, id: number): number {
   const slot = slotOf(closed, id);
   const known = closed.ids[slot] ?? 0;
-  if (known === id) return closed.endings[slot] ?? Ending.forgotten;
-  // A place goes to the younger stream: a younger one there may hide this one, an older one cannot.
-  return known > id ? Ending.forgotten : Ending.neverOpened;
+  if (known === id) return closed.reasons[slot] ?? CloseReason.forgotten;
+  // Newer streams overwrite older ones: a newer id in the slot may hide this one, an older id cannot.
+  return known > id ? CloseReason.forgotten : CloseReason.neverOpened;
 }
 
 function slotOf(closed: ClosedStreams, id: number): number {
@@ -54,8 +54,8 @@ function slotOf(closed: ClosedStreams, id: number): number {
 function widen(closed: ClosedStreams): void {
   const old = { ...closed };
   closed.ids = new Int32Array(old.ids.length * 4);
-  closed.endings = new Uint8Array(old.ids.length * 4);
+  closed.reasons = new Uint8Array(old.ids.length * 4);
   old.ids.forEach((id, slot) => {
-    if (id !== 0) rememberEnding(closed, id, old.endings[slot] ?? Ending.forgotten);
+    if (id !== 0) rememberClosed(closed, id, old.reasons[slot] ?? CloseReason.forgotten);
   });
 }

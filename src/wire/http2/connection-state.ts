@@ -1,6 +1,7 @@
+import { NO_BYTES } from '../bytes';
 import type { Http2Events, Http2Failure, Http2Options, Http2Stream } from './api';
 import {
-  createAllowance,
+  createTokenBucket,
   EMPTY_FRAMES,
   IGNORED_FRAMES,
   PINGS,
@@ -9,7 +10,7 @@ import {
   RESETS,
   SETTINGS_FRAMES,
   WINDOW_UPDATES,
-  type Allowance,
+  type TokenBucket,
 } from './budgets';
 import { createClosedStreams, type ClosedStreams } from './closed-streams';
 import { MAX_STREAM_ID } from './frames';
@@ -21,41 +22,41 @@ import { createStreamTable, type StreamTable } from './stream-table';
 export const INITIAL_WINDOW_BYTES = 65_535;
 export const MAX_WINDOW_BYTES = 0x7fffffff;
 
-/** What a stream could not send yet. */
-export interface QueuedAnswer {
-  /** Octets of DATA, from `at` of the first piece on. */
+/** The part of a response that waits for a window. */
+export interface QueuedResponse {
+  /** Bytes of DATA, from `at` of the first piece on. */
   readonly pieces: Uint8Array[];
   at: number;
   bytes: number;
   /** The block of the trailing HEADERS, which end the stream. */
   trailers: Uint8Array | undefined;
-  /** The last octet of DATA ends the stream. */
+  /** The last byte of DATA ends the stream. */
   endsWithData: boolean;
   readonly sinceMs: number;
 }
 
-export interface StreamState<S> extends Http2Stream<S> {
+export interface StreamState extends Http2Stream {
   closed: boolean;
-  /** END_STREAM came. */
-  remoteEnded: boolean;
-  /** The answer's end was handed to us, though it may be queued: nothing more is taken. */
-  answered: boolean;
-  /** The window for what we send, less the peer's current initial window (RFC 9113 §6.9.2). */
-  sendCredit: number;
+  /** The peer sent END_STREAM. */
+  remoteClosed: boolean;
+  /** The owner sent the end of the response, which may still be queued: nothing more is accepted. */
+  localClosed: boolean;
+  /** The window for what we send, minus the peer's current initial window (RFC 9113 §6.9.2). */
+  sendWindowDelta: number;
   receiveWindow: number;
-  /** Octets taken since the last WINDOW_UPDATE. */
-  taken: number;
-  /** What content-length promised, or -1. */
+  /** Bytes received since the last WINDOW_UPDATE. */
+  consumed: number;
+  /** The value of content-length, or -1. */
   contentLength: number;
   bodyBytes: number;
   readonly openedAtMs: number;
-  queued: QueuedAnswer | undefined;
+  queued: QueuedResponse | undefined;
 }
 
 export const Phase = { preface: 0, settings: 1, open: 2, closed: 3 } as const;
 
-/** HEADERS whose CONTINUATIONs have not all come yet (RFC 9113 §6.10). */
-export interface OpenBlock {
+/** HEADERS whose CONTINUATIONs have not all arrived (RFC 9113 §6.10). */
+export interface PendingHeaders {
   readonly streamId: number;
   readonly endStream: boolean;
   readonly dependsOnItself: boolean;
@@ -66,46 +67,46 @@ export interface OpenBlock {
 }
 
 /** What is left of each budget (budgets.ts). */
-export interface Allowances {
-  readonly rapidResets: Allowance;
-  readonly resets: Allowance;
-  readonly provokedResets: Allowance;
-  readonly pings: Allowance;
-  readonly settings: Allowance;
-  readonly emptyFrames: Allowance;
-  readonly windowUpdates: Allowance;
-  readonly ignoredFrames: Allowance;
+export interface TokenBuckets {
+  readonly rapidResets: TokenBucket;
+  readonly resets: TokenBucket;
+  readonly provokedResets: TokenBucket;
+  readonly pings: TokenBucket;
+  readonly settings: TokenBucket;
+  readonly emptyFrames: TokenBucket;
+  readonly windowUpdates: TokenBucket;
+  readonly ignoredFrames: TokenBucket;
 }
 
-/** All that there is to know about one connection. The functions beside this file move it. */
-export interface ConnectionState<S> {
-  readonly events: Http2Events<S>;
+/** The state of one connection, changed by the functions of the files in this folder. */
+export interface ConnectionState {
+  readonly events: Http2Events;
   readonly options: Http2Options;
   phase: number;
   /** Whole milliseconds since `startMs`: small integers, cheap to keep per stream. */
   nowMs: number;
   startMs: number | undefined;
 
-  /** The beginning of a frame (or of the preface) whose end has not come yet. */
-  tail: Uint8Array;
-  tailLength: number;
-  tailSinceMs: number;
-  openBlock: OpenBlock | undefined;
+  /** The beginning of a frame (or of the preface) whose end has not arrived. */
+  partialFrame: Uint8Array;
+  partialLength: number;
+  partialSinceMs: number;
+  pendingHeaders: PendingHeaders | undefined;
 
   readonly decoder: HpackDecoder;
-  readonly streams: StreamTable<StreamState<S>>;
+  readonly streams: StreamTable<StreamState>;
   readonly closedStreams: ClosedStreams;
   /** Ids above are idle (RFC 9113 §5.1.1). */
   highestSeenId: number;
-  /** The last stream that we took on: what GOAWAY tells. */
+  /** The last stream that we accepted, as GOAWAY reports it. */
   lastTakenId: number;
   /** After the last GOAWAY: streams above are ignored. */
   ignoreAboveId: number;
   requestCount: number;
-  /** Answers that went out whole. */
-  answerCount: number;
+  /** Responses sent to their end. */
+  responseCount: number;
 
-  /** The peer's preface and its SETTINGS have come. */
+  /** The peer's preface and its SETTINGS have arrived. */
   prefaceReceived: boolean;
   settingsAcked: boolean;
   draining: boolean;
@@ -115,55 +116,50 @@ export interface ConnectionState<S> {
 
   sendWindow: number;
   peerInitialWindow: number;
-  /** The peer shrank our header table: our next block must say that we use none (RFC 7541 §4.2). */
+  /** The peer shrank our header table: our next block must reduce it to zero (RFC 7541 §4.2). */
   owesSizeUpdate: boolean;
-  /** We have said so, or are about to. */
+  /** The table was reduced to zero, or is about to be. */
   tableAbandoned: boolean;
-  readonly waitingForStream: Set<StreamState<S>>;
-  readonly waitingForConnection: Set<StreamState<S>>;
+  readonly waitingForStream: Set<StreamState>;
+  readonly waitingForConnection: Set<StreamState>;
   queuedBytes: number;
-  /** More was to be queued than MAX_QUEUED_BYTES. */
-  queueOverflown: boolean;
+  /** The owner sent more than MAX_QUEUED_BYTES allows. */
+  queueOverflowed: boolean;
 
   receiveWindow: number;
-  taken: number;
-  /** WINDOW_UPDATEs in the output that nobody has taken yet. */
-  granted: number;
+  consumed: number;
+  /** Bytes of the WINDOW_UPDATEs that are still in the output. */
+  pendingUpdate: number;
 
   readonly output: Output;
   /** Replies since the last `takeOutput`. */
   waitingReplies: number;
-  readonly allowances: Allowances;
+  readonly buckets: TokenBuckets;
 }
 
-const NO_OCTETS = new Uint8Array(0);
-
-export function createConnectionState<S>(
-  events: Http2Events<S>,
-  options: Http2Options,
-): ConnectionState<S> {
+export function createConnectionState(events: Http2Events, options: Http2Options): ConnectionState {
   return {
     events,
     options,
     phase: Phase.preface,
     nowMs: 0,
     startMs: undefined,
-    tail: NO_OCTETS,
-    tailLength: 0,
-    tailSinceMs: 0,
-    openBlock: undefined,
+    partialFrame: NO_BYTES,
+    partialLength: 0,
+    partialSinceMs: 0,
+    pendingHeaders: undefined,
     decoder: createHpackDecoder(
       options.maxHeaderListBytes,
       options.cacheHeaderBlocks,
       options.headerReader,
     ),
-    streams: createStreamTable<StreamState<S>>(),
+    streams: createStreamTable<StreamState>(),
     closedStreams: createClosedStreams(),
     highestSeenId: 0,
     lastTakenId: 0,
     ignoreAboveId: MAX_STREAM_ID,
     requestCount: 0,
-    answerCount: 0,
+    responseCount: 0,
     prefaceReceived: false,
     settingsAcked: false,
     draining: false,
@@ -177,25 +173,25 @@ export function createConnectionState<S>(
     waitingForStream: new Set(),
     waitingForConnection: new Set(),
     queuedBytes: 0,
-    queueOverflown: false,
+    queueOverflowed: false,
     receiveWindow: Math.max(options.connectionWindowBytes, INITIAL_WINDOW_BYTES),
-    taken: 0,
-    granted: 0,
+    consumed: 0,
+    pendingUpdate: 0,
     output: createOutput(),
     waitingReplies: 0,
-    allowances: createAllowances(),
+    buckets: createTokenBuckets(),
   };
 }
 
-function createAllowances(): Allowances {
+function createTokenBuckets(): TokenBuckets {
   return {
-    rapidResets: createAllowance(RAPID_RESETS),
-    resets: createAllowance(RESETS),
-    provokedResets: createAllowance(PROVOKED_RESETS),
-    pings: createAllowance(PINGS),
-    settings: createAllowance(SETTINGS_FRAMES),
-    emptyFrames: createAllowance(EMPTY_FRAMES),
-    windowUpdates: createAllowance(WINDOW_UPDATES),
-    ignoredFrames: createAllowance(IGNORED_FRAMES),
+    rapidResets: createTokenBucket(RAPID_RESETS),
+    resets: createTokenBucket(RESETS),
+    provokedResets: createTokenBucket(PROVOKED_RESETS),
+    pings: createTokenBucket(PINGS),
+    settings: createTokenBucket(SETTINGS_FRAMES),
+    emptyFrames: createTokenBucket(EMPTY_FRAMES),
+    windowUpdates: createTokenBucket(WINDOW_UPDATES),
+    ignoredFrames: createTokenBucket(IGNORED_FRAMES),
   };
 }

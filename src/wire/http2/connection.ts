@@ -1,10 +1,12 @@
+import { forgetChunk } from '../byte-key';
 import type {
   Http2Connection,
   Http2Events,
   Http2Failure,
   Http2Options,
   Http2Stream,
-  MessageWriter,
+  MessageEncoder,
+  UnaryBlocks,
 } from './api';
 import {
   createConnectionState,
@@ -14,16 +16,15 @@ import {
   type StreamState,
 } from './connection-state';
 import { finishDrain, sendPing, startDrain } from './drain';
-import { ErrorCode } from './error-codes';
-import { abandonStreams, endConnection, failConnection, failOverQueue } from './failures';
+import { abandonStreams, endConnection, failConnection, failOnOverflow } from './errors';
 import { endStalledStreams } from './flow-control';
-import { CONNECTION_STREAM } from './frames';
-import { relaxOutput, releasePiece, takePiece } from './output';
-import { grantTaken } from './receive-data';
+import { CONNECTION_STREAM, ErrorCode } from './frames';
+import { recycle, shrink, takeChunk } from './output';
 import { endSlowFrame, receiveBytes } from './receive';
-import { writeSettings, writeWindowUpdate } from './replies';
-import { resetStream, sendData, sendHeaders, sendUnary, sendUnaryMessage } from './sending';
+import { applyWindowUpdates } from './receive-data';
+import { resetStream, sendData, sendHeaders, sendUnary } from './send';
 import { encodeSettings } from './settings';
+import { writeSettings, writeWindowUpdate } from './write-frames';
 
 export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   maxConcurrentStreams: 1024,
@@ -35,24 +36,24 @@ export const DEFAULT_HTTP2_OPTIONS: Http2Options = {
   headerReader: undefined,
 };
 
-/** A connection that has just been accepted. Our SETTINGS wait in `takeOutput` at once. */
-export function createHttp2Connection<S>(
-  events: Http2Events<S>,
+/** A new connection, with our SETTINGS already in its output. */
+export function createHttp2Connection(
+  events: Http2Events,
   options: Partial<Http2Options> = {},
-): Http2Connection<S> {
+): Http2Connection {
   const state = createConnectionState(events, { ...DEFAULT_HTTP2_OPTIONS, ...options });
-  greet(state);
+  sendPreface(state);
   return new Connection(state);
 }
 
 /**
- * A class where there are thousands of one kind: an object literal with getters gets a shape of its own each time, so
- * that code which meets more than four connections would look every property up by its name.
+ * A class, as there are thousands of them: each object literal with getters gets a hidden class of its own, so that code
+ * which meets more than four connections would look up every property by its name.
  */
-class Connection<S> implements Http2Connection<S> {
-  readonly #state: ConnectionState<S>;
+class Connection implements Http2Connection {
+  readonly #state: ConnectionState;
 
-  constructor(state: ConnectionState<S>) {
+  constructor(state: ConnectionState) {
     this.#state = state;
   }
 
@@ -60,62 +61,51 @@ class Connection<S> implements Http2Connection<S> {
     const state = this.#state;
     setTime(state, nowMs);
     try {
-      if (!failOverQueue(state)) receiveBytes(state, bytes);
+      if (!failOnOverflow(state)) receiveBytes(state, bytes);
     } catch (cause) {
       failInside(state, cause);
     }
+    forgetChunk();
   }
 
   tick(nowMs: number): void {
     const state = this.#state;
     setTime(state, nowMs);
     try {
-      if (!failOverQueue(state)) endStalledStreams(state);
+      if (!failOnOverflow(state)) endStalledStreams(state);
       endSlowFrame(state);
     } catch (cause) {
       failInside(state, cause);
     }
-    relaxOutput(state.output);
+    shrink(state.output);
   }
 
   connectionLost(): void {
     if (this.#state.phase !== Phase.closed) abandonStreams(this.#state, ErrorCode.cancel);
   }
 
-  sendHeaders(stream: Http2Stream<S>, block: Uint8Array, endStream: boolean): void {
+  sendHeaders(stream: Http2Stream, block: Uint8Array, endStream: boolean): void {
     sendHeaders(this.#state, own(stream), block, endStream);
   }
 
-  sendData(stream: Http2Stream<S>, bytes: Uint8Array, endStream: boolean): void {
+  sendData(stream: Http2Stream, bytes: Uint8Array, endStream: boolean): void {
     sendData(this.#state, own(stream), bytes, endStream);
   }
 
-  sendUnary(
-    stream: Http2Stream<S>,
-    headersBlock: Uint8Array,
-    data: Uint8Array,
-    trailersBlock: Uint8Array,
-  ): void {
-    sendUnary(this.#state, own(stream), headersBlock, data, trailersBlock);
-  }
-
-  sendUnaryMessage<M>(
-    stream: Http2Stream<S>,
-    headersBlock: Uint8Array,
+  sendUnary<M>(
+    stream: Http2Stream,
+    blocks: UnaryBlocks,
     message: M,
-    maxBytes: number,
-    write: MessageWriter<M>,
-    trailersBlock: Uint8Array,
+    encoder: MessageEncoder<M>,
   ): void {
-    const state = this.#state;
-    sendUnaryMessage(state, own(stream), headersBlock, message, maxBytes, write, trailersBlock);
+    sendUnary(this.#state, own(stream), blocks, message, encoder);
   }
 
-  reset(stream: Http2Stream<S>, errorCode: number): void {
+  reset(stream: Http2Stream, errorCode: number): void {
     resetStream(this.#state, own(stream), errorCode);
   }
 
-  queuedBytes(stream: Http2Stream<S>): number {
+  queuedBytes(stream: Http2Stream): number {
     return own(stream).queued?.bytes ?? 0;
   }
 
@@ -137,12 +127,12 @@ class Connection<S> implements Http2Connection<S> {
 
   takeOutput(): Uint8Array | undefined {
     this.#state.waitingReplies = 0;
-    grantTaken(this.#state);
-    return takePiece(this.#state.output);
+    applyWindowUpdates(this.#state);
+    return takeChunk(this.#state.output);
   }
 
   releaseOutput(piece: Uint8Array): void {
-    releasePiece(this.#state.output, piece);
+    recycle(this.#state.output, piece);
   }
 
   get pendingOutputBytes(): number {
@@ -150,7 +140,7 @@ class Connection<S> implements Http2Connection<S> {
     return output.end - output.start;
   }
 
-  get queuedAnswerBytes(): number {
+  get queuedResponseBytes(): number {
     return this.#state.queuedBytes;
   }
 
@@ -193,28 +183,28 @@ class Connection<S> implements Http2Connection<S> {
 }
 
 /** Our preface: SETTINGS, and the connection's window, which SETTINGS cannot widen (RFC 9113 §3.4, §6.9.2). */
-function greet<S>(connection: ConnectionState<S>): void {
+function sendPreface(connection: ConnectionState): void {
   writeSettings(connection, encodeSettings(connection.options));
   const wider = connection.options.connectionWindowBytes - INITIAL_WINDOW_BYTES;
   if (wider > 0) writeWindowUpdate(connection, CONNECTION_STREAM, wider);
 }
 
-/** The owner's streams are all of our making. */
-function own<S>(stream: Http2Stream<S>): StreamState<S> {
-  return stream as StreamState<S>;
+/** All streams of the owner were created here. */
+function own(stream: Http2Stream): StreamState {
+  return stream as StreamState;
 }
 
-function setTime<S>(connection: ConnectionState<S>, nowMs: number): void {
+function setTime(connection: ConnectionState, nowMs: number): void {
   connection.startMs ??= nowMs;
   connection.nowMs = Math.floor(nowMs - connection.startMs);
 }
 
-/** An event of the owner threw (or we are wrong): this connection cannot go on, the others can. */
-function failInside<S>(connection: ConnectionState<S>, cause: unknown): void {
+/** An event handler of the owner threw (or we have a bug): ends this connection only. */
+function failInside(connection: ConnectionState, cause: unknown): void {
   try {
     const reason = 'an internal error';
     failConnection(connection, ErrorCode.internalError, reason, undefined, cause);
   } catch {
-    // The same owner, told of the end, threw again; the first cause is the one to know.
+    // The handler of the end threw too; the first cause matters.
   }
 }

@@ -1,35 +1,31 @@
+import { copyBytes } from '../bytes';
 import { MAX_QUEUED_BYTES, STALL_MS } from './budgets';
+import { CloseReason } from './closed-streams';
 import { MAX_WINDOW_BYTES, type ConnectionState, type StreamState } from './connection-state';
-import { ErrorCode } from './error-codes';
-import { dropQueue, failConnection, failStream } from './failures';
-import { writeData, writeHeaders } from './frame-writer';
-import { finishAnswer } from './answer';
-import { copyOctets } from './octets';
+import { dropQueue, failConnection, failStream, forgetStream } from './errors';
+import { ErrorCode } from './frames';
 import { someStream } from './stream-table';
+import { streamWindowOf, writeData, writeHeaders, writeRstStream } from './write-frames';
 
 /** Sending under the peer's windows (RFC 9113 §5.2, §6.9): what does not fit is queued per stream. */
 
 /** Sends what the windows allow of `bytes`, and queues a copy of the rest. */
-export function sendOrQueue<S>(
-  connection: ConnectionState<S>,
-  stream: StreamState<S>,
+export function sendOrQueue(
+  connection: ConnectionState,
+  stream: StreamState,
   bytes: Uint8Array,
   endStream: boolean,
 ): void {
   const sent = stream.queued === undefined ? writeData(connection, stream, bytes, 0, endStream) : 0;
-  if (sent < bytes.length) queueData(connection, stream, copyOctets(bytes, sent, bytes.length));
+  if (sent < bytes.length) queueData(connection, stream, copyBytes(bytes, sent, bytes.length));
   if (stream.queued !== undefined) stream.queued.endsWithData = endStream;
-  else if (endStream && !connection.queueOverflown) finishAnswer(connection, stream);
+  else if (endStream && !connection.queueOverflowed) finishResponse(connection, stream);
 }
 
-function queueData<S>(
-  connection: ConnectionState<S>,
-  stream: StreamState<S>,
-  rest: Uint8Array,
-): void {
+function queueData(connection: ConnectionState, stream: StreamState, rest: Uint8Array): void {
   if (connection.queuedBytes + rest.length > MAX_QUEUED_BYTES) {
-    // Said at the next `receive` or `tick`: the owner is not told of ends while it sends.
-    connection.queueOverflown = true;
+    // Ends the connection at the next `receive` or `tick`: the owner gets no events while it sends.
+    connection.queueOverflowed = true;
     return;
   }
   connection.queuedBytes += rest.length;
@@ -49,13 +45,14 @@ function queueData<S>(
   }
 }
 
-function park<S>(connection: ConnectionState<S>, stream: StreamState<S>): void {
-  const stuck = connection.peerInitialWindow + stream.sendCredit <= 0;
-  (stuck ? connection.waitingForStream : connection.waitingForConnection).add(stream);
+/** Registers the stream for the window that it waits for. */
+function park(connection: ConnectionState, stream: StreamState): void {
+  const isBlocked = streamWindowOf(connection, stream) <= 0;
+  (isBlocked ? connection.waitingForStream : connection.waitingForConnection).add(stream);
 }
 
-/** Sends on after a window has opened. */
-function flush<S>(connection: ConnectionState<S>, stream: StreamState<S>): void {
+/** Sends more of the queue after a window has opened. */
+function flush(connection: ConnectionState, stream: StreamState): void {
   const { queued } = stream;
   if (queued === undefined) return;
   while (queued.bytes > 0) {
@@ -74,19 +71,33 @@ function flush<S>(connection: ConnectionState<S>, stream: StreamState<S>): void 
   else endQueue(connection, stream, queued.trailers, queued.endsWithData);
 }
 
-function endQueue<S>(
-  connection: ConnectionState<S>,
-  stream: StreamState<S>,
+function endQueue(
+  connection: ConnectionState,
+  stream: StreamState,
   trailers: Uint8Array | undefined,
   ended: boolean,
 ): void {
   dropQueue(connection, stream);
   if (trailers !== undefined) writeHeaders(connection, stream.id, trailers, true);
-  if (trailers !== undefined || ended) finishAnswer(connection, stream);
+  if (trailers !== undefined || ended) finishResponse(connection, stream);
+}
+
+/**
+ * END_STREAM is written. If the request is incomplete, RST_STREAM with NO_ERROR says that its rest is not needed
+ * (RFC 9113 §8.1), and the stream is closed on both sides.
+ */
+export function finishResponse(connection: ConnectionState, stream: StreamState): void {
+  connection.responseCount++;
+  if (stream.remoteClosed) {
+    forgetStream(connection, stream, CloseReason.ended);
+  } else {
+    forgetStream(connection, stream, CloseReason.resetByUs);
+    writeRstStream(connection, stream.id, ErrorCode.noError);
+  }
 }
 
 /** WINDOW_UPDATE on stream 0. */
-export function openConnectionWindow<S>(connection: ConnectionState<S>, increment: number): void {
+export function openConnectionWindow(connection: ConnectionState, increment: number): void {
   if (connection.sendWindow + increment > MAX_WINDOW_BYTES) {
     failConnection(connection, ErrorCode.flowControlError, 'the connection window overflows');
     return;
@@ -100,44 +111,50 @@ export function openConnectionWindow<S>(connection: ConnectionState<S>, incremen
 }
 
 /** WINDOW_UPDATE on an open stream. */
-export function openStreamWindow<S>(
-  connection: ConnectionState<S>,
-  stream: StreamState<S>,
+export function openStreamWindow(
+  connection: ConnectionState,
+  stream: StreamState,
   increment: number,
 ): void {
-  if (connection.peerInitialWindow + stream.sendCredit + increment > MAX_WINDOW_BYTES) {
+  if (streamWindowOf(connection, stream) + increment > MAX_WINDOW_BYTES) {
     failStream(connection, stream.id, ErrorCode.flowControlError, 'a stream window overflows');
     return;
   }
-  stream.sendCredit += increment;
+  stream.sendWindowDelta += increment;
   if (connection.waitingForStream.delete(stream)) flush(connection, stream);
 }
 
-/** SETTINGS_INITIAL_WINDOW_SIZE moves the windows of all streams, also below zero (RFC 9113 §6.9.2). */
-export function setPeerInitialWindow<S>(connection: ConnectionState<S>, bytes: number): void {
+/** SETTINGS_INITIAL_WINDOW_SIZE shifts the windows of all streams, also below zero (RFC 9113 §6.9.2). */
+export function setPeerInitialWindow(connection: ConnectionState, bytes: number): void {
   const grows = bytes > connection.peerInitialWindow;
   connection.peerInitialWindow = bytes;
-  const overflows = ({ sendCredit }: StreamState<S>) => bytes + sendCredit > MAX_WINDOW_BYTES;
+  const overflows = ({ sendWindowDelta }: StreamState) =>
+    bytes + sendWindowDelta > MAX_WINDOW_BYTES;
   if (grows && someStream(connection.streams, overflows)) {
     failConnection(connection, ErrorCode.flowControlError, 'a stream window overflows');
   }
 }
 
-/** Sends what the new initial window lets out; after the ACK, behind which the peer looks for it. */
-export function flushAfterSettings<S>(connection: ConnectionState<S>): void {
+/** Sends what the new initial window allows. Call it after the ACK: the peer expects that first. */
+export function flushAfterSettings(connection: ConnectionState): void {
   for (const stream of [...connection.waitingForStream]) {
     connection.waitingForStream.delete(stream);
     flush(connection, stream);
   }
 }
 
-/** Resets the streams whose answer has waited too long for a window. */
-export function endStalledStreams<S>(connection: ConnectionState<S>): void {
+/** Resets the streams whose response has waited too long for a window. */
+export function endStalledStreams(connection: ConnectionState): void {
   const waiting = [...connection.waitingForStream, ...connection.waitingForConnection];
   for (const stream of waiting) {
     const { queued } = stream;
     if (queued !== undefined && connection.nowMs - queued.sinceMs >= STALL_MS) {
-      failStream(connection, stream.id, ErrorCode.cancel, 'an answer waited too long for a window');
+      failStream(
+        connection,
+        stream.id,
+        ErrorCode.cancel,
+        'a response waited too long for a window',
+      );
     }
   }
 }

@@ -1,10 +1,7 @@
 import { MAX_WAITING_REPLIES } from './budgets';
-import { ignoreFrame } from './closed-frames';
 import { Phase, type ConnectionState } from './connection-state';
-import { ErrorCode } from './error-codes';
-import { failConnection, failOverQueue } from './failures';
-import { Flag, FRAME_HEADER_BYTES, FrameType } from './frames';
-import { octetAt, uint31At } from './octets';
+import { failConnection, failOnOverflow, ignoreFrame } from './errors';
+import { ErrorCode, Flag, flagsAt, FrameType, streamIdAt, typeAt } from './frames';
 import {
   receiveGoAway,
   receivePing,
@@ -13,100 +10,85 @@ import {
   receiveWindowUpdate,
 } from './receive-control';
 import { receiveData } from './receive-data';
-import { interruptsBlock, receiveContinuation, receiveHeaders } from './receive-headers';
-import { receiveSettings } from './receive-settings';
+import { receiveContinuation, receiveHeaders } from './receive-headers';
+import { receiveSettings } from './settings';
 
-/** Does what the whole frame `bytes[at, end)` says. */
-export function readFrame<S>(
-  connection: ConnectionState<S>,
+/** Handles the whole frame `bytes[at, end)`, its header included. */
+export function readFrame(
+  connection: ConnectionState,
   bytes: Uint8Array,
   at: number,
   end: number,
 ): void {
-  const type = octetAt(bytes, at + 3);
-  const flags = octetAt(bytes, at + 4);
-  const streamId = uint31At(bytes, at + 5);
-  if (isOutOfTurn(connection, type, flags, streamId)) {
-    failConnection(connection, ErrorCode.protocolError, 'a frame comes where another must');
+  if (!isExpected(connection, bytes, at)) {
+    failConnection(connection, ErrorCode.protocolError, 'unexpected frame type in this state');
     return;
   }
-  takeFrame(connection, bytes, at + FRAME_HEADER_BYTES, end, type, flags, streamId);
+  dispatch(connection, bytes, at, end);
   if (connection.waitingReplies > MAX_WAITING_REPLIES) {
-    failConnection(
-      connection,
-      ErrorCode.enhanceYourCalm,
-      'too many replies wait to be read',
-      'MAX_WAITING_REPLIES',
-    );
+    const reason = 'too many replies wait to be read';
+    failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'MAX_WAITING_REPLIES');
   }
-  // Not at the end of the read: what happens must not depend on how the octets were cut.
-  failOverQueue(connection);
+  // Not once per read: events must not depend on how the bytes were cut.
+  failOnOverflow(connection);
 }
 
-/** SETTINGS come first (RFC 9113 §3.4), and nothing comes into the middle of a header block. */
-function isOutOfTurn<S>(
-  connection: ConnectionState<S>,
-  type: number,
-  flags: number,
-  streamId: number,
-): boolean {
-  if (connection.phase === Phase.settings) {
-    return type !== FrameType.settings || (flags & Flag.ack) !== 0;
-  }
-  return interruptsBlock(connection, type, streamId);
-}
-
-function takeFrame<S>(
-  connection: ConnectionState<S>,
+/** SETTINGS come first (RFC 9113 §3.4); between HEADERS and the last CONTINUATION nothing else may come (RFC 9113 §4.3). */
+function isExpected(
+  { phase, pendingHeaders }: ConnectionState,
   bytes: Uint8Array,
-  start: number,
-  end: number,
-  type: number,
-  flags: number,
-  streamId: number,
-): void {
-  switch (type) {
+  at: number,
+): boolean {
+  if (phase === Phase.settings) {
+    return typeAt(bytes, at) === FrameType.settings && (flagsAt(bytes, at) & Flag.ack) === 0;
+  }
+  if (pendingHeaders === undefined) return true;
+  return (
+    typeAt(bytes, at) === FrameType.continuation &&
+    streamIdAt(bytes, at) === pendingHeaders.streamId
+  );
+}
+
+function dispatch(connection: ConnectionState, bytes: Uint8Array, at: number, end: number): void {
+  switch (typeAt(bytes, at)) {
     case FrameType.data:
-      receiveData(connection, bytes, start, end, flags, streamId);
+      receiveData(connection, bytes, at, end);
       return;
     case FrameType.headers:
-      receiveHeaders(connection, bytes, start, end, flags, streamId);
+      receiveHeaders(connection, bytes, at, end);
       return;
     case FrameType.rstStream:
-      receiveRstStream(connection, bytes, start, end, streamId);
+      receiveRstStream(connection, bytes, at, end);
       return;
     case FrameType.windowUpdate:
-      receiveWindowUpdate(connection, bytes, start, end, streamId);
+      receiveWindowUpdate(connection, bytes, at, end);
       return;
     case FrameType.continuation:
-      receiveContinuation(connection, bytes, start, end, flags);
+      receiveContinuation(connection, bytes, at, end);
       return;
     default:
-      takeRareFrame(connection, bytes, start, end, type, flags, streamId);
+      dispatchRare(connection, bytes, at, end);
   }
 }
 
-function takeRareFrame<S>(
-  connection: ConnectionState<S>,
+function dispatchRare(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  type: number,
-  flags: number,
-  streamId: number,
 ): void {
-  switch (type) {
+  switch (typeAt(bytes, at)) {
     case FrameType.priority:
-      receivePriority(connection, bytes, start, end, streamId);
+      receivePriority(connection, bytes, at, end);
       return;
     case FrameType.settings:
-      receiveSettings(connection, bytes, start, end, flags, streamId);
+      receiveSettings(connection, bytes, at, end);
       return;
     case FrameType.ping:
-      receivePing(connection, bytes, start, end, flags, streamId);
+      receivePing(connection, bytes, at, end);
       return;
     case FrameType.goAway:
-      receiveGoAway(connection, start, end, streamId);
+      receiveGoAway(connection, bytes, at, end);
       return;
     case FrameType.pushPromise:
       failConnection(connection, ErrorCode.protocolError, 'a client cannot push');

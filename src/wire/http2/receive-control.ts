@@ -1,40 +1,44 @@
+import { uint31At, uint32At } from '../bytes';
 import { RAPID_RESET_AGE_MS } from './budgets';
-import { ignoreFrame } from './closed-frames';
-import { Ending } from './closed-streams';
+import { CloseReason } from './closed-streams';
 import type { ConnectionState } from './connection-state';
-import { answerDrainPing, isOwnersPing, opaqueOf } from './drain';
-import { ErrorCode } from './error-codes';
-import { allow, failConnection, failStream, forgetStream } from './failures';
+import { isOwnersPing, opaqueOf, receiveDrainPingAck } from './drain';
+import { chargeBudget, failConnection, failStream, forgetStream, ignoreFrame } from './errors';
 import { openConnectionWindow, openStreamWindow } from './flow-control';
-import { CONNECTION_STREAM, Flag, isServerStream } from './frames';
-import { uint31At, uint32At } from './octets';
-import { writePing } from './replies';
+import {
+  CONNECTION_STREAM,
+  ErrorCode,
+  Flag,
+  flagsAt,
+  FRAME_HEADER_BYTES,
+  isServerStream,
+  streamIdAt,
+} from './frames';
 import { findStream } from './stream-table';
+import { writePing } from './write-frames';
 
-const PRIORITY_BYTES = 5;
-const RST_STREAM_BYTES = 4;
-const PING_BYTES = 8;
-const WINDOW_UPDATE_BYTES = 4;
-const LEAST_GO_AWAY_BYTES = 8;
+/* Each function handles the whole frame `bytes[at, end)`. */
+
+const PRIORITY_BYTES = FRAME_HEADER_BYTES + 5;
+const RST_STREAM_BYTES = FRAME_HEADER_BYTES + 4;
+const PING_BYTES = FRAME_HEADER_BYTES + 8;
+const WINDOW_UPDATE_BYTES = FRAME_HEADER_BYTES + 4;
+const MIN_GO_AWAY_BYTES = FRAME_HEADER_BYTES + 8;
 
 /** PRIORITY (RFC 9113 §6.3): deprecated and without effect, on any stream at any time. */
-export function receivePriority<S>(
-  connection: ConnectionState<S>,
+export function receivePriority(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  streamId: number,
 ): void {
+  const streamId = streamIdAt(bytes, at);
   if (streamId === CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'priority came on stream 0');
-  } else if (end - start !== PRIORITY_BYTES) {
-    failStream(
-      connection,
-      streamId,
-      ErrorCode.frameSizeError,
-      'a priority frame is not 5 octets long',
-    );
-  } else if (uint31At(bytes, start) === streamId) {
+  } else if (end - at !== PRIORITY_BYTES) {
+    const reason = 'a priority frame is not 5 bytes long';
+    failStream(connection, streamId, ErrorCode.frameSizeError, reason);
+  } else if (uint31At(bytes, at + FRAME_HEADER_BYTES) === streamId) {
     failStream(connection, streamId, ErrorCode.protocolError, 'a stream depends on itself');
   } else {
     ignoreFrame(connection);
@@ -42,15 +46,15 @@ export function receivePriority<S>(
 }
 
 /** RST_STREAM (RFC 9113 §6.4). */
-export function receiveRstStream<S>(
-  connection: ConnectionState<S>,
+export function receiveRstStream(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  streamId: number,
 ): void {
-  if (end - start !== RST_STREAM_BYTES) {
-    failConnection(connection, ErrorCode.frameSizeError, 'a rst_stream frame is not 4 octets long');
+  const streamId = streamIdAt(bytes, at);
+  if (end - at !== RST_STREAM_BYTES) {
+    failConnection(connection, ErrorCode.frameSizeError, 'a rst_stream frame is not 4 bytes long');
     return;
   }
   if (isIdle(connection, streamId)) {
@@ -62,49 +66,48 @@ export function receiveRstStream<S>(
     ignoreFrame(connection);
     return;
   }
-  const { allowances } = connection;
+  const { buckets } = connection;
   const young = connection.nowMs - stream.openedAtMs < RAPID_RESET_AGE_MS;
-  if (young && !allow(connection, allowances.rapidResets)) return;
-  if (!allow(connection, allowances.resets)) return;
-  forgetStream(connection, stream, Ending.resetByPeer);
-  connection.events.onReset(stream, uint32At(bytes, start));
+  if (young && !chargeBudget(connection, buckets.rapidResets)) return;
+  if (!chargeBudget(connection, buckets.resets)) return;
+  forgetStream(connection, stream, CloseReason.resetByPeer);
+  connection.events.onReset(stream, uint32At(bytes, at + FRAME_HEADER_BYTES));
 }
 
 /** PING (RFC 9113 §6.7). */
-export function receivePing<S>(
-  connection: ConnectionState<S>,
+export function receivePing(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  flags: number,
-  streamId: number,
 ): void {
-  if (streamId !== CONNECTION_STREAM) {
+  const start = at + FRAME_HEADER_BYTES;
+  if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'ping came on a stream');
-  } else if (end - start !== PING_BYTES) {
-    failConnection(connection, ErrorCode.frameSizeError, 'a ping frame is not 8 octets long');
-  } else if ((flags & Flag.ack) !== 0) {
+  } else if (end - at !== PING_BYTES) {
+    failConnection(connection, ErrorCode.frameSizeError, 'a ping frame is not 8 bytes long');
+  } else if ((flagsAt(bytes, at) & Flag.ack) !== 0) {
     receivePingAck(connection, bytes, start);
-  } else if (allow(connection, connection.allowances.pings)) {
+  } else if (chargeBudget(connection, connection.buckets.pings)) {
     writePing(connection, Flag.ack, bytes, start);
   }
 }
 
-function receivePingAck<S>(connection: ConnectionState<S>, bytes: Uint8Array, start: number): void {
+function receivePingAck(connection: ConnectionState, bytes: Uint8Array, start: number): void {
   if (isOwnersPing(bytes, start)) connection.events.onPingAck?.(opaqueOf(bytes, start));
-  else if (!answerDrainPing(connection, bytes, start)) ignoreFrame(connection);
+  else if (!receiveDrainPingAck(connection, bytes, start)) ignoreFrame(connection);
 }
 
-/** GOAWAY (RFC 9113 §6.8): the peer opens no more streams; those that are open go on. */
-export function receiveGoAway<S>(
-  connection: ConnectionState<S>,
-  start: number,
+/** GOAWAY (RFC 9113 §6.8): the peer opens no more streams; the open ones go on. */
+export function receiveGoAway(
+  connection: ConnectionState,
+  bytes: Uint8Array,
+  at: number,
   end: number,
-  streamId: number,
 ): void {
-  if (streamId !== CONNECTION_STREAM) {
+  if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'goaway came on a stream');
-  } else if (end - start < LEAST_GO_AWAY_BYTES) {
+  } else if (end - at < MIN_GO_AWAY_BYTES) {
     failConnection(connection, ErrorCode.frameSizeError, 'a goaway frame is too short');
   } else {
     connection.peerLeaving = true;
@@ -113,26 +116,27 @@ export function receiveGoAway<S>(
 }
 
 /** WINDOW_UPDATE (RFC 9113 §6.9). */
-export function receiveWindowUpdate<S>(
-  connection: ConnectionState<S>,
+export function receiveWindowUpdate(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  streamId: number,
 ): void {
-  if (end - start !== WINDOW_UPDATE_BYTES) {
-    failConnection(connection, ErrorCode.frameSizeError, 'a window_update is not 4 octets long');
+  if (end - at !== WINDOW_UPDATE_BYTES) {
+    const reason = 'a window_update is not 4 bytes long';
+    failConnection(connection, ErrorCode.frameSizeError, reason);
     return;
   }
-  if (!allow(connection, connection.allowances.windowUpdates)) return;
-  const increment = uint31At(bytes, start);
+  if (!chargeBudget(connection, connection.buckets.windowUpdates)) return;
+  const streamId = streamIdAt(bytes, at);
+  const increment = uint31At(bytes, at + FRAME_HEADER_BYTES);
   if (streamId !== CONNECTION_STREAM) updateStreamWindow(connection, streamId, increment);
   else if (increment > 0) openConnectionWindow(connection, increment);
   else failConnection(connection, ErrorCode.protocolError, 'a window_update is 0');
 }
 
-function updateStreamWindow<S>(
-  connection: ConnectionState<S>,
+function updateStreamWindow(
+  connection: ConnectionState,
   streamId: number,
   increment: number,
 ): void {
@@ -146,6 +150,6 @@ function updateStreamWindow<S>(
   else failStream(connection, streamId, ErrorCode.protocolError, 'a window_update is 0');
 }
 
-function isIdle<S>(connection: ConnectionState<S>, streamId: number): boolean {
+function isIdle(connection: ConnectionState, streamId: number): boolean {
   return isServerStream(streamId) || streamId > connection.highestSeenId;
 }

@@ -1,91 +1,88 @@
+import { copyBytes, uint31At } from '../bytes';
 import { MAX_BLOCK_BYTES, MAX_BLOCK_FRAMES } from './budgets';
-import type { ConnectionState, OpenBlock } from './connection-state';
-import { ErrorCode } from './error-codes';
-import { failConnection } from './failures';
-import { Flag, FrameType, isServerStream } from './frames';
-import { copyOctets, uint31At } from './octets';
-import { BAD_PADDING, endOfContent, startOfContent } from './padding';
-import { takeHeaderBlock } from './requests';
+import type { ConnectionState, PendingHeaders } from './connection-state';
+import { failConnection } from './errors';
+import { ErrorCode, Flag, flagsAt, FRAME_HEADER_BYTES, isServerStream, streamIdAt } from './frames';
+import { BAD_PADDING, contentEnd, contentStart } from './receive-data';
+import { decodeHeaders, receiveHeaderList } from './requests';
 
-/** Stream Dependency and Weight, deprecated but still there (RFC 9113 §6.2). */
+/** Stream Dependency and Weight, deprecated but still in use (RFC 9113 §6.2). */
 const PRIORITY_FIELDS_BYTES = 5;
 
-/** HEADERS (RFC 9113 §6.2): the whole header block, or its beginning. */
-export function receiveHeaders<S>(
-  connection: ConnectionState<S>,
+/** HEADERS (RFC 9113 §6.2), the whole frame `bytes[at, end)`: a whole header block, or its beginning. */
+export function receiveHeaders(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  flags: number,
-  streamId: number,
 ): void {
+  const streamId = streamIdAt(bytes, at);
   if (isServerStream(streamId)) {
     failConnection(connection, ErrorCode.protocolError, 'HEADERS on a server-initiated stream id');
     return;
   }
-  const blockEnd = endOfContent(connection, bytes, start, end, flags);
+  const blockEnd = contentEnd(connection, bytes, at, end);
   if (blockEnd === BAD_PADDING) return;
-  let blockStart = startOfContent(start, flags);
+  const flags = flagsAt(bytes, at);
+  let start = contentStart(bytes, at);
   let dependsOnItself = false;
   if ((flags & Flag.priority) !== 0) {
-    dependsOnItself = uint31At(bytes, blockStart) === streamId;
-    blockStart += PRIORITY_FIELDS_BYTES;
+    dependsOnItself = uint31At(bytes, start) === streamId;
+    start += PRIORITY_FIELDS_BYTES;
   }
-  if (blockStart > blockEnd) {
-    failConnection(
-      connection,
-      ErrorCode.frameSizeError,
-      'a headers frame is too short for its flags',
-    );
+  if (start > blockEnd) {
+    const reason = 'a headers frame is too short for its flags';
+    failConnection(connection, ErrorCode.frameSizeError, reason);
     return;
   }
   const endStream = (flags & Flag.endStream) !== 0;
   if ((flags & Flag.endHeaders) !== 0) {
-    takeHeaderBlock(connection, bytes, blockStart, blockEnd, streamId, endStream, dependsOnItself);
+    const list = decodeHeaders(connection, bytes, start, blockEnd);
+    if (list !== undefined) {
+      receiveHeaderList(connection, list, streamId, endStream, dependsOnItself);
+    }
     return;
   }
-  connection.openBlock = {
+  connection.pendingHeaders = {
     streamId,
     endStream,
     dependsOnItself,
-    bytes: copyOctets(bytes, blockStart, blockEnd),
-    length: blockEnd - blockStart,
+    bytes: copyBytes(bytes, start, blockEnd),
+    length: blockEnd - start,
     frames: 1,
     sinceMs: connection.nowMs,
   };
 }
 
-/** CONTINUATION (RFC 9113 §6.10). */
-export function receiveContinuation<S>(
-  connection: ConnectionState<S>,
+/** CONTINUATION (RFC 9113 §6.10), the whole frame `bytes[at, end)`. */
+export function receiveContinuation(
+  connection: ConnectionState,
   bytes: Uint8Array,
-  start: number,
+  at: number,
   end: number,
-  flags: number,
 ): void {
-  const block = connection.openBlock;
+  const block = connection.pendingHeaders;
   if (block === undefined) {
     failConnection(connection, ErrorCode.protocolError, 'a continuation continues nothing');
     return;
   }
+  const fragment = bytes.subarray(at + FRAME_HEADER_BYTES, end);
   block.frames++;
-  if (block.frames > MAX_BLOCK_FRAMES || block.length + (end - start) > MAX_BLOCK_BYTES) {
-    failConnection(
-      connection,
-      ErrorCode.enhanceYourCalm,
-      'a header block is too long',
-      block.frames > MAX_BLOCK_FRAMES ? 'MAX_BLOCK_FRAMES' : 'MAX_BLOCK_BYTES',
-    );
+  if (block.frames > MAX_BLOCK_FRAMES || block.length + fragment.length > MAX_BLOCK_BYTES) {
+    const budget = block.frames > MAX_BLOCK_FRAMES ? 'MAX_BLOCK_FRAMES' : 'MAX_BLOCK_BYTES';
+    const reason = 'a header block is too long';
+    failConnection(connection, ErrorCode.enhanceYourCalm, reason, budget);
     return;
   }
-  append(block, bytes.subarray(start, end));
-  if ((flags & Flag.endHeaders) === 0) return;
-  connection.openBlock = undefined;
-  const { streamId, endStream, dependsOnItself } = block;
-  takeHeaderBlock(connection, block.bytes, 0, block.length, streamId, endStream, dependsOnItself);
+  append(block, fragment);
+  if ((flagsAt(bytes, at) & Flag.endHeaders) === 0) return;
+  connection.pendingHeaders = undefined;
+  const list = decodeHeaders(connection, block.bytes, 0, block.length);
+  if (list === undefined) return;
+  receiveHeaderList(connection, list, block.streamId, block.endStream, block.dependsOnItself);
 }
 
-function append(block: OpenBlock, fragment: Uint8Array): void {
+function append(block: PendingHeaders, fragment: Uint8Array): void {
   const length = block.length + fragment.length;
   if (length > block.bytes.length) {
     const wider = new Uint8Array(length * 2);
@@ -94,15 +91,4 @@ function append(block: OpenBlock, fragment: Uint8Array): void {
   }
   block.bytes.set(fragment, block.length);
   block.length = length;
-}
-
-/** Between HEADERS and the last CONTINUATION nothing else may come (RFC 9113 §4.3). */
-export function interruptsBlock<S>(
-  connection: ConnectionState<S>,
-  type: number,
-  streamId: number,
-): boolean {
-  const block = connection.openBlock;
-  if (block === undefined) return false;
-  return type !== FrameType.continuation || streamId !== block.streamId;
 }

@@ -1,43 +1,51 @@
 import { LIST_BYTES_FACTOR, MAX_STREAMS_BEFORE_ACK } from './budgets';
-import { ignoreFrame, receiveOnClosed } from './closed-frames';
-import { Ending, rememberEnding } from './closed-streams';
+import { CloseReason, rememberClosed } from './closed-streams';
 import type { ConnectionState, StreamState } from './connection-state';
-import { ErrorCode } from './error-codes';
-import { failConnection, failStream } from './failures';
+import { failConnection, failStream, ignoreFrame, receiveOnClosed } from './errors';
+import { ErrorCode } from './frames';
 import { decodeBlock } from './hpack/decoder';
 import { requestFault, trailersFault, type DecodedHeaders } from './hpack/header-list';
-import { bodyAgrees, firstReceiveWindow } from './receive-data';
+import { BODY_LENGTH_WRONG, firstReceiveWindow, matchesContentLength } from './receive-data';
 import { addStream, findStream } from './stream-table';
 
-/** A whole header block has come. It is decoded whatever the stream: the header table is the connection's. */
-export function takeHeaderBlock<S>(
-  connection: ConnectionState<S>,
+/**
+ * Decodes a whole header block, whatever its stream: the header table is the connection's. Undefined: the connection has
+ * just ended over it.
+ */
+export function decodeHeaders(
+  connection: ConnectionState,
   bytes: Uint8Array,
   start: number,
   end: number,
-  streamId: number,
-  endStream: boolean,
-  dependsOnItself: boolean,
-): void {
+): DecodedHeaders | undefined {
   const list = decodeBlock(connection.decoder, bytes, start, end);
   if (list === undefined) {
     const reason = connection.decoder.headers.block.fault ?? '';
     failConnection(connection, ErrorCode.compressionError, reason);
-    return;
+    return undefined;
   }
-  const { maxHeaderListBytes } = connection.options;
-  if (list.listBytes > maxHeaderListBytes * LIST_BYTES_FACTOR) {
+  if (list.listBytes > connection.options.maxHeaderListBytes * LIST_BYTES_FACTOR) {
     const reason = 'a header list is far too long';
     failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'LIST_BYTES_FACTOR');
-  } else if (streamId > connection.highestSeenId) {
-    takeRequest(connection, list, streamId, endStream, dependsOnItself);
-  } else {
-    takeTrailers(connection, list, streamId, endStream, dependsOnItself);
+    return undefined;
   }
+  return list;
 }
 
-function takeRequest<S>(
-  connection: ConnectionState<S>,
+/** Begins a request, or ends one with its trailers. */
+export function receiveHeaderList(
+  connection: ConnectionState,
+  list: DecodedHeaders,
+  streamId: number,
+  endStream: boolean,
+  dependsOnItself: boolean,
+): void {
+  const receive = streamId > connection.highestSeenId ? receiveRequest : receiveTrailers;
+  receive(connection, list, streamId, endStream, dependsOnItself);
+}
+
+function receiveRequest(
+  connection: ConnectionState,
   list: DecodedHeaders,
   streamId: number,
   endStream: boolean,
@@ -45,7 +53,7 @@ function takeRequest<S>(
 ): void {
   connection.highestSeenId = streamId;
   if (streamId > connection.ignoreAboveId) {
-    rememberEnding(connection.closedStreams, streamId, Ending.resetByUs);
+    rememberClosed(connection.closedStreams, streamId, CloseReason.resetByUs);
     ignoreFrame(connection);
     return;
   }
@@ -54,9 +62,9 @@ function takeRequest<S>(
   if (list.listBytes > connection.options.maxHeaderListBytes) {
     failStream(connection, streamId, ErrorCode.enhanceYourCalm, LIST_TOO_LONG);
   } else if (fault !== undefined || (endStream && list.contentLength > 0)) {
-    failStream(connection, streamId, ErrorCode.protocolError, fault ?? BODY_MISSING);
+    failStream(connection, streamId, ErrorCode.protocolError, fault ?? BODY_LENGTH_WRONG);
   } else if (connection.streams.count >= streamLimit(connection)) {
-    failStream(connection, streamId, ErrorCode.refusedStream, 'too many streams at once');
+    failStream(connection, streamId, ErrorCode.refusedStream, 'too many concurrent streams');
   } else {
     openStream(connection, list, streamId, endStream);
   }
@@ -64,29 +72,28 @@ function takeRequest<S>(
 
 const SELF_DEPENDENCY = 'a stream depends on itself';
 const LIST_TOO_LONG = 'a header list is too long';
-const BODY_MISSING = 'the body is not content-length long';
 
 /** Our limit binds a peer that has acknowledged it (RFC 9113 §6.5.3). */
-function streamLimit<S>(connection: ConnectionState<S>): number {
+function streamLimit(connection: ConnectionState): number {
   const ours = connection.options.maxConcurrentStreams;
   return connection.settingsAcked ? ours : Math.max(ours, MAX_STREAMS_BEFORE_ACK);
 }
 
-function openStream<S>(
-  connection: ConnectionState<S>,
+function openStream(
+  connection: ConnectionState,
   list: DecodedHeaders,
   id: number,
   endStream: boolean,
 ): void {
-  const stream: StreamState<S> = {
+  const stream: StreamState = {
     id,
     user: undefined,
     closed: false,
-    remoteEnded: endStream,
-    answered: false,
-    sendCredit: 0,
+    remoteClosed: endStream,
+    localClosed: false,
+    sendWindowDelta: 0,
     receiveWindow: firstReceiveWindow(connection),
-    taken: 0,
+    consumed: 0,
     contentLength: list.contentLength,
     bodyBytes: 0,
     openedAtMs: connection.nowMs,
@@ -97,9 +104,9 @@ function openStream<S>(
   connection.events.onRequest(stream, list, endStream);
 }
 
-/** A second header block on a stream: trailers, if the stream still takes any (RFC 9113 §8.1). */
-function takeTrailers<S>(
-  connection: ConnectionState<S>,
+/** A second header block on a stream: trailers, unless the stream is closed (RFC 9113 §8.1). */
+function receiveTrailers(
+  connection: ConnectionState,
   list: DecodedHeaders,
   streamId: number,
   endStream: boolean,
@@ -110,7 +117,7 @@ function takeTrailers<S>(
     receiveOnClosed(connection, streamId);
     return;
   }
-  if (stream.remoteEnded) {
+  if (stream.remoteClosed) {
     const reason = 'headers follow the end of their stream';
     failStream(connection, streamId, ErrorCode.streamClosed, reason);
     return;
@@ -124,15 +131,17 @@ function takeTrailers<S>(
     failStream(connection, streamId, ErrorCode.protocolError, fault);
     return;
   }
-  stream.remoteEnded = true;
-  if (!stream.answered) connection.events.onTrailers(stream, list);
+  stream.remoteClosed = true;
+  if (!stream.localClosed) connection.events.onTrailers(stream, list);
 }
 
-function faultOfTrailers<S>(
-  stream: StreamState<S>,
+function faultOfTrailers(
+  stream: StreamState,
   list: DecodedHeaders,
   endStream: boolean,
 ): string | undefined {
   if (!endStream) return 'trailers do not end their stream';
-  return trailersFault(list) ?? (bodyAgrees(stream, true) ? undefined : BODY_MISSING);
+  return (
+    trailersFault(list) ?? (matchesContentLength(stream, true) ? undefined : BODY_LENGTH_WRONG)
+  );
 }

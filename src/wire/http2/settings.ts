@@ -1,12 +1,29 @@
+import { byteAt, putUint32, uint32At } from '../bytes';
 import type { Http2Options } from './api';
-import { INITIAL_WINDOW_BYTES, MAX_WINDOW_BYTES } from './connection-state';
-import { ErrorCode } from './error-codes';
-import { MAX_FRAME_BYTES } from './frames';
-import { INITIAL_TABLE_BYTES } from './hpack/decoder';
-import { octetAt, putUint32, uint32At } from './octets';
+import { SETTINGS_PER_TOKEN } from './budgets';
+import {
+  INITIAL_WINDOW_BYTES,
+  MAX_WINDOW_BYTES,
+  Phase,
+  type ConnectionState,
+} from './connection-state';
+import { chargeBudget, failConnection, ignoreFrame } from './errors';
+import { flushAfterSettings, setPeerInitialWindow } from './flow-control';
+import {
+  CONNECTION_STREAM,
+  ErrorCode,
+  Flag,
+  flagsAt,
+  FRAME_HEADER_BYTES,
+  MAX_FRAME_BYTES,
+  streamIdAt,
+} from './frames';
+import { INITIAL_TABLE_BYTES, limitTable } from './hpack/decoder';
+import { listStreams } from './stream-table';
+import { writeSettingsAck } from './write-frames';
 
 /** RFC 9113 §6.5.2 and RFC 8441 §3. */
-export const Setting = {
+const Setting = {
   headerTableSize: 0x1,
   enablePush: 0x2,
   maxConcurrentStreams: 0x3,
@@ -16,10 +33,10 @@ export const Setting = {
   enableConnectProtocol: 0x8,
 } as const;
 
-export const SETTING_BYTES = 6;
-const LARGEST_FRAME_SIZE = 0xffffff;
+const SETTING_BYTES = 6;
+const MAX_FRAME_SIZE_SETTING = 0xffffff;
 
-/** The payload of our SETTINGS: what differs from the values that hold before any. */
+/** The payload of our SETTINGS: the values that differ from the defaults. */
 export function encodeSettings(options: Http2Options): Uint8Array {
   const settings: [number, number][] = [
     [Setting.maxConcurrentStreams, options.maxConcurrentStreams],
@@ -39,16 +56,88 @@ export function encodeSettings(options: Http2Options): Uint8Array {
   return payload;
 }
 
-export function settingIdAt(bytes: Uint8Array, at: number): number {
-  return (octetAt(bytes, at) << 8) | octetAt(bytes, at + 1);
+/** SETTINGS (RFC 9113 §6.5), the whole frame `bytes[at, end)`. */
+export function receiveSettings(
+  connection: ConnectionState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+): void {
+  const start = at + FRAME_HEADER_BYTES;
+  const ack = (flagsAt(bytes, at) & Flag.ack) !== 0;
+  if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
+    failConnection(connection, ErrorCode.protocolError, 'settings came on a stream');
+  } else if (ack ? start !== end : (end - start) % SETTING_BYTES !== 0) {
+    failConnection(connection, ErrorCode.frameSizeError, 'a settings frame has a wrong length');
+  } else if (ack) {
+    receiveSettingsAck(connection);
+  } else if (chargeBudget(connection, connection.buckets.settings, tokensFor(end - start))) {
+    applySettings(connection, bytes, start, end);
+  }
 }
 
-export function settingValueAt(bytes: Uint8Array, at: number): number {
+function tokensFor(bytes: number): number {
+  return 1 + Math.floor(bytes / (SETTING_BYTES * SETTINGS_PER_TOKEN));
+}
+
+/** Of several values with one id the last one holds, as in nghttp2: the windows of the streams move once per frame. */
+function applySettings(
+  connection: ConnectionState,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): void {
+  let initialWindow = connection.peerInitialWindow;
+  for (let at = start; at < end; at += SETTING_BYTES) {
+    const id = settingIdAt(bytes, at);
+    const value = settingValueAt(bytes, at);
+    const errorCode = settingError(id, value);
+    if (errorCode !== ErrorCode.noError) {
+      failConnection(connection, errorCode, `setting ${String(id)} has the value ${String(value)}`);
+      return;
+    }
+    if (id === Setting.initialWindowSize) initialWindow = value;
+    else if (id === Setting.headerTableSize) shrinkTable(connection, value);
+  }
+  setPeerInitialWindow(connection, initialWindow);
+  if (connection.phase === Phase.closed) return;
+  connection.phase = Phase.open;
+  connection.prefaceReceived = true;
+  writeSettingsAck(connection);
+  flushAfterSettings(connection);
+}
+
+function shrinkTable(connection: ConnectionState, bytes: number): void {
+  if (bytes >= INITIAL_TABLE_BYTES) return;
+  connection.owesSizeUpdate ||= !connection.tableAbandoned;
+  connection.tableAbandoned = true;
+}
+
+/** From now on the peer knows our limits (RFC 9113 §6.5.3). */
+function receiveSettingsAck(connection: ConnectionState): void {
+  if (connection.settingsAcked) {
+    ignoreFrame(connection);
+    return;
+  }
+  connection.settingsAcked = true;
+  const { headerTableBytes, streamWindowBytes } = connection.options;
+  limitTable(connection.decoder, headerTableBytes);
+  const change = Math.min(0, streamWindowBytes - INITIAL_WINDOW_BYTES);
+  for (const stream of change < 0 ? listStreams(connection.streams) : []) {
+    stream.receiveWindow += change;
+  }
+}
+
+function settingIdAt(bytes: Uint8Array, at: number): number {
+  return (byteAt(bytes, at) << 8) | byteAt(bytes, at + 1);
+}
+
+function settingValueAt(bytes: Uint8Array, at: number): number {
   return uint32At(bytes, at + 2);
 }
 
-/** The connection error that this value of the peer's is, or NO_ERROR (RFC 9113 §6.5.2). */
-export function settingError(id: number, value: number): number {
+/** The connection error that this value causes, or NO_ERROR (RFC 9113 §6.5.2). */
+function settingError(id: number, value: number): number {
   switch (id) {
     case Setting.enablePush:
     case Setting.enableConnectProtocol:
@@ -56,7 +145,7 @@ export function settingError(id: number, value: number): number {
     case Setting.initialWindowSize:
       return value <= MAX_WINDOW_BYTES ? ErrorCode.noError : ErrorCode.flowControlError;
     case Setting.maxFrameSize:
-      return value >= MAX_FRAME_BYTES && value <= LARGEST_FRAME_SIZE
+      return value >= MAX_FRAME_BYTES && value <= MAX_FRAME_SIZE_SETTING
         ? ErrorCode.noError
         : ErrorCode.protocolError;
     default:

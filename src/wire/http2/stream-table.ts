@@ -1,18 +1,18 @@
 /**
  * The open streams by id. Ids of clients are odd and grow, so that a ring finds nearly all of them without a hash
- * table; two that want one place make it wider, and past its largest width one of them goes to a map.
+ * table. A collision widens the ring; at its full width the later stream goes to a map.
  */
 export interface StreamTable<T extends { readonly id: number }> {
   slots: (T | undefined)[];
-  readonly crowded: Map<number, T>;
+  readonly overflow: Map<number, T>;
   count: number;
 }
 
-const NARROWEST = 32;
-const WIDEST = 4096;
+const MIN_SLOTS = 32;
+const MAX_SLOTS = 4096;
 
 export function createStreamTable<T extends { readonly id: number }>(): StreamTable<T> {
-  return { slots: emptySlots(NARROWEST), crowded: new Map(), count: 0 };
+  return { slots: emptySlots(MIN_SLOTS), overflow: new Map(), count: 0 };
 }
 
 export function findStream<T extends { readonly id: number }>(
@@ -21,7 +21,7 @@ export function findStream<T extends { readonly id: number }>(
 ): T | undefined {
   const stream = table.slots[slotOf(table, id)];
   if (stream?.id === id) return stream;
-  return table.crowded.size === 0 ? undefined : table.crowded.get(id);
+  return table.overflow.size === 0 ? undefined : table.overflow.get(id);
 }
 
 /** The id must not be in the table yet. */
@@ -30,7 +30,7 @@ export function addStream<T extends { readonly id: number }>(
   stream: T,
 ): void {
   table.count++;
-  while (table.slots[slotOf(table, stream.id)] !== undefined && table.slots.length < WIDEST) {
+  while (table.slots[slotOf(table, stream.id)] !== undefined && table.slots.length < MAX_SLOTS) {
     widen(table);
   }
   place(table, stream);
@@ -42,17 +42,17 @@ export function removeStream<T extends { readonly id: number }>(
 ): void {
   const slot = slotOf(table, id);
   if (table.slots[slot]?.id === id) table.slots[slot] = undefined;
-  else if (!table.crowded.delete(id)) return;
+  else if (!table.overflow.delete(id)) return;
   table.count--;
 }
 
 /** All streams, oldest first. */
 export function listStreams<T extends { readonly id: number }>(table: StreamTable<T>): T[] {
   const streams = table.slots.filter((stream) => stream !== undefined);
-  return [...streams, ...table.crowded.values()].sort((a, b) => a.id - b.id);
+  return [...streams, ...table.overflow.values()].sort((a, b) => a.id - b.id);
 }
 
-/** Whether `test` holds for an open stream; walks the table as it is, without a copy. */
+/** Whether `test` holds for an open stream; walks the table without a copy. */
 export function someStream<T extends { readonly id: number }>(
   table: StreamTable<T>,
   test: (stream: T) => boolean,
@@ -60,7 +60,7 @@ export function someStream<T extends { readonly id: number }>(
   for (const stream of table.slots) {
     if (stream !== undefined && test(stream)) return true;
   }
-  for (const stream of table.crowded.values()) {
+  for (const stream of table.overflow.values()) {
     if (test(stream)) return true;
   }
   return false;
@@ -75,7 +75,7 @@ function widen<T extends { readonly id: number }>(table: StreamTable<T>): void {
 function place<T extends { readonly id: number }>(table: StreamTable<T>, stream: T): void {
   const slot = slotOf(table, stream.id);
   if (table.slots[slot] === undefined) table.slots[slot] = stream;
-  else table.crowded.set(stream.id, stream);
+  else table.overflow.set(stream.id, stream);
 }
 
 function slotOf(table: { slots: readonly unknown[] }, id: number): number {

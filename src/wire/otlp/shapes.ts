@@ -1,8 +1,8 @@
 import { closeMessage, roomForText, writeText } from '../protobuf/write';
 
 /*
- * What repeats is encoded once: an attribute's key, all that the spans of one kind have in common, and what stands
- * before the spans of an export. Field numbers are those of the OpenTelemetry messages (trace/v1, common/v1).
+ * Encodes repeated parts once: an attribute's key, the common fields of the spans of one kind, and what precedes
+ * the spans of an export. Field numbers are those of the OpenTelemetry messages (trace/v1, common/v1).
  */
 
 /** Span.SpanKind. */
@@ -11,13 +11,13 @@ export const OtlpSpanKind = { internal: 1, server: 2, client: 3 } as const;
 /** The numbers of `OtlpSpanKind`. */
 export type OtlpSpanKind = (typeof OtlpSpanKind)[keyof typeof OtlpSpanKind];
 
-/** KeyValue.key with its tag and length; what follows is the value. */
+/** KeyValue.key with its tag and length; the value follows it. */
 export function attributeKey(name: string): Uint8Array {
   const bytes = new Uint8Array(roomForText(name));
   return bytes.slice(0, writeText(bytes, 0, 0x0a, name));
 }
 
-/** Fields of a Span that do not differ between spans of one kind: name, kind, attributes. */
+/** The fields that all spans of one kind share: name, kind, attributes. */
 export function spanShape(
   name: string,
   kind: OtlpSpanKind,
@@ -36,7 +36,7 @@ export interface SpansOrigin {
   readonly scope: Uint8Array;
 }
 
-/** Whose spans they are: the attributes of this instance, and the name of what made them. */
+/** Encodes the origin of spans: the attributes of this instance and the name of the instrumentation. */
 export function spansOrigin(
   attributes: Readonly<Record<string, string>>,
   scopeName: string,

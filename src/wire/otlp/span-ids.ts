@@ -1,4 +1,4 @@
-/** Where a span stands: the 32 bit pieces of its ids, the first the most significant, as signed numbers. */
+/** Identifies a span by the 32 bit pieces of its ids, the first the most significant, as signed numbers. */
 export interface SpanIds {
   readonly trace0: number;
   readonly trace1: number;
@@ -8,7 +8,7 @@ export interface SpanIds {
   readonly span1: number;
   /** W3C `tracestate`; empty: none. */
   readonly traceState: string;
-  /** It came with a call, from another process. */
+  /** The span is of another process, the client's. */
   readonly isRemote: boolean;
 }
 

@@ -3,9 +3,9 @@ import type { SpansOrigin } from './shapes';
 import type { SpanIds } from './span-ids';
 import { writeUnixNanos } from './unix-nanos';
 
-/** Encodes spans, one behind the other, into memory that it uses again. */
+/** Encodes spans one after the other into memory that it reuses. */
 export interface SpanWriter {
-  /** Begins a span; times are Unix milliseconds with fraction. What follows belongs to it. */
+  /** Begins a span; times are Unix milliseconds with fraction. The calls until `end` belong to it. */
   begin(
     shape: Uint8Array,
     ids: SpanIds,
@@ -15,14 +15,14 @@ export interface SpanWriter {
   ): void;
   /** An attribute; its key comes from `attributeKey`. */
   text(key: Uint8Array, value: string): void;
-  /** The same with a whole number from 0 on. */
+  /** An attribute with an integer of 0 or more. */
   count(key: Uint8Array, value: number): void;
   link(ids: SpanIds): void;
-  /** Links that there was no room for. */
+  /** The number of links that were dropped. */
   droppedLinks(count: number): void;
-  /** Ends the span; `error` says what went wrong, undefined that nothing did. */
+  /** Ends the span; `error` describes its failure, undefined means success. */
   end(error: string | undefined): void;
-  /** An ExportTraceServiceRequest of all spans, which are forgotten. */
+  /** Returns an ExportTraceServiceRequest of all spans and forgets them. */
   readonly take: () => Uint8Array;
 }
 
@@ -119,7 +119,7 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
 function toRequest({ resource, scope }: SpansOrigin, spans: Uint8Array): Uint8Array {
   const head = new Uint8Array(resource.length + scope.length + 2 * (1 + MAX_LENGTH_BYTES));
   const scopeSpansLength = scope.length + spans.length;
-  // The length of ResourceSpans holds that of ScopeSpans: how long is it?
+  // The length of ResourceSpans includes that of ScopeSpans.
   const lengthBytes = writeVarint(head, 0, scopeSpansLength);
   head[0] = 0x0a;
   let at = writeVarint(head, 1, resource.length + 1 + lengthBytes + scopeSpansLength);

@@ -1,10 +1,10 @@
-/** Bits of a millisecond count that are multiplied apart, so that every product stays below 2^53. */
+/** Bits of a millisecond count that are multiplied separately, so that every product stays below 2^53. */
 const LOW_BITS = 20;
 const LOW = 2 ** LOW_BITS;
 const WORD = 2 ** 32;
 const NANOS_PER_MS = 1_000_000;
 
-/** Writes Unix milliseconds with fraction as nanoseconds in fixed64 and answers where it ends. */
+/** Writes Unix milliseconds with fraction as nanoseconds in fixed64 and returns where it ends. */
 export function writeUnixNanos(bytes: Uint8Array, at: number, ms: number): number {
   const whole = Math.floor(ms);
   const high = Math.floor(whole / LOW);
@@ -16,7 +16,7 @@ export function writeUnixNanos(bytes: Uint8Array, at: number, ms: number): numbe
   return putLittle(bytes, putLittle(bytes, at, lower % WORD), upper);
 }
 
-/** 32 bits, the lowest octet first. */
+/** Writes 32 bits, the lowest byte first. */
 function putLittle(bytes: Uint8Array, at: number, value: number): number {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;

@@ -1,12 +1,12 @@
 /*
- * Writing protobuf fields forwards into bytes that are known to be large enough. A message inside
- * gets one byte for its length; when it turns out longer than 127 bytes it is moved.
+ * Writes protobuf fields into memory that the caller knows to be large enough. A nested message gets one byte for its length
+ * and is moved if it turns out longer than 127 bytes.
  */
 
-/** 53 bits in groups of seven: a number that is no whole one of that size must end too. */
+/** 53 bits in groups of seven; also ends the loop for other numbers. */
 const MAX_VARINT_BYTES = 8;
 
-/** Writes a varint of up to 53 bits and answers where it ends: at most 8 bytes later, whatever `value` is. */
+/** Writes a varint of up to 53 bits and returns where it ends: at most 8 bytes later, whatever `value` is. */
 export function writeVarint(bytes: Uint8Array, at: number, value: number): number {
   const last = at + MAX_VARINT_BYTES - 1;
   let rest = value;
@@ -36,7 +36,7 @@ export function closeMessage(bytes: Uint8Array, start: number, end: number): num
 
 const encoder = new TextEncoder();
 
-/** Writes a text field of one tag byte; room for three bytes per character and ten more is needed. */
+/** Writes a text field of one tag byte; needs `roomForText` bytes. */
 export function writeText(bytes: Uint8Array, at: number, tag: number, text: string): number {
   bytes[at] = tag;
   const start = at + 2;
@@ -54,7 +54,25 @@ function writeUnicode(bytes: Uint8Array, start: number, text: string): number {
   return closeMessage(bytes, start, start + written);
 }
 
-/** More than a text field can need: UTF-8 takes at most three bytes per UTF-16 unit. */
+/** The most bytes of a text field: UTF-8 takes at most three bytes per UTF-16 unit. */
 export function roomForText(text: string): number {
   return 10 + 3 * text.length;
+}
+
+/** Writes a length-delimited field of one tag byte; needs `roomForBytes` bytes. */
+export function writeBytes(
+  bytes: Uint8Array,
+  at: number,
+  tag: number,
+  content: Uint8Array,
+): number {
+  bytes[at] = tag;
+  const start = writeVarint(bytes, at + 1, content.length);
+  bytes.set(content, start);
+  return start + content.length;
+}
+
+/** The most bytes of a length-delimited field. */
+export function roomForBytes(content: Uint8Array): number {
+  return 10 + content.length;
 }

@@ -9,16 +9,16 @@ import {
   skipField,
   startAt,
   type Cursor,
-} from './cursor';
+  type Malformed,
+} from '../protobuf/read';
 import type {
-  Malformed,
   WireBounds,
   WireDescriptor,
   WireEntry,
   WireLimitOverride,
   WireRequest,
 } from './messages';
-import { createTextReader, readText, type ReadText } from './text';
+import { createTextReader, readText, type ReadText } from '../protobuf/text';
 
 /** Decodes `bytes[start, end)`; keeps nothing of `bytes` and never throws. */
 export type DecodeRequest = (
@@ -28,8 +28,8 @@ export type DecodeRequest = (
 ) => WireRequest | Malformed;
 
 /**
- * Domains and entry keys are few: each is one string object as long as it keeps coming. Values are many: to remember
- * those, or whole descriptors, costs more in memory that is not close to the processor than it saves.
+ * Domains and entry keys are few: each stays one string object while it repeats. Values are many: remembering
+ * those, or whole descriptors, costs more cache misses than it saves.
  */
 const NAME_SLOTS = 1024;
 
@@ -37,7 +37,7 @@ const NAME_SLOTS = 1024;
 interface TextField {
   readonly read: ReadText;
   readonly maxBytes: number;
-  /** What a longer one is told: its name and the setting. */
+  /** For the error about a longer one: its name and the setting. */
   readonly name: string;
   readonly setting: string;
 }
@@ -155,7 +155,7 @@ function readLimit(cursor: Cursor, before: WireLimitOverride | undefined): WireL
   return { requestsPerUnit, unit };
 }
 
-/** google.protobuf.UInt64Value; `before` is its value when the field came already. */
+/** google.protobuf.UInt64Value; `before` is its value if the field is repeated. */
 function readWrapped(cursor: Cursor, before: number | bigint): number | bigint {
   const outer = cursor.end;
   cursor.end = readEnd(cursor);
@@ -169,7 +169,7 @@ function readWrapped(cursor: Cursor, before: number | bigint): number | bigint {
   return value;
 }
 
-/** Most lists hold one: it takes the room of one, where a list that is pushed to takes that of many. */
+/** Most lists hold one item: this one has room for one only, where pushing to an empty list reserves many. */
 function append<T>(list: T[] | undefined, item: T): T[] {
   if (list === undefined) return [item];
   list.push(item);
@@ -190,7 +190,7 @@ function takeText(cursor: Cursor, field: TextField): string {
   return '';
 }
 
-/** How many came is not known: what is beyond the bound is not read. */
+/** Names no count: what is beyond the bound is not read. */
 function tooMany(whose: string, what: string, setting: string, max: number): string {
   return `${whose} has more ${what} than ${setting} (${String(max)})`;
 }
@@ -199,7 +199,7 @@ function tooLong({ name, setting, maxBytes }: TextField, length: number): string
   return `${name} has ${String(length)} bytes, more than ${setting} (${String(maxBytes)})`;
 }
 
-/** Back to the message around; a fault inside is one of the whole. */
+/** Continues with the outer message; a fault inside fails the whole. */
 function leave(cursor: Cursor, outer: number): void {
   cursor.end = outer;
   if (cursor.fault !== undefined) cursor.at = outer;

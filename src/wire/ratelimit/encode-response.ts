@@ -1,6 +1,6 @@
+import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/write';
 import { roomForStruct, writeStruct } from './encode-struct';
 import type { WireResponse, WireStatus, WireUnit } from './messages';
-import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/write';
 
 const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
   SECOND: 1,
@@ -18,7 +18,7 @@ const MAX_UINT32 = 0xffff_ffff;
 /** A status without its name: code 2, limit 4 + 6 + 2, remaining 6, duration 4 + 8, its own tag and length 4. */
 const ROOM_PER_STATUS = 48;
 
-/** Bytes that are certainly enough for `response`; found without building anything. */
+/** The most bytes of `response`, computed without encoding it. */
 export function roomForResponse(response: WireResponse): number {
   const { statuses, responseHeaders, dynamicMetadata } = response;
   let room = 16 + statuses.length * ROOM_PER_STATUS;
@@ -32,7 +32,7 @@ export function roomForResponse(response: WireResponse): number {
 
 /**
  * Writes envoy.service.ratelimit.v3.RateLimitResponse at `at`, where at least `roomForResponse` bytes
- * are free, and answers where it ends. Fields with their default are left out, as proto3 writes them.
+ * are free, and returns where it ends. Fields with their default are omitted, as proto3 requires.
  */
 export function writeResponse(response: WireResponse, bytes: Uint8Array, at: number): number {
   const { statuses, responseHeaders, dynamicMetadata } = response;

@@ -1,10 +1,10 @@
-import type { WireJson, WireStruct } from './messages';
 import { closeMessage, roomForText, writeText } from '../protobuf/write';
+import type { WireJson, WireStruct } from './messages';
 
 /** Lengths inside are at most this many bytes (a varint of 53 bits), a double is eight. */
 const ROOM_PER_NODE = 24;
 
-/** Bytes that are certainly enough for `struct`. */
+/** The most bytes of `struct`. */
 export function roomForStruct(struct: WireStruct): number {
   let room = ROOM_PER_NODE;
   for (const name of Object.keys(struct)) {
@@ -26,7 +26,7 @@ function roomForValue(value: WireJson): number {
     : ROOM_PER_NODE;
 }
 
-/** Writes the fields of a google.protobuf.Struct at `at`; answers where they end. */
+/** Writes the fields of a google.protobuf.Struct at `at`; returns where they end. */
 export function writeStruct(bytes: Uint8Array, at: number, struct: WireStruct): number {
   let to = at;
   for (const name of Object.keys(struct)) {

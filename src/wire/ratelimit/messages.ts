@@ -1,6 +1,6 @@
 /*
- * The messages of the hot call in plain data. They have the shape of `src/core/model.ts`, so that a
- * transport hands them on as they are; wire keeps its own names because it imports nothing.
+ * The messages of ShouldRateLimit as plain data. They have the shape of `src/core/model.ts`, so that a
+ * transport passes them on unchanged; wire keeps its own types because it imports nothing.
  */
 
 export interface WireEntry {
@@ -10,7 +10,7 @@ export interface WireEntry {
 
 export interface WireLimitOverride {
   readonly requestsPerUnit: number;
-  /** The enum's number as it came (int32), known or not. */
+  /** The enum's number (int32), known or not. */
   readonly unit: number;
 }
 
@@ -53,7 +53,7 @@ export interface WireResponse {
   readonly dynamicMetadata: WireStruct | undefined;
 }
 
-/** What a request may hold. */
+/** The largest request that is accepted. */
 export interface WireBounds {
   readonly maxDescriptors: number;
   /** Of one descriptor. */
@@ -61,13 +61,4 @@ export interface WireBounds {
   /** Of a domain and of a key. */
   readonly maxNameBytes: number;
   readonly maxValueBytes: number;
-}
-
-/**
- * Bytes that are no message (`malformed`), or a message beyond the bounds (`too_much`). `reason` is a lowercase sentence
- * without any of the bytes.
- */
-export interface Malformed {
-  readonly kind: 'malformed' | 'too_much';
-  readonly reason: string;
 }

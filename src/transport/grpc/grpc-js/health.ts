@@ -5,8 +5,9 @@ import {
   decodeHealthRequest,
   encodeHealthResponse,
   type ServingStatus,
-} from '../../../wire/ratelimit/health';
-import type { Malformed } from '../../../wire/ratelimit/messages';
+} from '../../../wire/grpc/health';
+import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
+import type { Malformed } from '../../../wire/protobuf/read';
 import {
   type Health,
   HEALTH_CHECK,
@@ -16,7 +17,6 @@ import {
   servingStatus,
   unknownService,
 } from '../service';
-import { GRPC_STATUS, grpcError } from '../status';
 
 interface HealthDeps {
   readonly health: Health;
@@ -56,7 +56,7 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
       } else {
         const status = servingStatus(isServed(service), health.current);
         if (status !== 'SERVICE_UNKNOWN') reply(null, status);
-        else reply(grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
+        else reply(grpcStatus(StatusCode.notFound, unknownService(service)));
       }
       statistics.time('ratelimit_server.Check.response_time', nowMs() - startedMs, 1);
     },
@@ -106,11 +106,11 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
 }
 
 function refusal(malformed: Malformed) {
-  return grpcError(GRPC_STATUS.INVALID_ARGUMENT, malformedRequest(malformed));
+  return grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed));
 }
 
 function stop(call: WatchCall): void {
-  call.emit('error', grpcError(GRPC_STATUS.UNAVAILABLE, 'the service is stopping'));
+  call.emit('error', grpcStatus(StatusCode.unavailable, 'the service is stopping'));
 }
 
 function decode(bytes: Buffer): Request {

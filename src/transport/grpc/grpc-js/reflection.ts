@@ -1,11 +1,11 @@
 import type { Server, ServerDuplexStream } from '@grpc/grpc-js';
 import { REFLECTION_PATHS } from '../service';
 import { answerReflection } from '../reflection';
-import { GRPC_STATUS, grpcError } from '../status';
+import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 
 type ReflectionCall = ServerDuplexStream<Buffer, Buffer>;
 
-const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'not a valid ServerReflectionRequest');
+const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
 
 /** Registers the reflection service; the returned function ends the calls that are open. */
 export function serveReflection(server: Server): () => void {

@@ -4,9 +4,9 @@ import type { RequestBounds } from '../../../core/decision/request';
 import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
-import type { Malformed } from '../../../wire/ratelimit/messages';
+import type { Malformed } from '../../../wire/protobuf/read';
 import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT } from '../service';
-import { toGrpcError } from '../status';
+import { toGrpcStatus } from '../status';
 import type { CallBytes, HeldBytes } from './held-bytes';
 
 interface DecisionDeps {
@@ -55,7 +55,7 @@ export function serveDecisions(
       const call = finish(ticket);
       if (call === undefined) return;
       if (answer.kind === 'failure') {
-        call.reply(toGrpcError(answer));
+        call.reply(toGrpcStatus(answer));
         return;
       }
       call.held.add(roomForResponse(answer));

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Random } from '../../../core/ports';
-import { createRefusalBlocks } from '../../../wire/grpc/blocks';
+import { createRejectionBlocks } from '../../../wire/grpc/responses';
 import { createGrpcConnection } from '../../../wire/grpc/connection';
 import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
@@ -39,7 +39,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
   const { methods, decisions, bounds, nowMs, random, budget, onFailure } = deps;
   const { noteOf, headerReader } = decisions;
   const open = new Map<WireConnection, Upkeep>();
-  const refusalBlock = createRefusalBlocks();
+  const rejectionBlock = createRejectionBlocks();
   let upkeepTimer: NodeJS.Timeout | undefined;
   let onEmpty: (() => void) | undefined;
   let isClosing = false;
@@ -74,9 +74,9 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
         methods,
         inflate,
         bounds,
-        refusalBlock,
+        rejectionBlock,
         events,
-        noteOf,
+        createCallContext: noteOf,
         headerReader,
       }),
     beforeRead: decisions.begin,

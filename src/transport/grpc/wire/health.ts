@@ -1,15 +1,14 @@
 import type { HealthStatus } from '../../../../streams';
 import type { Statistics } from '../../../core/ports';
-import { PREFIX_BYTES } from '../../../wire/grpc/body';
-import { framed } from '../../../wire/grpc/framed';
 import {
   decodeHealthRequest,
   encodeHealthResponse,
   type ServingStatus,
-} from '../../../wire/ratelimit/health';
+} from '../../../wire/grpc/health';
+import { framed } from '../../../wire/grpc/responses';
+import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
+import type { Malformed } from '../../../wire/protobuf/read';
 import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../service';
-import { GRPC_STATUS, grpcError } from '../status';
-import type { Malformed } from '../../../wire/ratelimit/messages';
 import { fail } from './should-rate-limit';
 import { ignore, type Caller, type ServedMethod } from './method';
 
@@ -38,13 +37,14 @@ interface Watcher {
   told: ServingStatus;
 }
 
-const STOPPING = grpcError(GRPC_STATUS.UNAVAILABLE, 'the service is stopping');
-const STATUS_ROOM = PREFIX_BYTES + 2;
-
-const writeStatus = framed<ServingStatus>((status, out, at) => {
-  const message = encodeHealthResponse(status);
-  out.set(message, at);
-  return at + message.length;
+const STOPPING = grpcStatus(StatusCode.unavailable, 'the service is stopping');
+const SERVING_STATUS = framed<ServingStatus>({
+  maxBytes: () => 2,
+  write: (status, out, at) => {
+    const message = encodeHealthResponse(status);
+    out.set(message, at);
+    return at + message.length;
+  },
 });
 
 export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): HealthMethods {
@@ -62,8 +62,8 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
       return;
     }
     const status = servingStatus(isServed(service), health.current);
-    if (status !== 'SERVICE_UNKNOWN') caller.grpc.answer(ticket, status, STATUS_ROOM, writeStatus);
-    else fail(caller, ticket, grpcError(GRPC_STATUS.NOT_FOUND, unknownService(service)));
+    if (status !== 'SERVICE_UNKNOWN') caller.grpc.answer(ticket, status, SERVING_STATUS);
+    else fail(caller, ticket, grpcStatus(StatusCode.notFound, unknownService(service)));
   };
 
   const watch = (caller: Caller, ticket: number, service: string) => {
@@ -125,5 +125,5 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
 }
 
 function refuse(caller: Caller, ticket: number, malformed: Malformed): void {
-  fail(caller, ticket, grpcError(GRPC_STATUS.INVALID_ARGUMENT, malformedRequest(malformed)));
+  fail(caller, ticket, grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed)));
 }

@@ -1,5 +1,5 @@
 import { answerReflection } from '../reflection';
-import { GRPC_STATUS, grpcError } from '../status';
+import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import { fail } from './should-rate-limit';
 import type { Caller, ServedMethod } from './method';
 
@@ -10,7 +10,7 @@ export interface ReflectionMethod {
   close(): void;
 }
 
-const MALFORMED = grpcError(GRPC_STATUS.INVALID_ARGUMENT, 'not a valid ServerReflectionRequest');
+const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
 
 export function createReflectionMethod(): ReflectionMethod {
   const open = new Map<Caller, Set<number>>();

@@ -1,15 +1,15 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import type { Decision } from '../../../core/model';
 import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../../core/ports';
-import type { NoteOf } from '../../../wire/grpc/api';
+import type { CreateCallContext } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
-import { PREFIX_BYTES } from '../../../wire/grpc/body';
 import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
-import { framed } from '../../../wire/grpc/framed';
+import { framed } from '../../../wire/grpc/responses';
+import type { GrpcStatus } from '../../../wire/grpc/status';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import { GRPC_CALL, refuseMessage } from '../service';
-import { toGrpcError, type GrpcError } from '../status';
+import { toGrpcStatus } from '../status';
 import { ignore, type Caller, type ServedMethod } from './method';
 
 interface DecisionDeps {
@@ -25,7 +25,7 @@ interface DecisionDeps {
 export interface Decisions {
   readonly method: ServedMethod;
   /** Which calls are traced, asked as their headers come; undefined: none. */
-  readonly noteOf: NoteOf<ServedMethod> | undefined;
+  readonly noteOf: CreateCallContext<ServedMethod> | undefined;
   /** The header fields that are kept for it, and what connections have met of them. */
   readonly headerReader: HeaderReader;
   /** Before a socket read is taken: its octets came at `atMs`. */
@@ -42,7 +42,7 @@ const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
 const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 const COUNTED = -1;
 
-const writeDecision = framed<Decision>(writeResponse);
+const DECISION = framed<Decision>({ maxBytes: roomForResponse, write: writeResponse });
 
 export function createDecisions(deps: DecisionDeps): Decisions {
   const { ask, statistics, nowMs, tracer } = deps;
@@ -67,12 +67,14 @@ export function createDecisions(deps: DecisionDeps): Decisions {
       const request = decode(bytes, start, end);
       // Nobody but `noteOf` makes the notes of these calls.
       const trace =
-        tracer === undefined ? undefined : (caller.grpc.note(ticket) as CallTrace | undefined);
+        tracer === undefined
+          ? undefined
+          : (caller.grpc.callContext(ticket) as CallTrace | undefined);
       if (isMalformed(request)) {
         settleTime(caller, ticket);
         const refusal = refuseMessage(request, statistics);
         trace?.refused(refusal);
-        fail(caller, ticket, toGrpcError(refusal));
+        fail(caller, ticket, toGrpcStatus(refusal));
       } else batch.push({ request, asker: caller.asker, ticket, trace });
     },
     onHalfClose: ignore,
@@ -104,18 +106,15 @@ export function createDecisions(deps: DecisionDeps): Decisions {
     },
     answer(caller, ticket, answer) {
       settleTime(caller, ticket);
-      if (answer.kind === 'failure') fail(caller, ticket, toGrpcError(answer));
-      else {
-        const room = PREFIX_BYTES + roomForResponse(answer);
-        caller.grpc.answer(ticket, answer, room, writeDecision);
-      }
+      if (answer.kind === 'failure') fail(caller, ticket, toGrpcStatus(answer));
+      else caller.grpc.answer(ticket, answer, DECISION);
     },
     settle: times.report,
   };
 }
 
-export function fail(caller: Caller, ticket: number, { code, details }: GrpcError): void {
-  caller.grpc.fail(ticket, { code, message: details });
+export function fail(caller: Caller, ticket: number, status: GrpcStatus): void {
+  caller.grpc.fail(ticket, status);
 }
 
 /** Response times, reported once for all calls that were asked and answered together. */

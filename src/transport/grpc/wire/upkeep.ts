@@ -1,5 +1,5 @@
 import type { Random } from '../../../core/ports';
-import { ErrorCode } from '../../../wire/http2/error-codes';
+import { ErrorCode } from '../../../wire/http2/frames';
 import type { WireConnection } from './connection';
 import {
   BLOCKED_MS,

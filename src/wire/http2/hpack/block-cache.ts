@@ -1,79 +1,83 @@
-import { LARGEST_KEPT, type DecodedHeaders } from './header-list';
-import { createOctetKey, isKey, type OctetKey } from '../../octet-key';
-import { sampledHash } from './sampled-hash';
+import { createByteKey, isKey, sampledHash, type ByteKey } from '../../byte-key';
+import type { DynamicTable } from './dynamic-table';
+import { MAX_KEPT_BYTES, type DecodedHeaders } from './header-list';
 
-interface RememberedBlock {
-  readonly key: OctetKey;
-  /** The dynamic table's version at which these octets meant this list. */
+interface CachedBlock {
+  readonly key: ByteKey;
+  /** The dynamic table's version for which these bytes meant this list. */
   readonly version: object;
   readonly list: DecodedHeaders;
 }
 
 /**
- * Header lists by the octets of their block. Only for blocks that do not change the dynamic table, and valid only
- * while nothing else changes it: then equal octets mean equal lists. Bounded: the slots, and the last one, times the two sizes.
+ * Header lists by the bytes of their block. Only for blocks that do not change the dynamic table, and valid only until
+ * something else changes it: then equal bytes mean equal lists. Bounded: the slots, and the last one, times the two sizes.
  */
 export interface BlockCache {
-  readonly slots: (RememberedBlock | undefined)[];
+  readonly table: DynamicTable;
+  readonly slots: (CachedBlock | undefined)[];
   /** Per slot: the hash of the last block that found the slot taken. */
   readonly rivals: Int32Array;
-  /** The one that was found last. */
-  last: RememberedBlock | undefined;
+  /** The last hit. */
+  last: CachedBlock | undefined;
 }
 
 const SLOTS = 16;
-const LONGEST_BLOCK = 512;
+const MAX_BLOCK_BYTES = 512;
 
-export function createBlockCache(): BlockCache {
+export function createBlockCache(table: DynamicTable): BlockCache {
   return {
-    slots: new Array<RememberedBlock | undefined>(SLOTS).fill(undefined),
+    table,
+    slots: new Array<CachedBlock | undefined>(SLOTS).fill(undefined),
     rivals: new Int32Array(SLOTS).fill(-1),
     last: undefined,
   };
 }
 
-/** The list of an equal block of before, or undefined. */
+/** The list of an equal earlier block, or undefined. */
 export function recallBlock(
   cache: BlockCache,
-  version: object,
   bytes: Uint8Array,
   start: number,
   end: number,
 ): DecodedHeaders | undefined {
+  // Without a version nothing cached is valid: peers whose blocks change the table pay nothing for the cache.
+  const { version } = cache.table;
+  if (version === undefined) return undefined;
   const { last } = cache;
-  if (isSame(last, version, bytes, start, end)) return last.list;
+  if (matches(last, version, bytes, start, end)) return last.list;
   const found = cache.slots[sampledHash(bytes, start, end) & (SLOTS - 1)];
-  if (!isSame(found, version, bytes, start, end)) return undefined;
+  if (!matches(found, version, bytes, start, end)) return undefined;
   cache.last = found;
   return found.list;
 }
 
-function isSame(
-  block: RememberedBlock | undefined,
+function matches(
+  block: CachedBlock | undefined,
   version: object,
   bytes: Uint8Array,
   start: number,
   end: number,
-): block is RememberedBlock {
+): block is CachedBlock {
   if (block?.version !== version || block.key.length !== end - start) return false;
   return isKey(block.key, bytes, start);
 }
 
-/** A block that is in use is replaced only by one that comes twice. */
+/** Caches the list of a block that did not change the table. A valid entry is replaced only by a block seen twice. */
 export function rememberBlock(
   cache: BlockCache,
-  version: object,
   bytes: Uint8Array,
   start: number,
   end: number,
   list: DecodedHeaders,
 ): void {
-  if (end - start > LONGEST_BLOCK || list.listBytes > LARGEST_KEPT) return;
+  const version = (cache.table.version ??= {});
+  if (end - start > MAX_BLOCK_BYTES || list.listBytes > MAX_KEPT_BYTES) return;
   const hash = sampledHash(bytes, start, end);
   const slot = hash & (SLOTS - 1);
   if (cache.slots[slot]?.version === version && cache.rivals[slot] !== hash) {
     cache.rivals[slot] = hash;
     return;
   }
-  cache.slots[slot] = { key: createOctetKey(bytes, start, end), version, list };
+  cache.slots[slot] = { key: createByteKey(bytes, start, end), version, list };
 }

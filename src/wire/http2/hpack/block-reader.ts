@@ -1,4 +1,5 @@
-import { octetAt } from '../octets';
+import { byteAt } from '../../bytes';
+
 /** A header block being read. `fault` says what is wrong with it: a COMPRESSION_ERROR (RFC 9113 §4.3). */
 export interface BlockReader {
   bytes: Uint8Array;
@@ -19,28 +20,28 @@ export function beginReading(
   reader.fault = undefined;
 }
 
-/** Larger than all that a header can have a use for, small enough to stay exact. */
-const LARGEST_INTEGER = 0x0fffffff;
-const LARGEST_SHIFT = 28;
+/** Larger than any length or index that a header needs, small enough to stay exact. */
+const MAX_INTEGER = 0x0fffffff;
+const MAX_SHIFT = 28;
 
 /**
- * An integer whose first octet (already known to be there) holds `prefixBits` bits of it (RFC 7541 §5.1).
- * With a fault the result has no meaning.
+ * An integer whose first byte (which the caller knows to exist) holds `prefixBits` bits of it (RFC 7541 §5.1).
+ * The result is meaningless with a fault.
  */
 export function readInteger(reader: BlockReader, prefixBits: number): number {
   const largestInPrefix = (1 << prefixBits) - 1;
-  const prefix = octetAt(reader.bytes, reader.at++) & largestInPrefix;
+  const prefix = byteAt(reader.bytes, reader.at++) & largestInPrefix;
   return prefix < largestInPrefix ? prefix : readLongInteger(reader, prefix);
 }
 
 function readLongInteger(reader: BlockReader, prefix: number): number {
   let value = prefix;
-  for (let shift = 0; shift < LARGEST_SHIFT; shift += 7) {
+  for (let shift = 0; shift < MAX_SHIFT; shift += 7) {
     if (reader.at >= reader.end) return refuse(reader, 'an integer ends outside its header block');
-    const octet = octetAt(reader.bytes, reader.at++);
-    value += (octet & 0x7f) << shift;
-    if (octet < 0x80) {
-      return value <= LARGEST_INTEGER ? value : refuse(reader, 'an integer is too large');
+    const byte = byteAt(reader.bytes, reader.at++);
+    value += (byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      return value <= MAX_INTEGER ? value : refuse(reader, 'an integer is too large');
     }
   }
   return refuse(reader, 'an integer is too long');

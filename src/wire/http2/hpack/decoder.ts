@@ -1,4 +1,4 @@
-import { octetAt } from '../octets';
+import { byteAt, latin1Text, NO_BYTES } from '../../bytes';
 import { createBlockCache, recallBlock, rememberBlock, type BlockCache } from './block-cache';
 import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
 import {
@@ -20,24 +20,23 @@ import {
   addField,
   beginList,
   finishList,
-  LARGEST_KEPT,
+  MAX_KEPT_BYTES,
   type DecodedHeaders,
   type HeaderDraft,
 } from './header-list';
-import { latin1Text } from './latin1-text';
-import { BAD_VALUE, LITERAL_LENGTH, readLiteral, skimLiteral, unpackLiteral } from './literal';
-import { createHeaderReader, NO_OCTETS, type HeaderReader } from './header-reader';
+import { createHeaderReader, type HeaderReader } from './header-reader';
+import { BAD_VALUE, decodeLiteral, LITERAL_LENGTH, measureLiteral, readLiteral } from './literal';
 import { STATIC_TABLE_LENGTH } from './static-table';
 
-/** One direction of a connection's header compression (RFC 7541), the receiving one. */
+/** The receiving direction of a connection's header compression (RFC 7541). */
 export interface HpackDecoder {
   readonly table: DynamicTable;
   readonly blocks: BlockCache | undefined;
   readonly headers: HeaderReader;
-  /** The last list that a block gave. */
+  /** The last decoded list. */
   last: DecodedHeaders | undefined;
   readonly maxListBytes: number;
-  /** What a size update may ask for: our SETTINGS_HEADER_TABLE_SIZE. */
+  /** The largest size update allowed: our SETTINGS_HEADER_TABLE_SIZE. */
   tableLimit: number;
   /** Our smaller limit was acknowledged: the next block must begin with a size update (RFC 9113 §4.3.1). */
   owesSizeUpdate: boolean;
@@ -45,14 +44,14 @@ export interface HpackDecoder {
 
 /** HEADER_TABLE_SIZE before any SETTINGS (RFC 9113 §6.5.2). */
 export const INITIAL_TABLE_BYTES = 4096;
-/** What an index finds that leads nowhere; the reader then has a fault. */
+/** The result for an invalid index; the reader then has a fault. */
 const NO_FIELD: HeaderField = {
   name: '',
   value: '',
   kind: 0,
-  valueOk: true,
+  isValidValue: true,
   size: 0,
-  made: undefined,
+  derived: undefined,
 };
 
 export function createHpackDecoder(
@@ -60,9 +59,10 @@ export function createHpackDecoder(
   cacheBlocks: boolean,
   headers = createHeaderReader(),
 ): HpackDecoder {
+  const table = createDynamicTable(INITIAL_TABLE_BYTES);
   return {
-    table: createDynamicTable(INITIAL_TABLE_BYTES),
-    blocks: cacheBlocks ? createBlockCache() : undefined,
+    table,
+    blocks: cacheBlocks ? createBlockCache(table) : undefined,
     headers,
     last: undefined,
     maxListBytes,
@@ -71,7 +71,7 @@ export function createHpackDecoder(
   };
 }
 
-/** Our own SETTINGS_HEADER_TABLE_SIZE holds from now on: the peer has acknowledged it. */
+/** Applies our own SETTINGS_HEADER_TABLE_SIZE, which the peer has acknowledged. */
 export function limitTable(decoder: HpackDecoder, bytes: number): void {
   decoder.tableLimit = bytes;
   decoder.owesSizeUpdate = decoder.table.maxBytes > bytes;
@@ -91,13 +91,12 @@ export function decodeBlock(
   if (blocks === undefined || decoder.owesSizeUpdate) {
     return decodeFields(decoder, bytes, start, end);
   }
-  // Without a version nothing is remembered that still holds: peers whose blocks change the table do not pay for it.
-  const recalled = table.version && recallBlock(blocks, table.version, bytes, start, end);
+  const recalled = recallBlock(blocks, bytes, start, end);
   if (recalled !== undefined) return recalled;
   watchChanges(table);
   const list = decodeFields(decoder, bytes, start, end);
   if (list !== undefined && !table.isChanged) {
-    rememberBlock(blocks, (table.version ??= {}), bytes, start, end, list);
+    rememberBlock(blocks, bytes, start, end, list);
   }
   return list;
 }
@@ -113,19 +112,19 @@ function decodeFields(
   readSizeUpdates(decoder, reader);
   beginList(draft);
   while (reader.at < end) {
-    if (octetAt(bytes, reader.at) < 0x80) readUnindexed(decoder, reader, draft);
+    if (byteAt(bytes, reader.at) < 0x80) readUnindexed(decoder, reader, draft);
     else addField(draft, decoder.maxListBytes, fieldAt(decoder, reader, readInteger(reader, 7)));
   }
-  reader.bytes = NO_OCTETS;
+  reader.bytes = NO_BYTES;
   if (reader.fault !== undefined) return undefined;
   const list = finishList(draft, decoder.last, lists);
-  if (list.listBytes <= LARGEST_KEPT) decoder.last = list;
+  if (list.listBytes <= MAX_KEPT_BYTES) decoder.last = list;
   return list;
 }
 
-/** Dynamic table size updates stand at the beginning of a block or nowhere (RFC 7541 §4.2, §6.3). */
+/** Dynamic table size updates are allowed at the beginning of a block only (RFC 7541 §4.2, §6.3). */
 function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
-  while (reader.at < reader.end && (octetAt(reader.bytes, reader.at) & 0xe0) === 0x20) {
+  while (reader.at < reader.end && (byteAt(reader.bytes, reader.at) & 0xe0) === 0x20) {
     const bytes = readInteger(reader, 5);
     if (reader.fault !== undefined) return;
     if (bytes > decoder.tableLimit) {
@@ -138,9 +137,9 @@ function readSizeUpdates(decoder: HpackDecoder, reader: BlockReader): void {
   if (decoder.owesSizeUpdate) refuse(reader, 'a table size update is missing');
 }
 
-/** All but an indexed field (RFC 7541 §6.1). */
+/** Reads anything but an indexed field (RFC 7541 §6.1). */
 function readUnindexed(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
-  const first = octetAt(reader.bytes, reader.at);
+  const first = byteAt(reader.bytes, reader.at);
   if (first >= 0x40) {
     readIndexedLiteral(decoder, reader, list);
   } else if (first >= 0x20) {
@@ -150,7 +149,7 @@ function readUnindexed(decoder: HpackDecoder, reader: BlockReader, list: HeaderD
   }
 }
 
-/** RFC 7541 §6.2.1: a literal that becomes the newest field of the dynamic table. */
+/** RFC 7541 §6.2.1: a literal to insert into the dynamic table. */
 function readIndexedLiteral(decoder: HpackDecoder, reader: BlockReader, list: HeaderDraft): void {
   const field = readLiteralField(decoder, reader, readInteger(reader, 6));
   if (reader.fault !== undefined) return;
@@ -163,54 +162,51 @@ function readLiteralField(decoder: HpackDecoder, reader: BlockReader, index: num
   const named = index === 0 ? readName(decoder.headers, reader) : fieldAt(decoder, reader, index);
   const { name, kind } = named;
   if (kind === FieldKind.unread) {
-    return withValue(named, '', skimLiteral(decoder.headers.literals, reader));
+    return withValue(named, '', measureLiteral(decoder.headers.literals, reader));
   }
   if (kind === FieldKind.replaced) return readReplaced(decoder.headers, reader, named);
   const literal = readLiteral(decoder.headers.literals, reader);
   if (reader.fault !== undefined) return NO_FIELD;
   if (literal.asValue?.name !== name) {
-    const { text: value, valueOk } = literal;
+    const { text: value, isValidValue } = literal;
     const size = fieldSize(name, value.length);
-    literal.asValue = { name, value, kind, valueOk, size, made: undefined };
+    literal.asValue = { name, value, kind, isValidValue, size, derived: undefined };
   }
   return literal.asValue;
 }
 
-/** In the table and in lists it counts as what it is. */
+/** Reads a value that a placeholder may replace. Its own length counts in the table and in lists. */
 function readReplaced(
-  { literals, standIn }: HeaderReader,
+  { literals, placeholder }: HeaderReader,
   reader: BlockReader,
   named: HeaderField,
 ): HeaderField {
-  const unpacked = unpackLiteral(literals, reader);
-  const length = unpacked & LITERAL_LENGTH;
+  const read = decodeLiteral(literals, reader);
+  const length = read & LITERAL_LENGTH;
   const { scratch } = literals;
-  return withValue(
-    named,
-    standIn?.textFor(scratch, length) ?? latin1Text(scratch, 0, length),
-    unpacked,
-  );
+  const value = placeholder?.textFor(scratch, length) ?? latin1Text(scratch, 0, length);
+  return withValue(named, value, read);
 }
 
-/** A field of this one's name: this one itself when nothing else differs. `read` is what `skimLiteral` returned. */
+/** A field of the same name; `named` itself if nothing else differs. `read` is what `measureLiteral` returned. */
 function withValue(named: HeaderField, value: string, read: number): HeaderField {
-  const { name, kind, made } = named;
-  const valueOk = (read & BAD_VALUE) === 0;
+  const { name, kind, derived } = named;
+  const isValidValue = (read & BAD_VALUE) === 0;
   const size = fieldSize(name, read & LITERAL_LENGTH);
-  if (says(named, value, valueOk, size)) return named;
-  if (made !== undefined && says(made, value, valueOk, size)) return made;
-  const field: HeaderField = { name, value, kind, valueOk, size, made: undefined };
-  // Of fields without a value only, which no peer can make a chain of.
-  if (named.size === fieldSize(name, 0)) named.made = field;
+  if (matches(named, value, isValidValue, size)) return named;
+  if (derived !== undefined && matches(derived, value, isValidValue, size)) return derived;
+  const field: HeaderField = { name, value, kind, isValidValue, size, derived: undefined };
+  // Only from fields without a value, so that no peer can build a chain.
+  if (named.size === fieldSize(name, 0)) named.derived = field;
   return field;
 }
 
-function says(field: HeaderField, value: string, valueOk: boolean, size: number): boolean {
-  return field.size === size && field.valueOk === valueOk && field.value === value;
+function matches(field: HeaderField, value: string, isValidValue: boolean, size: number): boolean {
+  return field.size === size && field.isValidValue === isValidValue && field.value === value;
 }
 
 function readName(
-  { literals, readNames, standIn }: HeaderReader,
+  { literals, readNames, placeholder }: HeaderReader,
   reader: BlockReader,
 ): HeaderField {
   const literal = readLiteral(literals, reader);
@@ -219,10 +215,10 @@ function readName(
   literal.asName ??= {
     name,
     value: '',
-    kind: kindForReader(fieldKind(name), name, readNames, standIn?.name),
-    valueOk: true,
+    kind: kindForReader(fieldKind(name), name, readNames, placeholder?.name),
+    isValidValue: true,
     size: fieldSize(name, 0),
-    made: undefined,
+    derived: undefined,
   };
   return literal.asName;
 }

@@ -10,8 +10,8 @@ export interface DynamicTable {
   bytes: number;
   maxBytes: number;
   /**
-   * Stands for the table as it is: who remembers what a block meant makes it and compares it. Undefined after each
-   * change. An object, because a number would come round again one day.
+   * Identifies the current content; the block cache creates and compares it. Undefined after each change. An object,
+   * because a number would wrap around one day.
    */
   version: object | undefined;
   /** Whether anything changed since `watchChanges`. */

@@ -2,8 +2,8 @@ import { encodeHuffman, huffmanLength } from './huffman-encode';
 import { STATIC_TABLE } from './static-table';
 
 /**
- * Encodes a header list so that it needs no dynamic table: such a block can be made once and sent on every
- * connection, whatever the peer's HEADER_TABLE_SIZE. Names are lower case; characters are octets (latin1).
+ * Encodes a header list so that it needs no dynamic table: such a block is encoded once and sent on every
+ * connection, whatever the peer's HEADER_TABLE_SIZE. Names are lower case; characters are bytes (latin1).
  */
 export function encodeStatelessBlock(
   fields: readonly (readonly [name: string, value: string])[],
@@ -27,14 +27,14 @@ function encodeField(block: number[], name: string, value: string): void {
 
 /** RFC 7541 §5.2, Huffman coded where that is shorter. */
 function pushString(block: number[], text: string): void {
-  const octets = Buffer.from(text, 'latin1');
-  const coded = huffmanLength(octets);
-  if (coded < octets.length) {
+  const bytes = Buffer.from(text, 'latin1');
+  const coded = huffmanLength(bytes);
+  if (coded < bytes.length) {
     pushInteger(block, 0x80, 7, coded);
-    block.push(...encodeHuffman(octets));
+    block.push(...encodeHuffman(bytes));
   } else {
-    pushInteger(block, 0, 7, octets.length);
-    block.push(...octets);
+    pushInteger(block, 0, 7, bytes.length);
+    block.push(...bytes);
   }
 }
 

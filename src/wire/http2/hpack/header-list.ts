@@ -1,33 +1,33 @@
 import { FieldKind, type HeaderField } from './header-field';
 
-/** A decoded header list in wire order, pseudo headers first. Names are lower case; octets are latin1. */
+/** A decoded header list in wire order, pseudo headers first. Names are lower case; bytes are latin1. */
 export interface HeaderList {
   readonly names: readonly string[];
   readonly values: readonly string[];
-  /** What the owner derived from this very list. A repeated block gives the same object again. */
+  /** What the owner derived from this list. A repeated block gives the same object again. */
   memo: unknown;
 }
 
-/** All that there is to judge about a header list; judged once per list. */
-interface Judgement {
-  /** What is wrong with a field, whatever the list is for. */
+/** The checks of a header list, made once per list. */
+interface ListChecks {
+  /** Why a field is invalid, whether in a request's list or in trailers. */
   fault: string | undefined;
-  /** Bits `1 << FieldKind` of the pseudo fields that were seen, and CONNECT. */
+  /** Bits `1 << FieldKind` of the pseudo fields in the list, and CONNECT. */
   seen: number;
-  /** Whether a regular field was seen: pseudo fields must not follow it. */
+  /** Whether it holds a regular field: pseudo fields must not follow one. */
   regular: boolean;
   /** The value of content-length, or -1. */
   contentLength: number;
 }
 
-export interface DecodedHeaders extends HeaderList, Readonly<Judgement> {
-  /** What it was made of: fields of the tables, and those that stand for fields that nobody reads. */
+export interface DecodedHeaders extends HeaderList, Readonly<ListChecks> {
+  /** All fields, with UNREAD in place of those that the owner does not read. */
   readonly fields: readonly HeaderField[];
   /** As SETTINGS_MAX_HEADER_LIST_SIZE counts (RFC 9113 §6.5.2). Beyond the limit fields are counted, not kept. */
   readonly listBytes: number;
 }
 
-/** A list that is being decoded: the first `count` fields. One is used for all lists of an owner. */
+/** A list that is being decoded: the first `count` fields. One serves all lists of an owner. */
 export interface HeaderDraft {
   readonly fields: HeaderField[];
   count: number;
@@ -35,8 +35,8 @@ export interface HeaderDraft {
 }
 
 export const NO_CONTENT_LENGTH = -1;
-/** Lists above this size are not held on to: a connection must not cost memory because of what it said once. */
-export const LARGEST_KEPT = 4096;
+/** Larger lists are not kept: one request must not cost a connection memory for ever. */
+export const MAX_KEPT_BYTES = 4096;
 
 const METHOD = 1 << FieldKind.method;
 const SCHEME = 1 << FieldKind.scheme;
@@ -44,19 +44,19 @@ const PATH = 1 << FieldKind.path;
 const AUTHORITY = 1 << FieldKind.authority;
 const CONNECT = 1 << 30;
 
-/** Stand in lists for all fields that nobody reads. */
+/** In place of all fields that the owner does not read. */
 const UNREAD: HeaderField = unread(true);
 const BAD_UNREAD: HeaderField = unread(false);
 
-function unread(valueOk: boolean): HeaderField {
-  return { name: '', value: '', kind: FieldKind.unread, valueOk, size: 0, made: undefined };
+function unread(isValidValue: boolean): HeaderField {
+  return { name: '', value: '', kind: FieldKind.unread, isValidValue, size: 0, derived: undefined };
 }
 
 export function createHeaderDraft(): HeaderDraft {
   return { fields: [], count: 0, listBytes: 0 };
 }
 
-/** The last lists that differed. */
+/** The latest distinct lists. */
 export interface ListMemory {
   readonly lists: (DecodedHeaders | undefined)[];
   next: number;
@@ -74,16 +74,16 @@ export function beginList(draft: HeaderDraft): void {
 }
 
 export function addField(list: HeaderDraft, maxListBytes: number, field: HeaderField): void {
-  const { kind, size, valueOk } = field;
+  const { kind, size, isValidValue } = field;
   list.listBytes += size;
   if (list.listBytes > maxListBytes) return;
   if (kind !== FieldKind.unread) list.fields[list.count++] = field;
-  else list.fields[list.count++] = valueOk ? UNREAD : BAD_UNREAD;
+  else list.fields[list.count++] = isValidValue ? UNREAD : BAD_UNREAD;
 }
 
 /**
- * The list that was drafted; `before` or another one that is remembered when that has the same fields, with what its
- * owner made of it: blocks that differ only in fields that nobody reads make no new list.
+ * The drafted list; `before` or another remembered list if that has the same fields, with its `memo`: blocks that differ
+ * only in fields that the owner does not read share a list.
  */
 export function finishList(
   draft: HeaderDraft,
@@ -95,7 +95,7 @@ export function finishList(
     if (list !== undefined && isSame(draft, list)) return list;
   }
   const list = makeList(draft);
-  if (list.listBytes > LARGEST_KEPT) draft.fields.length = 0;
+  if (list.listBytes > MAX_KEPT_BYTES) draft.fields.length = 0;
   else memory.lists[memory.next++ % LISTS] = list;
   return list;
 }
@@ -109,11 +109,11 @@ function makeList({ fields, count, listBytes }: HeaderDraft): DecodedHeaders {
     memo: undefined,
     fields: kept,
     listBytes,
-    ...judge(kept),
+    ...check(kept),
   };
 }
 
-/** By the objects: fields that come again are the same ones, from a table or from the memory of literals. */
+/** Compares objects: repeated fields are the same objects, from a table or from remembered literals. */
 function isSame({ fields, count, listBytes }: HeaderDraft, list: DecodedHeaders): boolean {
   if (count !== list.fields.length || listBytes !== list.listBytes) return false;
   for (let i = 0; i < count; i++) {
@@ -122,42 +122,42 @@ function isSame({ fields, count, listBytes }: HeaderDraft, list: DecodedHeaders)
   return true;
 }
 
-function judge(fields: readonly HeaderField[]): Judgement {
-  const list: Judgement = {
+function check(fields: readonly HeaderField[]): ListChecks {
+  const list: ListChecks = {
     fault: undefined,
     seen: 0,
     regular: false,
     contentLength: NO_CONTENT_LENGTH,
   };
-  for (const { kind, value, valueOk } of fields) {
-    judgeField(list, kind, value);
-    if (!valueOk) list.fault = BAD_VALUE;
+  for (const { kind, value, isValidValue } of fields) {
+    checkField(list, kind, value);
+    if (!isValidValue) list.fault = BAD_VALUE;
   }
   return list;
 }
 
-const BAD_VALUE = 'a field value holds a forbidden octet';
+const BAD_VALUE = 'a field value holds a forbidden byte';
 
-function judgeField(list: Judgement, kind: number, value: string): void {
-  if (kind > FieldKind.regular && kind <= FieldKind.foreignPseudo) judgePseudo(list, kind, value);
-  else judgeRegular(list, kind, value);
+function checkField(list: ListChecks, kind: number, value: string): void {
+  if (kind > FieldKind.regular && kind <= FieldKind.unknownPseudo) checkPseudo(list, kind, value);
+  else checkRegular(list, kind, value);
 }
 
 /** RFC 9113 §8.3 and §8.3.1. */
-function judgePseudo(list: Judgement, kind: number, value: string): void {
+function checkPseudo(list: ListChecks, kind: number, value: string): void {
   const bit = 1 << kind;
-  if (kind === FieldKind.foreignPseudo) list.fault = 'a pseudo field is not one of a request';
+  if (kind === FieldKind.unknownPseudo) list.fault = 'a pseudo field is not one of a request';
   else if (list.regular) list.fault = 'a pseudo field follows a regular one';
-  else if ((list.seen & bit) !== 0) list.fault = 'a pseudo field is there twice';
+  else if ((list.seen & bit) !== 0) list.fault = 'a pseudo field is repeated';
   else if (kind === FieldKind.path && value === '') list.fault = 'the path is empty';
   list.seen |= bit;
   if (kind === FieldKind.method && value === 'CONNECT') list.seen |= CONNECT;
 }
 
 /** RFC 9113 §8.2. */
-function judgeRegular(list: Judgement, kind: number, value: string): void {
+function checkRegular(list: ListChecks, kind: number, value: string): void {
   list.regular = true;
-  if (kind === FieldKind.contentLength) judgeContentLength(list, value);
+  if (kind === FieldKind.contentLength) checkContentLength(list, value);
   else if (kind === FieldKind.badName) list.fault = 'a field name is not a lower case token';
   else if (kind === FieldKind.connectionSpecific) list.fault = 'a field belongs to http/1 only';
   else if (kind === FieldKind.te && value !== 'trailers') {
@@ -165,7 +165,7 @@ function judgeRegular(list: Judgement, kind: number, value: string): void {
   }
 }
 
-function judgeContentLength(list: Judgement, value: string): void {
+function checkContentLength(list: ListChecks, value: string): void {
   const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : NO_CONTENT_LENGTH;
   const agrees = list.contentLength === NO_CONTENT_LENGTH || list.contentLength === length;
   if (length === NO_CONTENT_LENGTH || !agrees) list.fault = 'content-length is not one number';

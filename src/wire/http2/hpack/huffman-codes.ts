@@ -76,7 +76,7 @@ const SYMBOLS_BY_LENGTH: readonly (readonly [
 ];
 
 export const EOS = 256;
-export const LONGEST_CODE = 30;
+export const MAX_CODE_BITS = 30;
 
 export interface HuffmanCode {
   readonly symbol: number;

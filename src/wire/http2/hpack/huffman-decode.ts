@@ -1,16 +1,16 @@
-import { octetAt } from '../octets';
+import { byteAt } from '../../bytes';
 import { HUFFMAN_CODES } from './huffman-codes';
 import { longCodeAt } from './huffman-long-codes';
 
-/** What `decodeHuffman` returns for a string that is no Huffman code (RFC 7541 §5.2). */
+/** What `decodeHuffman` returns for an invalid Huffman code (RFC 7541 §5.2). */
 export const NOT_HUFFMAN = -1;
-/** The bits of its result that are the count of octets. */
+/** The bits of its result that are the decoded length. */
 export const HUFFMAN_LENGTH = 0x0fffffff;
-/** Set in the result when a code was longer than PEEK_BITS: then there may be control characters, whose codes are all long. */
+/** Set in the result if a code was longer than PEEK_BITS, as those of all control characters are. */
 export const HAS_LONG_CODES = 0x10000000;
 
 /**
- * What the next PEEK_BITS bits begin with: two symbols if both are whole, or one, or nothing because the code is
+ * What the next PEEK_BITS bits begin with: two whole symbols, or one, or none because its code is
  * longer. `bits of the first << 24 | second << 16 | first << 8 | bits of both << 2 | count`. Nearly all that headers hold is in codes of 5 to 8 bits.
  */
 const PEEK_BITS = 12;
@@ -20,7 +20,7 @@ HUFFMAN_CODES.forEach(({ symbol, code, bits }) => {
   if (bits <= PEEK_BITS) fillPairs(symbol, code, bits);
 });
 
-/** All that may follow this code within PEEK_BITS. */
+/** Fills in whatever may follow this code within PEEK_BITS. */
 function fillPairs(symbol: number, code: number, bits: number): void {
   const rest = PEEK_BITS - bits;
   const single = (bits << 24) | (symbol << 8);
@@ -35,9 +35,8 @@ function fillPairs(symbol: number, code: number, bits: number): void {
 }
 
 /**
- * Decodes `bytes[start, end)` into `out` from 0 on, and returns the count of octets (in HUFFMAN_LENGTH; any
- * other bit says that there may be control characters) or NOT_HUFFMAN.
- * `out` must have room for 8/5 of the input and two more.
+ * Decodes `bytes[start, end)` into `out` from 0 on, and returns the length (HUFFMAN_LENGTH) with HAS_LONG_CODES, or
+ * NOT_HUFFMAN. `out` must have room for 8/5 of the input and two more bytes.
  */
 export function decodeHuffman(
   bytes: Uint8Array,
@@ -53,7 +52,7 @@ export function decodeHuffman(
   for (;;) {
     if (bits < PEEK_BITS) {
       if (at + 2 > end) break;
-      window = (window << 16) | (octetAt(bytes, at) << 8) | octetAt(bytes, at + 1);
+      window = (window << 16) | (byteAt(bytes, at) << 8) | byteAt(bytes, at + 1);
       bits += 16;
       at += 2;
     }
@@ -73,7 +72,7 @@ export function decodeHuffman(
     longCodes = HAS_LONG_CODES;
     at = (next + 7) >> 3;
     bits = at * 8 - next;
-    window = octetAt(bytes, at - 1);
+    window = byteAt(bytes, at - 1);
   }
   const rest = decodeRest(bytes, at * 8 - bits, end * 8, out, length);
   return rest === NOT_HUFFMAN ? NOT_HUFFMAN : rest | longCodes;
@@ -83,7 +82,7 @@ function pairAt(window: number): number {
   return PAIRS[window & ((1 << PEEK_BITS) - 1)] ?? 0;
 }
 
-/** The last symbols, some 30 bits; what is no code there makes the string none. */
+/** Decodes the last symbols, some 30 bits. */
 function decodeRest(
   bytes: Uint8Array,
   fromBit: number,
@@ -104,18 +103,17 @@ function decodeRest(
   return length | longCodes;
 }
 
-/** Whether all that is left is fewer than eight one bits. EOS is an error, and so is more padding (RFC 7541 §5.2). */
+/** Whether fewer than eight bits are left, all ones. EOS is an error, and so is more padding (RFC 7541 §5.2). */
 function isPadding(bytes: Uint8Array, from: number, endBit: number): boolean {
   const bits = endBit - from;
   const ones = (1 << bits) - 1;
-  return bits < 8 && (octetAt(bytes, from >> 3) & ones) === ones;
+  return bits < 8 && (byteAt(bytes, from >> 3) & ones) === ones;
 }
 
 /** `bits << 8 | symbol` of the code that begins at bit `from`, 0 for EOS; it may end outside of the string. */
 function readCode(bytes: Uint8Array, from: number): number {
   const at = from >> 3;
-  const window =
-    (octetAt(bytes, at) << 16) | (octetAt(bytes, at + 1) << 8) | octetAt(bytes, at + 2);
+  const window = (byteAt(bytes, at) << 16) | (byteAt(bytes, at + 1) << 8) | byteAt(bytes, at + 2);
   const found = pairAt(window >> (24 - PEEK_BITS - (from & 7)));
   const bits = found >> 24;
   return bits === 0 ? longCodeAt(bytes, from) : (bits << 8) | ((found >> 8) & 0xff);

@@ -8,28 +8,28 @@ for (const { symbol, code, bits } of HUFFMAN_CODES) {
   BITS[symbol] = bits;
 }
 
-/** Octets that `octets` take when Huffman coded. */
-export function huffmanLength(octets: Uint8Array): number {
+/** The length of `bytes` when Huffman coded. */
+export function huffmanLength(bytes: Uint8Array): number {
   let bits = 0;
-  for (const octet of octets) bits += BITS[octet] ?? 0;
+  for (const byte of bytes) bits += BITS[byte] ?? 0;
   return (bits + 7) >> 3;
 }
 
-/** Huffman codes `octets`, the rest of the last octet being ones (RFC 7541 §5.2). */
-export function encodeHuffman(octets: Uint8Array): number[] {
+/** Huffman codes `bytes`, padding the last byte with ones (RFC 7541 §5.2). */
+export function encodeHuffman(bytes: Uint8Array): number[] {
   const coded: number[] = [];
-  let octet = 0;
+  let byte = 0;
   let room = 8;
-  for (const symbol of octets) {
+  for (const symbol of bytes) {
     for (let bit = (BITS[symbol] ?? 0) - 1; bit >= 0; bit--) {
-      octet = (octet << 1) | (((CODE[symbol] ?? 0) >>> bit) & 1);
+      byte = (byte << 1) | (((CODE[symbol] ?? 0) >>> bit) & 1);
       if (--room === 0) {
-        coded.push(octet);
-        octet = 0;
+        coded.push(byte);
+        byte = 0;
         room = 8;
       }
     }
   }
-  if (room < 8) coded.push((octet << room) | ((1 << room) - 1));
+  if (room < 8) coded.push((byte << room) | ((1 << room) - 1));
   return coded;
 }

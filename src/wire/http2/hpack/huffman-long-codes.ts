@@ -1,9 +1,9 @@
-import { octetAt } from '../octets';
-import { EOS, HUFFMAN_CODES, LONGEST_CODE } from './huffman-codes';
+import { byteAt } from '../../bytes';
+import { EOS, HUFFMAN_CODES, MAX_CODE_BITS } from './huffman-codes';
 
 /**
  * Codes of 13 to 30 bits. All begin with ten ones, so that bits 10 to 21 find those of up to 22 bits in a table; the
- * longer ones begin with 17 ones and are found by their bits 17 to 29. Two looks at most, whatever the code: a string of
+ * longer ones begin with 17 ones and are found by their bits 17 to 29. Two lookups at most, whatever the code: a string of
  * long codes must not cost more per byte than one of letters.
  */
 const FIRST_BITS = 12;
@@ -14,10 +14,10 @@ const LAST = new Uint16Array(1 << 13);
 for (const { symbol, code, bits } of HUFFMAN_CODES) {
   if (bits <= FIRST_BITS || symbol === EOS) continue;
   if (bits <= MIDDLE_END) fill(MIDDLE, symbol, code, bits, MIDDLE_END);
-  else fill(LAST, symbol, code, bits, LONGEST_CODE);
+  else fill(LAST, symbol, code, bits, MAX_CODE_BITS);
 }
 
-/** With all that the bits after a code may be. */
+/** Fills in the code with whatever bits may follow it. */
 function fill(
   table: Uint16Array,
   symbol: number,
@@ -38,11 +38,11 @@ export function longCodeAt(bytes: Uint8Array, from: number): number {
   const at = from >> 3;
   const shift = from & 7;
   const high =
-    (octetAt(bytes, at) << 24) |
-    (octetAt(bytes, at + 1) << 16) |
-    (octetAt(bytes, at + 2) << 8) |
-    octetAt(bytes, at + 3);
-  const next30 = ((high << shift) | (octetAt(bytes, at + 4) >> (8 - shift))) >>> 2;
-  const found = MIDDLE[(next30 >> (LONGEST_CODE - MIDDLE_END)) & (MIDDLE.length - 1)] ?? 0;
+    (byteAt(bytes, at) << 24) |
+    (byteAt(bytes, at + 1) << 16) |
+    (byteAt(bytes, at + 2) << 8) |
+    byteAt(bytes, at + 3);
+  const next30 = ((high << shift) | (byteAt(bytes, at + 4) >> (8 - shift))) >>> 2;
+  const found = MIDDLE[(next30 >> (MAX_CODE_BITS - MIDDLE_END)) & (MIDDLE.length - 1)] ?? 0;
   return found === 0 ? (LAST[next30 & (LAST.length - 1)] ?? 0) : found;
 }

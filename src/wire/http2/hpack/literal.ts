@@ -1,46 +1,43 @@
-import { octetAt, putOctets } from '../octets';
+import { createByteKey, isKey, sampledHash, type ByteKey } from '../../byte-key';
+import { byteAt, latin1Text, putBytes } from '../../bytes';
+import { readInteger, refuse, type BlockReader } from './block-reader';
 import { hasNoBlankEnds, isFieldValue, type HeaderField } from './header-field';
 import { decodeHuffman, HAS_LONG_CODES, HUFFMAN_LENGTH, NOT_HUFFMAN } from './huffman-decode';
-import { NOT_SKIMMED, skimHuffman } from './huffman-skim';
-import { unpackHuffman } from './huffman-unpack';
-import { latin1Text } from './latin1-text';
-import { readInteger, refuse, type BlockReader } from './block-reader';
-import { createOctetKey, isKey, type OctetKey } from '../../octet-key';
-import { sampledHash } from './sampled-hash';
+import { decodeCommonHuffman, measureHuffman, NOT_COMMON } from './huffman-states';
 
 /** A string of a header block. */
 export interface Literal {
   readonly text: string;
-  /** Whether it may stand as a field's value. */
-  readonly valueOk: boolean;
-  /** The field without a value that it names; made when it is first asked for. */
+  /** Whether it is valid as a field's value. */
+  readonly isValidValue: boolean;
+  /** The field without a value that it names; created on first use. */
   asName: HeaderField | undefined;
-  /** The last field whose value it was. */
+  /** The last field with this value. */
   asValue: HeaderField | undefined;
 }
 
 interface Remembered {
-  readonly key: OctetKey;
-  readonly huffman: boolean;
+  readonly key: ByteKey;
+  readonly isHuffman: boolean;
   readonly literal: Literal;
 }
 
 /**
- * Strings that come as literals again and again (Envoy's `:path`), by their octets. A string is remembered when
- * it is seen a second time, so that those which never repeat (a signed `:authority`) cost no memory and evict nothing.
+ * Strings that repeat as literals (Envoy's `:path`), by their bytes. A string is remembered when
+ * it is seen a second time, so that strings which never repeat (a signed `:authority`) cost no memory and evict nothing.
  */
 export interface LiteralReader {
   readonly remembered: (Remembered | undefined)[];
   /** Per slot: the hash of the last string that was not remembered. */
   readonly seenOnce: Int32Array;
-  /** The one that was found last: in most blocks it is the only one. */
+  /** The last hit: in most blocks it is the only literal. */
   last: Remembered | undefined;
   scratch: Uint8Array;
 }
 
 const SLOTS = 128;
-const LONGEST_REMEMBERED = 128;
-const NOTHING: Literal = { text: '', valueOk: true, asName: undefined, asValue: undefined };
+const MAX_REMEMBERED_BYTES = 128;
+const NOTHING: Literal = { text: '', isValidValue: true, asName: undefined, asValue: undefined };
 
 export function createLiteralReader(): LiteralReader {
   return {
@@ -51,14 +48,14 @@ export function createLiteralReader(): LiteralReader {
   };
 }
 
-/** A string literal (RFC 7541 §5.2). With a fault of the reader the result has no meaning. */
+/** A string literal (RFC 7541 §5.2). The result is meaningless with a fault of the reader. */
 export function readLiteral(literals: LiteralReader, reader: BlockReader): Literal {
   const isHuffman = nextIsHuffman(reader);
   const length = readLength(reader);
   const end = reader.at;
   const start = end - length;
   if (reader.fault !== undefined) return NOTHING;
-  if (length > LONGEST_REMEMBERED) return decode(literals, reader, isHuffman, start, end);
+  if (length > MAX_REMEMBERED_BYTES) return decode(literals, reader, isHuffman, start, end);
   const { last } = literals;
   if (isKnown(last, isHuffman, length, reader.bytes, start)) return last.literal;
   const hash = sampledHash(reader.bytes, start, end);
@@ -68,7 +65,10 @@ export function readLiteral(literals: LiteralReader, reader: BlockReader): Liter
     return known.literal;
   }
   const literal = decode(literals, reader, isHuffman, start, end);
-  remember(literals, hash, reader, start, end, isHuffman, literal);
+  if (literal !== NOTHING && isSecondTime(literals, hash)) {
+    const key = createByteKey(reader.bytes, start, end);
+    literals.remembered[hash & (SLOTS - 1)] = { key, isHuffman, literal };
+  }
   return literal;
 }
 
@@ -80,29 +80,31 @@ function isKnown(
   start: number,
 ): known is Remembered {
   return (
-    known?.key.length === length && known.huffman === isHuffman && isKey(known.key, bytes, start)
+    known?.key.length === length && known.isHuffman === isHuffman && isKey(known.key, bytes, start)
   );
 }
 
-/** Set by `skimLiteral` when the string may not stand as a field's value; the other bits are its length. */
+/** Set by `measureLiteral` if the string is not valid as a field's value; the other bits are its length. */
 export const BAD_VALUE = 0x20000000;
 export const LITERAL_LENGTH = BAD_VALUE - 1;
 
-/** How many octets a string literal has. With a fault of the reader the result has no meaning. */
-export function skimLiteral(literals: LiteralReader, reader: BlockReader): number {
+/** The decoded length of a string literal, and BAD_VALUE. The result is meaningless with a fault of the reader. */
+export function measureLiteral(literals: LiteralReader, reader: BlockReader): number {
   const isHuffman = nextIsHuffman(reader);
   const coded = readLength(reader);
-  const length = isHuffman ? skimHuffman(reader.bytes, reader.at - coded, reader.at) : NOT_SKIMMED;
-  return length === NOT_SKIMMED ? unpack(literals, reader, isHuffman, coded) : length;
+  const length = isHuffman
+    ? measureHuffman(reader.bytes, reader.at - coded, reader.at)
+    : NOT_COMMON;
+  return length === NOT_COMMON ? decodeToScratch(literals, reader, isHuffman, coded) : length;
 }
 
-/** The same, with the octets in `scratch`. */
-export function unpackLiteral(literals: LiteralReader, reader: BlockReader): number {
+/** Returns the same, with the string in `scratch`. */
+export function decodeLiteral(literals: LiteralReader, reader: BlockReader): number {
   const isHuffman = nextIsHuffman(reader);
-  return unpack(literals, reader, isHuffman, readLength(reader));
+  return decodeToScratch(literals, reader, isHuffman, readLength(reader));
 }
 
-function unpack(
+function decodeToScratch(
   literals: LiteralReader,
   reader: BlockReader,
   isHuffman: boolean,
@@ -111,19 +113,21 @@ function unpack(
   if (coded === 0) return 0;
   const scratch = scratchFor(literals, coded);
   const start = reader.at - coded;
-  const known = isHuffman ? unpackHuffman(reader.bytes, start, reader.at, scratch) : NOT_SKIMMED;
-  if (known !== NOT_SKIMMED) return known;
+  const common = isHuffman
+    ? decodeCommonHuffman(reader.bytes, start, reader.at, scratch)
+    : NOT_COMMON;
+  if (common !== NOT_COMMON) return common;
   const length = toScratch(reader, isHuffman, start, reader.at, scratch);
   if (length === NOT_HUFFMAN) return refuse(reader, 'a string is not a valid Huffman code');
-  const octets = length & HUFFMAN_LENGTH;
-  return isValue(scratch, length) ? octets : octets | BAD_VALUE;
+  const decoded = length & HUFFMAN_LENGTH;
+  return isValue(scratch, length) ? decoded : decoded | BAD_VALUE;
 }
 
 function nextIsHuffman({ bytes, at, end }: BlockReader): boolean {
-  return at < end && (octetAt(bytes, at) & 0x80) !== 0;
+  return at < end && (byteAt(bytes, at) & 0x80) !== 0;
 }
 
-/** The length of a string, which then ends where the reader is. */
+/** Reads the length of a string and moves the reader to its end. */
 function readLength(reader: BlockReader): number {
   if (reader.at >= reader.end) return refuse(reader, 'a string is missing');
   const length = readInteger(reader, 7);
@@ -135,21 +139,12 @@ function readLength(reader: BlockReader): number {
   return length;
 }
 
-function remember(
-  literals: LiteralReader,
-  hash: number,
-  reader: BlockReader,
-  start: number,
-  end: number,
-  huffman: boolean,
-  literal: Literal,
-): void {
+/** Whether a string with this hash was the last one in its slot that was not remembered. */
+function isSecondTime({ seenOnce }: LiteralReader, hash: number): boolean {
   const slot = hash & (SLOTS - 1);
-  if (literals.seenOnce[slot] !== hash) {
-    literals.seenOnce[slot] = hash;
-  } else if (reader.fault === undefined) {
-    literals.remembered[slot] = { key: createOctetKey(reader.bytes, start, end), huffman, literal };
-  }
+  if (seenOnce[slot] === hash) return true;
+  seenOnce[slot] = hash;
+  return false;
 }
 
 function decode(
@@ -167,17 +162,17 @@ function decode(
     return NOTHING;
   }
   const text = latin1Text(scratch, 0, length & HUFFMAN_LENGTH);
-  return { text, valueOk: isValue(scratch, length), asName: undefined, asValue: undefined };
+  return { text, isValidValue: isValue(scratch, length), asName: undefined, asValue: undefined };
 }
 
-/** Room for a string of so many octets, Huffman coded or not. */
+/** Scratch memory for a string of `coded` bytes, Huffman coded or not. */
 function scratchFor(literals: LiteralReader, coded: number): Uint8Array {
   const room = coded * 2;
   if (room > literals.scratch.length) literals.scratch = new Uint8Array(room);
   return literals.scratch;
 }
 
-/** Decodes a string; its length, with another bit set when it may hold control characters, or NOT_HUFFMAN. */
+/** Decodes a string into `scratch` and returns its length with HAS_LONG_CODES, or NOT_HUFFMAN. */
 function toScratch(
   { bytes }: BlockReader,
   huffman: boolean,
@@ -186,12 +181,12 @@ function toScratch(
   scratch: Uint8Array,
 ): number {
   if (huffman) return decodeHuffman(bytes, start, end, scratch);
-  putOctets(scratch, 0, bytes.subarray(start, end));
+  putBytes(scratch, 0, bytes.subarray(start, end));
   return (end - start) | HAS_LONG_CODES;
 }
 
-/** Whether what `toScratch` decoded may stand as a field's value. */
+/** Whether what `toScratch` decoded is valid as a field's value. */
 function isValue(scratch: Uint8Array, length: number): boolean {
-  const octets = length & HUFFMAN_LENGTH;
-  return length === octets ? hasNoBlankEnds(scratch, octets) : isFieldValue(scratch, octets);
+  const decoded = length & HUFFMAN_LENGTH;
+  return length === decoded ? hasNoBlankEnds(scratch, decoded) : isFieldValue(scratch, decoded);
 }

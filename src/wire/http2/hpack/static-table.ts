@@ -1,6 +1,6 @@
 import { FIELD_OVERHEAD, fieldKind, kindForReader, type HeaderField } from './header-field';
 
-/** RFC 7541, Appendix A, from index 1 on; what follows the first blank is the value. */
+/** RFC 7541, Appendix A, from index 1 on; the value follows the first blank. */
 const FIELDS = `:authority
 :method GET
 :method POST
@@ -72,10 +72,10 @@ function toField(line: string): HeaderField {
   const name = blank < 0 ? line : line.slice(0, blank);
   const value = blank < 0 ? '' : line.slice(blank + 1);
   const size = name.length + value.length + FIELD_OVERHEAD;
-  return { name, value, kind: fieldKind(name), valueOk: true, size, made: undefined };
+  return { name, value, kind: fieldKind(name), isValidValue: true, size, derived: undefined };
 }
 
-/** The static table for a reader of these names only, undefined reads all. */
+/** The static table for a reader of these names only (undefined: all). */
 export function staticTableFor(readNames: ReadonlySet<string> | undefined): readonly HeaderField[] {
   return STATIC_TABLE.map((field) => {
     return { ...field, kind: kindForReader(field.kind, field.name, readNames) };

@@ -1,4 +1,4 @@
-import { MAX_REQUEST_MS } from '../../../../src/wire/grpc/connection';
+import { MAX_REQUEST_MS } from '../../../../src/wire/grpc/calls';
 import { STREAM, UNARY, createGrpcCaller, message } from './grpc-caller';
 
 const EXPIRED = ['grpc-status: 4', 'grpc-message: the deadline passed before there was an answer'];

@@ -1,4 +1,4 @@
-import { MAX_REQUEST_MS } from '../../../../src/wire/grpc/connection';
+import { MAX_REQUEST_MS } from '../../../../src/wire/grpc/calls';
 import { UNARY, createGrpcCaller } from './grpc-caller';
 
 const FOREIGN = { 'content-type': 'text/plain' };

@@ -1,5 +1,5 @@
-import type { GrpcConnection, GrpcEvents, NoteOf } from '../../../../src/wire/grpc/api';
-import { createRefusalBlocks } from '../../../../src/wire/grpc/blocks';
+import type { GrpcConnection, GrpcEvents, CreateCallContext } from '../../../../src/wire/grpc/api';
+import { createRejectionBlocks } from '../../../../src/wire/grpc/responses';
 import type { GrpcMethod } from '../../../../src/wire/grpc/call-plan';
 import { createGrpcConnection } from '../../../../src/wire/grpc/connection';
 import type { UnpackBounds } from '../../../../src/wire/unpacked-limit';
@@ -55,12 +55,12 @@ const METHODS = new Map<string, GrpcMethod & { readonly name: string }>([
 export function createGrpcCaller({
   inflate = () => undefined,
   window = 2 ** 24,
-  noteOf,
+  createCallContext,
   bounds = MESSAGE_BOUNDS,
 }: {
   inflate?: Inflate;
   window?: number;
-  noteOf?: NoteOf<unknown>;
+  createCallContext?: CreateCallContext<unknown>;
   bounds?: UnpackBounds;
 } = {}) {
   const told: Told[] = [];
@@ -91,9 +91,9 @@ export function createGrpcCaller({
     methods: METHODS,
     inflate,
     bounds,
-    refusalBlock: createRefusalBlocks(),
+    rejectionBlock: createRejectionBlocks(),
     events,
-    noteOf,
+    createCallContext,
   });
 
   const on = (stream: number): Heard => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { createRefusalBlocks } from '../../../../src/wire/grpc/blocks';
-import { framed, framedCopy } from '../../../../src/wire/grpc/framed';
-import { percentEncode } from '../../../../src/wire/grpc/status';
-import { parseTimeout } from '../../../../src/wire/grpc/timeout';
+import { COPY } from '../../../support/h2-session';
+import { createRejectionBlocks, framed, framedCopy } from '../../../../src/wire/grpc/responses';
+import { grpcStatus, percentEncode } from '../../../../src/wire/grpc/status';
+import { parseTimeout } from '../../../../src/wire/grpc/call-plan';
 
 describe('a grpc-timeout', () => {
   it.each([
@@ -50,7 +50,7 @@ describe('a grpc-message', () => {
 
 describe('the blocks of refusals', () => {
   it('are made once, and forgotten before they become many', () => {
-    const block = createRefusalBlocks();
+    const block = createRejectionBlocks();
     const first = block({ code: 14, message: 'away' });
     expect(block({ code: 14, message: 'away' })).toBe(first);
     expect(block({ code: 13, message: 'away' })).not.toBe(first);
@@ -60,16 +60,24 @@ describe('the blocks of refusals', () => {
   });
 });
 
+describe('a status', () => {
+  it.each([
+    ['keeps a message of 1,024 characters', 'x'.repeat(1_024), 'x'.repeat(1_024)],
+    ['cuts a longer message', 'x'.repeat(1_025), `${'x'.repeat(1_024)}…`],
+    ['does not cut a surrogate pair in half', `${'x'.repeat(1_023)}🙂`, `${'x'.repeat(1_023)}…`],
+  ])('%s', (_name, message, sent) => {
+    expect(grpcStatus(13, message)).toEqual({ code: 13, message: sent });
+  });
+});
+
 describe('the prefix of a message', () => {
   it('carries the length, whichever way the message is written', () => {
     const text = Buffer.from('x'.repeat(0x01_02_03));
     const copy = framedCopy(text);
     expect([...copy.subarray(0, 5)]).toEqual([0, 0, 1, 2, 3]);
     const out = new Uint8Array(text.length + 7).fill(0xee);
-    const write = framed<Uint8Array>((bytes, to, at) => {
-      to.set(bytes, at);
-      return at + bytes.length;
-    });
+    const { maxBytes, write } = framed(COPY);
+    expect(maxBytes(text)).toBe(copy.length);
     expect(write(text, out, 1)).toBe(text.length + 6);
     expect(Buffer.from(out.subarray(1, -1))).toEqual(Buffer.from(copy));
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
-  MAX_PENDING_ANSWER_BYTES,
-  MAX_QUEUED_ANSWER_BYTES,
+  MAX_PENDING_RESPONSE_BYTES,
+  MAX_QUEUED_RESPONSE_BYTES,
 } from '../../../../src/wire/grpc/connection';
 import { STREAM, UNARY, createGrpcCaller, frame, message } from './grpc-caller';
 
@@ -106,7 +106,11 @@ describe('a call of several messages', () => {
     const caller = createGrpcCaller({ window: 1000 });
     const stream = caller.open(STREAM, {}, true);
     const answer = Buffer.alloc(16_384);
-    for (let bytes = 0; bytes <= MAX_QUEUED_ANSWER_BYTES + answer.length; bytes += answer.length) {
+    for (
+      let bytes = 0;
+      bytes <= MAX_QUEUED_RESPONSE_BYTES + answer.length;
+      bytes += answer.length
+    ) {
       caller.grpc.send(0, answer);
     }
     caller.read();
@@ -115,7 +119,7 @@ describe('a call of several messages', () => {
     caller.grpc.send(0, answer);
     caller.grpc.finish(0);
     expect(caller.grpc.openCalls).toBe(0);
-    expect(caller.grpc.http2.queuedAnswerBytes).toBe(0);
+    expect(caller.grpc.http2.queuedResponseBytes).toBe(0);
   });
 
   it('gets its next message when the answer to the one before has left, and its end after all', () => {
@@ -165,9 +169,9 @@ describe('a call of several messages', () => {
     const streams = Array.from({ length: 20 }, () => caller.open(STREAM));
     const frames = streams.map((stream) => frame(0, 0, stream, message('question')));
     caller.grpc.receive(Buffer.concat(frames), 1000);
-    const atOnce = Math.ceil(MAX_PENDING_ANSWER_BYTES / answer.length);
+    const atOnce = Math.ceil(MAX_PENDING_RESPONSE_BYTES / answer.length);
     expect(caller.told).toHaveLength(atOnce);
-    expect(caller.grpc.heldBytes).toBeLessThan(MAX_PENDING_ANSWER_BYTES + 2 * answer.length);
+    expect(caller.grpc.heldBytes).toBeLessThan(MAX_PENDING_RESPONSE_BYTES + 2 * answer.length);
     for (let reads = 1; reads < 3; reads++) {
       caller.read();
       caller.grpc.readOn();

@@ -1,16 +1,16 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { inflate } from '../../../../src/transport/grpc/wire/inflate';
-import { MAX_HELD_BYTES } from '../../../../src/wire/grpc/body';
+import { MAX_BUFFERED_BYTES } from '../../../../src/wire/grpc/body';
 import { FREE_UNPACKED_BYTES } from '../../../../src/wire/unpacked-limit';
-import { framed } from '../../../../src/wire/grpc/framed';
+import { framed } from '../../../../src/wire/grpc/responses';
 import { UNARY, createGrpcCaller, message } from './grpc-caller';
 import { MESSAGE_BOUNDS } from '../../../support/bounds';
 
-const write = framed<string>(
-  (text, out, at) => at + Buffer.from(out.buffer, out.byteOffset).write(text, at),
-);
-const room = 100;
+const TEXT = framed<string>({
+  maxBytes: () => 100,
+  write: (text, out, at) => at + Buffer.from(out.buffer, out.byteOffset).write(text, at),
+});
 
 describe('a unary call', () => {
   it('gets its message to the owner and its answer back', () => {
@@ -19,7 +19,7 @@ describe('a unary call', () => {
     caller.data(stream, message('question'));
     expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: 'question' }]);
     expect(caller.grpc.openCalls).toBe(1);
-    caller.grpc.answer(0, 'answer', room, write);
+    caller.grpc.answer(0, 'answer', TEXT);
     caller.read();
     expect(caller.on(stream)).toEqual({
       headers: [':status: 200', 'content-type: application/grpc', 'grpc-status: 0'],
@@ -31,14 +31,14 @@ describe('a unary call', () => {
   });
 
   it('keeps what its owner made of its headers until it ends', () => {
-    const caller = createGrpcCaller({ noteOf: (_method, { names }) => names.join() });
+    const caller = createGrpcCaller({ createCallContext: (_method, { names }) => names.join() });
     const stream = caller.open(UNARY, { 'grpc-timeout': '5S' });
     caller.data(stream, message('question'));
-    expect(caller.grpc.note(0)).toBe(
+    expect(caller.grpc.callContext(0)).toBe(
       ':method,:scheme,:path,:authority,content-type,te,grpc-timeout',
     );
-    caller.grpc.answer(0, 'answer', room, write);
-    expect(caller.grpc.note(0)).toBeUndefined();
+    caller.grpc.answer(0, 'answer', TEXT);
+    expect(caller.grpc.callContext(0)).toBeUndefined();
   });
 
   it('is the same however its octets are cut', () => {
@@ -81,11 +81,11 @@ describe('a unary call', () => {
       return stream;
     });
     expect(caller.told.map(({ ticket }) => ticket)).toEqual([0, 1, 2]);
-    caller.grpc.answer(1, 'to b', room, write);
+    caller.grpc.answer(1, 'to b', TEXT);
     caller.data(caller.open(UNARY), message('d'));
     expect(caller.told.at(-1)).toEqual({ what: 'message', ticket: 1, text: 'd' });
-    caller.grpc.answer(2, 'to c', room, write);
-    caller.grpc.answer(0, 'to a', room, write);
+    caller.grpc.answer(2, 'to c', TEXT);
+    caller.grpc.answer(0, 'to a', TEXT);
     caller.read();
     expect(streams.map((stream) => caller.on(stream).body)).toEqual(
       ['to a', 'to b', 'to c'].map((text) => message(text)),
@@ -96,12 +96,12 @@ describe('a unary call', () => {
     const caller = createGrpcCaller();
     const stream = caller.open(UNARY);
     caller.data(stream, message('question'));
-    caller.grpc.answer(0, 'first', room, write);
-    caller.grpc.answer(0, 'second', room, write);
+    caller.grpc.answer(0, 'first', TEXT);
+    caller.grpc.answer(0, 'second', TEXT);
     caller.grpc.fail(0, { code: 13, message: 'third' });
     caller.grpc.send(0, Buffer.from('fourth'));
     caller.grpc.finish(0);
-    caller.grpc.answer(77, 'nobody', room, write);
+    caller.grpc.answer(77, 'nobody', TEXT);
     caller.read();
     expect(caller.on(stream).body).toEqual(message('first'));
     expect(caller.on(stream).headers).toHaveLength(3);
@@ -208,7 +208,7 @@ describe('a unary call', () => {
       return stream;
     };
     const held: number[] = [];
-    for (let bytes = 0; bytes <= MAX_HELD_BYTES; bytes += almost.length) held.push(open());
+    for (let bytes = 0; bytes <= MAX_BUFFERED_BYTES; bytes += almost.length) held.push(open());
     const refused = held.filter((stream) => caller.on(stream).headers.includes('grpc-status: 8'));
     expect(refused.length).toBeGreaterThan(0);
     expect(refused.length).toBeLessThan(held.length);
@@ -297,7 +297,7 @@ describe('a caller who is gone', () => {
     expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
     caller.data(caller.open(UNARY), message('other'));
     expect(caller.told.at(-1)).toEqual({ what: 'message', ticket: 1, text: 'other' });
-    caller.grpc.answer(0, 'late', room, write);
+    caller.grpc.answer(0, 'late', TEXT);
     caller.read();
     expect(caller.on(stream).headers).toEqual([]);
     expect(caller.grpc.openCalls).toBe(1);

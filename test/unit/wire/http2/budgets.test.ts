@@ -1,12 +1,12 @@
 import {
-  createAllowance,
+  createTokenBucket,
   MAX_BLOCK_BYTES,
   MAX_QUEUED_BYTES,
   RAPID_RESET_AGE_MS,
   RAPID_RESETS,
   RESETS,
   SLOW_FRAME_MS,
-  spend,
+  tryTake,
   STALL_MS,
 } from '../../../../src/wire/http2/budgets';
 import {
@@ -33,6 +33,7 @@ import {
   openH2Session,
   type H2Session,
   type SessionOptions,
+  COPY,
 } from '../../../support/h2-session';
 
 const CALM = 11;
@@ -41,7 +42,12 @@ const TRAILERS = Buffer.from([0x89]);
 
 const answering: SessionOptions = {
   onComplete: ({ connection }, stream) => {
-    connection.sendUnary(stream, HEADERS, Buffer.from('hello'), TRAILERS);
+    connection.sendUnary(
+      stream,
+      { headers: HEADERS, trailers: TRAILERS },
+      Buffer.from('hello'),
+      COPY,
+    );
   },
 };
 
@@ -61,34 +67,34 @@ function expectCalm(session: H2Session, budget: string): void {
   expect(session.connection).toMatchObject({
     wantsClose: true,
     openStreams: 0,
-    queuedAnswerBytes: 0,
+    queuedResponseBytes: 0,
   });
 }
 
-describe('an allowance', () => {
-  const budget = { name: 'TEST', burst: 3, perSecond: 2, perAnswer: 1 };
+describe('an bucket', () => {
+  const budget = { name: 'TEST', burst: 3, perSecond: 2, perResponse: 1 };
 
   it('lasts for its burst, and comes back with time and with answers, never above the burst', () => {
-    const allowance = createAllowance(budget);
-    const spendAll = (nowMs: number, answers: number) => {
+    const bucket = createTokenBucket(budget);
+    const takeAll = (nowMs: number, answers: number) => {
       let count = 0;
-      while (count < 100 && spend(allowance, nowMs, answers)) count++;
+      while (count < 100 && tryTake(bucket, nowMs, answers)) count++;
       return count;
     };
-    expect(spendAll(0, 0)).toBe(3);
-    expect(spendAll(499, 0)).toBe(0);
-    expect(spendAll(1499, 0)).toBe(2);
-    expect(spendAll(1499, 1)).toBe(1);
-    expect(spendAll(1_000_000, 500)).toBe(3);
-    expect(spendAll(0, 500)).toBe(0); // a clock that goes back earns nothing
+    expect(takeAll(0, 0)).toBe(3);
+    expect(takeAll(499, 0)).toBe(0);
+    expect(takeAll(1499, 0)).toBe(2);
+    expect(takeAll(1499, 1)).toBe(1);
+    expect(takeAll(1_000_000, 500)).toBe(3);
+    expect(takeAll(0, 500)).toBe(0); // a clock that goes back earns nothing
   });
 
   it('takes several at once, or none of them, and keeps what was left', () => {
-    const allowance = createAllowance(budget);
-    expect(spend(allowance, 0, 0, 2)).toBe(true);
-    expect(spend(allowance, 0, 0, 2)).toBe(false);
-    expect(spend(allowance, 0, 1, 2)).toBe(true);
-    expect(spend(allowance, 0, 1, 4)).toBe(false);
+    const bucket = createTokenBucket(budget);
+    expect(tryTake(bucket, 0, 0, 2)).toBe(true);
+    expect(tryTake(bucket, 0, 0, 2)).toBe(false);
+    expect(tryTake(bucket, 0, 1, 2)).toBe(true);
+    expect(tryTake(bucket, 0, 1, 4)).toBe(false);
   });
 });
 
@@ -165,9 +171,9 @@ describe('rapid reset (CVE-2023-44487)', () => {
   );
 
   it('lets Envoy time out all of its 1,024 calls after 20 ms for as long as an outage lasts', () => {
-    const resets = createAllowance(RESETS);
+    const resets = createTokenBucket(RESETS);
     for (let nowMs = 20; nowMs < 600_000; nowMs += 20)
-      expect(spend(resets, nowMs, 0, 1024)).toBe(true);
+      expect(tryTake(resets, nowMs, 0, 1024)).toBe(true);
     expect(RAPID_RESETS.burst).toBeGreaterThanOrEqual(4096);
   });
 });
@@ -385,7 +391,7 @@ describe('windows that stay shut', () => {
     session.connection.tick(session.nowMs + 1);
     expect(session.replies()).toEqual(['rst#1 8']);
     expect(session.events.at(-1)).toBe('reset#1 8');
-    expect(session.connection.queuedAnswerBytes).toBe(0);
+    expect(session.connection.queuedResponseBytes).toBe(0);
   });
 
   it('does so for a shut connection window, and ends a connection that does it to many', () => {
@@ -406,7 +412,7 @@ describe('windows that stay shut', () => {
       const session = createH2Session();
       session.send(hello([4, 0]), request(1));
       for (let i = 0; i < 4; i++) session.connection.sendData(session.stream(1), piece, false);
-      expect(session.connection.queuedAnswerBytes).toBe(MAX_QUEUED_BYTES);
+      expect(session.connection.queuedResponseBytes).toBe(MAX_QUEUED_BYTES);
       session.connection.sendData(session.stream(1), piece, true);
       expect(session.connection.failure).toBeUndefined();
       if (next === 'tick') session.connection.tick(session.nowMs);
@@ -424,9 +430,9 @@ describe('windows that stay shut', () => {
     session.frames();
     connection.sendUnary(
       session.stream(3),
-      Buffer.from([0x88]),
+      { headers: Buffer.from([0x88]), trailers: Buffer.from([0x88]) },
       Buffer.alloc(9),
-      Buffer.from([0x88]),
+      COPY,
     );
     connection.sendData(session.stream(5), Buffer.alloc(9), true);
     connection.sendHeaders(session.stream(5), Buffer.from([0x88]), true);

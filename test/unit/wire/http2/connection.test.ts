@@ -21,7 +21,7 @@ import {
   windowUpdate,
 } from '../../../support/h2-frames';
 import { createHttp2Connection } from '../../../../src/wire/http2/connection';
-import { createH2Session, openH2Session } from '../../../support/h2-session';
+import { createH2Session, openH2Session, COPY } from '../../../support/h2-session';
 
 const GOT_ROOT = ':method=POST :path=/ :scheme=http :authority=rls.test';
 
@@ -418,7 +418,12 @@ describe('control frames', () => {
   it('says with its next block that it uses no header table once the peer shrinks it', () => {
     const session = openH2Session({
       onComplete: ({ connection }, stream) => {
-        connection.sendUnary(stream, Buffer.from([0x88]), Buffer.from('abc'), Buffer.from([0x89]));
+        connection.sendUnary(
+          stream,
+          { headers: Buffer.from([0x88]), trailers: Buffer.from([0x89]) },
+          Buffer.from('abc'),
+          COPY,
+        );
       },
     });
     session.send(
@@ -529,7 +534,7 @@ describe('the end of a connection', () => {
     const throwing = () => {
       throw cause;
     };
-    const connection = createHttp2Connection<undefined>({
+    const connection = createHttp2Connection({
       onRequest: throwing,
       onData: throwing,
       onTrailers: throwing,
@@ -542,7 +547,7 @@ describe('the end of a connection', () => {
   });
 
   it('survives an owner that throws in tick', () => {
-    const connection = createHttp2Connection<undefined>({
+    const connection = createHttp2Connection({
       onRequest: (stream) => {
         connection.sendHeaders(stream, Buffer.from([0x88]), false);
         connection.sendData(stream, Buffer.from('x'), true);

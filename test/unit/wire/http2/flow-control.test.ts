@@ -1,3 +1,4 @@
+import type { MessageEncoder } from '../../../../src/wire/http2/api';
 import {
   data,
   describeFrame,
@@ -9,14 +10,24 @@ import {
   settingsAck,
   windowUpdate,
 } from '../../../support/h2-frames';
-import { createH2Session, openH2Session, type SessionOptions } from '../../../support/h2-session';
+import {
+  createH2Session,
+  openH2Session,
+  type SessionOptions,
+  COPY,
+} from '../../../support/h2-session';
 
 const HEADERS = Buffer.from([0x88]);
 const TRAILERS = Buffer.from([0x89]);
 
 const answering = (bytes: number): SessionOptions => ({
   onComplete: ({ connection }, stream) => {
-    connection.sendUnary(stream, HEADERS, Buffer.alloc(bytes, 'x'), TRAILERS);
+    connection.sendUnary(
+      stream,
+      { headers: HEADERS, trailers: TRAILERS },
+      Buffer.alloc(bytes, 'x'),
+      COPY,
+    );
   },
 });
 
@@ -118,7 +129,12 @@ describe('what the peer lets out', () => {
       expect(stream.closed).toBe(true);
       connection.sendHeaders(stream, HEADERS, true);
       connection.sendData(stream, Buffer.from('x'), true);
-      connection.sendUnary(stream, HEADERS, Buffer.from('x'), TRAILERS);
+      connection.sendUnary(
+        stream,
+        { headers: HEADERS, trailers: TRAILERS },
+        Buffer.from('x'),
+        COPY,
+      );
       connection.reset(stream, 8);
     }
     expect(session.replies()).toEqual([]);
@@ -127,7 +143,12 @@ describe('what the peer lets out', () => {
   it('says with NO_ERROR that it needs no more of a request that it has answered', () => {
     const session = openH2Session();
     session.send(request(1, 0));
-    session.connection.sendUnary(session.stream(1), HEADERS, Buffer.from('x'), TRAILERS);
+    session.connection.sendUnary(
+      session.stream(1),
+      { headers: HEADERS, trailers: TRAILERS },
+      Buffer.from('x'),
+      COPY,
+    );
     expect(session.replies()).toEqual(['headers#1', 'data#1 1', 'headers#1 end', 'rst#1 0']);
     session.send(data(1, 'late', END_STREAM));
     expect(session.events).toHaveLength(1);
@@ -149,7 +170,7 @@ describe('what the peer lets out', () => {
     connection.sendHeaders(stream, TRAILERS, true);
     expect(session.replies()).toEqual(['headers#1', 'data#1 4']);
     expect(connection.queuedBytes(stream)).toBe(5);
-    expect(connection.queuedAnswerBytes).toBe(5);
+    expect(connection.queuedResponseBytes).toBe(5);
     session.send(windowUpdate(1, 3));
     expect(session.frames().map(({ payload }) => payload.toString())).toEqual(['ef', 'g']);
     session.send(windowUpdate(1, 100));
@@ -181,7 +202,7 @@ describe('what the peer lets out', () => {
     const session = openH2Session(answering(40_000));
     session.send(settings([4, 100_000]), request(1), request(3), request(5));
     session.frames();
-    expect(session.connection.queuedAnswerBytes).toBe(120_000 - 65_535);
+    expect(session.connection.queuedResponseBytes).toBe(120_000 - 65_535);
     session.send(windowUpdate(0, 20_000));
     expect(session.replies()).toEqual(['data#3 14465', 'headers#3 end', 'data#5 5535']);
     session.send(windowUpdate(0, 100_000));
@@ -212,7 +233,7 @@ describe('what the peer lets out', () => {
     session.send(request(1), request(3));
     session.frames();
     session.send(rst(1), rst(3));
-    expect(session.connection.queuedAnswerBytes).toBe(0);
+    expect(session.connection.queuedResponseBytes).toBe(0);
     session.send(windowUpdate(0, 200_000));
     expect(session.replies()).toEqual([]);
   });
@@ -240,9 +261,9 @@ describe('what the peer lets out', () => {
     session.connection.sendData(session.stream(1), Buffer.alloc(20_000), false);
     session.connection.sendUnary(
       session.stream(1),
-      Buffer.alloc(16_385, 0x88),
+      { headers: Buffer.alloc(16_385, 0x88), trailers: TRAILERS },
       Buffer.alloc(1),
-      TRAILERS,
+      COPY,
     );
     const frames = session.frames();
     expect(frames.map(describeFrame)).toEqual([
@@ -264,22 +285,19 @@ describe('what the peer lets out', () => {
     session.send(request(1), request(3), settings([4, 2]), request(5));
     session.frames();
     const { connection } = session;
-    const write = (text: string, out: Uint8Array, at: number) =>
-      at + Buffer.from(out.buffer, out.byteOffset).write(text, at);
-    connection.sendUnaryMessage(session.stream(1), HEADERS, 'ab', 1000, write, TRAILERS);
+    const blocks = { headers: HEADERS, trailers: TRAILERS };
+    const encoder: MessageEncoder<string> = {
+      maxBytes: () => 1000,
+      write: (text, out, at) => at + Buffer.from(out.buffer, out.byteOffset).write(text, at),
+    };
+    const write = () => {
+      throw new Error('no');
+    };
+    connection.sendUnary(session.stream(1), blocks, 'ab', encoder);
     expect(() => {
-      connection.sendUnaryMessage(
-        session.stream(3),
-        HEADERS,
-        'x',
-        10,
-        () => {
-          throw new Error('no');
-        },
-        TRAILERS,
-      );
+      connection.sendUnary(session.stream(3), blocks, 'x', { ...encoder, write });
     }).toThrow('no');
-    connection.sendUnaryMessage(session.stream(5), HEADERS, 'abc', 1000, write, TRAILERS);
+    connection.sendUnary(session.stream(5), blocks, 'abc', encoder);
     expect(session.replies()).toEqual([
       'headers#1',
       'data#1 2',
@@ -308,7 +326,12 @@ describe('once an answer is handed over', () => {
     const session = createH2Session();
     session.send(hello([4, 0]), request(1, 0), request(3, 0));
     for (const id of [1, 3]) {
-      session.connection.sendUnary(session.stream(id), HEADERS, Buffer.from('x'), TRAILERS);
+      session.connection.sendUnary(
+        session.stream(id),
+        { headers: HEADERS, trailers: TRAILERS },
+        Buffer.from('x'),
+        COPY,
+      );
     }
     session.send(data(1, 'late', END_STREAM), data(3, 'late'), request(3).subarray(0, 0));
     expect(session.events).toHaveLength(2);

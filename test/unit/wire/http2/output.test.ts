@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import {
   createOutput,
-  relaxOutput,
-  releasePiece,
+  shrink,
+  recycle,
   reserve,
-  takePiece,
+  takeChunk,
   type Output,
 } from '../../../../src/wire/http2/output';
 
@@ -15,15 +15,15 @@ function write(output: Output, size: number, fill: number): void {
 
 describe('the output of a connection', () => {
   it('gives nothing when there is nothing', () => {
-    expect(takePiece(createOutput())).toBeUndefined();
+    expect(takeChunk(createOutput())).toBeUndefined();
   });
 
   it('hands over without a copy, and writes on behind the piece', () => {
     const output = createOutput();
     write(output, 10, 1);
-    const first = takePiece(output);
+    const first = takeChunk(output);
     write(output, 10, 2);
-    const second = takePiece(output);
+    const second = takeChunk(output);
     expect(second?.buffer).toBe(first?.buffer);
     expect(second?.byteOffset).toBe((first?.byteOffset ?? 0) + 10);
   });
@@ -31,26 +31,26 @@ describe('the output of a connection', () => {
   it('uses the memory from its beginning again when all pieces are back', () => {
     const output = createOutput();
     write(output, 10, 1);
-    const first = takePiece(output) ?? new Uint8Array(0);
+    const first = takeChunk(output) ?? new Uint8Array(0);
     write(output, 10, 2);
-    const second = takePiece(output) ?? new Uint8Array(0);
-    releasePiece(output, first);
+    const second = takeChunk(output) ?? new Uint8Array(0);
+    recycle(output, first);
     expect(output.end).toBe(20);
-    releasePiece(output, second);
-    releasePiece(output, second);
+    recycle(output, second);
+    recycle(output, second);
     expect(output.end).toBe(0);
   });
 
   it('moves what is pending to the front instead of growing', () => {
     const output = createOutput();
     write(output, 900, 1);
-    const first = takePiece(output) ?? new Uint8Array(0);
+    const first = takeChunk(output) ?? new Uint8Array(0);
     write(output, 100, 2);
-    releasePiece(output, first);
+    recycle(output, first);
     const { bytes } = output;
     write(output, 100, 3);
     expect(output.bytes).toBe(bytes);
-    expect(Buffer.from(takePiece(output) ?? []).toString('hex')).toBe(
+    expect(Buffer.from(takeChunk(output) ?? []).toString('hex')).toBe(
       '02'.repeat(100) + '03'.repeat(100),
     );
   });
@@ -59,18 +59,18 @@ describe('the output of a connection', () => {
     const output = createOutput();
     write(output, 200_000, 1);
     expect(output.bytes).toHaveLength(262_144);
-    releasePiece(output, takePiece(output) ?? new Uint8Array(0));
+    recycle(output, takeChunk(output) ?? new Uint8Array(0));
     expect(output.bytes).toHaveLength(0);
     write(output, 10, 1);
-    relaxOutput(output);
+    shrink(output);
     expect(output.end).toBe(10);
-    takePiece(output);
-    relaxOutput(output);
+    takeChunk(output);
+    shrink(output);
     expect(output.bytes).toHaveLength(1024);
-    relaxOutput(output);
+    shrink(output);
     expect(output.bytes).toHaveLength(0);
-    releasePiece(output, new Uint8Array(4));
-    expect(takePiece(output)).toBeUndefined();
+    recycle(output, new Uint8Array(4));
+    expect(takeChunk(output)).toBeUndefined();
   });
 
   const step = fc.record({
@@ -91,18 +91,18 @@ describe('the output of a connection', () => {
           write(output, size, 65 + (index % 26));
           written += String.fromCharCode(65 + (index % 26)).repeat(size);
           if (take) {
-            const piece = takePiece(output) ?? new Uint8Array(0);
+            const piece = takeChunk(output) ?? new Uint8Array(0);
             lent.push({ piece, text: Buffer.from(piece).toString() });
             taken += Buffer.from(piece).toString();
           }
-          if (relax) relaxOutput(output);
+          if (relax) shrink(output);
           for (const { piece, text } of lent) expect(Buffer.from(piece).toString()).toBe(text);
           if (release) {
             const back = lent.shift();
-            if (back !== undefined) releasePiece(output, back.piece);
+            if (back !== undefined) recycle(output, back.piece);
           }
         });
-        taken += Buffer.from(takePiece(output) ?? []).toString();
+        taken += Buffer.from(takeChunk(output) ?? []).toString();
         expect(taken).toBe(written);
       }),
     );

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import {
   createClosedStreams,
-  Ending,
-  endingOf,
-  rememberEnding,
+  CloseReason,
+  closeReasonOf,
+  rememberClosed,
 } from '../../../../src/wire/http2/closed-streams';
 import {
   addStream,
@@ -53,19 +53,19 @@ describe('the memory of closed streams', () => {
   it('never takes one ending for another, and remembers the last ones', () => {
     const closing = fc.tuple(
       fc.nat(3000),
-      fc.constantFrom(Ending.ended, Ending.resetByPeer, Ending.resetByUs),
+      fc.constantFrom(CloseReason.ended, CloseReason.resetByPeer, CloseReason.resetByUs),
     );
     fc.assert(
       fc.property(fc.array(closing, { maxLength: 300 }), (closings) => {
         const closed = createClosedStreams();
         const model = new Map<number, number>();
         for (const [n, ending] of closings) {
-          rememberEnding(closed, 2 * n + 1, ending);
+          rememberClosed(closed, 2 * n + 1, ending);
           model.set(2 * n + 1, ending);
         }
         for (const [n] of [...closings, [7], [5000]] as const) {
-          const truth = model.get(2 * n + 1) ?? Ending.neverOpened;
-          expect([truth, Ending.forgotten]).toContain(endingOf(closed, 2 * n + 1));
+          const truth = model.get(2 * n + 1) ?? CloseReason.neverOpened;
+          expect([truth, CloseReason.forgotten]).toContain(closeReasonOf(closed, 2 * n + 1));
         }
         expect(closed.ids.length).toBeLessThanOrEqual(2048);
       }),
@@ -74,10 +74,10 @@ describe('the memory of closed streams', () => {
 
   it('remembers 2,048 streams in a row', () => {
     const closed = createClosedStreams();
-    for (let id = 1; id < 20_000; id += 2) rememberEnding(closed, id, Ending.ended);
-    const known = (id: number) => endingOf(closed, id);
-    expect(known(19_999)).toBe(Ending.ended);
-    expect(known(19_999 - 2 * 2047)).toBe(Ending.ended);
-    expect(known(19_999 - 2 * 2048)).toBe(Ending.forgotten);
+    for (let id = 1; id < 20_000; id += 2) rememberClosed(closed, id, CloseReason.ended);
+    const known = (id: number) => closeReasonOf(closed, id);
+    expect(known(19_999)).toBe(CloseReason.ended);
+    expect(known(19_999 - 2 * 2047)).toBe(CloseReason.ended);
+    expect(known(19_999 - 2 * 2048)).toBe(CloseReason.forgotten);
   });
 });

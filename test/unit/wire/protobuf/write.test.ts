@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { writeVarint } from '../../../../src/wire/protobuf/write';
+import { roomForBytes, writeBytes, writeVarint } from '../../../../src/wire/protobuf/write';
 
 /** The bytes of a varint, and what they say. */
 function written(value: number) {
@@ -29,6 +29,19 @@ describe('a varint', () => {
       expect(octets.map((octet) => octet >= 0x80)).toEqual(
         octets.map((_, at) => at < octets.length - 1),
       );
+    },
+  );
+});
+
+describe('a length-delimited field', () => {
+  it.each([0, 1, 127, 128, 70_000])(
+    'of %d bytes is its tag, its length and its content',
+    (size) => {
+      const content = Buffer.alloc(size, 'x');
+      const bytes = Buffer.alloc(1 + roomForBytes(content));
+      const end = writeBytes(bytes, 1, 0x12, content);
+      const { octets: length } = written(size);
+      expect([...bytes.subarray(1, end)]).toEqual([0x12, ...length, ...content]);
     },
   );
 });

@@ -200,7 +200,7 @@ describe('decoding header blocks', () => {
     ];
     expect(new Set([first, ...others]).size).toBe(5);
     expect(others.map((list) => list?.values.at(1))).toEqual(['b', 'a', 'a', 'a']);
-    expect(others[2]?.fault).toMatch(/forbidden octet/);
+    expect(others[2]?.fault).toMatch(/forbidden byte/);
     expect(others.map((list) => list?.fault !== undefined)).toEqual([false, false, true, false]);
   });
 

@@ -6,8 +6,8 @@ import {
   NOT_HUFFMAN,
 } from '../../../../../src/wire/http2/hpack/huffman-decode';
 import { encodeHuffman, huffmanLength } from '../../../../../src/wire/http2/hpack/huffman-encode';
-import { NOT_SKIMMED, skimHuffman } from '../../../../../src/wire/http2/hpack/huffman-skim';
-import { unpackHuffman } from '../../../../../src/wire/http2/hpack/huffman-unpack';
+import { NOT_COMMON, measureHuffman } from '../../../../../src/wire/http2/hpack/huffman-states';
+import { decodeCommonHuffman } from '../../../../../src/wire/http2/hpack/huffman-states';
 
 function decode(coded: Uint8Array): string | undefined {
   const out = Buffer.alloc(coded.length * 2 + 8);
@@ -136,9 +136,9 @@ describe('skimming huffman code', () => {
   const skim = (coded: Uint8Array) => {
     const around = Buffer.concat([Buffer.from([0xff, 0]), coded, Buffer.from([0xff, 0xff, 0xff])]);
     const out = Buffer.alloc(coded.length * 2 + 8);
-    const length = unpackHuffman(around, 2, 2 + coded.length, out);
-    expect(skimHuffman(around, 2, 2 + coded.length)).toBe(length);
-    if (length !== NOT_SKIMMED) expect(out.toString('latin1', 0, length)).toBe(decode(coded));
+    const length = decodeCommonHuffman(around, 2, 2 + coded.length, out);
+    expect(measureHuffman(around, 2, 2 + coded.length)).toBe(length);
+    if (length !== NOT_COMMON) expect(out.toString('latin1', 0, length)).toBe(decode(coded));
     return length;
   };
   const coded = (text: string) => Uint8Array.from(encodeHuffman(Buffer.from(text, 'latin1')));
@@ -156,7 +156,7 @@ describe('skimming huffman code', () => {
   it.each([' a', 'a ', 'a b', 'a\tb', 'a\0', 'a\n', '"', 'caf\xe9'])(
     'leaves "%s" alone',
     (text) => {
-      expect(skim(coded(text))).toBe(NOT_SKIMMED);
+      expect(skim(coded(text))).toBe(NOT_COMMON);
     },
   );
 
@@ -170,7 +170,7 @@ describe('skimming huffman code', () => {
       fc.property(octets, fc.nat(100), fc.nat(255), (bytes, at, changed) => {
         if (at < bytes.length) bytes[at] = changed;
         const skimmed = skim(bytes);
-        if (skimmed !== NOT_SKIMMED) expect(decode(bytes)?.length).toBe(skimmed);
+        if (skimmed !== NOT_COMMON) expect(decode(bytes)?.length).toBe(skimmed);
         else expect(decode(bytes) ?? ' ').toMatch(/[^0-9a-zA-Z\-./%=_:&*,;]/);
       }),
       { numRuns: 2_000 },

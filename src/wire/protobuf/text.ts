@@ -1,21 +1,17 @@
-import { createOctetKey, isKey, type OctetKey } from '../octet-key';
+import { createByteKey, isKey, type ByteKey } from '../byte-key';
+import { latin1Text } from '../bytes';
 
-/** Strings up to this length are worth remembering. */
+/** Longer texts are not remembered. */
 const MAX_REMEMBERED_LENGTH = 64;
 
 type Four = [number, number, number, number];
 
-/** Works on any bytes, which the types of `Buffer` do not say. */
-const { latin1Slice } = Buffer.prototype as unknown as {
-  readonly latin1Slice: (this: Uint8Array, start: number, end: number) => string;
-};
-
-/** The text of `bytes[start, end)`; undefined when it is no UTF-8. */
+/** The text of `bytes[start, end)`; undefined if it is not valid UTF-8. */
 export type ReadText = (bytes: Uint8Array, start: number, end: number) => string | undefined;
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Makes a new text each time. */
+/** Creates a new string each time. */
 export function readText(bytes: Uint8Array, start: number, end: number): string | undefined {
   let seen = 0;
   for (let at = start; at < end; at++) seen |= bytes[at] as number;
@@ -30,22 +26,22 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A text that came twice, with its octets: strings are of many kinds within, which costs at every character. */
+/** A text that was read twice, with its bytes: comparing those is cheaper than comparing strings. */
 interface Remembered {
-  readonly key: OctetKey;
+  readonly key: ByteKey;
   readonly text: string;
 }
 
 /**
- * A reader that remembers up to `slots` (a power of two) short ASCII texts that came at least twice. Texts that come again are
- * the same string object, already hashed for the maps behind it. The newest wins, and what is remembered is compared octet
- * by octet, so a collision costs time, never truth.
+ * A reader that remembers up to `slots` (a power of two) short ASCII texts read at least twice. Repeated texts are the same
+ * string object, already hashed for later maps. The newest text of a slot wins; all bytes are compared, so that a collision
+ * costs time only.
  */
 export function createTextReader(slots: number): ReadText {
   const remembered = new Array<Remembered | undefined>(slots).fill(undefined);
   /** Per slot: the hash of the last text that was not remembered. */
   const seenOnce = new Int32Array(slots).fill(-1);
-  /** The one that was found last: most texts of one field are the same. */
+  /** The last hit: most texts of one field are the same. */
   let last: Remembered | undefined;
   return (bytes, start, end) => {
     const length = end - start;
@@ -60,8 +56,7 @@ export function createTextReader(slots: number): ReadText {
       return found.text;
     }
     const text = asciiText(bytes, start, end);
-    if (seenOnce[slot] === hash)
-      remembered[slot] = { key: createOctetKey(bytes, start, end), text };
+    if (seenOnce[slot] === hash) remembered[slot] = { key: createByteKey(bytes, start, end), text };
     else seenOnce[slot] = hash;
     return text;
   };
@@ -82,18 +77,18 @@ function asciiHash(bytes: Uint8Array, start: number, end: number): number {
   let hash = end - start;
   let seen = 0;
   for (let at = start; at < end; at++) {
-    const octet = bytes[at] as number;
-    seen |= octet;
-    hash = (Math.imul(hash, 31) + octet) | 0;
+    const byte = bytes[at] as number;
+    seen |= byte;
+    hash = (Math.imul(hash, 31) + byte) | 0;
   }
   return seen < 0x80 ? (hash ^ (hash >>> 15)) & 0x7fffffff : NOT_ASCII;
 }
 
-/** Up to here V8 joins pieces by copying; a longer join would be a tree that is flattened later. */
+/** Up to this length V8 joins pieces by copying; a longer join would be a tree that is flattened later. */
 const MAX_JOINED_LENGTH = 12;
 
 function asciiText(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > MAX_JOINED_LENGTH) return latin1Slice.call(bytes, start, end);
+  if (end - start > MAX_JOINED_LENGTH) return latin1Text(bytes, start, end);
   let text = '';
   let at = start;
   for (; at + 4 <= end; at += 4) {

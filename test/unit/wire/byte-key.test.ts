@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createOctetKey, isKey } from '../../../src/wire/octet-key';
+import { createByteKey, isKey } from '../../../src/wire/byte-key';
 
 /** A chunk of its own, which begins somewhere in its memory, with `octets` at `start`. */
 function chunk(octets: Uint8Array, offset: number, start: number): Uint8Array {
@@ -18,7 +18,7 @@ describe('an octet key', () => {
   it('is found in a chunk, at the first look and at each later one', () => {
     fc.assert(
       fc.property(octets, place, place, place, (bytes, offset, start, from) => {
-        const key = createOctetKey(chunk(bytes, offset, from), from, from + bytes.length);
+        const key = createByteKey(chunk(bytes, offset, from), from, from + bytes.length);
         const other = chunk(bytes, offset, start);
         const looks = LOOKS.map(() => isKey(key, other, start));
         expect(looks).toEqual([true, true, true, true, true]);
@@ -34,7 +34,7 @@ describe('an octet key', () => {
         fc.nat(),
         fc.integer({ min: 1, max: 255 }),
         (bytes, start, at, change) => {
-          const key = createOctetKey(bytes, 0, bytes.length);
+          const key = createByteKey(bytes, 0, bytes.length);
           const changed = chunk(bytes, 0, start);
           const wrong = start + (at % bytes.length);
           changed[wrong] = (changed[wrong] as number) ^ change;
@@ -47,7 +47,7 @@ describe('an octet key', () => {
 
   it('holds its own octets, whatever becomes of the chunk', () => {
     const bytes = Uint8Array.from([1, 2, 3, 4, 5, 6]);
-    const key = createOctetKey(bytes, 0, 6);
+    const key = createByteKey(bytes, 0, 6);
     const before = Uint8Array.from(bytes);
     bytes.fill(0);
     expect(LOOKS.map(() => isKey(key, before, 0))).toEqual([true, true, true, true, true]);

@@ -1,4 +1,4 @@
-import { decodeHealthRequest, encodeHealthResponse } from '../../../../src/wire/ratelimit/health';
+import { decodeHealthRequest, encodeHealthResponse } from '../../../../src/wire/grpc/health';
 import { writeVarint } from '../../../../src/wire/protobuf/write';
 
 const decode = (...bytes: number[]) => decodeHealthRequest(Uint8Array.from(bytes), 0, bytes.length);

@@ -1,13 +1,22 @@
 /**
- * A place in a protobuf message. The first fault stays: it moves `at` to `end`, so that every loop
- * over fields ends by itself, and nothing has to be thrown for a hostile message.
+ * Bytes that are not a valid message (`malformed`), or a message beyond the bounds (`too_much`). `reason` is a lowercase
+ * sentence without any of the bytes.
+ */
+export interface Malformed {
+  readonly kind: 'malformed' | 'too_much';
+  readonly reason: string;
+}
+
+/**
+ * A position in a protobuf message. The first fault stays: it moves `at` to `end`, so that every loop
+ * over fields ends, and a hostile message costs no exception.
  */
 export interface Cursor {
   bytes: Uint8Array;
   at: number;
   end: number;
   fault: string | undefined;
-  /** The fault is not one of the bytes: they say more than the reader takes. */
+  /** The bytes are valid, but exceed a bound of the reader. */
   isTooMuch: boolean;
 }
 
@@ -29,13 +38,13 @@ export function fail(cursor: Cursor, reason: string): 0 {
   return 0;
 }
 
-/** Stops for a message that is well-formed as far as it was read, but goes beyond a bound. */
+/** Stops at a message that is valid so far but exceeds a bound. */
 export function refuse(cursor: Cursor, reason: string): void {
   cursor.isTooMuch ||= cursor.fault === undefined;
   fail(cursor, reason);
 }
 
-/** A varint's low 32 bits, unsigned; what is above them is cut off, as protobuf does for uint32 and enums. */
+/** A varint's low 32 bits, unsigned; higher bits are dropped, as protobuf does for uint32 and enums. */
 export function readVarint32(cursor: Cursor): number {
   const { bytes, at, end } = cursor;
   if (at < end) {
@@ -92,7 +101,7 @@ function failVarint(cursor: Cursor, at: number): 0 {
 
 /**
  * The next tag: field number × 8 + wire type. Refuses field number 0 and numbers above 2^29 - 1;
- * answers 0 at a fault, which is no tag.
+ * returns 0, which is not a tag, for a fault.
  */
 export function readTag(cursor: Cursor): number {
   const { bytes, at, end } = cursor;
@@ -108,7 +117,7 @@ export function readTag(cursor: Cursor): number {
   return fail(cursor, 'a field number is outside of 1 to 536870911');
 }
 
-/** Reads a length and answers where the length-delimited value ends. */
+/** Reads a length and returns where the length-delimited value ends. */
 export function readEnd(cursor: Cursor): number {
   const { bytes, at, end } = cursor;
   const first = at < end ? (bytes[at] as number) : 0x80;
@@ -125,10 +134,10 @@ export function readEnd(cursor: Cursor): number {
   return cursor.fault === undefined ? cursor.at + Number(length) : end;
 }
 
-/** Depth up to which unknown groups may lie in one another; protobuf's own default. */
+/** How deep unknown groups may nest; protobuf's own default. */
 const MAX_GROUP_DEPTH = 100;
 
-/** Skips the value of a field that means nothing to us (a known field of another wire type too). */
+/** Skips the value of an unknown field (or of a known field with another wire type). */
 export function skipField(cursor: Cursor, tag: number): void {
   if ((tag & 7) === 3) skipGroup(cursor, tag);
   else skipPlain(cursor, tag & 7);
@@ -148,7 +157,7 @@ function skipBytes(cursor: Cursor, count: number): void {
   else cursor.at += count;
 }
 
-/** Without recursion: the open groups' numbers lie on a list, bounded by MAX_GROUP_DEPTH. */
+/** Keeps the numbers of the open groups on a list, bounded by MAX_GROUP_DEPTH, instead of recursing. */
 function skipGroup(cursor: Cursor, startTag: number): void {
   const open = [startTag >>> 3];
   while (open.length > 0 && cursor.fault === undefined) {

@@ -1,6 +1,13 @@
-import { createCursor, fail, readEnd, readTag, skipField, startAt } from './cursor';
-import type { Malformed } from './messages';
-import { readText } from './text';
+import {
+  createCursor,
+  fail,
+  readEnd,
+  readTag,
+  skipField,
+  startAt,
+  type Malformed,
+} from '../protobuf/read';
+import { readText } from '../protobuf/text';
 
 /** grpc.health.v1.HealthCheckResponse.ServingStatus. */
 export type ServingStatus = 'UNKNOWN' | 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
@@ -12,10 +19,10 @@ const SERVING_NUMBERS: Readonly<Record<ServingStatus, number>> = {
   SERVICE_UNKNOWN: 3,
 };
 
-/** Longer names are refused before they become a text: no service here has one. */
+/** Longer names are refused before they are decoded: no service here has one. */
 export const MAX_SERVICE_NAME_BYTES = 1_024;
 
-/** Decodes grpc.health.v1.HealthCheckRequest and answers its service name. */
+/** Decodes grpc.health.v1.HealthCheckRequest and returns its service name. */
 export function decodeHealthRequest(
   bytes: Uint8Array,
   start: number,
