@@ -3,7 +3,7 @@ import { lastValueFrom, map, merge, type Observable } from 'rxjs';
 import {
   createSnapshot,
   createStopSignal,
-  trueWithin,
+  firstTrueOrTimeout,
   type HealthStatus,
   type Snapshot,
 } from '../../streams';
@@ -169,7 +169,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rules,
     async listen() {
       const firsts = [rulesRead.changes$, store.connected$];
-      await Promise.all(firsts.map((is$) => toEnd(trueWithin(is$, FIRST_WAIT_MS))));
+      await Promise.all(firsts.map((is$) => toEnd(firstTrueOrTimeout(is$, FIRST_WAIT_MS))));
       const [grpc, http, debug] = await transports.listen();
       if (lifecycle.current === 'starting') lifecycle.set('serving');
       return { grpc: addressText(grpc), http: addressText(http), debug: addressText(debug) };

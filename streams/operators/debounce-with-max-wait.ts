@@ -10,15 +10,15 @@ import {
   type MonoTypeOperatorFunction,
 } from 'rxjs';
 
-export interface SettleOptions {
-  /** A burst is over once nothing came for this long. */
+export interface DebounceOptions {
+  /** A burst is over once nothing came for this many milliseconds. */
   readonly quietMs: number;
-  /** A burst that never ends is handed on this long after its first value. */
+  /** A burst that never ends is emitted this many milliseconds after its first value. */
   readonly maxMs: number;
 }
 
-/** Of each burst of values only the newest, when the burst is over or `maxMs` old. */
-export function settle<T>({ quietMs, maxMs }: SettleOptions): MonoTypeOperatorFunction<T> {
+/** Emits the newest value of each burst, when the burst is over or `maxMs` old. */
+export function debounceWithMaxWait<T>({ quietMs, maxMs }: DebounceOptions): MonoTypeOperatorFunction<T> {
   return connect((shared$) =>
     shared$.pipe(
       exhaustMap((first) => {

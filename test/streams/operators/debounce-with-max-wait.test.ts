@@ -1,14 +1,14 @@
 import { marbles } from 'rxjs-marbles/jest';
-import { settle } from '../../../streams';
+import { debounceWithMaxWait } from '../../../streams';
 
-describe('settle', () => {
+describe('debounceWithMaxWait', () => {
   it(
     'hands a burst on once, when nothing came for the quiet time',
     marbles((m) => {
       const source = m.hot('  -a-b-c---------d------');
       const expected = '      --------c---------d---';
-      const settled = source.pipe(settle({ quietMs: 3, maxMs: 20 }));
-      m.expect(settled).toBeObservable(expected);
+      const debounced = source.pipe(debounceWithMaxWait({ quietMs: 3, maxMs: 20 }));
+      m.expect(debounced).toBeObservable(expected);
     }),
   );
 
@@ -17,8 +17,8 @@ describe('settle', () => {
     marbles((m) => {
       const source = m.hot('  -a-b-c-d-e-f-g-h-------');
       const expected = '      ---------e--------h----';
-      const settled = source.pipe(settle({ quietMs: 3, maxMs: 8 }));
-      m.expect(settled).toBeObservable(expected);
+      const debounced = source.pipe(debounceWithMaxWait({ quietMs: 3, maxMs: 8 }));
+      m.expect(debounced).toBeObservable(expected);
     }),
   );
 
@@ -26,8 +26,8 @@ describe('settle', () => {
     'hands on what is left when the source completes and subscribes to it once',
     marbles((m) => {
       const source = m.cold('--a-b|');
-      const settled = source.pipe(settle({ quietMs: 3, maxMs: 20 }));
-      m.expect(settled).toBeObservable('-----(b|)');
+      const debounced = source.pipe(debounceWithMaxWait({ quietMs: 3, maxMs: 20 }));
+      m.expect(debounced).toBeObservable('-----(b|)');
       m.expect(source).toHaveSubscriptions('^----!');
     }),
   );
@@ -35,8 +35,8 @@ describe('settle', () => {
   it(
     'passes an error of the source on',
     marbles((m) => {
-      const settled = m.cold('-a-#').pipe(settle({ quietMs: 3, maxMs: 20 }));
-      m.expect(settled).toBeObservable('---#');
+      const debounced = m.cold('-a-#').pipe(debounceWithMaxWait({ quietMs: 3, maxMs: 20 }));
+      m.expect(debounced).toBeObservable('---#');
     }),
   );
 });
