@@ -1,6 +1,6 @@
-import type { Pattern } from '../../platform/pattern';
-import { cleanTags, TAG_START, type Naming, type Tags } from '../naming';
-import { rememberByName } from '../remember-by-name';
+import type { Pattern } from '../platform/pattern';
+import { cleanTags, TAG_START, type Naming, type Tags } from './naming';
+import { rememberByName } from './remember-by-name';
 
 /** Turns the names that a pattern finds into another name with tags. */
 export interface NameRule {

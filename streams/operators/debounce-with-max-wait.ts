@@ -18,7 +18,10 @@ export interface DebounceOptions {
 }
 
 /** Emits the newest value of each burst, when the burst is over or `maxMs` old. */
-export function debounceWithMaxWait<T>({ quietMs, maxMs }: DebounceOptions): MonoTypeOperatorFunction<T> {
+export function debounceWithMaxWait<T>({
+  quietMs,
+  maxMs,
+}: DebounceOptions): MonoTypeOperatorFunction<T> {
   return connect((shared$) =>
     shared$.pipe(
       exhaustMap((first) => {

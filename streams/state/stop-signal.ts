@@ -3,7 +3,7 @@ import { ReplaySubject, takeUntil, type MonoTypeOperatorFunction, type Observabl
 /** Ends streams that would run for ever. */
 export interface StopSignal {
   /** Completes every stream that passes through, now and later. Safe to call twice. */
-  stop(): void;
+  readonly stop: () => void;
   until<T>(): MonoTypeOperatorFunction<T>;
   /** Completes with `stop`, also for later subscribers. */
   readonly stopped$: Observable<void>;

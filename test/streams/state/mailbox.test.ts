@@ -1,7 +1,9 @@
 import { createMailbox } from '../../../streams';
 
 /** Reads a mailbox into a list, with `end` where it completed. */
-function read(mailbox: { readonly messages$: ReturnType<typeof createMailbox<string>>['messages$'] }) {
+function read(mailbox: {
+  readonly messages$: ReturnType<typeof createMailbox<string>>['messages$'];
+}) {
   const seen: string[] = [];
   const subscription = mailbox.messages$.subscribe({
     next: (message) => seen.push(message),

@@ -17,8 +17,7 @@ it('ends the streams that pass through, also those that come after it', () => {
 it('completes its own stream when it stops, also for those who come later', () => {
   const signal = createStopSignal();
   const ended: string[] = [];
-  const follow = (name: string) =>
-    signal.stopped$.subscribe({ complete: () => ended.push(name) });
+  const follow = (name: string) => signal.stopped$.subscribe({ complete: () => ended.push(name) });
   follow('before');
   expect(ended).toEqual([]);
   signal.stop();

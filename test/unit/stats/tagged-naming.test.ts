@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { compilePattern } from '../../../../src/platform/pattern';
-import { createTaggedNaming } from '../../../../src/stats/tagged-statsd/tagged-naming';
-import { startStopwatch } from '../../../support/core-time';
-import { expectFigure } from '../../../support/figure';
+import { compilePattern } from '../../../src/platform/pattern';
+import { createTaggedNaming } from '../../../src/stats/tagged-naming';
+import { startStopwatch } from '../../support/core-time';
+import { expectFigure } from '../../support/figure';
 
 const HITS = {
   pattern: compilePattern('^rl\\.([^.]+)\\.(.+)\\.(total_hits)$'),

@@ -1,13 +1,11 @@
-import { map } from 'rxjs';
-import { fromSignals, orderlyStop, type OrderlyStop, type StopEnd } from '../../streams';
+import { fromSignals, orderlyStop, type Snapshot, type StopEnd } from '../../streams';
 import { StoreError } from '../core/errors';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
 import { ListenError } from '../platform/listen-address';
+import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-const EXIT_CODES: Readonly<Record<StopEnd, number>> = { stopped: 0, interrupted: 1, late: 1 };
 
 const ENDS: Readonly<Record<StopEnd, string>> = {
   stopped: 'stopped',
@@ -16,7 +14,7 @@ const ENDS: Readonly<Record<StopEnd, string>> = {
 };
 
 /**
- * Writes why the process cannot start, one line for each problem, and ends it with 1. The lines are plain text, or those of the
+ * Writes why the process cannot start, one line a problem, and ends it with 1. The lines are plain text, or those of the
  * JSON log. LOG_FORMAT is read leniently: it may be one of the problems. `hint` is for people only.
  */
 export function failStart(process: NodeJS.Process, error: unknown, hint?: string): never {
@@ -38,41 +36,45 @@ function linesOf(error: unknown): readonly string[] {
   return message.split('\n');
 }
 
-/** Ends the process with 1 after whatever nobody handles, and after what the returned function is given. */
-export function endOnFaults(process: NodeJS.Process, logger: Logger): (error: unknown) => void {
-  const end = (error: unknown) => {
+/** A service as its process sees it. */
+export interface Service {
+  /** Rejects when the service gave up. */
+  readonly done: Promise<unknown>;
+  readonly lifecycle: Snapshot<Lifecycle>;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * Creates a service and ties its life to that of the process. Whatever nobody handles ends the process with 1. The first
+ * signal stops the service; a second one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
+ */
+export function runProcess<S extends Service>(
+  process: NodeJS.Process,
+  logger: Logger,
+  stopWithinMs: number,
+  create: () => S,
+): S {
+  const crash = (error: unknown) => {
     // An operator can cure these by their message; the stack is for faults of ours.
     const isCurable = error instanceof ListenError || error instanceof StoreError;
     if (isCurable) logger.error(error.message);
     else logger.error('ending because of a fault', { error });
     process.exit(1);
   };
-  process.on('unhandledRejection', end);
-  process.on('uncaughtException', end);
-  return end;
-}
-
-/** The first signal stops in order; a second one, or a stop that takes too long, ends the process at once. */
-export function endOnSignals(
-  process: NodeJS.Process,
-  logger: Logger,
-  {
-    stop,
-    withinMs,
-  }: Pick<OrderlyStop<string>, 'withinMs'> & { readonly stop: () => Promise<void> },
-): void {
-  const ends$ = orderlyStop({
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
+  const service = create();
+  service.done.catch(crash);
+  orderlyStop({
     signals$: fromSignals(process, SIGNALS),
     stop(signal) {
       logger.warn(`stopping on ${signal}`);
-      return stop();
+      return service.stop();
     },
-    withinMs,
-  }).pipe(
-    map((end) => {
-      logger.warn(ENDS[end]);
-      return EXIT_CODES[end];
-    }),
-  );
-  ends$.subscribe((code) => process.exit(code));
+    withinMs: stopWithinMs,
+  }).subscribe((end) => {
+    logger.warn(ENDS[end]);
+    process.exit(exitCodeOf(service.lifecycle.current));
+  });
+  return service;
 }

@@ -1,34 +1,31 @@
 import { map, merge, of, type Observable } from 'rxjs';
-import { healthStatus, turnWindow } from '../../streams';
-import type { Clock, Counters, Random, Statistics } from '../core/ports';
-import { toAddressText } from '../counters/redis/address';
-import type * as MemcachedCounterStore from '../counters/memcached/create-memcached-counters';
-import { toNodeText, type MemcachedEvent, type NodeList } from '../counters/memcached/options';
-import { createMemoryCounters } from '../counters/memory/create-memory-counters';
-import { createPerSecondSplit } from '../counters/per-second/create-per-second-split';
-import type * as RedisCounterStore from '../counters/redis/create-redis-counters';
-import type { RedisCountersOptions, RedisEvent } from '../counters/redis/options';
-import type { ReadableCounters } from '../counters/split';
-import type { Logger } from '../platform/logger/logger';
-import type { MemstoreSettings } from '../settings/memstore';
-import type { Settings } from '../settings/settings';
-import type { StoreSettings } from '../settings/store';
-import { withCircuitBreaker } from '../counters/circuit-breaker/with-circuit-breaker';
-import { withPipelineWindow } from '../counters/with-pipeline-window';
-import { restOfWindowMs } from './gathering-window';
-import { closeWith, createBreakers, withLocalCache } from './guard-counters';
-import { logMemcachedEvent } from './log-memcached-event';
-import { logRedisEvent } from './log-redis-event';
-import { createOutageLog, type OutageLog } from './outage-log';
+import { healthStatus, turnWindow } from '../../../streams';
+import type { Clock, Counters, Random, Statistics } from '../../core/ports';
+import { toAddressText } from '../../counters/redis/address';
+import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
+import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import { createPerSecondSplit } from '../../counters/per-second/create-per-second-split';
+import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
+import type { ReadableCounters } from '../../counters/split';
+import type { Logger } from '../../platform/logger/logger';
+import type { MemstoreSettings } from '../../settings/memstore';
+import type { Settings } from '../../settings/settings';
+import type { StoreSettings } from '../../settings/store';
+import { withCircuitBreaker } from '../../counters/circuit-breaker/with-circuit-breaker';
+import { withPipelineWindow } from '../../counters/with-pipeline-window';
+import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
+import { late } from '../late';
+import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
+import { createOutageLog, type OutageLog } from '../outage-log';
+import { restOfWindowMs } from '../to-options';
+import type { Actor } from './actor';
 
-/** A counter store, whether it is connected, and what it does by itself. */
-export interface CounterStore {
+/** A counter store, and whether it is connected. It ends with `counters.close()`. */
+export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly counters: Counters;
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
-  /** Fails only when the store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME). */
-  readonly run$: Observable<unknown>;
   /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
   readonly whyAway: () => string | undefined;
   /** One line for the start: where counters live. */
@@ -45,7 +42,7 @@ export interface CounterStoreDeps {
   readonly logger: Logger;
 }
 
-/** Their names in the health check. */
+/** Component names in the health check. */
 const STORE = 'store';
 const PER_SECOND_STORE = 'per-second store';
 
@@ -53,10 +50,13 @@ const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
 const MEMCACHED_PREFIX = 'ratelimit.memcache';
 
-/** As long as the reference's client waits; there is no setting for it. */
+/** As in envoyproxy/ratelimit; there is no setting for it. */
 const MEMCACHED_TIMEOUT_MS = 500;
 
-/** The store that the settings name, each behind a breaker of its own, all behind the local cache. */
+/**
+ * The store that the settings name, with a circuit breaker and the local cache before it. Its `run$` errors only when the
+ * store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME).
+ */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
   const store = chooseStore(settings, { ...deps, outages });
@@ -70,7 +70,7 @@ interface StoreDeps extends CounterStoreDeps {
   readonly outages: OutageLog;
 }
 
-/** Two when limits per second have one of their own. */
+/** Two of them when limits per second have their own. */
 function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   const { store, perSecondStore, memstore, memory } = settings;
   if (memstore !== undefined) return memcachedStore(memstore, deps);
@@ -84,14 +84,17 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   return split(others, perSecond, deps.logger);
 }
 
-/** Memory is. */
+/** Of counters in memory. */
 const ALWAYS_THERE = {
   connected$: of(true),
   connections: new Map<string, Observable<boolean>>(),
   whyAway: () => undefined,
 };
 
-const asOne = (connected$: Observable<boolean>): StoreConnections => new Map([[STORE, connected$]]);
+/** What a single store runs and shows of its connection. */
+function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) {
+  return { connected$, run$, connections: new Map([[STORE, connected$]]) };
+}
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
@@ -103,14 +106,14 @@ function redisStore(
   settings: Settings,
   deps: StoreDeps,
 ): ReadableStore {
-  const { createRedisCounters } = loadRedis();
+  const { createRedisCounters } = late.redis();
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
     logRedisEvent(deps.logger, deps.outages, event);
   };
   const options = toRedisOptions(store, prefix);
-  // A cluster has a breaker for each node: one that hangs is no reason to leave the others alone.
+  // A cluster has a breaker for each node: the others are asked while one hangs.
   const isCluster = store.address.kind === 'cluster';
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
@@ -118,7 +121,6 @@ function redisStore(
     { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
     options,
   );
-  const { connected$, run$ } = counters;
   const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
   const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
   const windowMs = restOfWindowMs(store, settings);
@@ -131,19 +133,11 @@ function redisStore(
     ),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  const { whyAway } = last;
-  return {
-    counters: guarded,
-    connected$,
-    connections: asOne(connected$),
-    run$,
-    whyAway,
-    description,
-  };
+  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
-  const { createMemcachedCounters } = loadMemcached();
+  const { createMemcachedCounters } = late.memcached();
   const last = createLastFailure();
   const onEvent = (event: MemcachedEvent): void => {
     last.note(event);
@@ -151,22 +145,13 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
   };
   const options = { ...memstore, timeoutMs: MEMCACHED_TIMEOUT_MS };
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
-  const { connected$, run$ } = counters;
   const description = `memcached at ${toNodesText(memstore.nodes)}`;
   const breakers = createBreakers(MEMCACHED_PREFIX, deps);
   const guarded = closeWith(
     withCircuitBreaker(counters, breakers.breakerOf(description)),
     breakers,
   );
-  const { whyAway } = last;
-  return {
-    counters: guarded,
-    connected$,
-    connections: asOne(connected$),
-    run$,
-    whyAway,
-    description,
-  };
+  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
@@ -213,17 +198,6 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
   };
 }
 
-/** Loaded only when it is used: start-up time. */
-function loadRedis(): typeof RedisCounterStore {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('../counters/redis/create-redis-counters') as typeof RedisCounterStore;
-}
-
-function loadMemcached(): typeof MemcachedCounterStore {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('../counters/memcached/create-memcached-counters') as typeof MemcachedCounterStore;
-}
-
 function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCountersOptions {
   const { startup } = store;
   return {
@@ -232,7 +206,7 @@ function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCo
     auth: store.auth,
     tls: store.tls,
     sentinelAuth: store.sentinelAuth,
-    // As today's operators have it: KVSTORE_TLS is for sentinels too.
+    // As in envoyproxy/ratelimit, KVSTORE_TLS is for sentinels too.
     sentinelTls: store.tls,
     timeoutMs: store.timeoutMs,
     scripts: store.scripts,

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type * as GrpcJs from '@grpc/grpc-js';
 import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
 import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
-import type * as GrpcJs from '@grpc/grpc-js';
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
+import type { Statistics } from '../core/ports';
 import { toReason } from '../platform/errors';
-import type { SpanBatch } from './span-queue';
+import type { SpanBatch, SpanExporter } from './span-queue';
 
 export interface ExporterOptions {
   readonly protocol: 'http' | 'grpc';
@@ -26,20 +28,51 @@ interface Certificates {
 }
 
 /** The library's transport of one protocol: connection, retries, time-outs, compression. */
-export type OtlpTransport = IOtlpExportDelegate<SpanBatch>;
+type OtlpTransport = IOtlpExportDelegate<SpanBatch>;
 
-/** What is sent is encoded already. */
+/** Batches are encoded already. */
 const SERIALIZER = {
   serializeRequest: ({ request }: SpanBatch) => request,
   deserializeResponse: () => ({}),
 };
 const METRICS = { name: 'span', countItems: ({ spans }: SpanBatch) => spans } as const;
-/** The library's own: exports that run at once, at a stop or behind those that hang. */
+/** The library's default: concurrent exports, at a stop or after exports that hang. */
 const CONCURRENCY_LIMIT = 30;
 const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 
-/** OTLP with protobuf over the protocol asked for. Throws when a certificate cannot be read. */
-export function chooseExporter(options: ExporterOptions): OtlpTransport {
+export interface ExporterDeps {
+  readonly statistics: Pick<Statistics, 'count'>;
+  /** Called after each export, with the reason when it failed. */
+  readonly onExport: (failure: string | undefined) => void;
+}
+
+const EXPORTED = 'ratelimit.tracing.spans_exported';
+const FAILED = 'ratelimit.tracing.spans_failed';
+
+/** OTLP with protobuf over the chosen protocol, counted. Throws when a certificate cannot be read. */
+export function createExporter(
+  options: ExporterOptions,
+  { statistics, onExport }: ExporterDeps,
+): SpanExporter {
+  const transport = createTransport(options);
+  const report = (spans: number, { code, error }: ExportResult): void => {
+    const isGood = code === ExportResultCode.SUCCESS;
+    statistics.count(isGood ? EXPORTED : FAILED, spans);
+    const reason = error === undefined ? 'unknown' : toReason(error);
+    onExport(isGood ? undefined : reason);
+  };
+  return {
+    send(batch, done) {
+      transport.export(batch, (result) => {
+        report(batch.spans, result);
+        done();
+      });
+    },
+    close: () => transport.shutdown(),
+  };
+}
+
+function createTransport(options: ExporterOptions): OtlpTransport {
   const certificates = {
     ca: readPem('CERTIFICATE', options.caFile),
     key: readPem('CLIENT_KEY', options.keyFile),
@@ -71,13 +104,12 @@ function overHttp(options: ExporterOptions, { ca, key, certificate }: Certificat
 }
 
 function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificates): OtlpTransport {
-  const { createOtlpGrpcExportDelegate } = loadGrpc();
-  const { Metadata, credentials } = loadGrpcJs();
+  const { createOtlpGrpcExportDelegate, Metadata, credentials } = loadGrpc();
   const { url, headers, timeoutMs, compression } = options;
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const { protocol, host } = new URL(url);
-  // At once, so that a certificate that is none stops the start.
+  // Created here so that an invalid certificate fails the start.
   const security =
     protocol === 'https:'
       ? credentials.createSsl(ca ?? null, key ?? null, certificate ?? null)
@@ -113,18 +145,13 @@ function readPem(name: string, file: string | undefined): Buffer | undefined {
   }
 }
 
-/** Loaded only when it is used: start-up time. */
+/* eslint-disable @typescript-eslint/no-require-imports -- each is loaded when it is first used: start-up time */
 function loadHttp(): typeof OtlpHttp {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
   return require('@opentelemetry/otlp-exporter-base/node-http') as typeof OtlpHttp;
 }
 
-function loadGrpc(): typeof OtlpGrpc {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@opentelemetry/otlp-grpc-exporter-base') as typeof OtlpGrpc;
-}
-
-function loadGrpcJs(): typeof GrpcJs {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('@grpc/grpc-js') as typeof GrpcJs;
+function loadGrpc(): typeof OtlpGrpc & Pick<typeof GrpcJs, 'Metadata' | 'credentials'> {
+  const { Metadata, credentials } = require('@grpc/grpc-js') as typeof GrpcJs;
+  const otlp = require('@opentelemetry/otlp-grpc-exporter-base') as typeof OtlpGrpc;
+  return { ...otlp, Metadata, credentials };
 }

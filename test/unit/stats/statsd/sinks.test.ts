@@ -1,4 +1,4 @@
-import { nameOf } from '../../../../src/stats/statsd/target';
+import { nameOf } from '../../../../src/stats/statsd/sinks';
 
 describe('nameOf', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { of } from 'rxjs';
 import { marbles } from 'rxjs-marbles/jest';
-import { healthSignals } from '../../../src/app/health-signals';
+import { healthSignals } from '../../../src/app/actors/health';
 import type { Lifecycle } from '../../../src/app/lifecycle';
 
 const FLAGS = { t: true, f: false };
