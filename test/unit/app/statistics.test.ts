@@ -1,4 +1,3 @@
-import { Writable } from 'node:stream';
 import { merge, Subscription } from 'rxjs';
 import { createStatisticsActor } from '../../../src/app/actors/statistics';
 import { createOutageLog } from '../../../src/app/outage-log';
@@ -25,10 +24,11 @@ function start() {
   });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const out = { isBroken: true };
-  jest.spyOn(process.stdout, 'write').mockImplementation(((_: string, done: (e?: Error) => void) => {
-    done(out.isBroken ? new Error('write EPIPE') : undefined);
+  const write = (_: unknown, done: unknown) => {
+    (done as (error?: Error) => void)(out.isBroken ? new Error('write EPIPE') : undefined);
     return true;
-  }) as Writable['write']);
+  };
+  jest.spyOn(process.stdout, 'write').mockImplementation(write);
   const registry = createRegistry();
   const { logger, lines } = createRecordingLogger();
   const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
@@ -43,7 +43,12 @@ function start() {
       await jest.advanceTimersByTimeAsync(1_000);
     }
   };
-  const said = () => lines.map(({ level, message, fields }) => ({ level, message, ...fields }));
+  const said = () =>
+    lines.map(({ level, message, fields }): Record<string, unknown> => ({
+      level,
+      message,
+      ...fields,
+    }));
   return { out, outages, pass, said };
 }
 
