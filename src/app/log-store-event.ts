@@ -3,7 +3,6 @@ import type { RedisEvent } from '../counters/redis/options';
 import type { Logger } from '../platform/logger/logger';
 import type { OutageLog } from './outage-log';
 
-type StoreEvent = RedisEvent | MemcachedEvent;
 type ToText = (store: string) => string;
 
 /** An event that is logged whenever it occurs, and the outages that it ends. */
@@ -94,19 +93,21 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Failing>> = {
 
 /** Logs the events of a Redis store; `store` is its address, reasons hold no credential. */
 export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
-  logEvent(REDIS[event.kind], logger, outages, event);
+  const { kind, ...about } = event;
+  logEvent(REDIS[kind], logger, outages, about);
 }
 
 /** Logs the events of memcached nodes; `store` is a node's address or the SRV record. */
 export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: MemcachedEvent): void {
-  logEvent(MEMCACHED[event.kind], logger, outages, event);
+  const { kind, ...about } = event;
+  logEvent(MEMCACHED[kind], logger, outages, about);
 }
 
 function logEvent(
   entry: Notice | Failing,
   logger: Logger,
   outages: OutageLog,
-  { kind, store, ...fields }: StoreEvent,
+  { store, ...fields }: { readonly store: string },
 ): void {
   if ('outage' in entry) {
     const [failing, ended] = [entry.failing(store), entry.ended(store)];

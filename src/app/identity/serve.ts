@@ -38,11 +38,11 @@ export async function serve(
   warnings: readonly string[],
 ): Promise<void> {
   const logger = createLogger(settings.logging);
-  const { ready, listen } = runProcess(process, logger, STOP_WITHIN_MS, () =>
+  const service = runProcess(process, logger, STOP_WITHIN_MS, () =>
     assemble(settings, warnings, logger),
   );
-  await Promise.race([ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
-  const port = await listen();
+  await Promise.race([service.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
+  const port = await service.listen();
   const { host } = settings.identity;
   logger.info(`listening for identity on ${host}:${String(port)}`);
   if (settings.logging.format === 'text')
