@@ -1,11 +1,9 @@
 export { backoffDelay, type BackoffPolicy } from './backoff';
 export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
-export { type Loaded } from './loaded';
-export { eachTrueOnce } from './operators/each-true-once';
+export { debounceWithMaxWait, type DebounceOptions } from './operators/debounce-with-max-wait';
+export { eachTrueOnce, firstTrueOrTimeout } from './operators/flags';
 export { reportOutages, type Attempt, type OutageReport } from './operators/report-outages';
-export { settle, type SettleOptions } from './operators/settle';
-export { trueWithin } from './operators/true-within';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
 export {
   discoverySession,
@@ -17,7 +15,7 @@ export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-per
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
-export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
+export { reloadOnChange, type Loaded, type ReloadOptions } from './pipelines/reload-on-change';
 export { renewWhenGood, type RenewWhenGood } from './pipelines/renew-when-good';
 export {
   fromDuplex,
@@ -29,8 +27,8 @@ export {
 export { fromSignals } from './sources/from-signals';
 export { fromTask } from './sources/from-task';
 export { fromWatch, type OpenWatch } from './sources/from-watch';
-export { inSlices } from './sources/in-slices';
 export { turnWindow } from './sources/turn-window';
+export { createMailbox, type Mailbox } from './state/mailbox';
 export { createOutages } from './state/outages';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
 export { createStopSignal, type StopSignal } from './state/stop-signal';

@@ -1,33 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lastValueFrom, map, merge, type Observable } from 'rxjs';
-import {
-  createSnapshot,
-  createStopSignal,
-  trueWithin,
-  type HealthStatus,
-  type Snapshot,
-} from '../../streams';
-import { hasRead, type LoadResult } from '../config/load-result';
+import type { Observable } from 'rxjs';
+import { createSnapshot, firstTrueOrTimeout, type Snapshot } from '../../streams';
+import type { LoadResult } from '../config/load-result';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
-import { addressText } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
-import type { CounterStore } from './choose-counters';
-import { chooseSink } from './choose-sink';
-import { createConnectionLimits } from './connection-limits';
-import { createTransports } from './create-transports';
-import { toDecisionOptions } from './decision-options';
-import { answerQuestions } from './decisions';
-import { followRules } from './follow-rules';
-import { healthComponents, healthSignals } from './health-signals';
+import { runAll, runToCompletion } from './actors/actor';
+import { createDecisionReports, createDecisionsActor } from './actors/decisions';
+import { createHealthActor } from './actors/health';
+import { createRulesActor } from './actors/rules';
+import { createStatisticsActor } from './actors/statistics';
+import type { CounterStore } from './actors/store';
+import {
+  createConnectionLimits,
+  createDebugPort,
+  createTransports,
+  listenAll,
+  type Addresses,
+} from './create-transports';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
+import { createCertificates } from './tls/create-certificates';
+import { toDecisionOptions } from './to-options';
 import { createTroubles } from './troubles';
 
 /** What the app needs from outside: everything that a test replaces. */
@@ -44,121 +44,110 @@ export interface AppDeps {
   readonly tracing?: Tracing | undefined;
 }
 
-/** Where the service listens, as `host:port` or `unix:path`. */
-export interface Addresses {
-  readonly grpc: string;
-  readonly http: string;
-  readonly debug: string;
-}
-
 export interface App {
-  /** Everything that runs; settles when all of it has ended, rejects when a part of it gave up. */
+  /** Settles when all actors have ended, rejects when one of them gave up. */
   readonly done: Promise<void>;
-  /** Opens the ports; rejects when one of them cannot be had. */
-  listen(): Promise<Addresses>;
-  /** What the rules are now; undefined before the first. */
+  readonly lifecycle: Snapshot<Lifecycle>;
+  /** Undefined before the first good load. */
   readonly rules: Snapshot<Rules | undefined>;
+  /** Opens the ports; rejects with every address that cannot be opened. */
+  readonly listen: () => Promise<Addresses>;
   /** Health says no, for DRAIN_DELAY calls are still served, what is in flight is answered, then everything ends. Safe to call twice. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
-/**
- * Rules and a store that are there are in use before the first question. What is away delays the ports by
- * this and no longer: health answers from the first second.
- */
+/** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
 const FIRST_WAIT_MS = 300;
 
-/** Least and most time that listeners give to what is in flight when the service stops. */
+/** Bounds of the time that listeners give to what is in flight when the service stops. */
 const MIN_DRAIN_MS = 5_000;
 const MAX_DRAIN_MS = 20_000;
 
-/** How long the last traces may take when the service stops. */
+/** How long the export of the last traces may take when the service stops. */
 const LAST_TRACES_MS = 1_000;
 
-/** A store that hangs answers by its time-out: the callers that wait for it shall still hear of it. */
-function drainMs({ store }: Settings): number {
-  return Math.min(Math.max((store?.timeoutMs ?? 0) + 1_000, MIN_DRAIN_MS), MAX_DRAIN_MS);
-}
-
-/** THE composition root: every part of the service, put together and running, its ports still closed. */
+/** THE composition root: all actors of the service, running, the ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  const { registry, store, clock, monotonicMs, random, logger, outages, tracing } = deps;
-  const rules = createSnapshot<Rules | undefined>(undefined);
-  const rulesRead = createSnapshot(settings.configuration.forceStartWithoutInitialConfig);
+  const { registry, store, clock, logger, outages, tracing } = deps;
   const lifecycle = createSnapshot<Lifecycle>('starting');
-  const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
   const limits = createConnectionLimits(settings.bounds, registry);
-  const connected = createSnapshot(false);
-  const ending = createStopSignal();
-  const sink = chooseSink(settings.statistics, { registry, logger, rules, limits });
-  const live = createLiveView(
-    { rules, registry, clock, monotonicMs, random },
-    toDecisionOptions(settings),
-  );
-  const components = healthComponents(store.connections);
-  const troubles = createTroubles({ outages, rules, store, components, monotonicMs });
-  const transports = createTransports(settings, {
-    ...deps,
-    limits,
-    health,
-    components,
-    rules,
-    live: createLiveSource({ live, health, store, connected, troubles, clock }),
-    tracer: tracing?.tracer,
-  });
-  // Its statistics are none of those of BACKEND_TYPE=memory.
-  const localCounters = createMemoryCounters({ clock }, settings.memory);
 
-  const decisions$ = answerQuestions(transports.questions$, settings, {
-    ...deps,
-    rules,
-    localCounters,
-    live,
-  });
-  const rules$ = followRules(deps.loads$, { rules, statistics: registry, logger, outages }).pipe(
-    map((load) => {
-      troubles.loaded(load);
-      if (hasRead(load) && !rulesRead.current) rulesRead.set(true);
-    }),
+  // What a service has once: rules, health, statistics.
+  const loading = createRulesActor(
+    deps.loads$,
+    { statistics: registry, logger, outages },
+    { startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig },
   );
-  const health$ = healthSignals(
+  const { rules } = loading;
+  const health = createHealthActor(
     {
       stores: store.connections,
+      connected$: store.connected$,
       rules$: rules.changes$,
-      rulesRead$: rulesRead.changes$,
+      rulesRead$: loading.isRead.changes$,
       lifecycle$: lifecycle.changes$,
     },
     settings.health,
-  ).pipe(
-    map((status) => {
-      health.set(status);
-      troubles.checked(status);
-    }),
   );
-  const connected$ = store.connected$.pipe(
-    map((isConnected) => {
-      connected.set(isConnected);
-      troubles.connected(isConnected);
-    }),
-  );
-  const untilEnd$ = merge(health$, connected$, rules$).pipe(ending.until());
+  const statistics = createStatisticsActor(settings.statistics, { ...deps, rules, limits });
+  const troubles = createTroubles({ ...deps, rules: loading, health });
+  const { tls } = settings.servers.grpc;
+  const certificates = tls && createCertificates(tls, { statistics: registry, logger });
 
-  // The reports of outages first: they miss nothing.
-  const rest = toEnd(merge(outages.run$, untilEnd$, store.run$, sink.run$, transports.run$));
-  const decided = toEnd(decisions$);
-  const done = Promise.all([decided, rest]).then(() => undefined);
+  // What decides: transports, batches, counters, tracing.
+  const options = toDecisionOptions(settings);
+  const live = createLiveView({ ...deps, rules }, options);
+  const transports = createTransports(settings, {
+    ...deps,
+    limits,
+    health: health.status,
+    components: health.components,
+    certificates,
+    tracer: tracing?.tracer,
+  });
+  // Without statistics: those are of BACKEND_TYPE=memory only.
+  const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const decisions = createDecisionsActor(transports.questions$, settings, {
+    ...deps,
+    rules,
+    counters: store.counters,
+    localCounters,
+    tracer: tracing?.tracer,
+    live,
+    reports: createDecisionReports(deps),
+  });
+
+  const debug = createDebugPort(settings, {
+    ...deps,
+    limits,
+    rules,
+    live: createLiveSource({ live, health, store, troubles, clock }),
+  });
+  // The outages first: they miss no failure.
+  const done = runAll([
+    outages,
+    health,
+    loading,
+    troubles,
+    store,
+    statistics,
+    transports,
+    debug,
+    decisions,
+  ]);
 
   const stop = async (): Promise<void> => {
     lifecycle.set('draining');
     await delay(settings.health.drainDelayMs);
-    await transports.close(drainMs(settings));
-    await decided;
+    const withinMs = drainMs(settings);
+    await transports.close(withinMs);
+    await debug.close(withinMs);
+    await decisions.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
-    ending.stop();
-    outages.close();
+    loading.close();
     health.close();
-    sink.close();
-    await tracing?.close(LAST_TRACES_MS);
+    await Promise.all([statistics.close(), tracing?.close(LAST_TRACES_MS)]);
+    outages.close();
     await done;
     lifecycle.set('stopped');
   };
@@ -166,19 +155,22 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   let stopped: Promise<void> | undefined;
   return {
     done,
+    lifecycle,
     rules,
     async listen() {
-      const firsts = [rulesRead.changes$, store.connected$];
-      await Promise.all(firsts.map((is$) => toEnd(trueWithin(is$, FIRST_WAIT_MS))));
-      const [grpc, http, debug] = await transports.listen();
+      const firsts = [loading.isRead.changes$, store.connected$];
+      await Promise.all(
+        firsts.map((is$) => runToCompletion(firstTrueOrTimeout(is$, FIRST_WAIT_MS))),
+      );
+      const addresses = await listenAll(transports, debug);
       if (lifecycle.current === 'starting') lifecycle.set('serving');
-      return { grpc: addressText(grpc), http: addressText(http), debug: addressText(debug) };
+      return addresses;
     },
     stop: () => (stopped ??= stop()),
   };
 }
 
-/** Runs a stream for what it does; settles when it ends. */
-function toEnd(stream$: Observable<unknown>): Promise<unknown> {
-  return lastValueFrom(stream$, { defaultValue: undefined });
+/** A store that hangs answers by its time-out: the clients that wait for it still get an answer. */
+function drainMs({ store }: Settings): number {
+  return Math.min(Math.max((store?.timeoutMs ?? 0) + 1_000, MIN_DRAIN_MS), MAX_DRAIN_MS);
 }

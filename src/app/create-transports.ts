@@ -3,23 +3,34 @@ import type { HealthStatus, Snapshot } from '../../streams';
 import type { CallTracer, Clock, Question, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
+import { ByteBudget } from '../platform/byte-budget';
 import type { HttpLimits } from '../platform/http-listener';
-import { listenAt, type ListenAddress } from '../platform/listen-address';
+import { addressText, listenAt } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
-import type { GrpcServerSettings } from '../settings/servers';
+import type { BoundSettings } from '../settings/bounds';
 import type { Settings } from '../settings/settings';
-import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump-in-slices';
+import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
-import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
-import type { GrpcTransportOptions } from '../transport/grpc/options';
-import { createWireTransport, type WireTransportDeps } from '../transport/grpc/wire/transport';
+import { createWireTransport } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
-import type { Transport } from '../transport/listener';
-import { toGrpcOptions } from './grpc-options';
-import { createCertificates } from './tls/create-certificates';
+import type { Listener, Transport } from '../transport/listener';
+import { late } from './late';
+import type { Certificates } from './tls/create-certificates';
 import { createRefusalLog } from './tls/create-refusal-log';
+import { toGrpcOptions } from './to-options';
+
+/** What the connections of all ports may hold. Connections that are ended for it are counted. */
+export function createConnectionLimits(
+  { maxHeldBytes, maxConnections }: BoundSettings,
+  registry: Registry,
+): HttpLimits {
+  const budget = new ByteBudget(maxHeldBytes, () => {
+    registry.count('ratelimit.connections.ended_unread', 1);
+  });
+  return { budget, maxConnections };
+}
 
 export interface TransportsDeps {
   /** Of every port. */
@@ -27,11 +38,9 @@ export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   /** The names of all health components. */
   readonly components: readonly string[];
-  readonly rules: Snapshot<Rules | undefined>;
   readonly registry: Registry;
-  /** What the dashboard is told. */
-  readonly live: EventSource;
-  readonly clock: Clock;
+  /** Undefined: the gRPC port speaks plain HTTP/2. */
+  readonly certificates: Certificates | undefined;
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly logger: Logger;
@@ -39,42 +48,25 @@ export interface TransportsDeps {
   readonly tracer: CallTracer | undefined;
 }
 
-/** All that listens, as one. */
+/** The ports on which decisions are asked for. */
 export interface Transports {
+  readonly grpc: Transport;
+  readonly http: Transport;
   readonly questions$: Observable<readonly Question[]>;
   readonly run$: Observable<void>;
-  /** The addresses of gRPC, HTTP and debug, in this order. */
-  listen(): Promise<readonly [ListenAddress, ListenAddress, ListenAddress]>;
   close(withinMs: number): Promise<void>;
 }
 
-export function createTransports(
-  { servers, bounds }: Settings,
-  {
-    limits,
-    health,
-    components,
-    rules,
-    registry,
-    live,
-    clock,
-    monotonicMs,
-    random,
-    logger,
-    tracer,
-  }: TransportsDeps,
-): Transports {
-  const { tls } = servers.grpc;
-  const certificates =
-    tls === undefined ? undefined : createCertificates(tls, { statistics: registry, logger });
-  const grpc = chooseGrpc(
-    { ...toGrpcOptions(servers.grpc, certificates, bounds), bounds },
-    servers.grpc.transport,
+export function createTransports({ servers, bounds }: Settings, deps: TransportsDeps): Transports {
+  const { limits, health, components, registry, certificates, monotonicMs, logger, tracer } = deps;
+  const createGrpc =
+    servers.grpc.transport === 'wire' ? createWireTransport : late.grpcJs().createGrpcJsTransport;
+  const grpc = createGrpc(
     {
       health,
       statistics: registry,
       nowMs: monotonicMs,
-      random,
+      random: deps.random,
       onClientRefused: createRefusalLog({ statistics: registry, logger, monotonicMs }),
       tracer,
       budget: limits.budget,
@@ -82,12 +74,38 @@ export function createTransports(
         logger.debug('a gRPC connection ended in an error', { reason, cause });
       },
     },
+    toGrpcOptions(servers.grpc, certificates, bounds),
   );
   const http = createHttpTransport(
     { health, components, statistics: registry, tracer },
     { ...servers.http, bounds, limits },
   );
-  const debug = createDebugListener(
+  return {
+    grpc,
+    http,
+    questions$: merge(grpc.questions$, http.questions$),
+    run$: merge(grpc.run$, http.run$),
+    async close(withinMs) {
+      certificates?.close();
+      await Promise.all([grpc.close(withinMs), http.close(withinMs)]);
+    },
+  };
+}
+
+export interface DebugPortDeps {
+  readonly limits: HttpLimits;
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly registry: Registry;
+  /** The events of the dashboard. */
+  readonly live: EventSource;
+  readonly clock: Clock;
+}
+
+export function createDebugPort(
+  { servers, bounds }: Settings,
+  { limits, rules, registry, live, clock }: DebugPortDeps,
+): Listener {
+  return createDebugListener(
     {
       dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
       dumpStats: () => dumpTextInSlices(registry),
@@ -97,47 +115,26 @@ export function createTransports(
     },
     { ...servers.debug, limits, allowedHosts: bounds.debugAllowedHosts ?? [] },
   );
-  return {
-    questions$: merge(grpc.questions$, http.questions$),
-    run$: merge(grpc.run$, http.run$, debug.run$),
-    async listen() {
-      const opening = [
-        listenAt(grpc, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' }),
-        listenAt(http, { host: 'HOST', port: 'PORT' }),
-        listenAt(debug, { host: 'DEBUG_HOST', port: 'DEBUG_PORT' }),
-      ] as const;
-      throwAll(await Promise.allSettled(opening));
-      return Promise.all(opening);
-    },
-    async close(withinMs) {
-      certificates?.close();
-      await Promise.all([grpc.close(withinMs), http.close(withinMs)]);
-      await debug.close(withinMs);
-    },
-  };
 }
 
-/** All that failed, as one error: an operator shall see every address that cannot be had. */
-function throwAll(results: readonly PromiseSettledResult<unknown>[]): void {
-  const errors = results.flatMap((result) =>
+/** Where the service listens, as `host:port` or `unix:path`. */
+export interface Addresses {
+  readonly grpc: string;
+  readonly http: string;
+  readonly debug: string;
+}
+
+/** Opens all ports; rejects with every address that cannot be opened. */
+export async function listenAll({ grpc, http }: Transports, debug: Listener): Promise<Addresses> {
+  const opening = [
+    listenAt(grpc, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' }),
+    listenAt(http, { host: 'HOST', port: 'PORT' }),
+    listenAt(debug, { host: 'DEBUG_HOST', port: 'DEBUG_PORT' }),
+  ] as const;
+  const errors = (await Promise.allSettled(opening)).flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );
   if (errors.length > 0) throw new AggregateError(errors);
-}
-
-/** GRPC_TRANSPORT: our own engine, or the library's server as the conservative alternative. */
-function chooseGrpc(
-  options: GrpcTransportOptions,
-  engine: GrpcServerSettings['transport'],
-  deps: WireTransportDeps,
-): Transport {
-  return engine === 'wire'
-    ? createWireTransport(deps, options)
-    : loadGrpcJs().createGrpcJsTransport(deps, options);
-}
-
-/** Loaded only when it is used: start-up time. */
-function loadGrpcJs(): typeof GrpcJs {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('../transport/grpc/grpc-js/transport') as typeof GrpcJs;
+  const [grpcAt, httpAt, debugAt] = await Promise.all(opening);
+  return { grpc: addressText(grpcAt), http: addressText(httpAt), debug: addressText(debugAt) };
 }

@@ -1,10 +1,15 @@
 /**
- * Where the service stands: from the first line until the ports are open, while it decides, from a signal to stop on
- * (calls are still served), and once everything has ended.
+ * The life of a service: until its ports are open, while it serves, from a signal to stop on (calls are still answered),
+ * and once everything has ended. Health, the drain and the exit code follow from it.
  */
 export type Lifecycle = 'starting' | 'serving' | 'draining' | 'stopped';
 
 /** Whether a signal to stop has come. */
 export function isStopping(state: Lifecycle): boolean {
   return state === 'draining' || state === 'stopped';
+}
+
+/** 0 only where the stop came to its end. */
+export function exitCodeOf(state: Lifecycle): number {
+  return state === 'stopped' ? 0 : 1;
 }

@@ -1,16 +1,15 @@
 import { hostname } from 'node:os';
-import type { HealthStatus, Snapshot } from '../../streams';
 import type { Clock } from '../core/ports';
 import type { LiveView } from '../stats/live/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
+import type { HealthActor } from './actors/health';
 import { packageVersion } from './package-version';
 import type { Troubles } from './troubles';
 
 export interface LiveSourceDeps {
   readonly live: LiveView;
-  readonly health: Snapshot<HealthStatus<string>>;
+  readonly health: Pick<HealthActor, 'status' | 'connected'>;
   readonly store: { readonly description: string };
-  readonly connected: { readonly current: boolean };
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
 }
@@ -20,7 +19,6 @@ export function createLiveSource({
   live,
   health,
   store,
-  connected,
   troubles,
   clock,
 }: LiveSourceDeps): EventSource {
@@ -44,10 +42,10 @@ export function createLiveSource({
     },
     next: () => ({
       ...live.take(),
-      serving: health.current.serving,
+      serving: health.status.current.serving,
       troubles: troubles.list(),
       storeName: store.description,
-      storeConnected: connected.current,
+      storeConnected: health.connected.current,
       instance,
       nowSeconds: clock(),
       memoryBytes: process.memoryUsage.rss(),

@@ -1,9 +1,8 @@
 import { map, type Observable } from 'rxjs';
 import { createOutages, type OutageReport } from '../../streams';
 import type { LogFields, Logger } from '../platform/logger/logger';
-import { createOpenOutages, type OpenOutage } from './open-outages';
 
-/** What the log says of one thing that can fail and come back. */
+/** The lines about one thing that can fail and recover. */
 export interface OutageLines {
   readonly level: 'warn' | 'error';
   /** At the first failure, and once a minute while there are more. */
@@ -17,9 +16,9 @@ export interface OutageLog {
   readonly failed: (name: string, lines: OutageLines, fields: LogFields, times?: number) => void;
   /** Something of this name worked. Costs nothing while it has not failed. */
   readonly worked: (name: string) => void;
-  /** What fails now. */
+  /** The outages of now. */
   readonly open: () => readonly OpenOutage<Failure>[];
-  /** Writes the lines; subscribe before the first failure. Completes after `close`. */
+  /** Writes the lines. Subscribe before the first failure; completes after `close`. */
   readonly run$: Observable<void>;
   readonly close: () => void;
 }
@@ -78,4 +77,70 @@ function logReport(
     const since = kind === 'continues' ? { seconds } : {};
     logger[lines.level](lines.failing, { ...fields, failures, ...since });
   }
+}
+
+/** One of them. */
+export interface OpenOutage<Reason> {
+  readonly name: string;
+  /** Of its latest failure. */
+  readonly reason: Reason;
+  readonly lastedMs: number;
+}
+
+/** The outages of now, for a page: each name from its first failure until it has worked for `quietMs`. */
+export interface OpenOutages<Reason> {
+  readonly failed: (name: string, reason: Reason) => void;
+  readonly worked: (name: string) => void;
+  readonly list: () => readonly OpenOutage<Reason>[];
+}
+
+export interface OpenOutagesOptions {
+  /** A failure this soon after a success continues the outage before it. */
+  readonly quietMs: number;
+  /** When there is one more, the oldest is dropped. */
+  readonly maxOpen: number;
+}
+
+interface Followed<Reason> {
+  reason: Reason;
+  readonly sinceMs: number;
+  workedMs: number | undefined;
+}
+
+export function createOpenOutages<Reason>(
+  monotonicMs: () => number,
+  { quietMs, maxOpen }: OpenOutagesOptions,
+): OpenOutages<Reason> {
+  const followed = new Map<string, Followed<Reason>>();
+  const isOver = ({ workedMs }: Followed<Reason>): boolean =>
+    workedMs !== undefined && monotonicMs() - workedMs >= quietMs;
+
+  return {
+    failed(name, reason) {
+      const known = followed.get(name);
+      if (known !== undefined && !isOver(known)) {
+        known.reason = reason;
+        known.workedMs = undefined;
+        return;
+      }
+      followed.delete(name);
+      const [oldest] = followed.keys();
+      if (oldest !== undefined && followed.size >= maxOpen) followed.delete(oldest);
+      followed.set(name, { reason, sinceMs: monotonicMs(), workedMs: undefined });
+    },
+    worked(name) {
+      if (followed.size === 0) return;
+      const known = followed.get(name);
+      if (known !== undefined) known.workedMs ??= monotonicMs();
+    },
+    list() {
+      for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
+      const nowMs = monotonicMs();
+      return [...followed].map(([name, { reason, sinceMs }]) => ({
+        name,
+        reason,
+        lastedMs: nowMs - sinceMs,
+      }));
+    },
+  };
 }

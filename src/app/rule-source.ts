@@ -5,7 +5,7 @@ import type { LoadResult } from '../config/load-result';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
-import type * as XdsSource from './xds-source';
+import { late } from './late';
 import type { ManagementServerDeps } from './xds-source';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
@@ -18,7 +18,7 @@ export function ruleLoads(
 ): Observable<LoadResult<Rules>> {
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
-    : loadXdsSource().managementServerLoads(settings, deps);
+    : late.xdsSource().managementServerLoads(settings, deps);
 }
 
 /** Where the rules come from, for the log. */
@@ -34,12 +34,6 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
     appDirectory: configuration.runtimeAppDirectory,
     ignoreDotFiles: configuration.runtimeIgnoreDotFiles,
   };
-}
-
-/** Loaded only when it is used: start-up time. */
-function loadXdsSource(): typeof XdsSource {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('./xds-source') as typeof XdsSource;
 }
 
 function directoryLoads(

@@ -1,17 +1,19 @@
 import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/hush-server-name';
 import { createLogger } from '../platform/logger/create-logger';
+import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';
+import type { Settings } from '../settings/settings';
 import { settingsHelp } from '../settings/settings-help';
 import { createRegistry } from '../stats/registry';
+import { chooseCounters } from './actors/store';
 import { banner } from './banner';
-import { chooseCounters } from './choose-counters';
 import { parseCommandLine, USAGE } from './command-line';
 import { createApp } from './create-app';
 import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
-import { endOnFaults, endOnSignals, failStart } from './process-end';
 import { describeRuleSource, ruleLoads } from './rule-source';
+import { failStart, runProcess } from './run-process';
 import { startTracing } from './start-tracing';
 import { checkClientFiles } from './tls/check-client-files';
 
@@ -46,8 +48,17 @@ async function serve(process: NodeJS.Process): Promise<void> {
   const { settings, warnings } = read;
   checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
   const logger = createLogger(settings.logging);
-  const crash = endOnFaults(process, logger);
+  const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
+  const app = runProcess(process, logger, stopWithinMs, () => assemble(settings, warnings, logger));
+  const addresses = await app.listen();
+  for (const [name, address] of Object.entries(addresses))
+    logger.info(`listening for ${name} on ${String(address)}`);
+  if (settings.logging.format === 'text' && stdout.isTTY)
+    stdout.write(banner(addresses, app.storeName, app.rules.current));
+}
 
+/** The app with its clocks, its store, its source of rules and its traces. */
+function assemble(settings: Settings, warnings: readonly string[], logger: Logger) {
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
@@ -60,17 +71,7 @@ async function serve(process: NodeJS.Process): Promise<void> {
   for (const warning of warnings) logger.warn(warning);
   const outages = createOutageLog(deps);
   const loads$ = ruleLoads(settings, { ...deps, outages });
-  const tracing = startTracing(settings, { ...deps, statistics: registry });
+  const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
   const app = createApp(settings, { ...deps, registry, store, loads$, outages, tracing });
-  endOnSignals(process, logger, {
-    stop: () => app.stop(),
-    withinMs: settings.health.drainDelayMs + STOP_WITHIN_MS,
-  });
-  app.done.catch(crash);
-
-  const addresses = await app.listen();
-  for (const [name, address] of Object.entries(addresses))
-    logger.info(`listening for ${name} on ${String(address)}`);
-  if (settings.logging.format === 'text' && stdout.isTTY)
-    stdout.write(banner(addresses, store.description, app.rules.current));
+  return { ...app, storeName: store.description };
 }

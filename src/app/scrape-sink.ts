@@ -1,22 +1,24 @@
+import { createHash } from 'node:crypto';
 import { defer, merge } from 'rxjs';
 import type { Snapshot } from '../../streams';
+import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import { createHttpListener, type HttpLimits } from '../platform/http-listener';
 import { addressText, listenAt } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
 import type { StatisticsSettings } from '../settings/to-statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
+import type { ProcessMetric } from '../stats/prometheus/families';
+import { loadMapping } from '../stats/prometheus/parse-mapping';
 import { createProcessMetrics } from '../stats/prometheus/process-metrics';
-import { readMapping } from '../stats/prometheus/read-mapping';
 import type { Registry } from '../stats/registry';
-import { createBuildReadings } from './build-readings';
-import type { StatisticsSink } from './statistics-sink';
+import type { Actor } from './actors/actor';
+import { packageVersion } from './package-version';
 
 export interface ScrapeSinkDeps {
   readonly registry: Registry;
   readonly logger: Logger;
-  /** Undefined: the hash of the rules is not shown. */
-  readonly rules: Snapshot<Rules | undefined> | undefined;
+  readonly rules: Snapshot<Rules | undefined>;
   readonly limits: HttpLimits;
 }
 
@@ -25,24 +27,24 @@ const SETTINGS = { host: 'PULLMETRICS_ADDR', port: 'PULLMETRICS_ADDR' };
 /** How long a scrape may go on when the service stops. */
 const LAST_SCRAPE_MS = 1_000;
 
-/** The port that is scraped (`USE_PULLMETRICS`). A port that cannot be had ends the service. */
+/** The port that is scraped (`USE_PULLMETRICS`). Its `run$` errors when the port cannot be opened. */
 export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
   { registry, logger, rules, limits }: ScrapeSinkDeps,
-): StatisticsSink {
+): Actor {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
   const ofProcess = createProcessMetrics();
-  const ofIdentity = createBuildReadings(rules, limits);
+  const ofBuild = createBuildMetrics(rules, limits);
   const handle = createPullMetrics(
-    { registry, logger, readings: async () => [...ofIdentity(), ...(await ofProcess.read())] },
+    { registry, logger, processMetrics: async () => [...ofBuild(), ...(await ofProcess.read())] },
     {
       path,
-      mapping: readMapping(mapperFile, { logger, inMilliseconds: responseTimeAsMilliseconds }),
+      mapping: loadMapping(mapperFile, { logger, inMilliseconds: responseTimeAsMilliseconds }),
       extraTags,
     },
   );
   const listener = createHttpListener(
-    // What shows an overload is bounded by itself, and must be seen during one.
+    // Metrics must stay readable during an overload; scrapes are bounded by themselves.
     { handle, isVital: () => true },
     { host, port, limits },
   );
@@ -57,4 +59,43 @@ export function createScrapeSink(
       void listener.close(LAST_SCRAPE_MS);
     },
   };
+}
+
+/** Which build runs, a hash of its rules (equal where two instances have the same limits), and the bytes that connections hold. */
+export function createBuildMetrics(
+  rules: Snapshot<Rules | undefined>,
+  { budget }: HttpLimits,
+): () => readonly ProcessMetric[] {
+  const build: ProcessMetric = {
+    name: 'weir_build_info',
+    type: 'gauge',
+    help: 'the build that runs; always 1',
+    labels: { version: packageVersion(), node: process.version },
+    value: 1,
+  };
+  let hashed: Rules | undefined;
+  let hash = 0;
+
+  return () => {
+    const { current } = rules;
+    const held: ProcessMetric = {
+      name: 'ratelimit_connections_held_bytes',
+      type: 'gauge',
+      help: 'bytes that all connections hold: unread answers, unanswered requests (MAX_HELD_BYTES)',
+      value: budget.heldBytes,
+    };
+    if (current === undefined) return [build, held];
+    if (current !== hashed) {
+      hash = hashOf(current);
+      hashed = current;
+    }
+    const help = 'first 48 bits of the SHA-256 of the limits in force, as /rlconfig lists them';
+    return [build, held, { name: 'weir_config_hash', type: 'gauge', help, value: hash }];
+  };
+}
+
+function hashOf(rules: Rules): number {
+  const sha = createHash('sha256');
+  for (const line of [...dumpRules(rules)].sort()) sha.update(`${line}\n`);
+  return sha.digest().readUIntBE(0, 6);
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../settings/settings';
-import type * as CreateTracing from '../tracing/create-tracing';
 import type { Tracing, TracingDeps } from '../tracing/create-tracing';
+import { late } from './late';
+import type { OutageLog } from './outage-log';
 import { packageVersion } from './package-version';
 
 const SYSTEM_OF_BACKEND = {
@@ -10,26 +11,40 @@ const SYSTEM_OF_BACKEND = {
   memory: {},
 } as const;
 
+export interface StartTracingDeps extends Omit<TracingDeps, 'onExport'> {
+  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+}
+
+/** The name of its outage. */
+const TRACES = 'traces';
+
 /** What the settings ask to be traced; undefined when nothing is, and then nothing of it is loaded. */
 export function startTracing(
   { tracing, backend }: Settings,
-  deps: TracingDeps,
+  { outages, ...deps }: StartTracingDeps,
 ): Tracing | undefined {
   if (tracing === undefined) return undefined;
   const { resourceAttributes, serviceInstanceId = randomUUID(), ...rest } = tracing;
-  return loadTracing().createTracing(deps, {
-    ...rest,
-    resourceAttributes: {
-      'service.version': packageVersion(),
-      ...resourceAttributes,
-      'service.instance.id': serviceInstanceId,
+  const collector = new URL(tracing.exporter.url).host;
+  const lines = {
+    level: 'warn',
+    failing: `traces do not reach the collector at ${collector}, they are lost`,
+    ended: `traces reach the collector at ${collector} again`,
+  } as const;
+  const onExport = (failure: string | undefined): void => {
+    if (failure === undefined) outages.worked(TRACES);
+    else outages.failed(TRACES, lines, { reason: failure });
+  };
+  return late.tracing().createTracing(
+    { ...deps, onExport },
+    {
+      ...rest,
+      resourceAttributes: {
+        'service.version': packageVersion(),
+        ...resourceAttributes,
+        'service.instance.id': serviceInstanceId,
+      },
+      store: SYSTEM_OF_BACKEND[backend],
     },
-    store: SYSTEM_OF_BACKEND[backend],
-  });
-}
-
-/** Loaded only when it is used: start-up time. */
-function loadTracing(): typeof CreateTracing {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('../tracing/create-tracing') as typeof CreateTracing;
+  );
 }

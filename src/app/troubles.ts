@@ -1,11 +1,11 @@
-import type { HealthStatus, Snapshot } from '../../streams';
-import { isError, type LoadResult } from '../config/load-result';
-import type { Rules } from '../core/rules/rules';
+import { merge, tap } from 'rxjs';
+import type { RuleProblem } from '../core/rules/definition';
 import type { LogFields } from '../platform/logger/logger';
-import type { CounterStore } from './choose-counters';
-import { problemText } from './follow-rules';
-import { createOpenOutages } from './open-outages';
-import type { OutageLog } from './outage-log';
+import type { Actor } from './actors/actor';
+import type { HealthActor } from './actors/health';
+import type { RulesActor } from './actors/rules';
+import type { CounterStore } from './actors/store';
+import { createOpenOutages, type OutageLog } from './outage-log';
 
 /** One thing that is wrong now, for people. */
 export interface Trouble {
@@ -17,19 +17,15 @@ export interface Trouble {
 }
 
 /** Gathers what is wrong now from all parts of the service; the dashboard asks for the list. */
-export interface Troubles {
-  readonly loaded: (load: LoadResult<Rules>) => void;
-  readonly connected: (isConnected: boolean) => void;
-  readonly checked: (status: HealthStatus<string>) => void;
+export interface Troubles extends Pick<Actor, 'run$'> {
   readonly list: () => readonly Trouble[];
 }
 
 export interface TroublesDeps {
   readonly outages: Pick<OutageLog, 'open'>;
-  readonly rules: Pick<Snapshot<Rules | undefined>, 'current'>;
+  readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
+  readonly health: Pick<HealthActor, 'status' | 'connected' | 'components'>;
   readonly store: Pick<CounterStore, 'description' | 'whyAway'>;
-  /** The names of all health components. */
-  readonly components: readonly string[];
   readonly monotonicMs: () => number;
 }
 
@@ -45,41 +41,49 @@ const HEALTH_TEXTS: Readonly<Record<string, string>> = {
 };
 
 export function createTroubles(deps: TroublesDeps): Troubles {
-  const { outages, rules, store, components, monotonicMs } = deps;
+  const { outages, rules, health, store, monotonicMs } = deps;
   const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
-  let problems: readonly string[] = [];
-  others.failed(NO_RULES, '');
+  const note = (isGood: boolean, name: string, reason = ''): void => {
+    if (isGood) others.worked(name);
+    else others.failed(name, reason);
+  };
 
   const detailsOf = (name: string, reason: string): readonly string[] => {
-    if (name === 'rules') return problems;
+    if (name === 'rules') return problemTexts(rules.problems());
     return reason === '' ? [] : [cut(reason)];
   };
   const textOf = (name: string, status: string): string => {
     if (name === CONNECTION) return `${store.description} is not connected`;
     if (name === NO_RULES)
-      return rules.current === undefined
+      return rules.rules.current === undefined
         ? 'No rules are loaded: every call is answered with an error'
         : 'The rules contain no domain: every call is answered OK';
     return `The health check fails: ${status}`;
   };
 
   return {
-    loaded(load) {
-      problems = load.ok ? [] : problemTexts(load);
-      if ((rules.current?.domains.size ?? 0) > 0) others.worked(NO_RULES);
-      else others.failed(NO_RULES, '');
-    },
-    connected(isConnected) {
-      if (isConnected) others.worked(CONNECTION);
-      else others.failed(CONNECTION, '');
-    },
-    checked({ down }) {
-      for (const name of components) {
-        if (down.includes(name))
-          others.failed(`health ${name}`, HEALTH_TEXTS[name] ?? `component ${name} is down`);
-        else others.worked(`health ${name}`);
-      }
-    },
+    run$: merge(
+      rules.rules.changes$.pipe(
+        tap((inForce) => {
+          note((inForce?.domains.size ?? 0) > 0, NO_RULES);
+        }),
+      ),
+      health.connected.changes$.pipe(
+        tap((isConnected) => {
+          note(isConnected, CONNECTION);
+        }),
+      ),
+      health.status.changes$.pipe(
+        tap(({ down }) => {
+          for (const name of health.components)
+            note(
+              !down.includes(name),
+              `health ${name}`,
+              HEALTH_TEXTS[name] ?? `component ${name} is down`,
+            );
+        }),
+      ),
+    ),
     list: () => [
       ...outages.open().map(({ name, reason: { lines, fields }, lastedMs }) => {
         const text = capitalised(lines.failing);
@@ -93,7 +97,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
   };
 }
 
-/** Why, with the store; its address stands in the reason too. */
+/** The reason, with the store; where the reason repeats its address, once. */
 function reasonOf({ store, reason }: LogFields): string {
   const why = typeof reason === 'string' ? reason : '';
   if (typeof store !== 'string') return why;
@@ -101,11 +105,16 @@ function reasonOf({ store, reason }: LogFields): string {
   return `${store}: ${store.endsWith(address) ? why.slice(address.length + 2) : why}`;
 }
 
-function problemTexts({ problems }: LoadResult<Rules>): readonly string[] {
-  const errors = problems.filter(isError);
+function problemTexts(errors: readonly RuleProblem[]): readonly string[] {
   const shown = errors.slice(0, MAX_PROBLEMS).map((problem) => cut(problemText(problem)));
   const more = errors.length - shown.length;
   return more > 0 ? [...shown, `and ${String(more)} more, see the log`] : shown;
+}
+
+/** A problem with its file, line and column, as far as they are known. */
+function problemText({ file, line, column, message }: RuleProblem): string {
+  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
+  return place === '' ? message : `${place}: ${message}`;
 }
 
 function cut(text: string): string {

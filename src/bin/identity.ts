@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { runIdentity } from '../app/identity/run-identity';
-import { failStart } from '../app/process-end';
+import { failStart } from '../app/run-process';
 
 void runIdentity(process).catch((error: unknown) => failStart(process, error));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
 import { runService } from '../app/run-service';
-import { failStart } from '../app/process-end';
+import { failStart } from '../app/run-process';
 
 void runService(process).catch((error: unknown) => failStart(process, error));

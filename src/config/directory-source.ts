@@ -1,5 +1,5 @@
 import { type Observable } from 'rxjs';
-import type { SettleOptions } from '../../streams';
+import type { DebounceOptions } from '../../streams';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { Clock } from '../core/ports';
 import { followDirectory } from './directory/follow-directory';
@@ -15,7 +15,7 @@ export interface DirectorySourceOptions extends DirectoryOptions {
   readonly mergeDomains: boolean;
   readonly maxBytes?: number;
   readonly pollMs?: number;
-  readonly settle?: SettleOptions;
+  readonly settle?: DebounceOptions;
   readonly loadTimeoutMs?: number;
 }
 

@@ -1,9 +1,8 @@
 import { copyOf } from '../platform/copy-of';
-import type { Counter } from './counter';
 import { cleanName, cutMetric, MAX_METRIC_LENGTH } from './names';
-import type { Series } from './series';
+import type { Counter, Series } from './series';
 
-/** What the series of one kind share: how many there may be, and what is said when there are more. */
+/** The bound on the series of one kind. */
 export interface SeriesLimits {
   readonly maxSeries: number;
   /** Called once, with the first series for which there was no room. */
@@ -12,17 +11,17 @@ export interface SeriesLimits {
 
 export interface CappedSeriesDeps<S extends Series> {
   readonly create: (path: string) => S;
-  /** The path of the series that takes the surplus, for a metric that has no room. */
+  /** The path of the series that sums what finds no room. */
   readonly overflowPath: (path: string) => string;
   readonly limits: () => SeriesLimits;
-  /** True while an output remembers what it has told: then only what was told may go. */
-  readonly isTold: () => boolean;
+  /** True once an output writes differences: then only a series that is flushed may be dropped. */
+  readonly mustFlush: () => boolean;
   /** Grows with every hit that was counted in an overflow series. */
   readonly overflowed: Counter;
   readonly monotonicMs: () => number;
 }
 
-/** Where room is needed, a series that counted nothing for so long makes some. */
+/** Where room is needed, a series that counted nothing for this long is dropped. */
 export const IDLE_MS = 600_000;
 
 /** Room for names, in characters for each series that is allowed: long ones count as several. */
@@ -35,12 +34,12 @@ const CHARACTERS_PER_SERIES = 256;
 export class CappedSeries<S extends Series> implements Iterable<S> {
   readonly #deps: CappedSeriesDeps<S>;
   readonly #byPath = new Map<string, S>();
-  /** Metric keys that are not clean, and so go by another path. Forgotten when they need too much room. */
+  /** Metric keys whose cleaned path differs from them. Cleared when they take too much room. */
   readonly #byMetric = new Map<string, S>();
   readonly #overflow = new Map<string, S>();
   #characters = 0;
   #metricCharacters = 0;
-  /** The last metric key that was in neither map: one without room comes again and again. */
+  /** The last metric key that was in neither map: a key without room comes again and again. */
   #missed = { metric: '', path: '' };
   #sweptAtMs = -Infinity;
   #isFull = false;
@@ -54,7 +53,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return this.#byPath.get(metric) ?? this.#byMetric.get(metric) ?? this.#find(metric, hits);
   }
 
-  /** How many there are, without those of the surplus. */
+  /** How many there are, without the overflow series. */
   get size(): number {
     return this.#byPath.size;
   }
@@ -65,7 +64,7 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   }
 
   #find(metric: string, hits: number): S {
-    // A caller can send any number of huge texts: what follows sees, and remembers, their beginning only.
+    // Clients can send any number of huge texts: only their beginning is read and kept.
     if (metric.length > MAX_METRIC_LENGTH) return this.of(cutMetric(metric), hits);
     if (metric !== this.#missed.metric)
       this.#missed = { metric: copyOf(metric), path: cleanName(metric) };
@@ -115,14 +114,14 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return created;
   }
 
-  /** Drops what stood still since the sweep before: at most once in a while, a few milliseconds then. */
+  /** Drops what has not changed since the previous sweep: once in IDLE_MS at most, a few milliseconds then. */
   #sweep(): void {
     const nowMs = this.#deps.monotonicMs();
     if (nowMs - this.#sweptAtMs < IDLE_MS) return;
     this.#sweptAtMs = nowMs;
-    const mayGo = this.#deps.isTold() ? isAllTold : () => true;
+    const mayGo = this.#deps.mustFlush() ? isAllFlushed : () => true;
     for (const [path, series] of this.#byPath) {
-      if (series.hasMoved() || !mayGo(series)) continue;
+      if (series.changedSinceLastCheck() || !mayGo(series)) continue;
       this.#byPath.delete(path);
       this.#characters -= path.length;
     }
@@ -130,9 +129,9 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
   }
 }
 
-function isAllTold(series: Series): boolean {
+function isAllFlushed(series: Series): boolean {
   return series.stats.every((_, index) => {
     const counter = series.at(index);
-    return counter === undefined || counter.told === counter.value;
+    return counter === undefined || counter.flushedValue === counter.value;
   });
 }

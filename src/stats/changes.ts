@@ -1,8 +1,8 @@
-import type { Counter } from './counter';
 import { BUCKETS, type Sample, samplesSince } from './histogram';
 import type { Registry } from './registry';
+import type { Counter } from './series';
 
-/** What a push output has to tell about one statistic. `position` is a timer's place in the registry. */
+/** What a push output has to report about one statistic. `position` is a timer's index in the registry. */
 export type Change =
   | {
       readonly kind: 'counter';
@@ -20,8 +20,8 @@ export type Change =
     };
 
 /**
- * What one push output has not told yet. What it could not send is simply not acknowledged: it is
- * part of the next difference, so that nothing is lost and nothing is kept.
+ * What one push output has not written yet. What it could not send is simply not acknowledged: it is
+ * part of the next difference, so that nothing is lost and nothing is queued.
  */
 export interface Changes {
   /** Counters and timers that changed since they were acknowledged, and every gauge. */
@@ -29,30 +29,30 @@ export interface Changes {
   acknowledge(change: Change): void;
 }
 
-/** One output at a time: what was told is noted in the counters. */
+/** One output at a time: the counters note what was flushed. */
 export function createChanges(registry: Registry): Changes {
-  const toldCounts: Float64Array[] = [];
-  registry.keepUntilTold();
+  const flushedCounts: Float64Array[] = [];
+  registry.keepUntilFlushed();
 
   function* counters(): Generator<Change, void> {
-    for (const [name, counter] of registry.readCounters(isUntold)) {
-      const { value, told } = counter;
-      yield { kind: 'counter', name, counter, delta: value - told, total: value };
+    for (const [name, counter] of registry.readCounters(isUnflushed)) {
+      const { value, flushedValue } = counter;
+      yield { kind: 'counter', name, counter, delta: value - flushedValue, total: value };
     }
   }
 
   function* timers(): Generator<Change, void> {
     let position = 0;
     for (const [name, { counts }] of registry.timers) {
-      const samples = samplesSince(counts, toldCounts[position]);
+      const samples = samplesSince(counts, flushedCounts[position]);
       if (samples.length > 0) yield { kind: 'timer', name, position, samples };
       position += 1;
     }
   }
 
   const acknowledgeSamples = (position: number, samples: readonly Sample[]) => {
-    const told = (toldCounts[position] ??= new Float64Array(BUCKETS));
-    for (const { bucket, times } of samples) told[bucket] = (told[bucket] as number) + times;
+    const flushed = (flushedCounts[position] ??= new Float64Array(BUCKETS));
+    for (const { bucket, times } of samples) flushed[bucket] = (flushed[bucket] as number) + times;
   };
 
   return {
@@ -62,12 +62,12 @@ export function createChanges(registry: Registry): Changes {
       yield* timers();
     },
     acknowledge(change) {
-      if (change.kind === 'counter') change.counter.told = change.total;
+      if (change.kind === 'counter') change.counter.flushedValue = change.total;
       if (change.kind === 'timer') acknowledgeSamples(change.position, change.samples);
     },
   };
 }
 
-function isUntold({ value, told }: Counter): boolean {
-  return value !== told;
+function isUnflushed({ value, flushedValue }: Counter): boolean {
+  return value !== flushedValue;
 }

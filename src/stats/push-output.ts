@@ -1,65 +1,125 @@
-import { type Observable } from 'rxjs';
-import { createSnapshot, flushPeriodically, fromTask } from '../../streams';
-import type { Logger } from '../platform/logger/logger';
-import { type Flush, push, type PushDeps } from './push';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Observable } from 'rxjs';
+import { createStopSignal, flushPeriodically, fromTask } from '../../streams';
+import type { Change, Changes } from './changes';
 
 /** Statistics that are written away at an interval. */
 export interface PushOutput {
+  /** Where to, for messages: `tcp://localhost:8125`. */
+  readonly target: string;
   /** Flushes at every interval and once more at the end, then completes. Never fails. */
   readonly run$: Observable<Flush>;
   /** Asks for the last flush and the end of `run$`. Safe to call twice. */
-  close(): void;
+  readonly close: () => void;
 }
 
 export interface FlushOptions {
   readonly flushIntervalMs: number;
-  /** The last flush gives up this long after `close`. */
+  /** The last flush gives up this many milliseconds after `close`. */
   readonly lastFlushWithinMs: number;
-  /** True: nobody asked for this output. While nothing was ever written, that it is away is no news. */
-  readonly isOptional?: boolean;
 }
 
-/** The output that writes to `sink`; the log hears when it cannot, and when it can again. */
+/** Where a push output writes. One `send` at a time. */
+export interface Sink {
+  /** The place, for messages: `tcp://localhost:8125`. */
+  readonly name: string;
+  /** Most bytes of one `send`; a longer single line comes alone. */
+  readonly maxBytes: number;
+  /**
+   * Sends lines, joined by newlines, none at the end. Resolves once they are taken, rejects when
+   * they are not or when the signal aborts; the next `send` starts afresh.
+   */
+  send(lines: string, signal: AbortSignal): Promise<void>;
+  /** The end of a flush: closes what is opened anew for each. */
+  endFlush(): void;
+  close(): void;
+}
+
+/** A line of output and the change, or the part of a change, that it reports. */
+export interface Line {
+  readonly text: string;
+  readonly change: Change;
+}
+
+/** How a flush went. What an error kept back comes with the next flush. */
+export interface Flush {
+  readonly lines: number;
+  readonly error: Error | undefined;
+}
+
+export interface PushDeps {
+  readonly changes: Changes;
+  readonly sink: Sink;
+  /** The lines of a change; each may report a part of it. */
+  readonly toLines: (change: Change) => Iterable<Line>;
+}
+
+/** The output that writes to `sink`. */
 export function createPushOutput(
-  deps: PushDeps & { readonly logger: Pick<Logger, 'debug' | 'warn'> },
-  { flushIntervalMs, lastFlushWithinMs, isOptional = false }: FlushOptions,
+  deps: PushDeps,
+  { flushIntervalMs, lastFlushWithinMs }: FlushOptions,
 ): PushOutput {
-  const { sink, logger } = deps;
-  const life = createSnapshot(undefined);
-  let isAway = false;
-  let isExpected = !isOptional;
-
-  const report = ({ lines, error }: Flush) => {
-    if (error !== undefined && !isAway) {
-      isAway = true;
-      const what = `statistics cannot be written to ${sink.name}, they are kept and sent later`;
-      logger[isExpected ? 'warn' : 'debug'](what, { error: error.message });
-    }
-    if (error === undefined && lines > 0) {
-      if (isAway && isExpected) logger.warn(`statistics are written to ${sink.name} again`);
-      isAway = false;
-      isExpected = true;
-    }
-  };
-
-  const flush = async (signal: AbortSignal): Promise<Flush> => {
-    const flushed = await push(deps, signal);
-    if (!signal.aborted) report(flushed);
-    return flushed;
-  };
-
+  const { sink } = deps;
+  const stopSignal = createStopSignal();
   return {
+    target: sink.name,
     run$: flushPeriodically({
       everyMs: flushIntervalMs,
-      life$: life.changes$,
-      flush: () => fromTask(flush),
+      life$: stopSignal.stopped$,
+      flush: () => fromTask((signal) => push(deps, signal)),
       lastWithinMs: lastFlushWithinMs,
       end: () => {
         sink.close();
       },
     }),
-    close() {
-      life.close();
-    },
+    close: stopSignal.stop,
   };
+}
+
+/**
+ * Writes what changed, one chunk at a time: the next is made when the sink has taken the one before,
+ * so that a slow reader costs neither memory nor time. Never rejects.
+ */
+export async function push(
+  { changes, sink, toLines }: PushDeps,
+  signal: AbortSignal,
+): Promise<Flush> {
+  let lines = 0;
+  try {
+    for (const chunk of chunksOf(changes.read(), toLines, sink.maxBytes)) {
+      // Lets decisions run between two chunks, and the sink see that its connection has ended.
+      await turn();
+      signal.throwIfAborted();
+      await sink.send(chunk.map(({ text }) => text).join('\n'), signal);
+      for (const { change } of chunk) changes.acknowledge(change);
+      lines += chunk.length;
+    }
+    return { lines, error: undefined };
+  } catch (error) {
+    return { lines, error: error instanceof Error ? error : new Error(String(error)) };
+  } finally {
+    sink.endFlush();
+  }
+}
+
+function* chunksOf(
+  changes: Iterable<Change>,
+  toLines: (change: Change) => Iterable<Line>,
+  maxBytes: number,
+): Generator<readonly Line[], void> {
+  let chunk: Line[] = [];
+  let bytes = 0;
+  for (const change of changes) {
+    for (const line of toLines(change)) {
+      const size = Buffer.byteLength(line.text) + 1;
+      if (bytes + size > maxBytes && chunk.length > 0) {
+        yield chunk;
+        chunk = [];
+        bytes = 0;
+      }
+      chunk.push(line);
+      bytes += size;
+    }
+  }
+  if (chunk.length > 0) yield chunk;
 }

@@ -1,14 +1,13 @@
 import type { Statistics } from '../core/ports';
 import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
-import { Counter } from './counter';
 import { Histogram } from './histogram';
 import { NAMES } from './names';
-import { DomainSeries, RuleSeries, type Series } from './series';
+import { Counter, DomainSeries, RuleSeries, type Series } from './series';
 
 /** All statistics of the process: written through the port, read by the outputs. */
 export interface Registry extends Statistics {
-  /** The counter of that name, for who adds to it often. Names are few: none is ever removed. */
+  /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
   counter(name: string): Counter;
   /** Counters by metric key of a rule; bounded, since requests make them. */
   readonly rules: CappedSeries<RuleSeries>;
@@ -18,16 +17,16 @@ export interface Registry extends Statistics {
   readonly unmatched: CappedSeries<DomainSeries>;
   /** In the order in which they came to be; none is ever removed. */
   readonly timers: ReadonlyMap<string, Histogram>;
-  /** Every counter by its complete name, or those that are wanted: only they get a name. */
+  /** Every wanted counter by its complete name; names are built for these only. */
   readCounters(
     isWanted?: (counter: Counter) => boolean,
   ): Generator<readonly [name: string, counter: Counter], void>;
-  /** Reads every gauge now. Gauges of one name are summed; one that fails or is no number is left out. */
+  /** Reads every gauge now. Gauges of one name are summed; one that fails or is not a finite number is left out. */
   readGauges(): ReadonlyMap<string, number>;
   /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
   limitSeries(limits: SeriesLimits): void;
-  /** An output that notes in `told` what it has written: from now on no series goes before that. */
-  keepUntilTold(): void;
+  /** For an output that notes in `flushedValue` what it has written: no series is dropped before that. */
+  keepUntilFlushed(): void;
 }
 
 const DEFAULT_MAX_SERIES = 100_000;
@@ -38,7 +37,7 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
   const timers = new Map<string, Histogram>();
   const gauges = new Map<string, Set<() => number>>();
   let limits: SeriesLimits = { maxSeries: DEFAULT_MAX_SERIES, onFull: () => undefined };
-  let isTold = false;
+  let mustFlush = false;
   const counter = (name: string) => series(counters, name, newCounter);
 
   const capped = <S extends Series>(
@@ -49,7 +48,7 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
       create,
       overflowPath,
       limits: () => limits,
-      isTold: () => isTold,
+      mustFlush: () => mustFlush,
       overflowed: counter(NAMES.overflow),
       monotonicMs,
     });
@@ -99,8 +98,8 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
     limitSeries(given) {
       limits = given;
     },
-    keepUntilTold() {
-      isTold = true;
+    keepUntilFlushed() {
+      mustFlush = true;
     },
   };
 }

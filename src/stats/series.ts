@@ -1,7 +1,17 @@
 import type { RuleTally } from '../core/decision/tally';
-import { Counter } from './counter';
 
-/** Counters of one rule or domain: those that callers can make any number of. */
+/** A total that only grows, exact to 2^53. A class, so that a hundred thousand of them stay small. */
+export class Counter {
+  value = 0;
+  /** How much of it a push output has written away; the rest is the next difference. */
+  flushedValue = 0;
+
+  add(by: number): void {
+    this.value += by;
+  }
+}
+
+/** Counters of one rule or domain: requests can create any number of them. */
 export interface Series {
   /** Between the common start of all names and the statistic: `shop.user_ann`. */
   readonly path: string;
@@ -10,7 +20,7 @@ export interface Series {
   /** The counter of `stats[index]`; undefined while it never counted. */
   at(index: number): Counter | undefined;
   /** Whether it counted since the last time this was asked. */
-  hasMoved(): boolean;
+  changedSinceLastCheck(): boolean;
 }
 
 const RULE_STATS = [
@@ -78,11 +88,11 @@ export class RuleSeries implements Series {
   }
 
   /** Whatever a rule counts, it counts as a hit too, taken or given back. */
-  hasMoved(): boolean {
+  changedSinceLastCheck(): boolean {
     const hits = (this.#totalHits?.value ?? 0) + (this.#totalNegativeHits?.value ?? 0);
-    const moved = hits !== this.#seen;
+    const changed = hits !== this.#seen;
     this.#seen = hits;
-    return moved;
+    return changed;
   }
 }
 
@@ -106,10 +116,10 @@ export class DomainSeries implements Series {
     return index === 0 ? this.#descriptors : undefined;
   }
 
-  hasMoved(): boolean {
-    const moved = this.#descriptors.value !== this.#seen;
+  changedSinceLastCheck(): boolean {
+    const changed = this.#descriptors.value !== this.#seen;
     this.#seen = this.#descriptors.value;
-    return moved;
+    return changed;
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from './span-records';
 
 export interface BatchTraceDeps {
-  /** Takes what becomes a span. */
+  /** Queues the record of a span. */
   readonly add: (record: SpanRecord) => void;
   readonly monotonicMs: () => number;
 }
@@ -49,9 +49,9 @@ export function createBatchTrace(
         const { request, trace } = questions[i] as Question;
         const answer = answers[i];
         if (trace === undefined || answer === undefined) continue;
-        // Below the first the store's span is found without a link.
+        // The store's span is a child of the first call: that one needs no link.
         const linked = i === first ? undefined : store;
-        // Every trace of a question is one that this tracer made.
+        // Only this tracer creates traces of questions.
         add(toCallRecord(trace as TracedCall, endMs, answer, request, linked));
       }
     },

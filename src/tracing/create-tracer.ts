@@ -8,13 +8,11 @@ import type {
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
 import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
-import { keptHeaders } from './kept-texts';
 import { HEADER_NAMES } from './parent';
-import { createSampler } from './sampler';
-import { toCallRecord, type TracedCall } from './span-records';
+import { keptHeaders, toCallRecord, type TracedCall } from './span-records';
 
 export interface TracerOptions {
-  /** Share of the calls without a caller's decision that are traced. */
+  /** Share of the calls without a client's decision that are traced. */
   readonly samplingRate: number;
 }
 
@@ -22,7 +20,7 @@ export interface TracerDeps extends BatchTraceDeps {
   readonly random: Random;
 }
 
-/** Decides which calls are traced, as their caller did or else by chance, and notes what becomes their spans. */
+/** Decides which calls are traced, as their client decided or else by chance, and records their spans. */
 export function createTracer(
   { random, add, monotonicMs }: TracerDeps,
   { samplingRate }: TracerOptions,
@@ -67,10 +65,27 @@ function toCall(
     kind,
     headers: keptHeaders(headers),
     startMs: monotonicMs(),
-    place: undefined,
+    context: undefined,
     refused(failure) {
       add(toCallRecord(call, monotonicMs(), failure, undefined, undefined));
     },
   };
   return call;
+}
+
+/** Bernoulli sampler; the number of skips is drawn once (geometric distribution), so an unsampled call costs one comparison. */
+export function createSampler(rate: number, random: Random): () => boolean {
+  if (rate === 0) return () => false;
+  if (rate === 1) return () => true;
+  const scale = 1 / Math.log1p(-rate);
+  const drawSkips = () => Math.floor(Math.log1p(-random()) * scale);
+  let skips = drawSkips();
+  return () => {
+    if (skips > 0) {
+      skips -= 1;
+      return false;
+    }
+    skips = drawSkips();
+    return true;
+  };
 }

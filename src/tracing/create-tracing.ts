@@ -5,22 +5,20 @@ import type { Logger } from '../platform/logger/logger';
 import { spansOrigin } from '../wire/otlp/shapes';
 import { createSpanWriter } from '../wire/otlp/span-writer';
 import { createChildIds } from './child-ids';
-import { chooseExporter, type ExporterOptions } from './choose-exporter';
+import { createExporter, type ExporterDeps, type ExporterOptions } from './create-exporter';
 import { createTracer, type TracerOptions } from './create-tracer';
-import { createEpoch } from './epoch';
 import { sizeOf } from './span-records';
 import { createSpanQueue, type SpanQueueOptions } from './span-queue';
-import { watchExports } from './watch-exports';
-import { createWriteSpan } from './write-spans';
+import { createEpoch, createWriteSpan } from './write-spans';
 
-/** What follows calls and batches; `close` exports what is left, for a while. */
+/** The spans of calls and batches; `close` exports what is left. */
 export interface Tracing {
   readonly tracer: CallTracer & BatchTracer;
   /** Settles after `withinMs` at the latest, also when the collector hangs. */
   close(withinMs: number): Promise<void>;
 }
 
-export interface TracingDeps {
+export interface TracingDeps extends Pick<ExporterDeps, 'onExport'> {
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   readonly random: Random;
@@ -29,9 +27,9 @@ export interface TracingDeps {
 }
 
 export interface TracingOptions extends TracerOptions {
-  /** What is said of this instance. */
+  /** Attributes of this instance. */
   readonly resourceAttributes: Readonly<Record<string, string>>;
-  /** What the span of a store batch says of the store. */
+  /** Attributes of the store, on the spans of store batches. */
   readonly store: Readonly<Record<string, string>>;
   readonly exporter: ExporterOptions;
   readonly batches: SpanQueueOptions;
@@ -39,16 +37,15 @@ export interface TracingOptions extends TracerOptions {
 
 const DROPPED = 'ratelimit.tracing.spans_dropped';
 const SCOPE = 'weir';
-/** What the resource says of who makes the spans: ids, headers and transport are this library's. */
+/** Attributes of the SDK: ids, headers and transport are this library's. */
 const SDK_ATTRIBUTES = ['telemetry.sdk.language', 'telemetry.sdk.name', 'telemetry.sdk.version'];
 
 /** Spans by OTLP to a collector. Throws when a certificate cannot be read. */
 export function createTracing(
-  { clock, monotonicMs, random, statistics, logger }: TracingDeps,
+  { clock, monotonicMs, random, statistics, logger, onExport }: TracingDeps,
   options: TracingOptions,
 ): Tracing {
   const { exporter, batches, resourceAttributes } = options;
-  const collector = new URL(exporter.url).host;
   const sdk: Readonly<Record<string, unknown>> = SDK_INFO;
   const origin = spansOrigin(
     {
@@ -68,7 +65,7 @@ export function createTracing(
       encode: createWriteSpan({ writer, childOf, toUnixMs: epoch.toUnixMs }, options.store),
       take: writer.take,
       onEncode: epoch.follow,
-      exporter: watchExports(chooseExporter(exporter), { statistics, logger, collector }),
+      exporter: createExporter(exporter, { statistics, onExport }),
       onDropped: () => {
         statistics.count(DROPPED, 1);
       },

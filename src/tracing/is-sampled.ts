@@ -7,16 +7,16 @@ const LENGTH_OF_00 = 55;
 const TRACEPARENT_LENGTH = 'traceparent'.length;
 
 /**
- * What the caller decided about the trace that its call belongs to; undefined when it has none, or left that open.
- * Asked for every call, so it makes nothing.
+ * The client's decision about the trace of its call; undefined when there is no trace, or no decision. Runs for every
+ * call and allocates nothing.
  */
 export function isSampledByCaller(headers: CallHeaders): boolean | undefined {
   const { names } = headers;
   let mayHaveB3 = false;
-  // Proxies add theirs behind what the call is about.
+  // Proxies append theirs after the fields of the call.
   for (let at = names.length - 1; at >= 0; at--) {
     const name = names[at] as string;
-    // A number is compared faster than a text: most names are none of these lengths.
+    // Most names differ in length: comparing numbers first is faster.
     if (name.length === TRACEPARENT_LENGTH && name === 'traceparent') return ofW3c(headers, at);
     mayHaveB3 ||= isB3(name);
   }
@@ -27,7 +27,7 @@ export function isSampledByCaller(headers: CallHeaders): boolean | undefined {
 function ofW3c(headers: CallHeaders, at: number): boolean | undefined {
   const { names, values } = headers;
   const last = values[at] as string;
-  if (last === UNSAMPLED || isPlainlyUnsampled(last)) return false;
+  if (last === UNSAMPLED || PLAINLY_UNSAMPLED.test(last)) return false;
   // Two of them mean none (W3C Trace Context §3.2).
   const decided = names.indexOf('traceparent') === at ? ofTraceparent(last) : undefined;
   return decided ?? ofB3(headers);
@@ -56,51 +56,46 @@ const DASH = 45;
 const TRACE_AT = 3;
 const PARENT_AT = 36;
 
-/** Stands for every `traceparent` of version 00 with flags 00: nobody reads its ids. */
+/** Version 00, flags 00, ids that are not all zeros. Their other digits are not checked. */
+const PLAINLY_UNSAMPLED = /^00-(?!0{32})[^]{32}-(?!0{16})[^]{16}-00$/;
+
+/** Stands for every `traceparent` of version 00 with flags 00: its ids are never read. */
 const UNSAMPLED = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-00`;
 
-/** What nearly every call says, without making a text of it. */
+/** Recognises the value of nearly every call without creating a string. */
 export const UNSAMPLED_STAND_IN: HeaderStandIn = {
   name: 'traceparent',
-  textFor: (octets, length) =>
-    length === LENGTH_OF_00 && areUnsampled(octets) ? UNSAMPLED : undefined,
+  textFor: (bytes, length) =>
+    length === LENGTH_OF_00 && areUnsampled(bytes) ? UNSAMPLED : undefined,
 };
 
-/** Version 00, flags 00, ids that are not all zeros. Their other digits are not looked at. */
-function areUnsampled(octets: Uint8Array): boolean {
+/** The same of bytes. */
+function areUnsampled(bytes: Uint8Array): boolean {
   return (
-    octets[FLAGS_AT] === ZERO &&
-    octets[FLAGS_AT + 1] === ZERO &&
-    octets[0] === ZERO &&
-    octets[1] === ZERO &&
-    areSomeIds(octets)
+    bytes[FLAGS_AT] === ZERO &&
+    bytes[FLAGS_AT + 1] === ZERO &&
+    bytes[0] === ZERO &&
+    bytes[1] === ZERO &&
+    areSomeIds(bytes)
   );
 }
 
-function areSomeIds(octets: Uint8Array): boolean {
+function areSomeIds(bytes: Uint8Array): boolean {
   return (
-    octets[TRACE_AT - 1] === DASH &&
-    octets[PARENT_AT - 1] === DASH &&
-    octets[FLAGS_AT - 1] === DASH &&
-    hasMoreThanZeros(octets, TRACE_AT, PARENT_AT - 1) &&
-    hasMoreThanZeros(octets, PARENT_AT, FLAGS_AT - 1)
+    bytes[TRACE_AT - 1] === DASH &&
+    bytes[PARENT_AT - 1] === DASH &&
+    bytes[FLAGS_AT - 1] === DASH &&
+    hasMoreThanZeros(bytes, TRACE_AT, PARENT_AT - 1) &&
+    hasMoreThanZeros(bytes, PARENT_AT, FLAGS_AT - 1)
   );
 }
 
-function hasMoreThanZeros(octets: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (octets[at] !== ZERO) return true;
+function hasMoreThanZeros(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] !== ZERO) return true;
   return false;
 }
 
-const scratch = new Uint8Array(LENGTH_OF_00);
-
-function isPlainlyUnsampled(text: string): boolean {
-  if (text.length !== LENGTH_OF_00) return false;
-  for (let at = 0; at < LENGTH_OF_00; at++) scratch[at] = text.charCodeAt(at);
-  return areUnsampled(scratch);
-}
-
-/** The state alone, or behind trace and span: `80f198…-e457b5…-1`, then perhaps the parent of the span. */
+/** The state alone, or after trace and span: `80f198…-e457b5…-1`, then perhaps the parent of the span. */
 const B3 = /^(?:(?:[\da-f]{16}){1,2}-[\da-f]{16}-)?([01d])(?:-[\da-f]{16})?$/;
 
 const DECISIONS: ReadonlyMap<string | undefined, boolean> = new Map([

@@ -7,14 +7,14 @@ import type {
   CounterReply,
   Question,
 } from '../core/ports';
-import { charactersOf, keptText, MAX_DOMAIN, MAX_ERROR } from './kept-texts';
+import { copyOf } from '../platform/copy-of';
 import type { SpanIds } from '../wire/otlp/span-ids';
+import { HEADER_NAMES } from './parent';
 
 /*
- * What is left of a traced call on its way: numbers, short copies of texts and references to what is there anyway, one record
- * for each span. None keeps a request.
- * Times are monotonic milliseconds. All else, ids too, is found out when many spans are encoded together, by code that is
- * then warm: done one by one between other work, the same costs several times as much.
+ * One record a span: numbers, short copies of texts and references to shared objects. None keeps a request. Times are
+ * monotonic milliseconds. Everything else, ids too, is computed when many spans are encoded together by code that is then
+ * warm: one by one between other work it costs several times as much.
  */
 
 /** A call from its headers to its answer. */
@@ -22,12 +22,12 @@ export interface TracedCall extends CallTrace {
   readonly kind: CallKind;
   readonly headers: CallHeaders;
   readonly startMs: number;
-  /** Found out when the first of its spans is encoded. */
-  place: Place | undefined;
+  /** Set when the first of its spans is encoded. */
+  context: SpanContext | undefined;
 }
 
-/** Where a call's span stands in its trace. */
-export interface Place {
+/** The ids of a call's span and of its parent. */
+export interface SpanContext {
   readonly ids: SpanIds;
   readonly parent: SpanIds | undefined;
 }
@@ -37,7 +37,7 @@ export interface CallRecord {
   readonly call: TracedCall;
   readonly endMs: number;
   readonly status: number;
-  /** Undefined where the request made no sense. */
+  /** Undefined where the request was invalid. */
   readonly domain: string | undefined;
   readonly descriptors: number;
   /** Descriptors with a limit. */
@@ -45,7 +45,7 @@ export interface CallRecord {
   /** The answer's, or that of the failure. */
   readonly code: string;
   readonly isFailure: boolean;
-  /** What went wrong by the service's fault. */
+  /** The message where the service is at fault. */
   readonly error: string | undefined;
   /** The batch to link to; undefined where that says nothing. */
   readonly store: StoreRecord | undefined;
@@ -61,7 +61,7 @@ export interface MatchRecord {
 
 export interface StoreRecord {
   readonly span: 'store';
-  /** Those that it serves, as far as they are traced. */
+  /** The traced calls that it serves. */
   readonly calls: readonly TracedCall[];
   readonly startMs: number;
   readonly endMs: number;
@@ -77,7 +77,7 @@ export interface StoreRecord {
 
 export type SpanRecord = CallRecord | MatchRecord | StoreRecord;
 
-/** What is told of a call: nothing of a descriptor's value, it may be a person's. */
+/** The record of a call. It holds no value of a descriptor: that may be personal data. */
 export function toCallRecord(
   call: TracedCall,
   endMs: number,
@@ -96,7 +96,7 @@ export function toCallRecord(
     limits: isFailure ? 0 : limitsOf(answer.statuses),
     code: isFailure ? answer.code : answer.overallCode,
     isFailure,
-    // A request that makes no sense is its caller's error, not the service's.
+    // An invalid request is its client's error, not the service's.
     error:
       isFailure && answer.code !== 'invalid_request'
         ? keptText(answer.message, MAX_ERROR)
@@ -145,4 +145,42 @@ export function sizeOf(record: SpanRecord): number {
   const domain = record.span === 'call' ? (record.domain?.length ?? 0) : 0;
   const ofCall = BYTES_PER_CHARACTER * (domain + charactersOf(record.call.headers));
   return RECORD_BYTES + ofCall + texts;
+}
+
+/** A domain in a span is cut here, in characters. */
+const MAX_DOMAIN = 256;
+/** The same for an error. */
+const MAX_ERROR = 1_024;
+/** Headers are usually a few hundred characters; above this, only those of the trace are kept. */
+const MAX_HEADERS = 2_048;
+/** Twice what a W3C `tracestate` must be able to hold. */
+const MAX_HEADER = 1_024;
+const MAX_HEADER_FIELDS = 16;
+
+/** A text for a span that waits: short, and a copy. */
+export function keptText(text: string, maxLength: number): string {
+  return copyOf(text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`);
+}
+
+/** The headers of a call while its spans wait: as they are, or, where that is much, the fields of its trace without long ones. */
+export function keptHeaders(headers: CallHeaders): CallHeaders {
+  if (charactersOf(headers) <= MAX_HEADERS) return headers;
+  const names: string[] = [];
+  const values: string[] = [];
+  for (let i = 0; i < headers.names.length && names.length < MAX_HEADER_FIELDS; i++) {
+    const name = headers.names[i] as string;
+    const value = headers.values[i] as string;
+    if (!HEADER_NAMES.includes(name) || value.length > MAX_HEADER) continue;
+    names.push(name);
+    values.push(copyOf(value));
+  }
+  return { names, values };
+}
+
+/** Characters of all names and values. */
+export function charactersOf({ names, values }: CallHeaders): number {
+  let characters = 0;
+  for (let i = 0; i < names.length; i++)
+    characters += (names[i] as string).length + (values[i] as string).length;
+  return characters;
 }

@@ -6,7 +6,7 @@ import { parentOf } from './parent';
 import type {
   CallRecord,
   MatchRecord,
-  Place,
+  SpanContext,
   SpanRecord,
   StoreRecord,
   TracedCall,
@@ -18,9 +18,9 @@ interface WriteSpansDeps {
   readonly toUnixMs: (atMs: number) => number;
 }
 
-/** What the spans of all calls of a kind have in common. */
-interface CallShape {
-  readonly shape: Uint8Array;
+/** The parts that the spans of all calls of a kind share. */
+interface CallTemplate {
+  readonly template: Uint8Array;
   readonly statusKey: Uint8Array;
 }
 
@@ -40,38 +40,38 @@ const KEY = {
 
 const MATCH = spanShape('match', OtlpSpanKind.internal, {});
 
-/** Writes the span of a record. `store` is what the spans of store batches say of the store. */
+/** Writes the span of a record. `store` has the attributes of the store for the spans of store batches. */
 export function createWriteSpan(
   { writer, childOf, toUnixMs }: WriteSpansDeps,
   store: Readonly<Record<string, string>>,
 ): (record: SpanRecord) => void {
-  // A store in this process is called by nobody.
+  // A store in this process is not a call to another.
   const storeKind = 'db.system.name' in store ? OtlpSpanKind.client : OtlpSpanKind.internal;
-  const storeShape = spanShape('store batch', storeKind, store);
-  const shapes = new Map<CallKind, CallShape>();
+  const storeTemplate = spanShape('store batch', storeKind, store);
+  const templates = new Map<CallKind, CallTemplate>();
 
-  const placeOf = (call: TracedCall): Place => {
-    if (call.place === undefined) {
+  const contextOf = (call: TracedCall): SpanContext => {
+    if (call.context === undefined) {
       const parent = parentOf(call.headers);
-      call.place = { ids: childOf(parent), parent };
+      call.context = { ids: childOf(parent), parent };
     }
-    return call.place;
+    return call.context;
   };
   const storeIdsOf = (batch: StoreRecord): SpanIds =>
-    (batch.ids ??= childOf(placeOf(batch.calls[0] as TracedCall).ids));
-  const shapeOf = (kind: CallKind): CallShape => {
-    const known = shapes.get(kind);
+    (batch.ids ??= childOf(contextOf(batch.calls[0] as TracedCall).ids));
+  const templateOf = (kind: CallKind): CallTemplate => {
+    const known = templates.get(kind);
     if (known !== undefined) return known;
-    const shape = toCallShape(kind);
-    shapes.set(kind, shape);
-    return shape;
+    const template = toCallTemplate(kind);
+    templates.set(kind, template);
+    return template;
   };
 
   const writeCall = (record: CallRecord) => {
     const { call, domain } = record;
-    const { ids, parent } = placeOf(call);
-    const { shape, statusKey } = shapeOf(call.kind);
-    writer.begin(shape, ids, parent, toUnixMs(call.startMs), toUnixMs(record.endMs));
+    const { ids, parent } = contextOf(call);
+    const { template, statusKey } = templateOf(call.kind);
+    writer.begin(template, ids, parent, toUnixMs(call.startMs), toUnixMs(record.endMs));
     writer.count(statusKey, record.status);
     if (domain !== undefined) {
       writer.text(KEY.domain, domain);
@@ -87,7 +87,7 @@ export function createWriteSpan(
   };
 
   const writeMatch = ({ call, startMs, endMs, requests }: MatchRecord) => {
-    const { ids } = placeOf(call);
+    const { ids } = contextOf(call);
     writer.begin(MATCH, childOf(ids), ids, toUnixMs(startMs), toUnixMs(endMs));
     writer.count(KEY.batchRequests, requests);
     writer.end(undefined);
@@ -95,14 +95,14 @@ export function createWriteSpan(
 
   const writeStore = (record: StoreRecord) => {
     const { calls, startMs, endMs, failed, errorType } = record;
-    const parent = placeOf(calls[0] as TracedCall).ids;
+    const parent = contextOf(calls[0] as TracedCall).ids;
     const links = Math.min(calls.length, MAX_LINKS);
-    writer.begin(storeShape, storeIdsOf(record), parent, toUnixMs(startMs), toUnixMs(endMs));
+    writer.begin(storeTemplate, storeIdsOf(record), parent, toUnixMs(startMs), toUnixMs(endMs));
     writer.count(KEY.batchRequests, record.requests);
     writer.count(KEY.batchSize, record.increments);
     if (errorType !== undefined) writer.text(KEY.errorType, errorType);
     if (failed !== undefined) writer.count(KEY.batchFailed, failed);
-    for (let i = 0; i < links; i++) writer.link(placeOf(calls[i] as TracedCall).ids);
+    for (let i = 0; i < links; i++) writer.link(contextOf(calls[i] as TracedCall).ids);
     if (calls.length > links) writer.droppedLinks(calls.length - links);
     writer.end(record.error);
   };
@@ -114,9 +114,32 @@ export function createWriteSpan(
   };
 }
 
-function toCallShape({ name, attributes, statusAttribute }: CallKind): CallShape {
+function toCallTemplate({ name, attributes, statusAttribute }: CallKind): CallTemplate {
   return {
-    shape: spanShape(name, OtlpSpanKind.server, attributes),
+    template: spanShape(name, OtlpSpanKind.server, attributes),
     statusKey: attributeKey(statusAttribute),
+  };
+}
+
+/** A larger step of the wall clock is followed; a smaller one is its usual slewing. */
+const STEP_MS = 50;
+
+/**
+ * From monotonic milliseconds to Unix milliseconds with a fraction: the wall clock alone counts whole milliseconds, and
+ * a span lasts some hundredths of one. `follow` picks up a wall clock that was set.
+ */
+export interface Epoch {
+  readonly toUnixMs: (atMs: number) => number;
+  readonly follow: () => void;
+}
+
+export function createEpoch(wallMs: () => number, monotonicMs: () => number): Epoch {
+  let offsetMs = wallMs() - monotonicMs();
+  return {
+    toUnixMs: (atMs) => atMs + offsetMs,
+    follow() {
+      const offset = wallMs() - monotonicMs();
+      if (Math.abs(offset - offsetMs) > STEP_MS) offsetMs = offset;
+    },
   };
 }

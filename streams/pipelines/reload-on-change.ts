@@ -8,23 +8,27 @@ import {
   timeout,
   type Observable,
   type ObservableInput,
+  type OperatorFunction,
 } from 'rxjs';
 import { exhaustLatest } from '../operators/exhaust-latest';
-import { type Loaded } from '../loaded';
-import { settle, type SettleOptions } from '../operators/settle';
+import { debounceWithMaxWait, type DebounceOptions } from '../operators/debounce-with-max-wait';
+
+/** The outcome of an attempt to load something. */
+export type Loaded<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error };
 
 export interface ReloadOptions<Change, T> {
-  /** Anything that may mean new content; an error of it ends the reloads, so it retries by itself. */
+  /** Anything that may mean new content. Its error ends the reloads, so it must retry by itself. */
   readonly changes$: Observable<Change>;
-  readonly settle: SettleOptions;
-  /** Reads the content as it is now; emits nothing when it is what the load before saw. */
+  readonly debounce: DebounceOptions;
+  /** Reads the content as it is now; emits nothing when it is the same as in the previous load. */
   readonly load: () => ObservableInput<T>;
   /** A load that is silent for longer is cancelled and counts as failed. */
   readonly loadTimeoutMs: number;
 }
 
 /**
- * Loads on subscribe and again after each settled burst of changes. Never two loads at once; a
+ * Loads on subscribe and again after each burst of changes. Never two loads at once; a
  * change during a load means one more after it. A failed load is a value.
  */
 export function reloadOnChange<Change, T>(
@@ -36,16 +40,25 @@ export function reloadOnChange<Change, T>(
   );
   const loaded$ = defer(load).pipe(
     timeout({ first: loadTimeoutMs, with: () => late$ }),
-    map((value): Loaded<T> => ({ ok: true, value })),
-    catchError((error: unknown) => of<Loaded<T>>({ ok: false, error: asError(error) })),
+    toLoaded(),
   );
   return changes$.pipe(
-    settle(options.settle),
+    debounceWithMaxWait(options.debounce),
     startWith(undefined),
     exhaustLatest(() => loaded$),
   );
 }
 
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+/** Turns the outcome of a load, an error too, into a value. */
+export function toLoaded<T>(): OperatorFunction<T, Loaded<T>> {
+  return (load$) =>
+    load$.pipe(
+      map((value): Loaded<T> => ({ ok: true, value })),
+      catchError((error: unknown) =>
+        of<Loaded<T>>({
+          ok: false,
+          error: error instanceof Error ? error : new Error(String(error)),
+        }),
+      ),
+    );
 }

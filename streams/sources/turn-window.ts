@@ -1,12 +1,22 @@
 import { Observable, timer } from 'rxjs';
-import { immediate$ } from './immediate';
 
-/** Below this many milliseconds a timer is too coarse, and turns are counted with the clock. */
+/** Below this many milliseconds a timer is too coarse; turns of the event loop are timed with the clock. */
 const TIMER_RESOLUTION_MS = 1;
 
+/** Emits once after the I/O events already waiting have been handled. */
+const immediate$ = new Observable<void>((subscriber) => {
+  const handle = setImmediate(() => {
+    subscriber.next();
+    subscriber.complete();
+  });
+  return () => {
+    clearImmediate(handle);
+  };
+});
+
 /**
- * A window of the given length in milliseconds: 0 ends with this turn of the event loop. Shorter ones
- * than a timer can measure end with the first turn after their time. `now` is a monotonic clock in ms.
+ * A window of the given length in milliseconds: 0 ends with this turn of the event loop. A window shorter
+ * than a timer can measure ends with the first turn after its time. `now` is a monotonic clock in ms.
  */
 export function turnWindow(windowMs: number, now: () => number): () => Observable<unknown> {
   if (windowMs <= 0) return () => immediate$;

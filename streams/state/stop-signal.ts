@@ -1,10 +1,12 @@
-import { ReplaySubject, takeUntil, type MonoTypeOperatorFunction } from 'rxjs';
+import { ReplaySubject, takeUntil, type MonoTypeOperatorFunction, type Observable } from 'rxjs';
 
 /** Ends streams that would run for ever. */
 export interface StopSignal {
   /** Completes every stream that passes through, now and later. Safe to call twice. */
-  stop(): void;
+  readonly stop: () => void;
   until<T>(): MonoTypeOperatorFunction<T>;
+  /** Completes with `stop`, also for later subscribers. */
+  readonly stopped$: Observable<void>;
 }
 
 export function createStopSignal(): StopSignal {
@@ -12,7 +14,9 @@ export function createStopSignal(): StopSignal {
   return {
     stop: () => {
       stoppedSubject.next();
+      stoppedSubject.complete();
     },
     until: () => takeUntil(stoppedSubject),
+    stopped$: stoppedSubject.asObservable(),
   };
 }

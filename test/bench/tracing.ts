@@ -21,6 +21,7 @@ function startTracing(port: number, samplingRate: number): Tracing {
       random: Math.random,
       statistics: createRegistry(),
       logger: silentLogger,
+      onExport: () => undefined,
     },
     {
       samplingRate,

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createSnapshot } from '../../streams';
 import { httpLimits } from '../support/http-limits';
-import { createBuildReadings } from '../../src/app/build-readings';
+import { createBuildMetrics } from '../../src/app/scrape-sink';
 import { compileRules } from '../../src/core/rules/compile';
 
 interface Alert {
@@ -80,8 +80,8 @@ describe.each(alerts.map((each) => [each.alert, each] as const))('%s', (name, al
 });
 
 it('knows an instance without limits by its hash', () => {
-  const readings = createBuildReadings(createSnapshot(compileRules([])), httpLimits())();
-  const hash = readings.find(({ name }) => name === 'weir_config_hash')?.value;
+  const metrics = createBuildMetrics(createSnapshot(compileRules([])), httpLimits())();
+  const hash = metrics.find(({ name }) => name === 'weir_config_hash')?.value;
   const { expr = '' } = alerts.find(({ alert }) => alert === 'WeirNoRules') ?? {};
   expect(expr).toContain(`weir_config_hash == ${String(hash)}`);
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { lastValueFrom } from 'rxjs';
-import { chooseSink } from '../../src/app/choose-sink';
+import { createStatisticsActor } from '../../src/app/actors/statistics';
+import { createOutageLog } from '../../src/app/outage-log';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
@@ -35,15 +36,16 @@ async function start(env: Readonly<Record<string, string>> = {}) {
   const registry = createRegistry();
   const { logger, lines } = createRecordingLogger();
   const rules = createSnapshot<ReturnType<typeof someRules> | undefined>(undefined);
-  const sink = chooseSink(read.settings.statistics, {
+  const sink = createStatisticsActor(read.settings.statistics, {
     registry,
     logger,
+    outages: createOutageLog({ logger, monotonicMs: () => performance.now() }),
     rules,
     limits: httpLimits(),
   });
   const run = lastValueFrom(sink.run$, { defaultValue: undefined });
   const close = () => {
-    sink.close();
+    void sink.close();
     return run;
   };
   ends.push(close);

@@ -1,5 +1,5 @@
 import type { Subscription } from 'rxjs';
-import { chooseCounters } from '../../src/app/choose-counters';
+import { chooseCounters } from '../../src/app/actors/store';
 import type { Unit } from '../../src/core/units';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Subscription } from 'rxjs';
-import { chooseCounters, type CounterStore } from '../../src/app/choose-counters';
+import { chooseCounters, type CounterStore } from '../../src/app/actors/store';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';

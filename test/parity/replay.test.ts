@@ -1,5 +1,5 @@
 import { combineLatest, map, merge, of } from 'rxjs';
-import type { CounterStore } from '../../src/app/choose-counters';
+import type { CounterStore } from '../../src/app/actors/store';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';

@@ -1,4 +1,4 @@
-import type { Sink } from '../../src/stats/sink';
+import type { Sink } from '../../src/stats/push-output';
 
 /** A sink that keeps what it takes; `fails` says which sends (from 0) it refuses. */
 export function createRecordingSink(
@@ -6,7 +6,7 @@ export function createRecordingSink(
   fails: (send: number) => boolean = () => false,
 ) {
   const sent: string[] = [];
-  const seen = { sends: 0, rests: 0 };
+  const seen = { sends: 0, endedFlushes: 0 };
   const sink: Sink = {
     name: 'a recording',
     maxBytes,
@@ -17,8 +17,8 @@ export function createRecordingSink(
       sent.push(lines);
       return Promise.resolve();
     },
-    rest() {
-      seen.rests += 1;
+    endFlush() {
+      seen.endedFlushes += 1;
     },
     close: () => undefined,
   };

@@ -1,24 +1,18 @@
-import { lastValueFrom, map, merge } from 'rxjs';
-import { batchedQuestions, createSnapshot, createStopSignal, turnWindow } from '../../../streams';
+import { tap } from 'rxjs';
 import type { Answer, Asker } from '../../core/ports';
-import type { Rules } from '../../core/rules/rules';
-import { createDecideBatch } from '../../decisions/decide-batch';
 import { DOMAIN, toVerdict, type Decisions } from '../../identity/limits/decisions';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
 import { createQuestionSource } from '../../transport/question-source';
-import { chooseCounters } from '../choose-counters';
-import { gatheringMs } from '../gathering-window';
-import { toDecisionOptions } from '../decision-options';
-import { followRules } from '../follow-rules';
+import { runAll } from '../actors/actor';
+import { createDecisionsActor } from '../actors/decisions';
+import { createRulesActor } from '../actors/rules';
+import { chooseCounters } from '../actors/store';
 import { createOutageLog } from '../outage-log';
 import { ruleLoads } from '../rule-source';
 import { createWaitingQuestions } from './waiting-questions';
-
-/** Questions of one batch; the identity service never has more in one turn. */
-const MAX_BATCH = 4_096;
 
 export interface InProcessDecisions extends Decisions {
   /** Settles when all of it has ended after `close`; rejects when a part of it gave up. */
@@ -31,42 +25,23 @@ export interface InProcessDecisions extends Decisions {
 export function createInProcessDecisions(settings: Settings, logger: Logger): InProcessDecisions {
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
+  const outages = createOutageLog(deps);
   const store = chooseCounters(settings, { ...deps, statistics: registry });
-  const rules = createSnapshot<Rules | undefined>(undefined);
-  const stopSignal = createStopSignal();
+  const loading = createRulesActor(
+    ruleLoads(settings, { ...deps, outages }),
+    { statistics: registry, logger, outages },
+    { startsWithoutRules: false },
+  );
   const questions = createQuestionSource();
   const waiting = createWaitingQuestions(settings.identity.rateLimitTimeoutMs);
-
-  const decideBatch = createDecideBatch(
-    {
-      ...deps,
-      rules,
-      counters: store.counters,
-      onFault: (error) => {
-        logger.error('a batch of decisions failed', { error });
-      },
-    },
-    toDecisionOptions(settings),
-  );
-  const decided = lastValueFrom(
-    questions.questions$.pipe(
-      batchedQuestions({
-        until: turnWindow(gatheringMs(settings), monotonicMs),
-        maxSize: MAX_BATCH,
-        answer: decideBatch,
-      }),
-    ),
-    { defaultValue: undefined },
-  );
+  const decisions = createDecisionsActor(questions.questions$, settings, {
+    ...deps,
+    rules: loading.rules,
+    counters: store.counters,
+  });
   let announce: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (announce = resolve));
-  const outages = createOutageLog(deps);
-  const followed = { rules, statistics: registry, logger, outages };
-  const rules$ = followRules(ruleLoads(settings, { ...deps, outages }), followed).pipe(
-    map(announce),
-    stopSignal.until(),
-  );
-  const rest = lastValueFrom(merge(outages.run$, rules$, store.run$), { defaultValue: undefined });
+  const done = runAll([outages, { run$: loading.run$.pipe(tap(announce)) }, store, decisions]);
 
   const asker: Asker = {
     answer(ticket, answer) {
@@ -77,7 +52,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   };
 
   return {
-    done: Promise.all([decided, rest]),
+    done,
     ready,
     ask: (entries) =>
       new Promise((resolve, reject) => {
@@ -88,11 +63,11 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
       }),
     async close() {
       questions.close();
-      await decided;
+      await decisions.close();
       await store.counters.close();
-      stopSignal.stop();
+      loading.close();
       outages.close();
-      await rest;
+      await done;
     },
   };
 }

@@ -6,7 +6,7 @@ import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
-import { failStart } from '../process-end';
+import { failStart } from '../run-process';
 import { chooseIdentityStore, localName } from './choose-store';
 import type * as Serve from './serve';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { lastValueFrom } from 'rxjs';
+import { createSnapshot } from '../../../streams';
 import type { Decisions } from '../../identity/limits/decisions';
 import { createLimits, NO_LIMITS } from '../../identity/limits/limits';
 import {
@@ -15,7 +15,9 @@ import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { toReason } from '../../platform/errors';
-import { endOnFaults, endOnSignals } from '../process-end';
+import { runToCompletion } from '../actors/actor';
+import type { Lifecycle } from '../lifecycle';
+import { runProcess } from '../run-process';
 import { chooseDecisions } from './choose-decisions';
 import { chooseJwtVerifier } from './choose-jwt';
 import { chooseIdentityStore, localName } from './choose-store';
@@ -36,17 +38,10 @@ export async function serve(
   warnings: readonly string[],
 ): Promise<void> {
   const logger = createLogger(settings.logging);
-  const crash = endOnFaults(process, logger);
-  for (const warning of warnings) logger.warn(warning);
-
-  const decisions = chooseDecisions(settings, logger);
-  const service = createService(settings, decisions, logger);
-  if (decisions !== undefined && 'done' in decisions) {
-    decisions.done.catch(crash);
-    await Promise.race([decisions.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
-  }
-  lastValueFrom(service.run$, { defaultValue: undefined }).catch(crash);
-  endOnSignals(process, logger, { stop: () => service.close(DRAIN_MS), withinMs: STOP_WITHIN_MS });
+  const service = runProcess(process, logger, STOP_WITHIN_MS, () =>
+    assemble(settings, warnings, logger),
+  );
+  await Promise.race([service.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
   const port = await service.listen();
   const { host } = settings.identity;
   logger.info(`listening for identity on ${host}:${String(port)}`);
@@ -54,6 +49,30 @@ export async function serve(
     process.stdout.write(
       banner(`http://${localName(host)}:${String(port)}`, settings, commandOf(process)),
     );
+}
+
+/** The service and the decisions in its process, as one. */
+function assemble(settings: Settings, warnings: readonly string[], logger: Logger) {
+  for (const warning of warnings) logger.warn(warning);
+  const lifecycle = createSnapshot<Lifecycle>('starting');
+  const decisions = chooseDecisions(settings, logger);
+  const service = createService(settings, decisions, logger);
+  const inProcess = decisions !== undefined && 'done' in decisions ? decisions : undefined;
+  return {
+    lifecycle,
+    ready: inProcess?.ready,
+    done: Promise.all([runToCompletion(service.run$), inProcess?.done]),
+    async listen() {
+      const port = await service.listen();
+      if (lifecycle.current === 'starting') lifecycle.set('serving');
+      return port;
+    },
+    async stop() {
+      lifecycle.set('draining');
+      await service.close(DRAIN_MS);
+      lifecycle.set('stopped');
+    },
+  };
 }
 
 function createService(

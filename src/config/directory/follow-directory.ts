@@ -5,7 +5,7 @@ import {
   fromWatch,
   reloadOnChange,
   type Loaded,
-  type SettleOptions,
+  type DebounceOptions,
 } from '../../../streams';
 import type { Clock } from '../../core/ports';
 import type { LoadResult, RuleFiles } from '../load-result';
@@ -20,7 +20,7 @@ export interface FollowOptions extends DirectoryOptions {
   /** How often the directory is looked at in case the system told of no change. */
   readonly pollMs: number;
   /** How long nothing must change before files are read, and how long that can put a reload off. */
-  readonly settle: SettleOptions;
+  readonly settle: DebounceOptions;
   readonly loadTimeoutMs: number;
 }
 
@@ -58,7 +58,7 @@ export function followDirectory<R>(
       timer(pollMs, pollMs).pipe(map(() => undefined)),
     );
     const load$ = fromTask(loadChanged);
-    return reloadOnChange({ changes$, settle, load: () => load$, loadTimeoutMs }).pipe(
+    return reloadOnChange({ changes$, debounce: settle, load: () => load$, loadTimeoutMs }).pipe(
       map((loaded) => toResult(loaded, directoryOf(options), (clock() - startedAt) * 1_000)),
     );
   });

@@ -1,5 +1,4 @@
-import { lastValueFrom } from 'rxjs';
-import { inSlices } from '../../../streams';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
 import { toReason } from '../../platform/errors';
@@ -53,9 +52,7 @@ export function createRuleLoader<R>(
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
       if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
       signal.throwIfAborted();
-      const rules = await lastValueFrom(
-        inSlices(() => tidily(compile(parsed.domains), collectYoung)),
-      );
+      const rules = await inSlices(compile(parsed.domains), collectYoung);
       loadedBefore = true;
       return {
         ok: true,
@@ -71,13 +68,13 @@ export function createRuleLoader<R>(
   };
 }
 
-/** The same slices, each with what it left in the nursery put away. */
-function* tidily<R>(slices: Generator<unknown, R>, collectYoung: CollectYoung) {
+/** Runs one slice per turn of the event loop and puts away what each left in the nursery. */
+async function inSlices<R>(slices: Generator<unknown, R>, collectYoung: CollectYoung): Promise<R> {
   for (;;) {
+    await turn();
     const slice = slices.next();
     if (slice.done === true) return slice.value;
     collectYoung();
-    yield;
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Tally } from '../../core/decision/tally';
+import { StoreError } from '../../core/errors';
+import type { CounterBatch, CounterReply } from '../../core/ports';
 import { Histogram, quantile, samplesSince } from '../histogram';
 
 /** How batches went since they were last taken. */
@@ -14,7 +16,7 @@ export interface BatchTotals {
   readonly answeredLocally: number;
   /** Requests that SHADOW_MODE let through. */
   readonly globalShadow: number;
-  /** Of asking the store for a batch, in milliseconds; undefined when it was not asked. */
+  /** Milliseconds until the store answered a batch, or timed out; undefined when it did neither. */
   readonly store: Quantiles | undefined;
 }
 
@@ -86,4 +88,20 @@ export function quantilesSince(
   const samples = samplesSince(counts, before);
   if (samples.length === 0) return undefined;
   return { p50: quantile(samples, 0.5), p99: quantile(samples, 0.99) };
+}
+
+/**
+ * Whether the store answered for a batch, or let it time out: only that takes time of the store. An open breaker, a
+ * store without a connection and the local cache reply without it.
+ */
+export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
+  if (reply instanceof Error) return !isAway(reply);
+  const { known, failures } = reply as CounterReply;
+  if (known === undefined && failures === undefined) return true;
+  return increments.some((_, i) => known?.[i] !== true && !isAway(failures?.get(i)));
+}
+
+function isAway(error: Error | undefined): boolean {
+  if (!(error instanceof StoreError) || error.code === 'store_timeout') return false;
+  return error.fault === 'breaker' || error.fault === 'store' || error.fault === 'node';
 }

@@ -3,14 +3,12 @@ import type { Tally } from '../../core/decision/tally';
 import type { Clock, Counters, Question, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
-import { BatchFigures, quantilesSince } from './batch-figures';
-import { pathOf } from './counter-path';
+import { BatchFigures, gotAnswer, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
-import { cutText, type RuleTree } from './rule-tree';
+import { cutText, pathOf, type RuleTree } from './rule-tree';
 import { Unmatched } from './unmatched';
-import { wasAsked } from './was-asked';
 
 export interface LiveViewDeps {
   readonly rules: { readonly current: Rules | undefined };
@@ -27,14 +25,11 @@ export interface LiveViewOptions {
 
 type Decide = (questions: readonly Question[]) => Promise<Tally>;
 
-/**
- * Watches what the service does, for people who look at it. While nobody does, it costs one comparison
- * for each batch and remembers nothing.
- */
+/** Watches what the service does, for the dashboard. While nobody looks, it costs one comparison a batch and keeps nothing. */
 export interface LiveView {
-  /** The same counters, seen by this view; calls to the store are timed, whether it answers or fails. */
+  /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
   watchCounters(counters: Pick<Counters, 'add'>, kind: 'store' | 'local'): Pick<Counters, 'add'>;
-  /** The same decisions, seen by this view. */
+  /** The same decisions, watched. */
   watchDecisions(decide: Decide): Decide;
   start(): void;
   stop(): void;
@@ -46,7 +41,7 @@ export interface LiveView {
 
 const RESPONSE_TIMER = 'ratelimit_server.ShouldRateLimit.response_time';
 const SHOWN_HOT_KEYS = 40;
-/** Gauges of stores and caches; others are no matter of this page. */
+/** Gauges of stores and caches; the page shows no others. */
 const STORE_GAUGE = /^ratelimit\.(?:redis_|memcache|memory|localcache|store)/;
 
 export function createLiveView(
@@ -68,7 +63,7 @@ export function createLiveView(
     const { current } = rules;
     if (current !== rates?.rules) {
       rates = current === undefined ? undefined : new RuleRates(current);
-      // Both name rules that are no longer in force.
+      // Both refer to rules that are no longer in force.
       hotKeys.clear();
       unmatched.clear();
     }
@@ -82,7 +77,7 @@ export function createLiveView(
         if (!isWatched) return counters.add(batch);
         const startedMs = monotonicMs();
         const answered = (reply: unknown) => {
-          if (kind === 'store' && wasAsked(batch, reply)) batches.asked(monotonicMs() - startedMs);
+          if (kind === 'store' && gotAnswer(batch, reply)) batches.asked(monotonicMs() - startedMs);
         };
         return counters.add(batch).then(
           (reply) => {
@@ -131,7 +126,7 @@ export function createLiveView(
       const counts = responseCounts();
       const response = counts && quantilesSince(counts, responseBefore);
       responseBefore = counts;
-      hotKeys.pass(seconds);
+      hotKeys.advance(seconds);
       const figures = {
         ...batchRates(batches, seconds),
         ...ruleRates(follow(), seconds),
@@ -143,7 +138,7 @@ export function createLiveView(
           [...registry.readGauges()].filter(([name]) => STORE_GAUGE.test(name)),
         ),
       };
-      hotKeys.fade(seconds);
+      hotKeys.decay(seconds);
       return figures;
     },
   };

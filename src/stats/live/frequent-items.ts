@@ -43,8 +43,8 @@ export class FrequentItems<T extends { readonly key: string }> {
     return this.#byKey.get(key)?.item;
   }
 
-  /** Lets all weights, and with them the error, fade to a share (0 to 1). */
-  fade(share: number): void {
+  /** Scales all weights, and with them the error, by a share (0 to 1). */
+  decay(share: number): void {
     this.#error *= share;
     for (const weighed of this.#byKey.values()) weighed.weight *= share;
   }

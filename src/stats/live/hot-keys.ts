@@ -1,7 +1,7 @@
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { UNIT_SECONDS, type Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
-import type { CounterPath } from './counter-path';
+import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
 
 /** A counter that is hit often now. */
@@ -9,11 +9,11 @@ export interface HotKey {
   /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
   readonly name: string;
   readonly path: CounterPath;
-  /** Hits per second of late; never too high while all batches are looked at. */
+  /** Hits per second of late; never too high while all batches are inspected. */
   readonly perSecond: number;
-  /** The counter as the store last told it; undefined when only the local cache spoke of it. */
+  /** The store's last value; undefined when only the local cache answered. */
   readonly value: number | undefined;
-  /** Over its limit, when it was last asked. */
+  /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
   readonly limit: number;
   readonly unit: Unit;
@@ -24,7 +24,7 @@ type PathOf = (increment: Increment) => CounterPath;
 
 export interface HotKeysDeps {
   readonly random: Random;
-  /** Says what a counter counts, in texts that keep no request alive; asked once for each that gets a place. */
+  /** What a counter counts, in texts that keep no request alive; called once for each counter that is tracked. */
   readonly pathOf: PathOf;
 }
 
@@ -41,12 +41,12 @@ interface Seen {
 const PLACES = 512;
 /** Longer keys are not watched. With the paths, which are cut, this bounds the sketch to some megabytes. */
 const MAX_KEY_LENGTH = 2_048;
-/** What happened so long ago counts for 1/e of what happens now. */
+/** Hits of this age count for 1/e of those of now. */
 const MEMORY_SECONDS = 2;
-/** A counter of the window before is shown for so long. */
+/** How long a counter of the previous window is shown. */
 const STALE_SECONDS = 2;
 
-/** So many increments are looked at in a second; of more, a random share of the batches, weighed for all. */
+/** Increments inspected per second; above that, batches are sampled and weighted. */
 const BUDGET = 10_000;
 
 /** The counters with the most hits of the last seconds, from what batches added to them. */
@@ -55,13 +55,13 @@ export class HotKeys {
   readonly #random: Random;
   readonly #pathOf: PathOf;
   readonly #items = new FrequentItems<Seen>(PLACES);
-  /** Seconds that the weights are of, faded as they are. */
+  /** Seconds that the weights cover, decayed as they are. */
   #seconds = 0;
-  /** One batch of so many is looked at. */
+  /** One batch in this many is inspected. */
   #stride = 1;
-  /** Increments since figures were read: all, and those that were looked at with this stride. */
+  /** Increments since figures were read: all, and those inspected with this stride. */
   #passed = 0;
-  #looked = 0;
+  #inspected = 0;
 
   constructor({ random, pathOf }: HotKeysDeps, keyPrefix: string) {
     this.#keyPrefix = keyPrefix;
@@ -73,14 +73,14 @@ export class HotKeys {
     const { length } = batch.increments;
     this.#passed += length;
     if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
-    this.#look(batch, reply);
-    this.#looked += length;
-    if (this.#looked < BUDGET) return;
+    this.#inspect(batch, reply);
+    this.#inspected += length;
+    if (this.#inspected < BUDGET) return;
     this.#stride *= 2;
-    this.#looked = 0;
+    this.#inspected = 0;
   }
 
-  #look({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
+  #inspect({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
@@ -101,23 +101,23 @@ export class HotKeys {
     return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
   }
 
-  /** Tells that time went on, before the figures are read. */
-  pass(seconds: number): void {
+  /** Adds elapsed time, before the figures are read. */
+  advance(seconds: number): void {
     this.#seconds += seconds;
   }
 
-  /** Lets what was counted fade; after the figures were read. */
-  fade(seconds: number): void {
+  /** Decays the counts, after the figures were read. */
+  decay(seconds: number): void {
     const share = Math.exp(-seconds / MEMORY_SECONDS);
-    this.#items.fade(share);
+    this.#items.decay(share);
     this.#seconds *= share;
     this.#stride = Math.max(1, Math.ceil(this.#passed / seconds / BUDGET));
-    this.#passed = this.#looked = 0;
+    this.#passed = this.#inspected = 0;
   }
 
   clear(): void {
     this.#items.clear();
-    this.#seconds = this.#passed = this.#looked = 0;
+    this.#seconds = this.#passed = this.#inspected = 0;
     this.#stride = 1;
   }
 

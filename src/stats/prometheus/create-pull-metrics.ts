@@ -5,14 +5,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { Logger } from '../../platform/logger/logger';
 import type { Registry } from '../registry';
-import { acceptedFormat, acceptsGzip } from './accept';
 import { CONTENT_TYPES, exposition, type Format } from './exposition';
-import { type FamiliesOptions, gatherFamilies, type Reading } from './families';
+import { type FamiliesOptions, gatherFamilies, type ProcessMetric } from './families';
 
 export interface PullMetricsDeps {
   readonly registry: Registry;
-  /** What is shown beside the statistics; asked at each scrape. */
-  readonly readings: () => Promise<readonly Reading[]>;
+  /** Shown beside the statistics; read at each scrape. */
+  readonly processMetrics: () => Promise<readonly ProcessMetric[]>;
   readonly logger: Pick<Logger, 'debug'>;
 }
 
@@ -20,9 +19,9 @@ export interface PullMetricsOptions extends FamiliesOptions {
   readonly path: string;
 }
 
-/** Scrapes at a time; each holds what it shows until its scraper has read it. */
+/** Scrapes at a time; each holds its metrics until the scraper has read them. */
 const MAX_SCRAPES = 4;
-/** Characters that are made in one turn of the event loop. */
+/** Characters of one turn of the event loop. */
 const CHUNK = 32_768;
 
 /** Counters that alerts read: `increase()` does not see the first event of a series that begins with it. */
@@ -36,16 +35,16 @@ const FROM_ZERO = [
   'ratelimit_server.ShouldRateLimit.total_requests',
 ];
 
-/** Answers scrapes (`USE_PULLMETRICS`). Decisions have their turn all through a scrape. */
+/** Answers scrapes (`USE_PULLMETRICS`). Decisions go on during a scrape. */
 export function createPullMetrics(
-  { registry, readings, logger }: PullMetricsDeps,
+  { registry, processMetrics, logger }: PullMetricsDeps,
   options: PullMetricsOptions,
 ): RequestListener {
   let scrapes = 0;
   for (const name of FROM_ZERO) registry.counter(name);
 
   async function* chunks(format: Format): AsyncGenerator<string, void> {
-    const gathering = gatherFamilies(registry, await readings(), options);
+    const gathering = gatherFamilies(registry, await processMetrics(), options);
     let step = gathering.next();
     while (step.done !== true) {
       await turn();
@@ -104,4 +103,35 @@ export function createPullMetrics(
 
 function refuse(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' }).end(body);
+}
+
+const TYPES: readonly (readonly [RegExp, Format])[] = [
+  [/^application\/openmetrics-text(?:;|$)/, 'openmetrics'],
+  [/^(?:text\/plain|text\/\*|\*\/\*)(?:;|$)/, 'text'],
+];
+const VERSIONS: Readonly<Record<Format, RegExp>> = {
+  openmetrics: /;version=(?:"?1\.0\.0"?|"?0\.0\.1"?)(?:;|$)/,
+  text: /;version="?0\.0\.4"?(?:;|$)/,
+};
+
+/** The format that a scraper likes best (RFC 9110 §12.5.1); the text format when it asks for nothing we have. */
+export function acceptedFormat(accept: string | undefined): Format {
+  let best: Format = 'text';
+  let bestQuality = 0;
+  for (const part of (accept ?? '').toLowerCase().split(',')) {
+    const range = part.replace(/\s/g, '');
+    const format = TYPES.find(([pattern]) => pattern.test(range))?.[1];
+    if (format === undefined) continue;
+    if (range.includes(';version=') && !VERSIONS[format].test(range)) continue;
+    const quality = Number(/;q=([\d.]+)/.exec(range)?.[1] ?? 1);
+    if (quality > bestQuality) [best, bestQuality] = [format, quality];
+  }
+  return best;
+}
+
+export function acceptsGzip(acceptEncoding: string | string[] | undefined): boolean {
+  return String(acceptEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .some((part) => /^gzip(?:;q=(?!0(?:\.0*)?$).*)?$/.test(part.replace(/\s/g, '')));
 }

@@ -19,7 +19,7 @@ export interface TimerSeries {
 
 /**
  * One metric: all series of a name. Series go by what is written after the name: their labels, `{a="b"}` or nothing, and
- * before these the suffix of a reading.
+ * before these the suffix of a process metric.
  */
 export interface Family {
   readonly name: string;
@@ -28,8 +28,8 @@ export interface Family {
   readonly series: Map<string, number | TimerSeries>;
 }
 
-/** A value that is no statistic of the registry: of the process, of the build. */
-export interface Reading {
+/** A value from outside the registry: of the process, of the build. */
+export interface ProcessMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -45,28 +45,27 @@ export interface FamiliesOptions {
   readonly extraTags: Tags;
 }
 
-/** Statistics that are looked at in one turn: about a millisecond. */
+/** Statistics of one turn of the event loop: about a millisecond. */
 const STEP = 500;
 
 /**
- * All metrics of a moment. Gathering many takes a while: each step of the generator is a good moment to
- * do something else, and the last one returns them.
+ * All metrics of a moment, gathered in steps of about a millisecond: other work can run between two of them.
  */
 export function* gatherFamilies(
   registry: Registry,
-  readings: readonly Reading[],
+  processMetrics: readonly ProcessMetric[],
   options: FamiliesOptions,
 ): Generator<void, readonly Family[]> {
   const families = new Families(options);
-  let looked = 0;
+  let count = 0;
   for (const [name, { value }] of registry.readCounters()) {
     families.addValue('counter', name, value);
-    looked += 1;
-    if (looked % STEP === 0) yield;
+    count += 1;
+    if (count % STEP === 0) yield;
   }
   for (const [name, value] of registry.readGauges()) families.addValue('gauge', name, value);
   for (const [name, histogram] of registry.timers) families.addTimer(name, histogram);
-  for (const reading of readings) families.addReading(reading);
+  for (const metric of processMetrics) families.addProcessMetric(metric);
   return families.all();
 }
 
@@ -106,14 +105,15 @@ class Families {
     family.series.set(labels, { histogram: all, scale, shape: timer });
   }
 
-  addReading({ name, help, type, labels = {}, suffix = '', value }: Reading): void {
+  addProcessMetric({ name, help, type, labels = {}, suffix = '', value }: ProcessMetric): void {
     this.#sum({ name, help, type }, suffix + this.#labels(Object.entries(labels)), value);
   }
 
   all(): readonly Family[] {
     const help = 'series that are not shown since a metric of their name has another type';
     const name = 'weir_metrics_conflicts';
-    if (this.#conflicts > 0) this.addReading({ name, help, type: 'gauge', value: this.#conflicts });
+    if (this.#conflicts > 0)
+      this.addProcessMetric({ name, help, type: 'gauge', value: this.#conflicts });
     return [...this.#byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 

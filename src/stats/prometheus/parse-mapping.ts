@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
+import type { Logger } from '../../platform/logger/logger';
 import { compilePattern } from '../../platform/pattern';
 import { rememberByName } from '../remember-by-name';
+import { builtInMapping } from './built-in-mapping';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_QUANTILES,
@@ -14,6 +17,28 @@ import {
   type TimerShape,
 } from './mapping';
 import { Fields, type Problems } from './yaml-fields';
+
+interface LoadMappingDeps {
+  readonly logger: Pick<Logger, 'error'>;
+  /** PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS, for the built-in mapping; a file always gets milliseconds. */
+  readonly inMilliseconds: boolean;
+}
+
+/** The mapping of a file; the built-in one, and an error in the log, when the file cannot be used (behaviour.md §6.4). */
+export function loadMapping(file: string | undefined, deps: LoadMappingDeps): MappingSet {
+  const builtIn = builtInMapping(deps.inMilliseconds ? 1000 : 1);
+  if (file === undefined) return builtIn;
+  const problems: string[] = [];
+  try {
+    const parsed = parseMapping(readFileSync(file, 'utf8'));
+    if (parsed.ok) return parsed.mapping;
+    problems.push(...parsed.problems);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+  }
+  deps.logger.error(`the mapping file ${file} is not used, the built-in mapping is`, { problems });
+  return builtIn;
+}
 
 export type ParsedMapping =
   | { readonly ok: true; readonly mapping: MappingSet }
@@ -39,7 +64,7 @@ export function parseMapping(text: string): ParsedMapping {
   const defaults = readDefaults(file.fields('defaults'));
   const found = file
     .list('mappings')
-    .map((value, at) => readMapping(value, at, defaults, problems));
+    .map((value, at) => readOneMapping(value, at, defaults, problems));
   file.end();
   if (problems.length > 0) return { ok: false, problems };
   const known = found.filter((one) => one !== undefined);
@@ -127,7 +152,7 @@ function shape(
 
 const KINDS = { counter: 'counter', gauge: 'gauge', observer: 'timer', timer: 'timer' } as const;
 
-function readMapping(
+function readOneMapping(
   value: unknown,
   at: number,
   defaults: Defaults,

@@ -1,10 +1,10 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Reading } from './families';
+import type { ProcessMetric } from './families';
 
 /** How this process is doing, under the names that dashboards of Node services read. */
 export interface ProcessMetrics {
   /** The event loop's lag is that since the call before. */
-  read(): Promise<readonly Reading[]>;
+  read(): Promise<readonly ProcessMetric[]>;
   close(): void;
 }
 
@@ -46,7 +46,7 @@ export function createProcessMetrics(): ProcessMetrics {
 interface Metric {
   readonly name: string;
   readonly help: string;
-  readonly type: Reading['type'];
+  readonly type: ProcessMetric['type'];
   readonly values: readonly {
     readonly value: number;
     readonly labels: Readonly<Record<string, string | number>>;

@@ -1,7 +1,7 @@
 import type { Change } from '../changes';
 import { countOf, type Sample } from '../histogram';
 import type { Naming, WrittenName } from '../naming';
-import type { Line } from '../push';
+import type { Line } from '../push-output';
 
 /** Above this many samples in one flush a timer is sent by bucket, with a sample rate. */
 const MAX_SINGLE_SAMPLES = 1000;

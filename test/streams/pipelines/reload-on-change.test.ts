@@ -2,7 +2,7 @@ import { marbles } from 'rxjs-marbles/jest';
 import { NEVER, of, throwError, type Observable, type ObservableInput } from 'rxjs';
 import { reloadOnChange, type Loaded } from '../../../streams';
 
-const settle = { quietMs: 2, maxMs: 7 };
+const debounce = { quietMs: 2, maxMs: 7 };
 const good = (value: string): Loaded<string> => ({ ok: true, value });
 const bad = (message: string): Loaded<string> => ({ ok: false, error: new Error(message) });
 
@@ -15,7 +15,7 @@ const reloads = (
   changes$: Observable<unknown>,
   load: () => ObservableInput<string>,
   loadTimeoutMs = 100,
-) => reloadOnChange({ changes$, settle, load, loadTimeoutMs });
+) => reloadOnChange({ changes$, debounce, load, loadTimeoutMs });
 
 describe('reloadOnChange', () => {
   it(

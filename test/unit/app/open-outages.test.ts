@@ -1,4 +1,4 @@
-import { createOpenOutages } from '../../../src/app/open-outages';
+import { createOpenOutages } from '../../../src/app/outage-log';
 
 function start(quietMs = 2_000) {
   let nowMs = 0;

@@ -1,3 +1,5 @@
+import { Subscription } from 'rxjs';
+import { createSnapshot, type HealthStatus } from '../../../streams';
 import { createOutageLog } from '../../../src/app/outage-log';
 import { createTroubles } from '../../../src/app/troubles';
 import type { RuleProblem } from '../../../src/core/rules/definition';
@@ -6,45 +8,55 @@ import { rulesOf } from '../../support/rules';
 import { silentLogger } from '../../support/silent-logger';
 
 const RULES = rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]);
-const GOOD = {
-  ok: true,
-  rules: RULES,
-  domainCount: 1,
-  ruleCount: 1,
-  problems: [],
-  durationMs: 1,
-} as const;
 const LINES = { level: 'error', failing: 'calls fail', ended: 'calls work' } as const;
+
+let subscription = Subscription.EMPTY;
+afterEach(() => {
+  subscription.unsubscribe();
+});
 
 function start() {
   let nowMs = 0;
   const monotonicMs = () => nowMs;
-  const rules: { current: Rules | undefined } = { current: undefined };
+  const rules = createSnapshot<Rules | undefined>(undefined);
+  const connected = createSnapshot(true);
+  const status = createSnapshot<HealthStatus<string>>({ serving: true, down: [] });
+  let problems: readonly RuleProblem[] = [];
   const outages = createOutageLog({ logger: silentLogger, monotonicMs });
   const troubles = createTroubles({
     outages,
-    rules,
+    rules: { rules, problems: () => problems },
     store: { description: 'Redis at 10.0.0.1:6379', whyAway: () => '10.0.0.1:6379: refused' },
-    components: ['start', 'store', 'configuration', 'termination'],
+    health: { status, connected, components: ['start', 'store', 'configuration', 'termination'] },
     monotonicMs,
   });
+  subscription = troubles.run$.subscribe();
   const load = () => {
-    rules.current = RULES;
-    troubles.loaded(GOOD);
+    problems = [];
+    rules.set(RULES);
+  };
+  const refuse = (errors: readonly RuleProblem[]) => (problems = errors);
+  const check = (...down: readonly string[]) => {
+    status.set({ serving: down.length === 0, down });
   };
   const pass = (ms: number) => (nowMs += ms);
-  return { troubles, outages, rules, load, pass };
+  return { troubles, outages, rules, load, refuse, connected, check, pass };
 }
 
-function problem(line: number, severity: RuleProblem['severity'] = 'error'): RuleProblem {
-  return { severity, class: 'bad-unit', file: 'web.yaml', line, column: 3, message: 'unit "x"' };
+function problem(line: number): RuleProblem {
+  return {
+    severity: 'error',
+    class: 'bad-unit',
+    file: 'web.yaml',
+    line,
+    column: 3,
+    message: 'unit "x"',
+  };
 }
 
 it('lists nothing once rules are loaded and everything works', () => {
   const { troubles, load } = start();
   load();
-  troubles.connected(true);
-  troubles.checked({ serving: true, down: [] });
   expect(troubles.list()).toEqual([]);
 });
 
@@ -54,16 +66,14 @@ it('says that there are no rules, and what callers get', () => {
     { text: expect.stringContaining('No rules are loaded') as string },
   ]);
   const empty: Rules = { domains: new Map(), limitCount: 0 };
-  rules.current = empty;
-  troubles.loaded({ ...GOOD, rules: empty });
+  rules.set(empty);
   expect(troubles.list()).toMatchObject([{ text: expect.stringContaining('no domain') as string }]);
 });
 
 it('names the file and the line of a load that failed, three problems at most, until one is good', () => {
-  const { troubles, outages, load, pass } = start();
+  const { troubles, outages, load, refuse, pass } = start();
   load();
-  const problems = [problem(9, 'warning'), problem(1), problem(2), problem(3), problem(4)];
-  troubles.loaded({ ok: false, problems, durationMs: 1 });
+  refuse([problem(1), problem(2), problem(3), problem(4)]);
   outages.failed('rules', { ...LINES, failing: 'the rules were not loaded' }, {});
   pass(7_000);
   expect(troubles.list()).toEqual([
@@ -98,17 +108,17 @@ it('says why calls fail, naming the store once', () => {
 });
 
 it('names a store that is not connected and each component of health that is down', () => {
-  const { troubles, load } = start();
+  const { troubles, load, connected, check } = start();
   load();
-  troubles.connected(false);
-  troubles.checked({ serving: false, down: ['store', 'termination'] });
+  connected.set(false);
+  check('store', 'termination');
   expect(troubles.list()).toMatchObject([
     { text: 'Redis at 10.0.0.1:6379 is not connected', details: ['10.0.0.1:6379: refused'] },
     { text: 'The health check fails: component store is down' },
     { text: 'The health check fails: stopping' },
   ]);
-  troubles.connected(true);
-  troubles.checked({ serving: true, down: [] });
+  connected.set(true);
+  check();
   expect(troubles.list()).toEqual([]);
 });
 

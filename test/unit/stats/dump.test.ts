@@ -1,4 +1,4 @@
-import { dumpJsonInSlices, dumpTextInSlices } from '../../../src/stats/dump-in-slices';
+import { dumpJsonInSlices, dumpTextInSlices } from '../../../src/stats/dump';
 import { createRegistry } from '../../../src/stats/registry';
 
 function someRegistry() {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type Change, createChanges } from '../../../src/stats/changes';
-import { push } from '../../../src/stats/push';
+import { push } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
 import { statsdLines } from '../../../src/stats/statsd/lines';
@@ -55,7 +55,7 @@ describe('push', () => {
     const { deps, sent, seen } = setUp(14);
     expect(await push(deps, signal)).toEqual({ lines: 0, error: undefined });
     expect(sent).toEqual([]);
-    expect(seen.rests).toBe(1);
+    expect(seen.endedFlushes).toBe(1);
   });
 
   it('stops at the first refusal and says so, and sends the rest the next time', async () => {
@@ -63,7 +63,7 @@ describe('push', () => {
     for (const name of ['a', 'b', 'c']) registry.count(name, 1);
     const flush = await push(deps, signal);
     expect(flush).toMatchObject({ lines: 1, error: { message: 'refused' } });
-    expect(seen).toEqual({ sends: 2, rests: 1 });
+    expect(seen).toEqual({ sends: 2, endedFlushes: 1 });
     registry.count('b', 5);
     await push(deps, signal);
     expect(sent).toEqual(['a:1|c', 'b:6|c', 'c:1|c']);

@@ -13,7 +13,7 @@ describe('createRegistry', () => {
           registry.count(name, by);
           expected.set(name, (expected.get(name) ?? 0) + by);
         }
-        const totals = [...registry.readCounters(({ told }) => told === 0)]
+        const totals = [...registry.readCounters(({ flushedValue }) => flushedValue === 0)]
           .filter(([name]) => name !== 'ratelimit.statistics.overflow')
           .map(([name, { value }]) => [name, value] as const);
         expect(new Map(totals)).toEqual(expected);

@@ -1,7 +1,7 @@
 import { failure, StoreError } from '../../../src/core/errors';
 import type { CallKind, Question } from '../../../src/core/ports';
 import { createChildIds } from '../../../src/tracing/child-ids';
-import { createEpoch } from '../../../src/tracing/epoch';
+import { createEpoch } from '../../../src/tracing/write-spans';
 import { createTracer } from '../../../src/tracing/create-tracer';
 import type { SpanRecord } from '../../../src/tracing/span-records';
 import { createWriteSpan } from '../../../src/tracing/write-spans';

@@ -1,4 +1,4 @@
-import { keptHeaders, keptText } from '../../../src/tracing/kept-texts';
+import { keptHeaders, keptText } from '../../../src/tracing/span-records';
 
 describe('the headers that a span keeps', () => {
   it('are those of the call while they are small', () => {

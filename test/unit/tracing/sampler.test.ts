@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createSampler } from '../../../src/tracing/sampler';
+import { createSampler } from '../../../src/tracing/create-tracer';
 
 /** A small generator with a seed, for the same draw in every run. */
 function seeded(seed: number) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { planBatch } from '../../../../src/core/counters/plan';
 import { windowsAt } from '../../../../src/core/counters/windows';
 import type { RequestDescriptor } from '../../../../src/core/model';
-import { pathOf } from '../../../../src/stats/live/counter-path';
+import { pathOf } from '../../../../src/stats/live/rule-tree';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 

@@ -143,14 +143,18 @@ describe('the view of what happens now', () => {
     expect(live.take().store?.p99).toBeCloseTo(500, -1);
   });
 
-  it('times no batch that never got as far as the store', async () => {
+  it('times no batch that the store never answered: refused by the breaker, without a connection, known to the cache', async () => {
     const { live } = setUp();
     live.start();
     const refusal = new StoreError('store_unavailable', 'away', { fault: 'breaker' });
+    const unreachable = new StoreError('store_unavailable', 'no connection');
+    const nodeAway = new StoreError('store_unavailable', 'gone', { fault: 'node' });
     const increments = [{ key: 'a', hits: 1 }] as unknown as readonly Increment[];
     const batch = { increments, runEnds: undefined, nowSeconds: NOW };
     const replies: (() => Promise<CounterReply>)[] = [
       () => Promise.reject(refusal),
+      () => Promise.reject(unreachable),
+      () => Promise.resolve({ after: [0], held: undefined, failures: new Map([[0, nodeAway]]) }),
       () => Promise.resolve({ after: [0], held: undefined, failures: new Map([[0, refusal]]) }),
       () => Promise.resolve({ after: [0], held: undefined, failures: undefined, known: [true] }),
     ];
@@ -160,7 +164,7 @@ describe('the view of what happens now', () => {
         .add(batch)
         .catch(() => undefined);
     expect(live.take().store).toBeUndefined();
-    const other = new StoreError('store_unavailable', 'gone', { fault: 'node' });
+    const other = new StoreError('store_timeout', 'late', { fault: 'node' });
     const failures = new Map([[0, other]]);
     const add = () => Promise.resolve({ after: [0], held: undefined, failures });
     await live.watchCounters({ add }, 'store').add(batch);

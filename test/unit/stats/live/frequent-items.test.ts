@@ -75,7 +75,7 @@ describe('the sketch of the heaviest items', () => {
     ]);
     const { error } = sketch;
     expect(error).toBeGreaterThan(0);
-    sketch.fade(0.5);
+    sketch.decay(0.5);
     expect(sketch.error).toBe(error / 2);
     for (const { item, weight } of sketch) expect(weight).toBe((counted.get(item.key) ?? 0) / 2);
     sketch.clear();

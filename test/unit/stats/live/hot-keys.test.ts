@@ -37,7 +37,7 @@ describe('the hottest keys', () => {
     record(keys, [increment('shop_user_ann_', 30), increment('shop_user_bob_', 6)], {
       after: [130, 6],
     });
-    keys.pass(2);
+    keys.advance(2);
     const limit = { path: PATH, limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
     expect(keys.top(5, NOW)).toEqual([
       { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
@@ -51,15 +51,15 @@ describe('the hottest keys', () => {
     const keys = create(() => 0);
     const rates = Array.from({ length: 8 }, () => {
       record(keys, [increment('a_', 50)]);
-      keys.pass(1);
+      keys.advance(1);
       const [first] = keys.top(1, NOW);
-      keys.fade(1);
+      keys.decay(1);
       return first?.perSecond ?? 0;
     });
     for (const rate of rates) expect(rate).toBeCloseTo(50);
     for (let i = 0; i < 10; i++) {
-      keys.pass(1);
-      keys.fade(1);
+      keys.advance(1);
+      keys.decay(1);
     }
     expect(keys.top(1, NOW)[0]?.perSecond).toBeLessThan(0.5);
     keys.clear();
@@ -74,7 +74,7 @@ describe('the hottest keys', () => {
       increment('old_', 5, { windowEndSeconds: NOW - 2 }),
     ]);
     record(keys, [increment('a_', 1)]);
-    keys.pass(1);
+    keys.advance(1);
     expect(keys.top(9, NOW)).toEqual([
       expect.objectContaining({ name: 'a_', perSecond: 100, value: 1, isOver: false }),
     ]);
@@ -86,7 +86,7 @@ describe('the hottest keys', () => {
       failures: new Map([[2, new Error('away') as never]]),
     });
     record(keys, [increment('a_', -2), increment('big_', 5n)], { after: [3, 5] });
-    keys.pass(1);
+    keys.advance(1);
     expect(keys.top(9, NOW).map(({ name, perSecond, value }) => [name, perSecond, value])).toEqual([
       ['a_', 5, 3],
       ['big_', 5, 5],
@@ -100,7 +100,7 @@ describe('the hottest keys', () => {
       known: [false, true],
     });
     record(keys, [increment('a_', 1)], { after: [0], known: [true] });
-    keys.pass(1);
+    keys.advance(1);
     expect(keys.top(9, NOW)).toEqual([
       expect.objectContaining({ name: 'a_', value: 101, isOver: true }),
       expect.objectContaining({ name: 'b_', value: undefined, isOver: true }),
@@ -119,11 +119,11 @@ describe('the hottest keys', () => {
           [...rare, 'hot_', 'hot_'].map((name) => increment(name, 1)),
         );
       }
-      keys.pass(1);
+      keys.advance(1);
       rates.push(keys.top(1, NOW)[0]?.perSecond ?? 0);
       const { errorPerSecond } = keys;
       expect(errorPerSecond).toBeLessThan((2 * 120_000) / 512);
-      keys.fade(1);
+      keys.decay(1);
     }
     // 2,000 hits a second of 100,000; the error of the sketch and of the share together.
     for (const rate of rates.slice(1)) {
@@ -135,7 +135,7 @@ describe('the hottest keys', () => {
   it('leaves out keys that are longer than anybody reads', () => {
     const keys = create(() => 0);
     record(keys, [increment(`${'x'.repeat(3_000)}_`, 5)]);
-    keys.pass(1);
+    keys.advance(1);
     expect(keys.top(9, NOW)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { acceptedFormat, acceptsGzip } from '../../../../src/stats/prometheus/accept';
+import { acceptedFormat, acceptsGzip } from '../../../../src/stats/prometheus/create-pull-metrics';
 
 describe('acceptedFormat', () => {
   it.each([

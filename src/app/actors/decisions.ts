@@ -1,0 +1,156 @@
+import { tap, type Observable } from 'rxjs';
+import { batchedQuestions, turnWindow, type Snapshot } from '../../../streams';
+import type { RuleTally, Tally } from '../../core/decision/tally';
+import type { StoreError } from '../../core/errors';
+import type { BatchTracer, Clock, Counters, Question, Random } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { createDecideBatch } from '../../decisions/decide-batch';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import type { LiveView } from '../../stats/live/create-live-view';
+import { createRecordTally } from '../../stats/record-tally';
+import type { Registry } from '../../stats/registry';
+import type { OutageLog } from '../outage-log';
+import { batchWindowMs, toDecisionOptions } from '../to-options';
+import { withEnd, type Actor } from './actor';
+import type { CounterStore } from './store';
+
+export interface DecisionsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly counters: Pick<Counters, 'add'>;
+  /** Takes the place of a store that is away. */
+  readonly localCounters?: Pick<Counters, 'add'>;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: BatchTracer | undefined;
+  /** Watches for the dashboard. */
+  readonly live?: LiveView;
+  readonly reports?: DecisionReports;
+}
+
+/** Receives how batches went. */
+export interface DecisionReports {
+  readonly onTally: (tally: Tally) => void;
+  readonly onStoreError: (error: StoreError) => void;
+}
+
+export interface DecisionsActor extends Actor {
+  /** Settles when every question is answered. Their source must be closed before. */
+  readonly close: () => Promise<void>;
+}
+
+/** Requests of one batch; more only delay the answers of the first. */
+const MAX_BATCH = 4_096;
+
+/** Answers all questions. */
+export function createDecisionsActor(
+  questions$: Observable<readonly Question[]>,
+  settings: Settings,
+  { live, reports, ...deps }: DecisionsDeps,
+): DecisionsActor {
+  const { counters, localCounters, logger } = deps;
+  const watched = live && {
+    counters: live.watchCounters(counters, 'store'),
+    ...(localCounters && { localCounters: live.watchCounters(localCounters, 'local') }),
+  };
+  const decideBatch = createDecideBatch(
+    {
+      ...deps,
+      ...watched,
+      ...(reports && { onStoreError: reports.onStoreError }),
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    toDecisionOptions(settings),
+  );
+  const { run$, ended } = withEnd(
+    questions$.pipe(
+      batchedQuestions({
+        until: turnWindow(batchWindowMs(settings), deps.monotonicMs),
+        maxSize: MAX_BATCH,
+        answer: live?.watchDecisions(decideBatch) ?? decideBatch,
+      }),
+      tap(reports?.onTally),
+    ),
+  );
+  return { run$, close: () => ended };
+}
+
+export interface ReportsDeps {
+  readonly registry: Registry;
+  readonly store: CounterStore;
+  readonly outages: OutageLog;
+  readonly logger: Logger;
+}
+
+/** Counts how batches went, and reports the calls that fail for want of the store. */
+export function createDecisionReports({
+  registry,
+  store,
+  outages,
+  logger,
+}: ReportsDeps): DecisionReports {
+  const record = createRecordTally(registry);
+  const report = createStoreReports(store, outages, logger);
+  return {
+    onTally(tally) {
+      record(tally);
+      report.onTally(tally);
+    },
+    onStoreError: report.onStoreError,
+  };
+}
+
+const COUNTERS = 'counters';
+const COUNTER_LINES = {
+  level: 'warn',
+  failing: 'some counters cannot be counted',
+  ended: 'all counters are counted again',
+} as const;
+
+const CALLS = 'calls';
+const CALL_LINES = {
+  level: 'error',
+  failing: 'calls fail for want of the counter store',
+  ended: 'calls are counted again',
+} as const;
+
+/**
+ * Reports single counters that the store refused, in the store's own words, which clients never see, and calls that fail because
+ * the store is away. At the level debug, every batch that was not counted whole. A batch costs one comparison while the store has
+ * never failed.
+ */
+function createStoreReports(
+  { description, whyAway }: CounterStore,
+  outages: OutageLog,
+  logger: Logger,
+): DecisionReports {
+  let hasFailed = false;
+  return {
+    onStoreError({ fault, code, message }) {
+      hasFailed = true;
+      logger.debug('the store did not count a batch', { code, fault, reason: message });
+      if (fault !== 'key' && fault !== 'answer') return;
+      outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
+    },
+    onTally({ outage, storeErrors, answeredLocally, rules }) {
+      if (!hasFailed) return;
+      if (outage !== undefined) {
+        const fields = { store: description, reason: whyAway() ?? outage };
+        outages.failed(CALLS, CALL_LINES, fields, storeErrors - answeredLocally);
+      } else if (storeErrors === 0 && rules.some(isCounted)) {
+        outages.worked(CALLS);
+        outages.worked(COUNTERS);
+      }
+    },
+  };
+}
+
+/** Whether the store was asked for this line. */
+function isCounted({ limit, overLimitWithLocalCache }: RuleTally): boolean {
+  return !limit.unlimited && overLimitWithLocalCache === 0;
+}

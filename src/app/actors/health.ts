@@ -1,0 +1,74 @@
+import { map, merge, of, tap, type Observable } from 'rxjs';
+import {
+  createSnapshot,
+  createStopSignal,
+  eachTrueOnce,
+  healthStatus,
+  type HealthStatus,
+  type Snapshot,
+} from '../../../streams';
+import type { Rules } from '../../core/rules/rules';
+import type { HealthSettings } from '../../settings/health';
+import { isStopping, type Lifecycle } from '../lifecycle';
+import type { Actor } from './actor';
+import type { StoreConnections } from './store';
+
+/** Whether the service may be sent requests. */
+export interface HealthActor extends Actor {
+  readonly status: Snapshot<HealthStatus<string>>;
+  /** Whether all stores are connected. */
+  readonly connected: Snapshot<boolean>;
+  /** The names of all components. */
+  readonly components: readonly string[];
+}
+
+export interface HealthInputs {
+  /** Whether each store has an active connection. */
+  readonly stores: StoreConnections;
+  readonly rules$: Observable<Rules | undefined>;
+  /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
+  readonly rulesRead$: Observable<boolean>;
+  readonly lifecycle$: Observable<Lifecycle>;
+}
+
+export function createHealthActor(
+  inputs: HealthInputs & { readonly connected$: Observable<boolean> },
+  settings: HealthSettings,
+): HealthActor {
+  const status = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
+  const connected = createSnapshot(false);
+  const stopSignal = createStopSignal();
+  return {
+    run$: merge(
+      healthSignals(inputs, settings).pipe(tap(status.set)),
+      inputs.connected$.pipe(tap(connected.set)),
+    ).pipe(stopSignal.until()),
+    status,
+    connected,
+    components: ['start', ...inputs.stores.keys(), 'configuration', 'termination'],
+    close() {
+      stopSignal.stop();
+      status.close();
+      connected.close();
+    },
+  };
+}
+
+/**
+ * The health components (docs/endpoints.md): which are enabled, and how each starts. One more, `start`, keeps requests
+ * away from an instance whose ports are open before rules and stores are there.
+ */
+export function healthSignals(
+  { stores, rules$, rulesRead$, lifecycle$ }: HealthInputs,
+  { needsConfiguration, needsStoreConnection }: HealthSettings,
+): Observable<HealthStatus<string>> {
+  const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
+  const always$ = of(true);
+  const signals = new Map<string, Observable<boolean>>();
+  signals.set('start', eachTrueOnce([rulesRead$, ...stores.values()]));
+  for (const [name, connected$] of stores)
+    signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
+  signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
+  return healthStatus<string>(Object.fromEntries(signals));
+}

@@ -1,0 +1,113 @@
+import { tap, type Observable } from 'rxjs';
+import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import { hasRead, isError, type LoadResult } from '../../config/load-result';
+import type { Statistics } from '../../core/ports';
+import type { RuleProblem } from '../../core/rules/definition';
+import { dumpRules } from '../../core/rules/dump';
+import type { Rules } from '../../core/rules/rules';
+import type { Logger } from '../../platform/logger/logger';
+import type { OutageLog } from '../outage-log';
+import type { Actor } from './actor';
+
+/** The rules in force, and how their last load went. */
+export interface RulesActor extends Actor {
+  /** Emits every load, once it is in force or refused. */
+  readonly run$: Observable<LoadResult<Rules>>;
+  /** Undefined before the first good load. */
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Turns true with the first load that could read the rules, right or wrong. */
+  readonly isRead: Snapshot<boolean>;
+  /** Errors of the last load, with their places; empty when it was good. */
+  readonly problems: () => readonly RuleProblem[];
+}
+
+export interface RulesActorDeps {
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly logger: Logger;
+  readonly outages: OutageLog;
+}
+
+export interface RulesActorOptions {
+  /** FORCE_START_WITHOUT_INITIAL_CONFIG: nobody waits for the first load. */
+  readonly startsWithoutRules: boolean;
+}
+
+/** The name of their outage. */
+const RULES = 'rules';
+
+/** Puts every good load in force. A bad one is counted and logged, and the last good rules stay. */
+export function createRulesActor(
+  loads$: Observable<LoadResult<Rules>>,
+  { statistics, logger, outages }: RulesActorDeps,
+  { startsWithoutRules }: RulesActorOptions,
+): RulesActor {
+  const rules = createSnapshot<Rules | undefined>(undefined);
+  const isRead = createSnapshot(startsWithoutRules);
+  const stopSignal = createStopSignal();
+  let problems: readonly RuleProblem[] = [];
+
+  const take = (load: LoadResult<Rules>): void => {
+    for (const problem of load.problems) logProblem(logger, problem);
+    const durationMs = Math.round(load.durationMs);
+    const version = load.version === undefined ? {} : { version: load.version };
+    if (load.ok) {
+      statistics.count('ratelimit.service.config_load_success', 1);
+      problems = [];
+      rules.set(load.rules);
+      outages.worked(RULES);
+      const { domainCount: domains, ruleCount: descriptors } = load;
+      const { limitCount: limits } = load.rules;
+      logger.info('loaded the rules', { ...version, domains, descriptors, limits, durationMs });
+      logRules(logger, load.rules);
+    } else {
+      statistics.count('ratelimit.service.config_load_error', 1);
+      problems = load.problems.filter(isError);
+      const kept = rules.current === undefined ? 'there are none yet' : 'the last good ones stay';
+      const lines = {
+        level: 'error',
+        failing: `the rules were not loaded, ${kept}`,
+        ended: 'the rules are good again',
+      } as const;
+      outages.failed(RULES, lines, { ...version, durationMs });
+    }
+    if (hasRead(load) && !isRead.current) isRead.set(true);
+  };
+
+  return {
+    run$: loads$.pipe(tap(take), stopSignal.until()),
+    rules,
+    isRead,
+    problems: () => problems,
+    close() {
+      stopSignal.stop();
+      rules.close();
+      isRead.close();
+    },
+  };
+}
+
+/** Line 0 stands for the whole file, an empty file name for all files. */
+function logProblem(logger: Logger, problem: RuleProblem): void {
+  const { severity, file, line, column, message } = problem;
+  const fields = {
+    ...(file !== '' && { file }),
+    ...(line > 0 && { line, column }),
+    error: message,
+  };
+  if (severity === 'error') logger.error('a mistake in the rules', fields);
+  else logger.warn('a warning about the rules', fields);
+}
+
+/** Log lines about single rules in one load: a log is for people. */
+const MAX_LINES = 1_000;
+
+/** The loaded domains and descriptors, logged at start (docs/logging.md). */
+function logRules(logger: Logger, rules: Rules): void {
+  for (const domain of [...rules.domains.keys()].slice(0, MAX_LINES))
+    logger.info('loaded the domain', { domain });
+  if (rules.limitCount > MAX_LINES) {
+    logger.debug('too many limits for the log, /rlconfig on the debug port prints them');
+    return;
+  }
+  for (const limit of dumpRules(rules)) logger.debug('loaded the limit', { limit });
+}

@@ -1,0 +1,115 @@
+import { EMPTY, tap } from 'rxjs';
+import { type Snapshot } from '../../../streams';
+import type { Rules } from '../../core/rules/rules';
+import type { HttpLimits } from '../../platform/http-listener';
+import type { Logger } from '../../platform/logger/logger';
+import type { StatisticsSettings } from '../../settings/to-statistics';
+import { createPlainNaming } from '../../stats/naming';
+import type { Flush, PushOutput } from '../../stats/push-output';
+import type { Registry } from '../../stats/registry';
+import { createStatsLog } from '../../stats/stats-log';
+import { createStatsd } from '../../stats/statsd/create-statsd';
+import { createTaggedNaming } from '../../stats/tagged-naming';
+import { late } from '../late';
+import type { OutageLog } from '../outage-log';
+import { withEnd, type Actor } from './actor';
+
+/** How long the last flush may take when the service stops. */
+const LAST_FLUSH_MS = 1_000;
+
+/** A server that takes longer to take a flush is away. */
+const SEND_TIMEOUT_MS = 1_000;
+
+export interface StatisticsDeps {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Of the port that is scraped. */
+  readonly limits: HttpLimits;
+}
+
+export interface StatisticsActor extends Actor {
+  /** Settles after a last flush. */
+  readonly close: () => Promise<void>;
+}
+
+/** The output that the settings name, and the bound on the series of the registry. */
+export function createStatisticsActor(
+  settings: StatisticsSettings,
+  deps: StatisticsDeps,
+): StatisticsActor {
+  const { maxSeries } = settings;
+  deps.registry.limitSeries({
+    maxSeries,
+    onFull: () => {
+      const what = 'there is no room for more series of statistics, what comes now is summed in';
+      deps.logger.warn(`${what} series named overflow (STATS_MAX_SERIES)`, { maxSeries });
+    },
+  });
+  const output = chooseOutput(settings, deps);
+  const { run$, ended } = withEnd(output.run$);
+  return {
+    run$,
+    close() {
+      output.close();
+      return ended;
+    },
+  };
+}
+
+function chooseOutput(settings: StatisticsSettings, deps: StatisticsDeps): Actor {
+  const { output, flushIntervalMs, statsd, extraTags, mogrifiers } = settings;
+  const { registry } = deps;
+  const options = { flushIntervalMs, lastFlushWithinMs: LAST_FLUSH_MS };
+  const { isAsked, ...target } = statsd;
+  const server = { ...options, ...target, timeoutMs: SEND_TIMEOUT_MS };
+  const plain = createPlainNaming(extraTags);
+  switch (output) {
+    case 'statsd':
+      return reported(createStatsd(registry, { ...server, naming: plain }), deps, isAsked);
+    case 'tagged-statsd': {
+      const naming = createTaggedNaming({ rules: mogrifiers, extraTags });
+      return reported(createStatsd(registry, { ...server, naming }), deps, isAsked);
+    }
+    case 'stdout': {
+      const log = { registry, out: process.stdout, now: () => new Date(), naming: plain };
+      return reported(createStatsLog(log, options), deps, true);
+    }
+    case 'pull-metrics':
+      return late.scrapeSink().createScrapeSink(settings, deps);
+    case 'none':
+      return { run$: EMPTY, close: () => undefined };
+  }
+}
+
+/** The name of their outage. */
+const STATISTICS = 'statistics';
+
+/**
+ * The same output, its flushes reported as an outage while they fail. `isAsked` is false where no setting names the
+ * server: until it has taken something, its absence is normal.
+ */
+function reported(
+  output: PushOutput,
+  { outages, logger }: Pick<StatisticsDeps, 'outages' | 'logger'>,
+  isAsked: boolean,
+): Actor {
+  const lines = {
+    level: 'warn',
+    failing: `statistics cannot be written to ${output.target}, they are kept and sent later`,
+    ended: `statistics are written to ${output.target} again`,
+  } as const;
+  let isExpected = isAsked;
+  const report = ({ lines: written, error }: Flush): void => {
+    if (error !== undefined) {
+      const fields = { reason: error.message };
+      if (isExpected) outages.failed(STATISTICS, lines, fields);
+      else logger.debug(lines.failing, fields);
+    } else if (written > 0) {
+      isExpected = true;
+      outages.worked(STATISTICS);
+    }
+  };
+  return { run$: output.run$.pipe(tap(report)), close: output.close };
+}

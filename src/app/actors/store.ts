@@ -1,0 +1,220 @@
+import { map, merge, of, type Observable } from 'rxjs';
+import { healthStatus, turnWindow } from '../../../streams';
+import type { Clock, Counters, Random, Statistics } from '../../core/ports';
+import { toAddressText } from '../../counters/redis/address';
+import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
+import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import { createPerSecondSplit } from '../../counters/per-second/create-per-second-split';
+import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
+import type { ReadableCounters } from '../../counters/split';
+import type { Logger } from '../../platform/logger/logger';
+import type { MemstoreSettings } from '../../settings/memstore';
+import type { Settings } from '../../settings/settings';
+import type { StoreSettings } from '../../settings/store';
+import { withCircuitBreaker } from '../../counters/circuit-breaker/with-circuit-breaker';
+import { withPipelineWindow } from '../../counters/with-pipeline-window';
+import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
+import { late } from '../late';
+import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
+import { createOutageLog, type OutageLog } from '../outage-log';
+import { restOfWindowMs } from '../to-options';
+import type { Actor } from './actor';
+
+/** A counter store, and whether it is connected. It ends with `counters.close()`. */
+export interface CounterStore extends Pick<Actor, 'run$'> {
+  readonly counters: Counters;
+  readonly connected$: Observable<boolean>;
+  /** The same of each store that there is, by its name in the health check. */
+  readonly connections: StoreConnections;
+  /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
+  readonly whyAway: () => string | undefined;
+  /** One line for the start: where counters live. */
+  readonly description: string;
+}
+
+export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
+
+export interface CounterStoreDeps {
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly statistics: Statistics;
+  readonly logger: Logger;
+}
+
+/** Component names in the health check. */
+const STORE = 'store';
+const PER_SECOND_STORE = 'per-second store';
+
+const STATISTICS_PREFIX = 'ratelimit.redis_pool';
+const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
+const MEMCACHED_PREFIX = 'ratelimit.memcache';
+
+/** As in envoyproxy/ratelimit; there is no setting for it. */
+const MEMCACHED_TIMEOUT_MS = 500;
+
+/**
+ * The store that the settings name, with a circuit breaker and the local cache before it. Its `run$` errors only when the
+ * store gave up for good (KVSTORE_STARTUP_MAX_ELAPSED_TIME).
+ */
+export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
+  const outages = createOutageLog(deps);
+  const store = chooseStore(settings, { ...deps, outages });
+  const counters = withLocalCache(store.counters, settings, deps);
+  const close = () => counters.close().finally(outages.close);
+  // The log first: nothing that happens to the store is missed.
+  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$) };
+}
+
+interface StoreDeps extends CounterStoreDeps {
+  readonly outages: OutageLog;
+}
+
+/** Two of them when limits per second have their own. */
+function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
+  const { store, perSecondStore, memstore, memory } = settings;
+  if (memstore !== undefined) return memcachedStore(memstore, deps);
+  if (store === undefined) {
+    const counters = createMemoryCounters(deps, memory);
+    return { counters, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+  }
+  const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
+  if (perSecondStore === undefined) return others;
+  const perSecond = redisStore(perSecondStore, PER_SECOND_PREFIX, settings, deps);
+  return split(others, perSecond, deps.logger);
+}
+
+/** Of counters in memory. */
+const ALWAYS_THERE = {
+  connected$: of(true),
+  connections: new Map<string, Observable<boolean>>(),
+  whyAway: () => undefined,
+};
+
+/** What a single store runs and shows of its connection. */
+function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) {
+  return { connected$, run$, connections: new Map([[STORE, connected$]]) };
+}
+
+interface ReadableStore extends CounterStore {
+  readonly counters: ReadableCounters;
+}
+
+function redisStore(
+  store: StoreSettings,
+  prefix: string,
+  settings: Settings,
+  deps: StoreDeps,
+): ReadableStore {
+  const { createRedisCounters } = late.redis();
+  const last = createLastFailure();
+  const onEvent = (event: RedisEvent): void => {
+    last.note(event);
+    logRedisEvent(deps.logger, deps.outages, event);
+  };
+  const options = toRedisOptions(store, prefix);
+  // A cluster has a breaker for each node: the others are asked while one hangs.
+  const isCluster = store.address.kind === 'cluster';
+  const breakers = createBreakers(prefix, deps);
+  const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
+  const counters = createRedisCounters(
+    { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
+    options,
+  );
+  const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
+  const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
+  const windowMs = restOfWindowMs(store, settings);
+  const gathered =
+    windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
+  const guarded = {
+    ...closeWith(
+      isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
+      breakers,
+    ),
+    read: (keys: readonly string[]) => counters.read(keys),
+  };
+  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
+}
+
+function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
+  const { createMemcachedCounters } = late.memcached();
+  const last = createLastFailure();
+  const onEvent = (event: MemcachedEvent): void => {
+    last.note(event);
+    logMemcachedEvent(deps.logger, deps.outages, event);
+  };
+  const options = { ...memstore, timeoutMs: MEMCACHED_TIMEOUT_MS };
+  const counters = createMemcachedCounters({ ...deps, onEvent }, options);
+  const description = `memcached at ${toNodesText(memstore.nodes)}`;
+  const breakers = createBreakers(MEMCACHED_PREFIX, deps);
+  const guarded = closeWith(
+    withCircuitBreaker(counters, breakers.breakerOf(description)),
+    breakers,
+  );
+  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
+}
+
+const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
+
+/** Remembers the last server that was lost or could not be reached, until it is connected. */
+function createLastFailure() {
+  let last: { readonly store: string; readonly reason: string } | undefined;
+  return {
+    note(event: RedisEvent | MemcachedEvent): void {
+      const { kind, store } = event;
+      if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
+      else if (kind === 'connected' && store === last?.store) last = undefined;
+    },
+    whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
+  };
+}
+
+function toNodesText(nodes: NodeList): string {
+  return nodes.kind === 'srv' ? nodes.record : nodes.addresses.map(toNodeText).join(',');
+}
+
+/** Connected while both are: each has counters that the other has not. */
+function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger): CounterStore {
+  const connections: StoreConnections = new Map([
+    [STORE, others.connected$],
+    [PER_SECOND_STORE, perSecond.connected$],
+  ]);
+  const status$ = healthStatus(Object.fromEntries(connections));
+  return {
+    counters: createPerSecondSplit({
+      perSecond: perSecond.counters,
+      others: others.counters,
+      onNotAtomic() {
+        logger.warn(
+          'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic for requests with counters in both stores: they are read before they are added to',
+        );
+      },
+    }),
+    connected$: status$.pipe(map(({ serving }) => serving)),
+    connections,
+    run$: merge(others.run$, perSecond.run$),
+    whyAway: () => others.whyAway() ?? perSecond.whyAway(),
+    description: `${others.description}, limits per second in ${perSecond.description}`,
+  };
+}
+
+function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCountersOptions {
+  const { startup } = store;
+  return {
+    address: store.address,
+    database: store.database,
+    auth: store.auth,
+    tls: store.tls,
+    sentinelAuth: store.sentinelAuth,
+    // As in envoyproxy/ratelimit, KVSTORE_TLS is for sentinels too.
+    sentinelTls: store.tls,
+    timeoutMs: store.timeoutMs,
+    scripts: store.scripts,
+    startupInitialMs: startup.initialIntervalMs,
+    startupMaxMs: startup.maxIntervalMs,
+    startupMaxElapsedMs: startup.maxElapsedMs,
+    pool: store.pool,
+    clusterParallelism: store.clusterPipelineParallelism,
+    statisticsPrefix,
+  };
+}

@@ -1,0 +1,119 @@
+import type { MemcachedEvent } from '../counters/memcached/options';
+import type { RedisEvent } from '../counters/redis/options';
+import type { Logger } from '../platform/logger/logger';
+import type { OutageLog } from './outage-log';
+
+type ToText = (store: string) => string;
+
+/** An event that is logged whenever it occurs, and the outages that it ends. */
+interface Notice {
+  readonly level: 'info' | 'warn';
+  readonly text: ToText;
+  readonly ends?: readonly string[];
+}
+
+/** An event of something that fails again and again. */
+interface Failing {
+  readonly outage: string;
+  readonly failing: ToText;
+  readonly ended: ToText;
+}
+
+const connection = (failing: ToText, ended: ToText) => ({ outage: 'connection', failing, ended });
+
+const redisIsBack: ToText = (store) => `the store at ${store} is back`;
+
+const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Failing>> = {
+  connected: {
+    level: 'info',
+    text: (store) => `connected to the store at ${store}`,
+    ends: ['connection'],
+  },
+  disconnected: connection((store) => `lost the store at ${store}, connecting again`, redisIsBack),
+  unreachable: connection(
+    (store) => `cannot reach the store at ${store}, connecting again`,
+    redisIsBack,
+  ),
+  'pool-not-grown': {
+    level: 'warn',
+    text: (store) => `cannot open another connection to the store at ${store}`,
+  },
+  'scripts-refused': {
+    level: 'warn',
+    text: (store) => `the store at ${store} takes no scripts, using plain commands`,
+  },
+  'hold-back-not-atomic': {
+    level: 'warn',
+    text: (store) => `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic at ${store}`,
+  },
+  'master-changed': { level: 'warn', text: (store) => `the sentinels name the ${store}` },
+  'sentinel-failed': {
+    level: 'warn',
+    text: (store) => `the sentinel ${store} does not name the master`,
+  },
+  'slots-changed': { level: 'info', text: (store) => `the slots of ${store} are placed` },
+  'slots-unknown': {
+    level: 'warn',
+    text: (store) => `no node of ${store} says how slots are placed, asking again`,
+  },
+};
+
+const memcachedIsBack: ToText = (store) => `memcached at ${store} is back`;
+
+const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Failing>> = {
+  connected: {
+    level: 'info',
+    text: (store) => `connected to memcached at ${store}`,
+    ends: ['connection', 'additions'],
+  },
+  disconnected: connection(
+    (store) => `lost memcached at ${store}, connecting again`,
+    memcachedIsBack,
+  ),
+  unreachable: connection(
+    (store) => `cannot reach memcached at ${store}, trying again`,
+    memcachedIsBack,
+  ),
+  nodes: {
+    level: 'info',
+    text: (store) => `the memcached nodes of ${store} have changed`,
+    ends: ['nodes'],
+  },
+  unresolved: {
+    outage: 'nodes',
+    failing: (store) => `cannot resolve the memcached nodes of ${store}, trying again`,
+    ended: (store) => `the memcached nodes of ${store} are resolved again`,
+  },
+  'not-added': {
+    outage: 'additions',
+    failing: (store) => `hits were answered and could not be added at memcached ${store}`,
+    ended: (store) => `hits are added at memcached ${store} again`,
+  },
+};
+
+/** Logs the events of a Redis store; `store` is its address, reasons hold no credential. */
+export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
+  const { kind, ...about } = event;
+  logEvent(REDIS[kind], logger, outages, about);
+}
+
+/** Logs the events of memcached nodes; `store` is a node's address or the SRV record. */
+export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: MemcachedEvent): void {
+  const { kind, ...about } = event;
+  logEvent(MEMCACHED[kind], logger, outages, about);
+}
+
+function logEvent(
+  entry: Notice | Failing,
+  logger: Logger,
+  outages: OutageLog,
+  { store, ...fields }: { readonly store: string },
+): void {
+  if ('outage' in entry) {
+    const [failing, ended] = [entry.failing(store), entry.ended(store)];
+    outages.failed(`${entry.outage} ${store}`, { level: 'warn', failing, ended }, fields);
+    return;
+  }
+  for (const outage of entry.ends ?? []) outages.worked(`${outage} ${store}`);
+  logger[entry.level](entry.text(store), fields);
+}

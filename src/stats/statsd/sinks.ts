@@ -1,0 +1,130 @@
+import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { connect, type Socket } from 'node:net';
+import type { Sink } from '../push-output';
+import { type CallContext, socketCall, type Start } from './socket-call';
+
+/** Where StatsD listens. */
+export interface StatsdTarget {
+  readonly host: string;
+  readonly port: number;
+  /** Longest wait for a connection (TCP), and for one datagram to be taken (UDP). */
+  readonly timeoutMs: number;
+  /** Longest wait for one write to be taken (TCP), in milliseconds; 60,000 unless told otherwise. */
+  readonly stuckMs?: number;
+}
+
+/** As in messages: `tcp://localhost:8125`. */
+export function nameOf(protocol: 'tcp' | 'udp', { host, port }: StatsdTarget): string {
+  const authority = host.includes(':') ? `[${host}]` : host;
+  return `${protocol}://${authority}:${port.toString()}`;
+}
+
+/** One write: the most that is held for a server that does not read. */
+const MAX_WRITE_BYTES = 16 * 1024;
+
+/**
+ * A server that stops reading and goes on is waited for, since a connection that is given up leaves
+ * unknown what of its last write was read. One that stays away without a word costs a write this long.
+ */
+const STUCK_MS = 60_000;
+
+/**
+ * One connection, opened by the first write and again after a failure. Lines count as sent when the
+ * system has taken them: StatsD does not confirm.
+ */
+export function createTcpSink(target: StatsdTarget): Sink {
+  const { host, port, timeoutMs, stuckMs = STUCK_MS } = target;
+  let open: Socket | undefined;
+
+  const openSocket = async (signal: AbortSignal): Promise<Socket> => {
+    const socket = connect({ host, port, keepAlive: true });
+    // What the server says is of no interest; its end is, and an error between two flushes is one too.
+    socket.resume();
+    socket.on('error', () => undefined);
+    await callOrDestroy({ socket, signal, timeoutMs }, (done) => {
+      socket.once('connect', done);
+    });
+    return socket;
+  };
+
+  return {
+    name: nameOf('tcp', target),
+    maxBytes: MAX_WRITE_BYTES,
+    async send(lines, signal) {
+      if (open?.writable !== true) open = await openSocket(signal);
+      const socket = open;
+      await callOrDestroy({ socket, signal, timeoutMs: stuckMs }, (done) => {
+        socket.write(`${lines}\n`, done);
+      });
+    },
+    endFlush: () => undefined,
+    close() {
+      open?.destroySoon();
+    },
+  };
+}
+
+async function callOrDestroy(
+  context: CallContext & { readonly socket: Socket },
+  start: Start,
+): Promise<void> {
+  try {
+    await socketCall(context, start);
+  } catch (error) {
+    context.socket.destroy();
+    throw error;
+  }
+}
+
+/** What fits into one packet of Ethernet, with the headers of IPv6. */
+const MAX_DATAGRAM_BYTES = 1432;
+
+/**
+ * One socket for each flush, so that a name that points elsewhere is noticed. A datagram counts as
+ * sent when a turn later no refusal came back; beyond this machine nobody can tell.
+ */
+export function createUdpSink(target: StatsdTarget): Sink {
+  const { host, port, timeoutMs } = target;
+  let open: DatagramSocket | undefined;
+
+  const endFlush = () => {
+    open?.close();
+    open = undefined;
+  };
+
+  const openSocket = async (signal: AbortSignal): Promise<DatagramSocket> => {
+    const { address, family } = await firstAddress(host);
+    const socket = createSocket(family === 6 ? 'udp6' : 'udp4');
+    open = socket;
+    socket.on('error', () => undefined);
+    await socketCall({ socket, signal, timeoutMs }, (done) => {
+      socket.connect(port, address, done);
+    });
+    return socket;
+  };
+
+  return {
+    name: nameOf('udp', target),
+    maxBytes: MAX_DATAGRAM_BYTES,
+    async send(lines, signal) {
+      const socket = open ?? (await openSocket(signal));
+      await socketCall({ socket, signal, timeoutMs }, (done) => {
+        socket.send(lines, (error) => {
+          if (error) done(error);
+          else setImmediate(done);
+        });
+      });
+    },
+    endFlush,
+    close: endFlush,
+  };
+}
+
+/** IPv4 first, where StatsD usually listens: a datagram cannot try both. */
+async function firstAddress(host: string) {
+  const addresses = await lookup(host, { all: true });
+  const first = addresses.find(({ family }) => family === 4) ?? addresses[0];
+  if (first === undefined) throw new Error(`${host} has no address`);
+  return first;
+}

@@ -1,0 +1,71 @@
+import type { Pattern } from '../platform/pattern';
+import { cleanTags, TAG_START, type Naming, type Tags } from './naming';
+import { rememberByName } from './remember-by-name';
+
+/** Turns the names that a pattern finds into another name with tags. */
+export interface NameRule {
+  readonly pattern: Pattern;
+  /** `$0`, `$1`… stand for groups of the pattern. */
+  readonly metricName: string;
+  /** Values may hold `$0`, `$1`… too. */
+  readonly tags: Tags;
+}
+
+export interface TaggedNamingOptions {
+  /** In the order in which they are tried; the first that finds something decides. */
+  readonly rules: readonly NameRule[];
+  readonly extraTags: Tags;
+}
+
+const GROUP = /\$(\d+)/g;
+const UNSAFE_IN_NAME = /[:|\p{Cc}\p{Zl}\p{Zp}]/gu;
+/** A comma would start another tag; a colon in a value is one of its characters. */
+const UNSAFE_IN_TAG = /[,|\p{Cc}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Names with tags as DogStatsD writes them: `name:1|c|#k1:v1,k2:v2`. Tags that stand in a name (`add.__code=success`)
+ * leave it before the rules see it, as in the reference.
+ */
+export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): Naming {
+  const extra = cleanTags(extraTags).map(([name, value]) => `${name}:${clean(value)}`);
+  const unchanged = suffixOf(extra);
+
+  const naming: Naming = (statistic) => {
+    const [name, own] = separateTags(statistic);
+    for (const { pattern, metricName, tags } of rules) {
+      const groups = pattern(name);
+      if (groups === undefined) continue;
+      const more = Object.entries(tags).map(
+        ([tag, value]) => `${clean(tag)}:${clean(fill(value, groups))}`,
+      );
+      return {
+        name: fill(metricName, groups).replace(UNSAFE_IN_NAME, '_'),
+        suffix: suffixOf([...extra, ...own, ...more]),
+      };
+    }
+    return { name, suffix: own.length === 0 ? unchanged : suffixOf([...extra, ...own]) };
+  };
+  return rules.length === 0 ? naming : rememberByName(naming);
+}
+
+/** A name without its tags, and these. What a caller put into a name holds no `=` there, and is no tag. */
+function separateTags(name: string): readonly [name: string, tags: readonly string[]] {
+  const start = name.indexOf(TAG_START);
+  if (start < 0) return [name, []];
+  const tags = name.slice(start + TAG_START.length).split(TAG_START);
+  if (!tags.every((tag) => tag.includes('='))) return [name, []];
+  return [name.slice(0, start), tags.map((tag) => clean(tag.replace('=', ':')))];
+}
+
+/** A group that took no part is empty; one that the pattern does not have stays as written. */
+function fill(template: string, groups: readonly string[]): string {
+  return template.replace(GROUP, (written, group: string) => groups[Number(group)] ?? written);
+}
+
+function clean(text: string): string {
+  return text.replace(UNSAFE_IN_TAG, '_');
+}
+
+function suffixOf(tags: readonly string[]): string {
+  return tags.length === 0 ? '' : `|#${tags.join(',')}`;
+}
