@@ -15,6 +15,7 @@ export {
 } from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
+export { keepRefreshed, type KeepRefreshed } from './pipelines/keep-refreshed';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
 export { reloadOnChange, type ReloadOptions } from './pipelines/reload-on-change';
@@ -33,4 +34,5 @@ export { inSlices } from './sources/in-slices';
 export { turnWindow } from './sources/turn-window';
 export { createOutages } from './state/outages';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
+export { createStreamGroup, type StreamGroup } from './state/stream-group';
 export { createStopSignal, type StopSignal } from './state/stop-signal';

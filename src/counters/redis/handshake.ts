@@ -5,7 +5,7 @@ import { type Script } from './lua';
 import { isLackOfScripts, isWrongServer } from './store-errors';
 
 /** What a connection turned out to be able to do. */
-export interface Abilities {
+export interface Capabilities {
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
 }
@@ -32,7 +32,7 @@ export class ClosedOnScript extends Error {
 export async function shakeHands(
   client: Redis,
   { auth, database, script, mustBeMaster }: HandshakeOptions,
-): Promise<Abilities> {
+): Promise<Capabilities> {
   if (auth !== undefined) await authenticate(client, auth);
   if (database !== 0) await selectDatabase(client, database);
   await ping(client);

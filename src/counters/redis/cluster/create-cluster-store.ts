@@ -2,18 +2,18 @@ import { merge } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
 import { type CounterBatch, type CounterReply } from '../../../core/ports';
 import { addSplit, type SplitOptions } from '../../split';
-import { toAddressText, type RedisStoreAddress } from '../address';
-import { createFleet } from '../fleet';
+import { toAddressText, type RedisStoreAddress } from '../options';
+import { createNodeSet } from '../nodes';
 import { type RedisCountersOptions } from '../options';
 import { type PoolDeps } from '../pool';
-import { type RedisStore } from '../redis-store';
+import { type RedisCounters } from '../options';
 import { refuseIfNothing } from '../split-batch';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
-import { addFollowing } from './follow';
-import { createMembers, type Member } from './members';
-import { readFollowing } from './read-following';
-import { slotOf } from './slot';
-import { createWatch } from './watch';
+import { addFollowing } from './follow-redirects';
+import { createClusterNodes, type ClusterNode } from './cluster-nodes';
+import { readFollowing } from './follow-redirects';
+import { slotOf } from './slots';
+import { createWatch } from './topology-refresh';
 
 /** A share that starts later than this after its batch has less than the whole time-out left. */
 const LATE_MS = 5;
@@ -26,7 +26,7 @@ export function createClusterStore(
   deps: PoolDeps,
   options: RedisCountersOptions,
   address: RedisStoreAddress & { readonly kind: 'cluster' },
-): RedisStore {
+): RedisCounters {
   const { monotonicMs, onEvent } = deps;
   const { timeoutMs, clusterParallelism = 0 } = options;
   const store = toAddressText(address);
@@ -35,7 +35,7 @@ export function createClusterStore(
   let isClosed = false;
 
   const publish = (): void => {
-    const isReady = fleet.isConnected && members.isKnown;
+    const isReady = nodes.isConnected && members.isKnown;
     if (isReady !== connected.current) connected.set(isReady);
   };
   const onChange = (): void => {
@@ -43,13 +43,13 @@ export function createClusterStore(
     publish();
   };
   const reason = (): string => (isClosed ? CLOSED : watch.reason);
-  const fleet = createFleet(
+  const nodes = createNodeSet(
     { ...deps, store, reason, onChange },
     { ...options, isClusterNode: true },
   );
-  const members = createMembers(fleet, deps);
+  const members = createClusterNodes(nodes, deps);
   const watch = createWatch(
-    { monotonicMs, onEvent, fleet, members, onPlaced: publish },
+    { monotonicMs, onEvent, nodes, members, onPlaced: publish },
     { store, seeds: address.nodes, answerMs: timeoutMs },
   );
 
@@ -68,7 +68,7 @@ export function createClusterStore(
   };
 
   /** How the shares of one batch are sent: all of them within one time-out. */
-  const splitOptions = (): SplitOptions<Member | undefined> => {
+  const splitOptions = (): SplitOptions<ClusterNode | undefined> => {
     const startedMs = monotonicMs();
     const deadlineMs = startedMs + timeoutMs;
     return {
@@ -90,7 +90,7 @@ export function createClusterStore(
 
   return {
     connected$: connected.changes$,
-    run$: merge(fleet.run$, watch.run$),
+    run$: merge(nodes.run$, watch.run$),
     async add(batch: CounterBatch): Promise<CounterReply> {
       if (isClosed || !members.isKnown) throw toUnavailableError(store, reason());
       if (batch.increments.length === 0) return { after: [], held: undefined, failures: undefined };
@@ -98,7 +98,7 @@ export function createClusterStore(
       return refuseIfNothing(await addSplit(batch, partOf, splitOptions()));
     },
     async read(keys) {
-      const shares = new Map<Member, string[]>();
+      const shares = new Map<ClusterNode, string[]>();
       for (const key of keys) {
         const member = members.owner(slotOf(key));
         if (member === undefined) continue;
@@ -117,7 +117,7 @@ export function createClusterStore(
     async close() {
       isClosed = true;
       watch.close();
-      await fleet.close();
+      await nodes.close();
       connected.close();
     },
   };

@@ -1,5 +1,5 @@
 import { type StoreError } from '../../../core/errors';
-import { type HostAndPort } from '../address';
+import { type HostAndPort } from '../options';
 import { AnswerError } from '../store-errors';
 
 /** Where an increment has to go that a node did not apply. */
@@ -9,7 +9,7 @@ export type Redirect =
   /** Its slot is on the way to another node, which takes it when it is asked to. */
   | { readonly kind: 'ask'; readonly to: HostAndPort }
   /** To the same node once more, by a plain command: a script only says that the key is not there. */
-  | { readonly kind: 'plainly' };
+  | { readonly kind: 'withoutScripts' };
 
 const ELSEWHERE =
   /non local key|hash to the same slot|CROSSSLOT|undeclared key|cluster is down|^TRYAGAIN/i;
@@ -19,7 +19,7 @@ export function toRedirect(error: StoreError, askedHost: string): Redirect | und
   if (!(error instanceof AnswerError)) return undefined;
   const { answer } = error;
   const [, kind, host = '', port = ''] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(answer) ?? [];
-  if (kind === undefined) return ELSEWHERE.test(answer) ? { kind: 'plainly' } : undefined;
+  if (kind === undefined) return ELSEWHERE.test(answer) ? { kind: 'withoutScripts' } : undefined;
   const to = { host: host === '' ? askedHost : host, port: Number(port) };
   return { kind: kind === 'ASK' ? 'ask' : 'moved', to };
 }

@@ -1,11 +1,11 @@
 import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
-import { type HostAndPort } from '../address';
-import { type Fleet } from '../fleet';
+import { type HostAndPort } from '../options';
+import { type NodeSet } from '../node-set';
 import { type RedisCountersDeps } from '../options';
 import { toReason } from '../../../platform/errors';
-import { type Members } from './members';
-import { readSlotMap, type SlotMap } from './slot-map';
+import { type ClusterNodes } from './cluster-nodes';
+import { readSlotMap, type SlotMap } from './slots';
 
 /** Keeps what is known of a cluster's slots up to date. */
 export interface Watch {
@@ -19,8 +19,8 @@ export interface Watch {
 
 export interface WatchDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
   readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
-  readonly fleet: Fleet;
-  readonly members: Members;
+  readonly fleet: NodeSet;
+  readonly members: ClusterNodes;
   /** Slots have been placed. */
   readonly onPlaced: () => void;
 }
@@ -54,15 +54,15 @@ export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
 
   /** The first trusted answer of the nodes that are connected, each time beginning with another. */
   const ask = async (): Promise<SlotMap | undefined> => {
-    const nodes = fleet.nodes.filter(({ anyLink }) => anyLink !== undefined);
+    const nodes = fleet.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
     turn += 1;
     askedMs = nodes.length === 0 ? -Infinity : monotonicMs();
     let doubtful: SlotMap | undefined;
     for (let at = 0; at < nodes.length; at += 1) {
-      const { anyLink, store: name } = nodes[(turn + at) % nodes.length] ?? {};
-      if (anyLink === undefined || name === undefined) continue;
+      const { anyConnection, store: name } = nodes[(turn + at) % nodes.length] ?? {};
+      if (anyConnection === undefined || name === undefined) continue;
       try {
-        const map = await readSlotMap(anyLink, hostOf(name), answerMs);
+        const map = await readSlotMap(anyConnection, hostOf(name), answerMs);
         if (map.isTrusted) return map;
         doubtful ??= map;
       } catch (error) {
@@ -95,7 +95,7 @@ export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
     return isWanted || sinceMs >= ASK_EVERY_MS || !members.isComplete();
   };
   const tellOff = (): void => {
-    const isEarly = !members.isKnown && fleet.nodes.every(({ anyLink }) => anyLink === undefined);
+    const isEarly = !members.isKnown && fleet.nodes.every(({ anyConnection }) => anyConnection === undefined);
     if (isToldOff || isEarly) return;
     isToldOff = true;
     onEvent?.({ kind: 'slots-unknown', store, reason });

@@ -1,26 +1,26 @@
-import { type HostAndPort } from '../address';
-import { type Fleet } from '../fleet';
-import { type Node } from '../node';
+import { type HostAndPort } from '../options';
+import { type NodeSet } from '../nodes';
+import { type RedisNode } from '../node';
 import { type NodeGuard, type RedisCountersDeps } from '../options';
-import { type SlotRange } from './slot-map';
-import { SLOTS } from './slot';
+import { type SlotRange } from './slots';
+import { SLOTS } from './slots';
 
 /** One node of a cluster. */
-export interface Member {
+export interface ClusterNode {
   readonly host: string;
-  readonly node: Node;
+  readonly node: RedisNode;
   /** As those of the node, behind its guard. */
-  readonly add: Node['add'];
-  readonly read: Node['read'];
+  readonly add: RedisNode['add'];
+  readonly read: RedisNode['read'];
 }
 
 /** Who owns which slot, and those that have been heard of besides. */
-export interface Members {
+export interface ClusterNodes {
   /** Slots have owners that are known. */
   readonly isKnown: boolean;
-  owner(slot: number): Member | undefined;
+  owner(slot: number): ClusterNode | undefined;
   /** A node that an answer has named; it stays for a while, also when it owns nothing. */
-  readonly guest: (place: HostAndPort) => Member;
+  readonly guest: (place: HostAndPort) => ClusterNode;
   /** Takes over how slots are placed; answers the owners when that is news. */
   place(ranges: readonly SlotRange[]): readonly string[] | undefined;
   /** All owners are connected. */
@@ -32,23 +32,23 @@ const UNGUARDED: NodeGuard = (ask) => ask();
 /** A node without slots is kept for this long after an answer has named it. */
 const GUEST_MS = 10_000;
 
-export function createMembers(
-  fleet: Pick<Fleet, 'node' | 'keepOnly'>,
+export function createClusterNodes(
+  nodes: Pick<NodeSet, 'node' | 'keepOnly'>,
   { monotonicMs, guardNode }: Pick<RedisCountersDeps, 'monotonicMs' | 'guardNode'>,
-): Members {
-  const owners = new Array<Member | undefined>(SLOTS).fill(undefined);
-  const guests = new Map<Node, number>();
-  const known = new Map<Node, Member>();
+): ClusterNodes {
+  const owners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
+  const guests = new Map<RedisNode, number>();
+  const known = new Map<RedisNode, ClusterNode>();
   let placement = '';
-  let holders = new Set<Node>();
+  let holders = new Set<RedisNode>();
 
-  const member = ({ host, port }: HostAndPort): Member => {
-    const node = fleet.node({ kind: 'tcp', host, port });
+  const member = ({ host, port }: HostAndPort): ClusterNode => {
+    const node = nodes.node({ kind: 'tcp', host, port });
     const found = known.get(node) ?? guarded(host, node);
     known.set(node, found);
     return found;
   };
-  const guarded = (host: string, node: Node): Member => {
+  const guarded = (host: string, node: RedisNode): ClusterNode => {
     const guard = guardNode?.(node.store) ?? UNGUARDED;
     return {
       host,
@@ -62,7 +62,7 @@ export function createMembers(
     for (const [node, sinceMs] of guests) if (sinceMs < oldest) guests.delete(node);
     const kept = new Set([...holders, ...guests.keys()]);
     for (const node of known.keys()) if (!kept.has(node)) known.delete(node);
-    fleet.keepOnly(kept);
+    nodes.keepOnly(kept);
   };
 
   return {
@@ -89,7 +89,7 @@ export function createMembers(
       return placement === before ? undefined : [...holders].map(({ store }) => store);
     },
     isComplete() {
-      for (const { anyLink } of holders) if (anyLink === undefined) return false;
+      for (const { anyConnection } of holders) if (anyConnection === undefined) return false;
       return true;
     },
   };

@@ -1,14 +1,14 @@
 import { StoreError } from '../../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
 import { fail, type ReplyDraft } from '../../reply-draft';
-import { type HostAndPort } from '../address';
+import { type HostAndPort } from '../options';
 import { type NodeCall } from '../node';
 import { failedReply } from '../split-batch';
 import { isClusterDoubtful, toRedirect, type Redirect } from './redirect';
-import { type Member } from './members';
+import { type ClusterNode } from './cluster-nodes';
 
 export interface FollowDeps {
-  readonly memberAt: (place: HostAndPort) => Member;
+  readonly memberAt: (place: HostAndPort) => ClusterNode;
   /** What is known of the slots is out of date. */
   readonly onStale: () => void;
   readonly monotonicMs: () => number;
@@ -17,8 +17,8 @@ export interface FollowDeps {
 /** Steps that an increment may take until it is where it belongs; more means that nodes disagree. */
 const MAX_STEPS = 5;
 
-interface Errand {
-  readonly member: Member;
+interface RedirectedBatch {
+  readonly member: ClusterNode;
   readonly asking: boolean;
   readonly places: number[];
 }
@@ -29,7 +29,7 @@ interface Errand {
  */
 export async function addFollowing(
   { memberAt, onStale, monotonicMs }: FollowDeps,
-  member: Member,
+  member: ClusterNode,
   batch: CounterBatch,
   deadlineMs: number,
   how?: NodeCall,
@@ -42,7 +42,7 @@ export async function addFollowing(
     held: reply.held === undefined ? undefined : [...reply.held],
     failures: new Map(reply.failures),
   };
-  const askedAt = new Map<number, Member>();
+  const askedAt = new Map<number, ClusterNode>();
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
     const errands = planErrands(draft, (place) => askedAt.get(place) ?? member, memberAt, step);
     if (isAnyDoubtful(draft) || errands.length > 0) onStale();
@@ -60,24 +60,24 @@ export async function addFollowing(
 
 function planErrands(
   { failures = new Map<number, StoreError>() }: ReplyDraft,
-  askedAt: (place: number) => Member,
-  memberAt: (place: HostAndPort) => Member,
+  askedAt: (place: number) => ClusterNode,
+  memberAt: (place: HostAndPort) => ClusterNode,
   step: number,
-): readonly Errand[] {
-  const errands = new Map<string, Errand>();
+): readonly RedirectedBatch[] {
+  const errands = new Map<string, RedirectedBatch>();
   for (const [place, error] of failures) {
     const asked = askedAt(place);
     const redirect = toRedirect(error, asked.host);
-    if (redirect === undefined || (redirect.kind === 'plainly' && step > 1)) continue;
-    const member = redirect.kind === 'plainly' ? asked : memberAt(redirect.to);
+    if (redirect === undefined || (redirect.kind === 'withoutScripts' && step > 1)) continue;
+    const member = redirect.kind === 'withoutScripts' ? asked : memberAt(redirect.to);
     addTo(errands, member, redirect, place);
   }
   return [...errands.values()];
 }
 
 function addTo(
-  errands: Map<string, Errand>,
-  member: Member,
+  errands: Map<string, RedirectedBatch>,
+  member: ClusterNode,
   { kind }: Redirect,
   place: number,
 ): void {
@@ -88,7 +88,7 @@ function addTo(
 }
 
 async function runErrand(
-  { member, asking, places }: Errand,
+  { member, asking, places }: RedirectedBatch,
   { increments, nowSeconds }: CounterBatch,
   draft: ReplyDraft,
   deadlineMs: number,
@@ -98,7 +98,7 @@ async function runErrand(
     runEnds: undefined,
     nowSeconds,
   };
-  const how = { plainly: true, asking, deadlineMs };
+  const how = { withoutScripts: true, asking, deadlineMs };
   const { after, failures } = await addSettled(member, asked, how);
   places.forEach((place, at) => {
     const failure = failures?.get(at);
@@ -112,7 +112,7 @@ async function runErrand(
 }
 
 async function addSettled(
-  member: Member,
+  member: ClusterNode,
   batch: CounterBatch,
   how?: NodeCall,
 ): Promise<CounterReply> {
@@ -127,4 +127,26 @@ async function addSettled(
 function isAnyDoubtful({ failures }: ReplyDraft): boolean {
   for (const error of failures?.values() ?? []) if (isClusterDoubtful(error)) return true;
   return false;
+}
+
+/** Reads counters of a node; keys of slots that are elsewhere are read there. Rejects with a StoreError. */
+export async function readFollowing(
+  memberAt: (place: HostAndPort) => ClusterNode,
+  member: ClusterNode,
+  keys: readonly string[],
+  deadlineMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const { counts, failures } = await member.read(keys, { deadlineMs });
+  if (failures.size === 0) return counts;
+  const found = new Map(counts);
+  await Promise.all(
+    [...failures].map(async ([key, error]) => {
+      const redirect = toRedirect(error, member.host);
+      if (redirect === undefined || redirect.kind === 'withoutScripts') return;
+      const how = { deadlineMs, asking: redirect.kind === 'ask' };
+      const there: ReadCounts = await memberAt(redirect.to).read([key], how);
+      for (const [name, count] of there.counts) found.set(name, count);
+    }),
+  );
+  return found;
 }

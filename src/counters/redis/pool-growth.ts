@@ -1,49 +1,49 @@
 import { toReason } from '../../platform/errors';
-import { type Link } from './link';
+import { type RedisConnection } from './connection';
 
 /** Opens connections beside the main one when they are needed. */
-export interface Growth {
+export interface PoolGrowth {
   /** Another connection of the pool, unless it is complete. */
   grow(): void;
   /** One beyond the pool's size, which ends when nothing waits for it. */
   overflow(): void;
   /** A batch of this connection has ended. */
-  released(link: Link): void;
+  released(connection: RedisConnection): void;
 }
 
-export interface GrowthDeps {
+export interface PoolGrowthDeps {
   readonly monotonicMs: () => number;
-  readonly open: () => Promise<Link>;
-  readonly onOpen: (link: Link) => void;
+  readonly open: () => Promise<RedisConnection>;
+  readonly onOpen: (connection: RedisConnection) => void;
   readonly onFailure: (reason: string) => void;
 }
 
 /** A server that refuses a connection is not asked for another one before this time is over. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-export function createGrowth(deps: GrowthDeps, size: number): Growth {
+export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth {
   const { monotonicMs, open, onOpen, onFailure } = deps;
-  const kept = new Set<Link>();
-  const beyond = new Set<Link>();
+  const kept = new Set<RedisConnection>();
+  const beyond = new Set<RedisConnection>();
   let isOpening = false;
   let notBeforeMs = -Infinity;
 
-  const openInto = async (links: Set<Link>): Promise<void> => {
+  const openInto = async (connections: Set<RedisConnection>): Promise<void> => {
     isOpening = true;
     try {
-      const link = await open();
-      links.add(link);
-      void link.retired.then(() => links.delete(link));
+      const connection = await open();
+      connections.add(connection);
+      void connection.retired.then(() => connections.delete(connection));
       isOpening = false;
-      onOpen(link);
+      onOpen(connection);
     } catch (error) {
       isOpening = false;
       notBeforeMs = monotonicMs() + PAUSE_AFTER_FAILURE_MS;
       onFailure(toReason(error));
     }
   };
-  const mayOpen = (links: Set<Link>, most: number): boolean =>
-    !isOpening && links.size < most && monotonicMs() >= notBeforeMs;
+  const mayOpen = (connections: Set<RedisConnection>, most: number): boolean =>
+    !isOpening && connections.size < most && monotonicMs() >= notBeforeMs;
 
   return {
     grow() {
@@ -52,9 +52,9 @@ export function createGrowth(deps: GrowthDeps, size: number): Growth {
     overflow() {
       if (mayOpen(beyond, size)) void openInto(beyond);
     },
-    released(link) {
-      if (beyond.size === 0 || !beyond.has(link)) return;
-      if (link.exchanges.size === 0) link.retire('no longer needed');
+    released(connection) {
+      if (beyond.size === 0 || !beyond.has(connection)) return;
+      if (connection.inFlight.size === 0) connection.retire('no longer needed');
     },
   };
 }

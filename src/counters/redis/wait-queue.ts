@@ -1,27 +1,27 @@
 import { type StoreError } from '../../core/errors';
-import { type Exchange } from './exchanges';
-import { type Link } from './link';
+import { type BatchInFlight } from './inFlight';
+import { type RedisConnection } from './connection';
 
 /** A connection that has taken a batch on. */
-export interface Turn {
-  readonly link: Link;
-  readonly exchange: Exchange;
+export interface Lease {
+  readonly connection: RedisConnection;
+  readonly batchInFlight: BatchInFlight;
 }
 
 /** Batches that wait for a free connection, first come, first served. */
-export interface WaitingLine {
+export interface WaitQueue {
   readonly size: number;
   /** Increments that wait. */
   readonly weight: number;
   /** Somebody has waited for `overdueMs` and goes on waiting. */
   readonly isOverdue: boolean;
-  join(weight: number): Promise<Turn>;
+  join(weight: number): Promise<Lease>;
   /** Hands out turns from the front, until `take` has none. */
-  serve(take: (weight: number) => Turn | undefined): void;
+  serve(take: (weight: number) => Lease | undefined): void;
   rejectAll(error: StoreError): void;
 }
 
-export interface WaitingLineOptions {
+export interface WaitQueueOptions {
   /** Nobody waits longer. */
   readonly timeoutMs: number;
   readonly toTimeoutError: () => StoreError;
@@ -34,11 +34,11 @@ interface Waiter {
   readonly weight: number;
   isOverdue: boolean;
   readonly timers: readonly NodeJS.Timeout[];
-  readonly resolve: (turn: Turn) => void;
+  readonly resolve: (turn: Lease) => void;
   readonly reject: (error: StoreError) => void;
 }
 
-export function createWaitingLine(options: WaitingLineOptions): WaitingLine {
+export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
   const { timeoutMs, toTimeoutError, overdueMs, onOverdue } = options;
   const waiters = new Set<Waiter>();
   let weight = 0;
