@@ -1,19 +1,22 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../streams';
 import type { Clock, Counters, Random, Statistics } from '../core/ports';
-import { toAddressText } from '../counters/redis/address';
 import type * as MemcachedCounterStore from '../counters/memcached/create-memcached-counters';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../counters/memcached/options';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
-import { createPerSecondSplit } from '../counters/per-second/create-per-second-split';
+import { createPerSecondSplit } from '../counters/per-second-split';
 import type * as RedisCounterStore from '../counters/redis/create-redis-counters';
-import type { RedisCountersOptions, RedisEvent } from '../counters/redis/options';
+import {
+  toAddressText,
+  type RedisCountersOptions,
+  type RedisEvent,
+} from '../counters/redis/options';
 import type { ReadableCounters } from '../counters/split';
 import type { Logger } from '../platform/logger/logger';
 import type { MemstoreSettings } from '../settings/memstore';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
-import { withCircuitBreaker } from '../counters/circuit-breaker/with-circuit-breaker';
+import { withCircuitBreaker } from '../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../counters/with-pipeline-window';
 import { restOfWindowMs } from './gathering-window';
 import { closeWith, createBreakers, withLocalCache } from './guard-counters';
@@ -123,7 +126,9 @@ function redisStore(
   const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
-    windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
+    windowMs > 0
+      ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs))
+      : { ...counters, run$: of() };
   const guarded = {
     ...closeWith(
       isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
@@ -136,7 +141,7 @@ function redisStore(
     counters: guarded,
     connected$,
     connections: asOne(connected$),
-    run$,
+    run$: merge(run$, gathered.run$),
     whyAway,
     description,
   };
@@ -170,6 +175,7 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
+const BACK: ReadonlySet<string> = new Set(['connected', 'resolved']);
 
 /** Remembers the last server that was lost or could not be reached, until it is connected. */
 function createLastFailure() {
@@ -178,7 +184,7 @@ function createLastFailure() {
     note(event: RedisEvent | MemcachedEvent): void {
       const { kind, store } = event;
       if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
-      else if (kind === 'connected' && store === last?.store) last = undefined;
+      else if (BACK.has(kind) && store === last?.store) last = undefined;
     },
     whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
   };

@@ -12,7 +12,6 @@ export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: Mem
   switch (kind) {
     case 'connected':
       outages.worked(`connection ${store}`);
-      outages.worked(`additions ${store}`);
       logger.info(`connected to memcached at ${store}`, fields);
       return;
     case 'disconnected':
@@ -21,8 +20,10 @@ export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: Mem
     case 'unreachable':
       failed('connection', `cannot reach memcached at ${store}, trying again`, back);
       return;
-    case 'nodes':
+    case 'resolved':
       outages.worked(`nodes ${store}`);
+      return;
+    case 'nodes':
       logger.info(`the memcached nodes of ${store} have changed`, fields);
       return;
     case 'unresolved':
@@ -31,6 +32,9 @@ export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: Mem
         `cannot resolve the memcached nodes of ${store}, trying again`,
         `the memcached nodes of ${store} are resolved again`,
       );
+      return;
+    case 'added-again':
+      outages.worked(`additions ${store}`);
       return;
     case 'not-added':
       failed(

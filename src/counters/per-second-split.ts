@@ -1,5 +1,5 @@
-import type { Counters } from '../../core/ports';
-import { addSplit, type ReadableCounters, type SplitOptions } from '../split';
+import type { Counters } from '../core/ports';
+import { addSplit, type ReadableCounters, type SplitOptions } from './split';
 
 export interface PerSecondSplitDeps {
   /** Counts what is limited per second. */

@@ -1,59 +1,65 @@
 import { type Socket } from 'node:net';
 import { type StoreError } from '../../core/errors';
 import { toReason } from '../../platform/errors';
-import { createExchanges, type Exchange } from './exchanges';
+import { type KeptConnection, type OpenConnection } from '../connection/kept-connection';
+import { createCommandsInFlight, type PendingCommand } from './in-flight';
 import { createReplyReader } from './reply-reader';
 import { type NodeErrors } from './store-errors';
 
-/** A connection on which commands are sent one behind the other without waiting for replies. */
-export interface Link {
+/** A connection on which commands are sent one after the other without waiting for replies. */
+export interface MemcachedConnection extends OpenConnection {
   /** Commands that wait for their replies. */
   readonly size: number;
   /** Bytes that wait for a server that does not read. */
   readonly unsentBytes: number;
-  /** Resolves with the reason when it takes no more; never rejects. */
-  readonly ended: Promise<string>;
-  /** One write; the exchanges are those of its commands, in order. A link that has ended fails them. */
-  send(commands: string, exchanges: readonly Exchange[]): void;
-  /** Ends when nothing waits any more. */
+  /** One write, and its commands in order. A connection that has ended fails them. */
+  send(text: string, commands: readonly PendingCommand[]): void;
+  /** Ends when no command waits any more. */
   endWhenIdle(): void;
-  /** Ends now; what waits fails. */
-  destroy(reason: string): void;
 }
 
-export interface LinkOptions {
+/** A node as its counters see it. */
+export interface NodeConnection {
+  readonly kept: Pick<KeptConnection<MemcachedConnection>, 'current' | 'reason'>;
+  readonly errors: NodeErrors;
+}
+
+export interface MemcachedConnectionOptions {
   readonly errors: NodeErrors;
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
 }
 
-/** Takes a connected socket over; see `Link`. */
-export function createLink(socket: Socket, options: LinkOptions): Link {
+/** Takes over a connected socket. */
+export function createMemcachedConnection(
+  socket: Socket,
+  options: MemcachedConnectionOptions,
+): MemcachedConnection {
   const { errors, timeoutMs, monotonicMs } = options;
   let end: StoreError | undefined;
   let fault: string | undefined;
-  let isRetiring = false;
-  let tellEnded: (reason: string) => void = () => undefined;
-  const ended = new Promise<string>((resolve) => {
-    tellEnded = resolve;
+  let isClosing = false;
+  let resolveRetired: (reason: string) => void = () => undefined;
+  const retired = new Promise<string>((resolve) => {
+    resolveRetired = resolve;
   });
 
   const endWith = (error: StoreError, reason: string): void => {
     if (end !== undefined) return;
     end = error;
     socket.destroy();
-    exchanges.failAll(error);
-    tellEnded(reason);
+    inFlight.failAll(error);
+    resolveRetired(reason);
   };
   const lose = (reason: string): void => {
     endWith(errors.lost(reason), reason);
   };
   const endIfIdle = (): void => {
-    if (!isRetiring || exchanges.size > 0 || end !== undefined) return;
+    if (!isClosing || inFlight.size > 0 || end !== undefined) return;
     lose('closed by us');
   };
 
-  const exchanges = createExchanges(
+  const inFlight = createCommandsInFlight(
     {
       monotonicMs,
       onTimeout: () => {
@@ -64,17 +70,17 @@ export function createLink(socket: Socket, options: LinkOptions): Link {
     timeoutMs,
   );
   const reader = createReplyReader({
-    onValue: (key, data) => exchanges.oldest?.onValue?.(key, data),
+    onValue: (key, data) => inFlight.oldest?.onValue?.(key, data),
     onLine: (line) => {
-      const exchange = exchanges.shift();
-      if (exchange === undefined) throw new Error('it said something that nobody asked for');
-      exchange.onLine(line);
+      const command = inFlight.shift();
+      if (command === undefined) throw new Error('unexpected reply');
+      command.onLine(line);
     },
   });
 
   socket.setNoDelay(true);
   socket.on('data', (chunk) => {
-    // What a reply calls for goes out in one write.
+    // The commands that replies call for go out in one write.
     socket.cork();
     try {
       reader.read(chunk);
@@ -93,22 +99,22 @@ export function createLink(socket: Socket, options: LinkOptions): Link {
 
   return {
     get size() {
-      return exchanges.size;
+      return inFlight.size;
     },
     get unsentBytes() {
       return socket.writableLength;
     },
-    ended,
-    send(commands, ofCommands) {
+    retired,
+    send(text, commands) {
       if (end !== undefined) {
-        for (const exchange of ofCommands) exchange.onLost(end);
+        for (const command of commands) command.onLost(end);
         return;
       }
-      for (const exchange of ofCommands) exchanges.push(exchange);
-      socket.write(commands);
+      for (const command of commands) inFlight.push(command);
+      socket.write(text);
     },
     endWhenIdle() {
-      isRetiring = true;
+      isClosing = true;
       endIfIdle();
     },
     destroy: lose,

@@ -1,92 +1,69 @@
 import { type StoreError } from '../../core/errors';
+import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/reply-deadline';
 
-/** One command that waits for its reply, which ends with a line that is no value. */
-export interface Exchange {
+/** One command that waits for its reply, which ends with a line that is not a value. */
+export interface PendingCommand {
   onValue?(key: string, data: string): void;
   onLine(line: string): void;
   /** The connection was lost before the reply was complete. */
   onLost(error: StoreError): void;
 }
 
-/** The commands of one connection that wait, in order, watched by one timer: that of the oldest. */
-export interface Exchanges {
+/** The commands of one connection that wait for their replies, in order. */
+export interface CommandsInFlight {
   readonly size: number;
-  readonly oldest: Exchange | undefined;
-  push(exchange: Exchange): void;
+  readonly oldest: PendingCommand | undefined;
+  push(command: PendingCommand): void;
   /** The oldest, whose reply is complete. */
-  shift(): Exchange | undefined;
-  /** Empties it and stops the watch; each is told. */
+  shift(): PendingCommand | undefined;
+  /** Fails every command; nothing times out any more. */
   failAll(error: StoreError): void;
 }
 
-export interface ExchangesDeps {
-  readonly monotonicMs: () => number;
-  /** The oldest has waited for `timeoutMs`. */
-  readonly onTimeout: () => void;
-}
-
 interface Waiting {
-  readonly exchange: Exchange;
+  readonly command: PendingCommand;
   readonly startedMs: number;
 }
 
-/** Places at the front that are empty before the list is made shorter. */
+/** Empty places at the front of the list before it is cut. */
 const COMPACT_AT = 1_024;
 
-export function createExchanges(deps: ExchangesDeps, timeoutMs: number): Exchanges {
-  const { monotonicMs, onTimeout } = deps;
+export function createCommandsInFlight(
+  { monotonicMs, onTimeout }: Omit<ReplyDeadlineDeps, 'oldestSinceMs'>,
+  timeoutMs: number,
+): CommandsInFlight {
   let waiting: Waiting[] = [];
   let first = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-
-  const watch = (delayMs: number): void => {
-    timer = setTimeout(check, delayMs, lookAgain).unref();
-  };
-  // Replies that came while this process was busy lie unread in the socket; they go first.
-  const lookAgain = (): void => {
-    setImmediate(check, onTimeout);
-  };
-  const check = (onLate: () => void): void => {
-    timer = undefined;
-    const oldest = waiting[first];
-    if (isStopped || oldest === undefined) return;
-    const leftMs = oldest.startedMs + timeoutMs - monotonicMs();
-    if (leftMs > 0) watch(Math.ceil(leftMs));
-    else onLate();
-  };
+  const oldestSinceMs = (): number | undefined => waiting[first]?.startedMs;
+  const deadline = createReplyDeadline({ monotonicMs, oldestSinceMs, onTimeout }, timeoutMs);
 
   return {
     get size() {
       return waiting.length - first;
     },
     get oldest() {
-      return waiting[first]?.exchange;
+      return waiting[first]?.command;
     },
-    push(exchange) {
-      waiting.push({ exchange, startedMs: monotonicMs() });
-      if (timer === undefined && !isStopped) watch(timeoutMs);
+    push(command) {
+      waiting.push({ command, startedMs: monotonicMs() });
+      deadline.watch();
     },
     shift() {
-      const { exchange } = waiting[first] ?? {};
-      if (exchange === undefined) return undefined;
+      const { command } = waiting[first] ?? {};
+      if (command === undefined) return undefined;
       first += 1;
-      if (first === waiting.length) {
-        waiting = [];
-        first = 0;
-      } else if (first >= COMPACT_AT) {
+      if (first === waiting.length || first >= COMPACT_AT) {
         waiting = waiting.slice(first);
         first = 0;
       }
-      return exchange;
+      return command;
     },
     failAll(error) {
-      isStopped = true;
-      clearTimeout(timer);
+      deadline.stop();
       const all = waiting.slice(first);
       waiting = [];
       first = 0;
-      for (const { exchange } of all) exchange.onLost(error);
+      for (const { command } of all) command.onLost(error);
     },
   };
 }

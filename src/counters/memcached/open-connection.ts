@@ -1,26 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { serverNameOf } from '../../platform/server-name';
 import { toReason } from '../../platform/errors';
-import { VERSION } from './commands';
-import { createLink, type Link, type LinkOptions } from './link';
+import { serverNameOf } from '../../platform/server-name';
+import { withinAttempt, type Attempt } from '../connection/attempt';
+import {
+  createMemcachedConnection,
+  type MemcachedConnection,
+  type MemcachedConnectionOptions,
+} from './connection';
 import { type MemcachedTls, type NodeAddress } from './options';
+import { VERSION } from './protocol';
 
-export interface OpenLinkOptions extends LinkOptions {
+export interface OpenOptions extends MemcachedConnectionOptions, Attempt {
   readonly address: NodeAddress;
   readonly tls: MemcachedTls | undefined;
-  /** How long connecting and the first answer may take. */
-  readonly attemptMs: number;
-  readonly signal: AbortSignal;
 }
 
 /**
- * Connects and waits until the server answers a question: a hung one accepts connections too. Rejects
+ * Connects and waits until the server answers a command: a hung one accepts connections too. Rejects
  * with an error whose message says why that failed.
  */
-export async function openLink(options: OpenLinkOptions): Promise<Link> {
-  const { address, tls, attemptMs, signal } = options;
+export async function openMemcachedConnection(options: OpenOptions): Promise<MemcachedConnection> {
+  const { address, tls, signal } = options;
   const tlsOptions = tls === undefined ? undefined : await readTls(tls, address);
   signal.throwIfAborted();
   const socket =
@@ -30,22 +32,16 @@ export async function openLink(options: OpenLinkOptions): Promise<Link> {
   const giveUp = (reason: string): void => {
     socket.destroy(new Error(reason));
   };
-  const stop = (): void => {
-    giveUp('the counters are closed');
-  };
-  const timer = setTimeout(giveUp, attemptMs, `no answer within ${String(attemptMs)} ms`);
-  signal.addEventListener('abort', stop);
   try {
-    await untilConnected(socket, tlsOptions === undefined ? 'connect' : 'secureConnect');
-    const link = createLink(socket, options);
-    await askVersion(link);
-    return link;
+    return await withinAttempt(options, { giveUp }, async () => {
+      await untilConnected(socket, tlsOptions === undefined ? 'connect' : 'secureConnect');
+      const connection = createMemcachedConnection(socket, options);
+      await askVersion(connection);
+      return connection;
+    });
   } catch (error) {
     socket.destroy();
     throw new Error(toReason(error), { cause: error });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
   }
 }
 
@@ -53,7 +49,7 @@ function untilConnected(socket: Socket, event: 'connect' | 'secureConnect'): Pro
   return new Promise((resolve, reject) => {
     const settle = (error?: Error): void => {
       socket.off('error', settle).off('close', onClose).off(event, onReady);
-      // An error that comes later has nobody else to hear it.
+      // A later error would have no listener and end the process.
       socket.on('error', () => undefined);
       if (error === undefined) resolve();
       else reject(error);
@@ -68,20 +64,19 @@ function untilConnected(socket: Socket, event: 'connect' | 'secureConnect'): Pro
   });
 }
 
-function askVersion(link: Link): Promise<void> {
+function askVersion(connection: MemcachedConnection): Promise<void> {
   return new Promise((resolve, reject) => {
     const onLine = (line: string): void => {
       if (line.startsWith('VERSION ')) resolve();
       else reject(new Error(`it answered to version: ${toReason({ message: line })}`));
     };
-    link.send(VERSION, [{ onLine, onLost: () => void link.ended.then(toFailure(reject)) }]);
+    const onLost = (): void => {
+      void connection.retired.then((reason) => {
+        reject(new Error(reason));
+      });
+    };
+    connection.send(VERSION, [{ onLine, onLost }]);
   });
-}
-
-function toFailure(reject: (error: Error) => void): (reason: string) => void {
-  return (reason) => {
-    reject(new Error(reason));
-  };
 }
 
 async function readTls(tls: MemcachedTls, { host }: NodeAddress): Promise<ConnectionOptions> {

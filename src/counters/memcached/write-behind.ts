@@ -1,58 +1,63 @@
 import { StoreError } from '../../core/errors';
 import { type Increment, type Statistics } from '../../core/ports';
-import { addCommand, changeCommand, toExpiry } from './commands';
-import { addHits, sumHits, type Count } from './count';
-import { type Exchange } from './exchanges';
-import { type Lane } from './lane';
+import { addHits, type Count } from '../count';
+import { type NodeConnection } from './connection';
+import { type PendingCommand } from './in-flight';
+import { addCommand, changeCommand, toExpiry } from './protocol';
 import { checkIsError } from './store-errors';
 
 /** Hits that were answered and are on their way to a node. */
-export interface Adds {
+export interface WriteBehind {
   /** Keys with hits on their way. */
   readonly size: number;
-  /** Adds hits in the background, in order; hits of one key wait for those before and go together. */
+  /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
   add(increments: readonly Increment[], nowSeconds: number): void;
-  /** A count that was read just now, and after it the hits that it cannot hold yet. */
+  /** A count that was just read, plus the hits that are still on their way. */
   after(key: string, count: Count): Count | StoreError;
 }
 
-export interface AddsDeps {
+export interface WriteBehindDeps {
   readonly statistics: Pick<Statistics, 'count'> | undefined;
   /** Hits that were answered could not be added. */
   readonly onNotAdded: (error: StoreError) => void;
+  /** Hits were added. */
+  readonly onAdded: () => void;
 }
 
 /** Hits of one key that go in one command. */
-interface Parcel {
+interface PendingAdd {
   hits: Count;
   readonly expiry: number;
 }
 
-/** The hits of one key: what was sent and not confirmed, and what waits for that. */
+/** The hits of one key: what was sent and is not confirmed, and what waits for that. */
 interface Queue {
-  sent: Parcel;
-  readonly waiting: Parcel[];
+  sent: PendingAdd;
+  readonly waiting: PendingAdd[];
 }
 
 const NAMES = 'ratelimit.memcache';
 
-export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Adds {
+export function createWriteBehind(
+  node: NodeConnection,
+  { statistics, onNotAdded, onAdded }: WriteBehindDeps,
+): WriteBehind {
   const queues = new Map<string, Queue>();
   const count = (name: string): void => statistics?.count(`${NAMES}.${name}`, 1);
 
-  const send = (command: string, exchange: Exchange): void => {
-    const { link, errors, reason } = lane;
-    if (link === undefined) exchange.onLost(errors.unavailable(reason));
-    else link.send(command, [exchange]);
+  const send = (command: string, pending: PendingCommand): void => {
+    const { kept, errors } = node;
+    if (kept.current === undefined) pending.onLost(errors.unavailable(kept.reason));
+    else kept.current.send(command, [pending]);
   };
 
   const next = (key: string, queue: Queue): void => {
-    const parcel = queue.waiting.shift();
-    if (parcel === undefined) {
+    const waiting = queue.waiting.shift();
+    if (waiting === undefined) {
       queues.delete(key);
       return;
     }
-    queue.sent = parcel;
+    queue.sent = waiting;
     change(key, queue, false);
   };
 
@@ -63,7 +68,7 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
   };
 
   const refuse = (key: string, queue: Queue, kind: string, line: string): void => {
-    giveUp(key, queue, kind, lane.errors.answered(line));
+    giveUp(key, queue, kind, node.errors.answered(line));
     if (line !== 'NOT_FOUND') checkIsError(line, kind);
   };
 
@@ -72,6 +77,7 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
       onLine(line) {
         if (/^\d/.test(line)) {
           count('increment.__code=success');
+          onAdded();
           next(key, queue);
         } else if (line === 'NOT_FOUND' && !isLast) {
           count('increment.__code=miss');
@@ -90,6 +96,7 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
       onLine(line) {
         if (line === 'STORED') {
           count('add.__code=success');
+          onAdded();
           next(key, queue);
         } else if (line === 'NOT_STORED') {
           count('add.__code=not_stored');
@@ -133,8 +140,8 @@ export function createAdds(lane: Lane, { statistics, onNotAdded }: AddsDeps): Ad
 }
 
 /**
- * Adds hits to what waits, which is never more than a parcel that gives back and then one that takes: counters stop at 0,
- * and any order of both comes to the same as those two.
+ * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:
+ * counters stop at 0, and any sequence of both comes to the same as those two.
  */
 function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: number): void {
   const last = waiting.at(-1);
@@ -149,4 +156,11 @@ function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: numbe
   }
   waiting.pop();
   enqueue({ waiting }, sum, expiry);
+}
+
+/** The sum of hits of one sign. */
+export function sumHits(one: Count, other: Count): Count {
+  if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other))
+    return one + other;
+  return BigInt(one) + BigInt(other);
 }

@@ -36,7 +36,8 @@ async function applyPart(
   part: CounterBatch,
   { withoutScripts = false, asking = false }: Sending,
 ): Promise<CounterReply> {
-  if (withoutScripts || asking || !connection.usesScripts) return addWithoutScripts(connection, part, asking);
+  if (withoutScripts || asking || !connection.usesScripts)
+    return addWithoutScripts(connection, part, asking);
   try {
     return await addByScript(connection, part);
   } catch (error) {
@@ -46,7 +47,11 @@ async function applyPart(
   }
 }
 
-async function addWithoutScripts(connection: RedisConnection, part: CounterBatch, asking: boolean): Promise<CounterReply> {
+async function addWithoutScripts(
+  connection: RedisConnection,
+  part: CounterBatch,
+  asking: boolean,
+): Promise<CounterReply> {
   try {
     return await addByPipeline(connection, part, asking);
   } catch (error) {
@@ -54,7 +59,11 @@ async function addWithoutScripts(connection: RedisConnection, part: CounterBatch
   }
 }
 
-async function settlePart(connection: RedisConnection, part: CounterBatch, sending: Sending): Promise<CounterReply> {
+async function settlePart(
+  connection: RedisConnection,
+  part: CounterBatch,
+  sending: Sending,
+): Promise<CounterReply> {
   try {
     return await applyPart(connection, part, sending);
   } catch (error) {

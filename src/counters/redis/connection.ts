@@ -2,7 +2,6 @@ import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
 import { toReason } from '../../platform/errors';
 import { type OpenConnection } from '../connection/kept-connection';
-import { createBatchesInFlight, type BatchesInFlight } from './inFlight';
 import { isReplyError } from './handshake';
 import { createBatchesInFlight, type BatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
@@ -54,7 +53,11 @@ const QUIT_MS = 250;
 const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `RedisConnection`. */
-export function createConnection(client: Redis, deps: ConnectionDeps, options: ConnectionOptions): RedisConnection {
+export function createConnection(
+  client: Redis,
+  deps: ConnectionDeps,
+  options: ConnectionOptions,
+): RedisConnection {
   const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
   let { usesScripts } = options;
   let fate: StoreError | undefined;

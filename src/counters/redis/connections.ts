@@ -1,6 +1,6 @@
 import { type RedisConnection } from './connection';
 
-/** The open connections to one server: those that take batches, the main one first, and those that end. */
+/** The open connections to one server: those that take batches, the main one first, and those that are closing. */
 export interface RedisConnections {
   /** Connections that take batches. */
   readonly usable: readonly RedisConnection[];
@@ -17,7 +17,7 @@ export interface RedisConnections {
 }
 
 /**
- * Batches in flight with which a connection counts as free no longer. One connection carries what a
+ * Batches in flight from which on a connection does not count as free. One connection carries what a
  * server can do; more of them only help when its answers take long.
  */
 export const MAX_BATCHES_IN_FLIGHT = 32;

@@ -4,7 +4,7 @@ import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
 import { isLackOfScripts, isWrongServer } from './store-errors';
 
-/** What a connection turned out to be able to do. */
+/** What a server lets a connection do. */
 export interface Capabilities {
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
@@ -18,7 +18,7 @@ export interface HandshakeOptions {
   readonly mustBeMaster: boolean;
 }
 
-/** The connection ended when it was asked for a script: twemproxy answers so to what it does not know. */
+/** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */
 export class ClosedOnScript extends Error {
   override readonly name = 'ClosedOnScript';
 }

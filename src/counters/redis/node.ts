@@ -18,16 +18,15 @@ export interface NodeCall extends Sending {
 export interface RedisNode {
   /** The server's address, as it stands in messages. */
   readonly store: string;
-  readonly connected$: Observable<boolean>;
-  /** See `Connection`. */
+  /** See `KeptConnection`. */
   readonly run$: Observable<never>;
-  /** A connection for questions that are no batches. */
+  /** A connection for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
-  /** Increments that failed, be it all, are in the reply; rejects when the call failed as a whole. */
+  /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
   read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
-  /** Lets what is open settle, for so long at most, then disconnects. */
+  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
 
@@ -37,43 +36,47 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
   const { store } = pool;
-  const onHoldBackPlainly = createWarning(deps, store);
+  const warnNotAtomic = createWarning(deps, store);
 
   const countUnknownOutcomes = (errors: Iterable<unknown>): void => {
     for (const error of errors) {
       if (!(error instanceof UnknownOutcome)) continue;
-      storeStatistics.fateUnknown();
+      storeStatistics.outcomeUnknown();
       return;
     }
   };
-  const send = (connection: RedisConnection, batch: CounterBatch, how?: NodeCall): Promise<CounterReply> => {
-    if (batch.runEnds !== undefined && !connection.usesScripts) onHoldBackPlainly();
+  const send = (
+    connection: RedisConnection,
+    batch: CounterBatch,
+    how?: NodeCall,
+  ): Promise<CounterReply> => {
+    if (batch.runEnds !== undefined && !connection.usesScripts) warnNotAtomic();
     return applyBatch(connection, batch, how);
   };
 
-  /** Does something when its turn has come, within what is left of the time-out. */
-  const doInTurn = async <T>(
+  /** Does something with a connection as soon as one is free, within what is left of the time-out. */
+  const withLease = async <T>(
     weight: number,
     { deadlineMs = monotonicMs() + options.timeoutMs }: NodeCall,
     act: (connection: RedisConnection) => Promise<T>,
   ): Promise<T> => {
     const connection = pool.free(weight);
-    const turn =
+    const lease =
       connection === undefined
         ? await pool.wait(weight)
         : { connection, batchInFlight: connection.inFlight.begin(weight) };
-    const task = act(turn.connection).finally(() => {
-      turn.connection.inFlight.end(turn.batchInFlight);
-      pool.released(turn.connection);
+    const task = act(lease.connection).finally(() => {
+      lease.connection.inFlight.end(lease.batchInFlight);
+      pool.released(lease.connection);
     });
     const toError = (): StoreError => toTimeoutError(store, options.timeoutMs);
     return settleWithin(task, deadlineMs - monotonicMs(), toError);
   };
 
-  const addInTurn = async (batch: CounterBatch, how: NodeCall): Promise<CounterReply> => {
+  const addWithLease = async (batch: CounterBatch, how: NodeCall): Promise<CounterReply> => {
     try {
       const weight = batch.increments.length;
-      const reply = await doInTurn(weight, how, (connection) => send(connection, batch, how));
+      const reply = await withLease(weight, how, (connection) => send(connection, batch, how));
       if (reply.failures !== undefined) countUnknownOutcomes(reply.failures.values());
       return reply;
     } catch (error) {
@@ -84,7 +87,6 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
 
   return {
     store,
-    connected$: pool.connected$,
     run$: pool.run$,
     get anyConnection() {
       return pool.anyConnection;
@@ -92,7 +94,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     async add(batch, how) {
       const weight = batch.increments.length;
       const connection = how === undefined ? pool.free(weight) : undefined;
-      if (connection === undefined) return addInTurn(batch, how ?? {});
+      if (connection === undefined) return addWithLease(batch, how ?? {});
       if (weight === 0) return EMPTY_REPLY;
       const batchInFlight = connection.inFlight.begin(weight);
       try {
@@ -108,12 +110,12 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
       }
     },
     read: (keys, how = {}) =>
-      doInTurn(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
+      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }
 
-/** Says once that runs are held back without a script. */
+/** Warns once that counters are held back without a script. */
 function createWarning({ onEvent }: PoolDeps, store: string): () => void {
   let hasWarned = false;
   return () => {

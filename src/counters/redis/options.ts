@@ -57,7 +57,7 @@ export interface PoolOptions {
 
 /** What holds for every server of a store. */
 export interface ServerOptions {
-  /** Who we are; without a name the server's default user. */
+  /** Without a name the server's default user. */
   readonly auth?: CredentialsSource | undefined;
   /** Selected on every connection; 0 when undefined. */
   readonly database?: number;
@@ -76,7 +76,7 @@ export interface ServerOptions {
 
 export interface RedisCountersOptions extends ServerOptions {
   readonly address: RedisStoreAddress;
-  /** Who we are to sentinels, and how we talk to them: nothing of it comes from `auth` and `tls`. */
+  /** Credentials and TLS for sentinels: nothing of it comes from `auth` and `tls`. */
   readonly sentinelAuth?: CredentialsSource | undefined;
   readonly sentinelTls?: RedisTls | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
@@ -92,7 +92,7 @@ export interface NodeOptions extends ServerOptions {
   readonly isClusterNode?: boolean;
   /** Named by sentinels: not used while it says that it is a replica. */
   readonly mustBeMaster?: boolean;
-  /** Batches wait for the first connection while it is on its way, instead of failing at once. */
+  /** Batches wait for the first connection while it is being opened, instead of failing at once. */
   readonly waitsForFirstConnection?: boolean;
 }
 
@@ -102,18 +102,18 @@ export type RedisEvent =
   | ConnectionEvent
   /** The store takes no scripts (a proxy, an access list): plain commands are used. */
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
-  /** Once: runs are held back by a read and then an add, and why that is so. */
+  /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
-  /** Another connection was wanted and could not be had; those that there are go on. */
+  /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
   /** The sentinels name another master than before, or the first. */
   | { readonly kind: 'master-changed'; readonly store: string; readonly master: string }
-  /** A sentinel does not name the master: with each attempt, and then once that it does again. */
+  /** A sentinel does not name the master; once, and once that it does again. */
   | { readonly kind: 'sentinel-failed'; readonly store: string; readonly reason: string }
   | { readonly kind: 'sentinel-works'; readonly store: string }
   /** Slots of the cluster have other owners than before, or their first. */
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
-  /** No node says how slots are placed: with each attempt, and then once that one does again. */
+  /** No node says how slots are placed; once, and once that one does again. */
   | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string }
   | { readonly kind: 'slots-known'; readonly store: string };
 

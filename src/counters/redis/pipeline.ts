@@ -68,7 +68,11 @@ export async function addByPipeline(
   return { after: draft.after, held: draft.held, failures: draft.failures };
 }
 
-function planSteps(connection: RedisConnection, increments: readonly Increment[], { held }: ReplyDraft): Step[] {
+function planSteps(
+  connection: RedisConnection,
+  increments: readonly Increment[],
+  { held }: ReplyDraft,
+): Step[] {
   const expiring = new Set<string>();
   const steps: Step[] = [];
   increments.forEach(({ key, hits, ttlSeconds }, index) => {

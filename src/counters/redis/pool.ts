@@ -1,20 +1,23 @@
 import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
-import { toAddressText } from './options';
-import { createConnection } from './connection';
-import { createPoolGrowth } from './pool-growth';
+import { createKeptConnection } from '../connection/kept-connection';
 import { type RedisConnection } from './connection';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
 import { openConnection } from './open-connection';
-import { type NodeOptions, type PoolOptions, type RedisCountersDeps } from './options';
-import { toNeverSentError, toUnavailableError } from './store-errors';
-import { type StoreStatistics } from './store-statistics';
+import {
+  toAddressText,
+  type NodeOptions,
+  type PoolOptions,
+  type RedisCountersDeps,
+} from './options';
+import { createPoolGrowth } from './pool-growth';
+import { toGivenUpError, toNeverSentError, toUnavailableError } from './store-errors';
 import { createWaitQueue, type Lease } from './wait-queue';
 
 /** The connections to one server. */
 export interface Pool {
   readonly store: string;
-  /** Any connection, for questions that are no batches. */
+  /** Any connection, for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
@@ -22,12 +25,12 @@ export interface Pool {
   free(weight: number): RedisConnection | undefined;
   /**
    * Waits for one. Rejects with a StoreError at once when there is no connection at all, unless the
-   * first one is on its way and `waitsForFirstConnection` says that it is worth the wait.
+   * first one is being opened and `waitsForFirstConnection` is set.
    */
   wait(weight: number): Promise<Lease>;
   /** A batch of this connection has ended. */
   released(connection: RedisConnection): void;
-  /** Lets what is open settle, for so long at most, then disconnects. */
+  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
 
@@ -47,7 +50,7 @@ export interface PoolDeps extends RedisCountersDeps {
 
 const ONE_CONNECTION: PoolOptions = { size: 1, onEmpty: 'wait', onEmptyWaitMs: 0 };
 
-/** With this many batches in flight on the last connection another one is opened beforehand. */
+/** With this many batches in flight on the last connection another one is opened in advance. */
 const EARLY_GROWTH = MAX_BATCHES_IN_FLIGHT / 2;
 
 export function createPool(deps: PoolDeps, options: NodeOptions): Pool {

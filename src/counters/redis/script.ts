@@ -14,13 +14,20 @@ import { isKeysRefused, toNoCountError, toUnreadError } from './store-errors';
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
  * what the client or the server said of the call as a whole.
  */
-export async function addByScript(connection: RedisConnection, batch: CounterBatch): Promise<CounterReply> {
+export async function addByScript(
+  connection: RedisConnection,
+  batch: CounterBatch,
+): Promise<CounterReply> {
   const { increments, runEnds } = batch;
   const { length } = increments;
   const { add, holdBack, isDeclaringKeys } = connection.scripts;
   const args = encodeArguments(increments, runEnds, isDeclaringKeys);
   if (runEnds === undefined)
-    return readCounts(connection, readAnswer(connection, await call(connection.client, add, args)), length);
+    return readCounts(
+      connection,
+      readAnswer(connection, await call(connection.client, add, args)),
+      length,
+    );
   const answer = readAnswer(connection, await call(connection.client, holdBack, args));
   const [counts, places] = readList(connection, answer, 2);
   const held = readPlaces(connection, places, length);
@@ -78,7 +85,11 @@ function toFailure(connection: RedisConnection, answer: unknown): StoreError {
 }
 
 /** Which increments were held back; their places count from 1. */
-function readPlaces({ store }: RedisConnection, answer: unknown, length: number): boolean[] | undefined {
+function readPlaces(
+  { store }: RedisConnection,
+  answer: unknown,
+  length: number,
+): boolean[] | undefined {
   if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
   if (answer.length === 0) return undefined;
   const held = new Array<boolean>(length).fill(false);

@@ -1,6 +1,6 @@
 import { type StoreError } from '../../core/errors';
-import { type BatchInFlight } from './inFlight';
 import { type RedisConnection } from './connection';
+import { type BatchInFlight } from './in-flight';
 
 /** A connection that has taken a batch on. */
 export interface Lease {
@@ -13,20 +13,20 @@ export interface WaitQueue {
   readonly size: number;
   /** Increments that wait. */
   readonly weight: number;
-  /** Somebody has waited for `overdueMs` and goes on waiting. */
+  /** The first in the queue has waited for `overdueMs`. */
   readonly isOverdue: boolean;
   join(weight: number): Promise<Lease>;
-  /** Hands out turns from the front, until `take` has none. */
+  /** Hands out leases from the front, until `take` has none. */
   serve(take: (weight: number) => Lease | undefined): void;
   rejectAll(error: StoreError): void;
 }
 
 export interface WaitQueueOptions {
-  /** Nobody waits longer. */
+  /** Longest wait. */
   readonly timeoutMs: number;
   readonly toTimeoutError: () => StoreError;
   readonly overdueMs: number;
-  /** Somebody has waited for `overdueMs`; an error ends that wait. */
+  /** A batch has waited for `overdueMs`; an error ends that wait. */
   readonly onOverdue: () => StoreError | undefined;
 }
 
@@ -34,7 +34,7 @@ interface Waiter {
   readonly weight: number;
   isOverdue: boolean;
   readonly timers: readonly NodeJS.Timeout[];
-  readonly resolve: (turn: Lease) => void;
+  readonly resolve: (lease: Lease) => void;
   readonly reject: (error: StoreError) => void;
 }
 
@@ -90,10 +90,10 @@ export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
       }),
     serve(take) {
       for (const waiter of waiters) {
-        const turn = take(waiter.weight);
-        if (turn === undefined) return;
+        const lease = take(waiter.weight);
+        if (lease === undefined) return;
         leave(waiter);
-        waiter.resolve(turn);
+        waiter.resolve(lease);
       }
     },
     rejectAll(error) {

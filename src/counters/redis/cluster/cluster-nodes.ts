@@ -1,27 +1,25 @@
-import { type HostAndPort } from '../options';
-import { type NodeSet } from '../nodes';
 import { type RedisNode } from '../node';
-import { type NodeGuard, type RedisCountersDeps } from '../options';
-import { type SlotRange } from './slots';
-import { SLOTS } from './slots';
+import { type NodeSet } from '../node-set';
+import { type HostAndPort, type NodeGuard, type RedisCountersDeps } from '../options';
+import { SLOTS, type SlotRange } from './slots';
 
 /** One node of a cluster. */
 export interface ClusterNode {
   readonly host: string;
   readonly node: RedisNode;
-  /** As those of the node, behind its guard. */
+  /** As those of the node, through its guard. */
   readonly add: RedisNode['add'];
   readonly read: RedisNode['read'];
 }
 
-/** Who owns which slot, and those that have been heard of besides. */
+/** The owners of slots, and the nodes that redirects have named. */
 export interface ClusterNodes {
   /** Slots have owners that are known. */
   readonly isKnown: boolean;
-  owner(slot: number): ClusterNode | undefined;
-  /** A node that an answer has named; it stays for a while, also when it owns nothing. */
-  readonly guest: (place: HostAndPort) => ClusterNode;
-  /** Takes over how slots are placed; answers the owners when that is news. */
+  slotOwner(slot: number): ClusterNode | undefined;
+  /** The node that a redirect names; it stays for a while, also when it owns nothing. */
+  readonly redirectTarget: (address: HostAndPort) => ClusterNode;
+  /** Takes over how slots are placed; returns the owners when that has changed. */
   place(ranges: readonly SlotRange[]): readonly string[] | undefined;
   /** All owners are connected. */
   isComplete(): boolean;
@@ -29,20 +27,20 @@ export interface ClusterNodes {
 
 const UNGUARDED: NodeGuard = (ask) => ask();
 
-/** A node without slots is kept for this long after an answer has named it. */
-const GUEST_MS = 10_000;
+/** A node without slots is kept for this long after a redirect has named it. */
+const REDIRECT_TARGET_MS = 10_000;
 
 export function createClusterNodes(
   nodes: Pick<NodeSet, 'node' | 'keepOnly'>,
   { monotonicMs, guardNode }: Pick<RedisCountersDeps, 'monotonicMs' | 'guardNode'>,
 ): ClusterNodes {
-  const owners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
-  const guests = new Map<RedisNode, number>();
+  const slotOwners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
+  const targetsSinceMs = new Map<RedisNode, number>();
   const known = new Map<RedisNode, ClusterNode>();
   let placement = '';
-  let holders = new Set<RedisNode>();
+  let owners = new Set<RedisNode>();
 
-  const member = ({ host, port }: HostAndPort): ClusterNode => {
+  const nodeAt = ({ host, port }: HostAndPort): ClusterNode => {
     const node = nodes.node({ kind: 'tcp', host, port });
     const found = known.get(node) ?? guarded(host, node);
     known.set(node, found);
@@ -58,9 +56,10 @@ export function createClusterNodes(
     };
   };
   const dropOthers = (): void => {
-    const oldest = monotonicMs() - GUEST_MS;
-    for (const [node, sinceMs] of guests) if (sinceMs < oldest) guests.delete(node);
-    const kept = new Set([...holders, ...guests.keys()]);
+    const oldestMs = monotonicMs() - REDIRECT_TARGET_MS;
+    for (const [node, sinceMs] of targetsSinceMs)
+      if (sinceMs < oldestMs) targetsSinceMs.delete(node);
+    const kept = new Set([...owners, ...targetsSinceMs.keys()]);
     for (const node of known.keys()) if (!kept.has(node)) known.delete(node);
     nodes.keepOnly(kept);
   };
@@ -69,27 +68,27 @@ export function createClusterNodes(
     get isKnown() {
       return placement !== '';
     },
-    owner: (slot) => owners[slot],
-    guest(place) {
-      const found = member(place);
-      guests.set(found.node, monotonicMs());
-      return found;
+    slotOwner: (slot) => slotOwners[slot],
+    redirectTarget(address) {
+      const target = nodeAt(address);
+      targetsSinceMs.set(target.node, monotonicMs());
+      return target;
     },
     place(ranges) {
-      owners.fill(undefined);
-      holders = new Set();
+      slotOwners.fill(undefined);
+      owners = new Set();
       for (const { first, last, owner } of ranges) {
-        const holder = member(owner);
-        holders.add(holder.node);
-        owners.fill(holder, first, last + 1);
+        const node = nodeAt(owner);
+        owners.add(node.node);
+        slotOwners.fill(node, first, last + 1);
       }
       dropOthers();
       const before = placement;
       placement = JSON.stringify(ranges);
-      return placement === before ? undefined : [...holders].map(({ store }) => store);
+      return placement === before ? undefined : [...owners].map(({ store }) => store);
     },
     isComplete() {
-      for (const { anyConnection } of holders) if (anyConnection === undefined) return false;
+      for (const { anyConnection } of owners) if (anyConnection === undefined) return false;
       return true;
     },
   };

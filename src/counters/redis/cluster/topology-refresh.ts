@@ -1,14 +1,13 @@
 import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
-import { type HostAndPort } from '../options';
-import { type NodeSet } from '../node-set';
-import { type RedisCountersDeps } from '../options';
 import { toReason } from '../../../platform/errors';
+import { type NodeSet } from '../node-set';
+import { type HostAndPort, type RedisCountersDeps } from '../options';
 import { type ClusterNodes } from './cluster-nodes';
 import { readSlotMap, type SlotMap } from './slots';
 
 /** Keeps what is known of a cluster's slots up to date. */
-export interface Watch {
+export interface TopologyRefresh {
   /** Why nothing is known. */
   readonly reason: string;
   readonly run$: Observable<never>;
@@ -17,31 +16,34 @@ export interface Watch {
   close(): void;
 }
 
-export interface WatchDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
+export interface TopologyRefreshDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
   readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
-  readonly fleet: NodeSet;
-  readonly members: ClusterNodes;
+  readonly nodes: NodeSet;
+  readonly clusterNodes: ClusterNodes;
   /** Slots have been placed. */
   readonly onPlaced: () => void;
 }
 
-export interface WatchOptions {
+export interface TopologyRefreshOptions {
   readonly store: string;
   readonly seeds: readonly HostAndPort[];
   readonly answerMs: number;
 }
 
-/** How often is looked whether there is a reason to ask: an owner without a connection is one. */
-const LOOK_EVERY_MS = 500;
-/** Without a reason nodes are asked this often. */
-const ASK_EVERY_MS = 5_000;
-/** Hints do not make nodes be asked more often than this. */
-const ASK_AT_MOST_EVERY_MS = 50;
-/** A node that takes longer is passed over. */
+/** Interval for checking whether the placement must be read again, for example because a slot owner has no connection. */
+const CHECK_EVERY_MS = 500;
+/** Interval for reading it without such a reason. */
+const REFRESH_EVERY_MS = 5_000;
+/** Hints do not make it be read more often than this. */
+const MIN_INTERVAL_MS = 50;
+/** Longest wait for the answer of one node. */
 const ANSWER_MS = 500;
 
-export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
-  const { monotonicMs, onEvent, fleet, members, onPlaced } = deps;
+export function createTopologyRefresh(
+  deps: TopologyRefreshDeps,
+  options: TopologyRefreshOptions,
+): TopologyRefresh {
+  const { monotonicMs, onEvent, nodes, clusterNodes, onPlaced } = deps;
   const { store, seeds } = options;
   const answerMs = Math.min(options.answerMs, ANSWER_MS);
   const hints = createSnapshot(0);
@@ -49,17 +51,17 @@ export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
   let reason = 'no node has said yet how slots are placed';
   let isWanted = true;
   let askedMs = -Infinity;
-  let turn = 0;
-  let isToldOff = false;
+  let rotation = 0;
+  let isUnknown = false;
 
   /** The first trusted answer of the nodes that are connected, each time beginning with another. */
   const ask = async (): Promise<SlotMap | undefined> => {
-    const nodes = fleet.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
-    turn += 1;
-    askedMs = nodes.length === 0 ? -Infinity : monotonicMs();
+    const connected = nodes.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
+    rotation += 1;
+    askedMs = connected.length === 0 ? -Infinity : monotonicMs();
     let doubtful: SlotMap | undefined;
-    for (let at = 0; at < nodes.length; at += 1) {
-      const { anyConnection, store: name } = nodes[(turn + at) % nodes.length] ?? {};
+    for (let at = 0; at < connected.length; at += 1) {
+      const { anyConnection, store: name } = connected[(rotation + at) % connected.length] ?? {};
       if (anyConnection === undefined || name === undefined) continue;
       try {
         const map = await readSlotMap(anyConnection, hostOf(name), answerMs);
@@ -72,32 +74,33 @@ export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
     return doubtful;
   };
 
-  const look = async (signal: AbortSignal): Promise<undefined> => {
+  const refresh = async (signal: AbortSignal): Promise<undefined> => {
     if (!isDue()) return;
     isWanted = false;
     const map = await ask();
     if (signal.aborted) return;
     if (map === undefined) {
-      // All that were known are away: those of the settings may lead to others.
-      for (const { host, port } of seeds) fleet.node({ kind: 'tcp', host, port });
+      // No known node has answered: those of the settings may lead to others.
+      for (const { host, port } of seeds) nodes.node({ kind: 'tcp', host, port });
       isWanted = true;
-      tellOff();
+      reportUnknownSlots();
       return;
     }
-    isToldOff = false;
-    const nodes = members.place(map.ranges);
-    if (nodes !== undefined) onEvent?.({ kind: 'slots-changed', store, nodes });
+    if (isUnknown) onEvent?.({ kind: 'slots-known', store });
+    isUnknown = false;
+    const owners = clusterNodes.place(map.ranges);
+    if (owners !== undefined) onEvent?.({ kind: 'slots-changed', store, nodes: owners });
     onPlaced();
   };
   const isDue = (): boolean => {
     const sinceMs = monotonicMs() - askedMs;
-    if (sinceMs < ASK_AT_MOST_EVERY_MS) return false;
-    return isWanted || sinceMs >= ASK_EVERY_MS || !members.isComplete();
+    if (sinceMs < MIN_INTERVAL_MS) return false;
+    return isWanted || sinceMs >= REFRESH_EVERY_MS || !clusterNodes.isComplete();
   };
-  const tellOff = (): void => {
-    const isEarly = !members.isKnown && fleet.nodes.every(({ anyConnection }) => anyConnection === undefined);
-    if (isToldOff || isEarly) return;
-    isToldOff = true;
+  const reportUnknownSlots = (): void => {
+    const isConnecting = nodes.nodes.every(({ anyConnection }) => anyConnection === undefined);
+    if (isUnknown || (!clusterNodes.isKnown && isConnecting)) return;
+    isUnknown = true;
     onEvent?.({ kind: 'slots-unknown', store, reason });
   };
 
@@ -105,8 +108,8 @@ export function createWatch(deps: WatchDeps, options: WatchOptions): Watch {
     get reason() {
       return reason;
     },
-    run$: merge(timer(0, LOOK_EVERY_MS), hints.changes$).pipe(
-      exhaustLatest(() => fromTask<never>(look)),
+    run$: merge(timer(0, CHECK_EVERY_MS), hints.changes$).pipe(
+      exhaustLatest(() => fromTask<never>(refresh)),
       stopped.until(),
     ),
     wake() {

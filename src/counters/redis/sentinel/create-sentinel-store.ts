@@ -1,16 +1,18 @@
 import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
-import { toAddressText, type RedisStoreAddress } from '../options';
-import { createNodeSet } from '../nodes';
-import { type RedisNode } from '../node';
-import { type RedisCountersOptions } from '../options';
-import { type PoolDeps } from '../pool';
-import { refuseIfNothing } from '../split-batch';
-import { toUnavailableError } from '../store-errors';
-import { type RedisCounters } from '../options';
 import { toReason } from '../../../platform/errors';
-import { createSentinel, type Sentinel } from './ask-sentinel';
-import { createViews } from './newest-view';
+import { refuseIfNothing } from '../../reply-draft';
+import { createNodeSet } from '../node-set';
+import { type RedisNode } from '../node';
+import {
+  toAddressText,
+  type RedisCounters,
+  type RedisCountersOptions,
+  type RedisStoreAddress,
+} from '../options';
+import { type PoolDeps } from '../pool';
+import { toUnavailableError } from '../store-errors';
+import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
 
 /** How often each sentinel is asked; a failover is noticed within this time of what they say. */
 const ASK_EVERY_MS = 500;
@@ -30,7 +32,7 @@ export function createSentinelStore(
   const asks = createSnapshot(0);
   const connected = createSnapshot(false);
   const stopped = createStopSignal();
-  const views = createViews();
+  const election = createMasterElection();
   const failing = new Set<string>();
   let reason = 'no sentinel has named the master yet';
   let master: RedisNode | undefined;
@@ -63,8 +65,9 @@ export function createSentinelStore(
     try {
       const said = await sentinel.ask(signal);
       if (signal.aborted) return;
-      failing.delete(sentinel.name);
-      const node = nodes.node(views.note(sentinel.name, said, monotonicMs()).address);
+      if (failing.delete(sentinel.name))
+        onEvent?.({ kind: 'sentinel-works', store: sentinel.name });
+      const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
       if (node === master) return;
       master = node;
       onEvent?.({ kind: 'master-changed', store, master: node.store });

@@ -1,44 +1,45 @@
 import fc from 'fast-check';
 import type { Increment } from '../../../../src/core/ports';
-import { createAdds } from '../../../../src/counters/memcached/adds';
-import type { Exchange } from '../../../../src/counters/memcached/exchanges';
-import type { Lane } from '../../../../src/counters/memcached/lane';
+import type { NodeConnection } from '../../../../src/counters/memcached/connection';
+import type { PendingCommand } from '../../../../src/counters/memcached/in-flight';
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
+import { createWriteBehind } from '../../../../src/counters/memcached/write-behind';
 import { SOME_MATCH } from '../../../support/rules';
 
 /** A node with one counter that answers when it is told to. */
 function setUp(start: number) {
-  const waiting: { readonly command: string; readonly exchange: Exchange }[] = [];
+  const waiting: { readonly command: string; readonly pending: PendingCommand }[] = [];
   let count = start;
   let commands = 0;
-  const link = {
-    send(command: string, [exchange]: readonly Exchange[]) {
-      waiting.push({ command, exchange: exchange as Exchange });
+  const current = {
+    send(command: string, [pending]: readonly PendingCommand[]) {
+      waiting.push({ command, pending: pending as PendingCommand });
     },
   };
-  const lane = { link, errors: createNodeErrors('node', () => true), reason: '' };
-  const adds = createAdds(lane as unknown as Lane, {
+  const node = { kept: { current, reason: '' }, errors: createNodeErrors('node', () => true) };
+  const writes = createWriteBehind(node as unknown as NodeConnection, {
     statistics: undefined,
     onNotAdded: (error) => {
       throw error;
     },
+    onAdded: () => undefined,
   });
   const answerOne = (): void => {
-    const { command, exchange } = waiting.shift() ?? {};
+    const { command, pending } = waiting.shift() ?? {};
     const [, name, hits] = /^(incr|decr) k (\d+)\r\n$/.exec(command ?? '') ?? [];
     count = name === 'incr' ? count + Number(hits) : Math.max(0, count - Number(hits));
     commands += 1;
-    exchange?.onLine(String(count));
+    pending?.onLine(String(count));
   };
   return {
-    adds,
+    writes,
     answerOne,
     answerAll() {
       commands = 0;
       while (waiting.length > 0) answerOne();
       return { count, commands };
     },
-    read: () => adds.after('k', count),
+    read: () => writes.after('k', count),
   };
 }
 
@@ -59,23 +60,23 @@ it('hits that wait for a slow node come to what they do one by one, in three com
       const node = setUp(start);
       let expected = start;
       for (const each of all) {
-        node.adds.add([increment(each)], 0);
+        node.writes.add([increment(each)], 0);
         expected = Math.max(0, expected + each);
         expect(node.read()).toBe(expected);
       }
       const { count, commands } = node.answerAll();
       expect(count).toBe(expected);
       expect(commands).toBeLessThanOrEqual(3);
-      expect(node.adds.size).toBe(0);
+      expect(node.writes.size).toBe(0);
     }),
   );
 });
 
 it('hits that come between two answers are added after those on their way', () => {
   const node = setUp(5);
-  for (const each of [3, -9, 4, 2, -1]) node.adds.add([increment(each)], 0);
+  for (const each of [3, -9, 4, 2, -1]) node.writes.add([increment(each)], 0);
   node.answerOne();
-  node.adds.add([increment(7)], 0);
+  node.writes.add([increment(7)], 0);
   expect(node.read()).toBe(12);
   expect(node.answerAll().count).toBe(12);
 });
