@@ -2,14 +2,33 @@ import type { RedisEvent } from '../counters/redis/options';
 import type { Logger } from '../platform/logger/logger';
 import type { OutageLog } from './outage-log';
 
-type Level = 'info' | 'warn';
+type Line = readonly [level: 'info' | 'warn', text: (store: string) => string];
+
+/** What neither begins nor ends an outage. */
+type PlainKind =
+  | 'slots-changed'
+  | 'master-changed'
+  | 'pool-not-grown'
+  | 'scripts-refused'
+  | 'hold-back-not-atomic';
+
+const LINES: Readonly<Record<PlainKind, Line>> = {
+  'slots-changed': ['info', (store) => `the slots of ${store} are placed`],
+  'master-changed': ['warn', (store) => `the sentinels name the ${store}`],
+  'pool-not-grown': ['warn', (store) => `cannot open another connection to the store at ${store}`],
+  'scripts-refused': [
+    'warn',
+    (store) => `the store at ${store} takes no scripts, using plain commands`,
+  ],
+  'hold-back-not-atomic': [
+    'warn',
+    (store) => `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic at ${store}`,
+  ],
+};
 
 /** What happens to the store, in the log; `store` is its address, reasons hold no credential. */
 export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEvent): void {
   const { kind, store, ...fields } = event;
-  const log = (level: Level, text: string): void => {
-    logger[level](text, fields);
-  };
   const failed = (what: string, failing: string, ended: string): void => {
     outages.failed(`${what} ${store}`, { level: 'warn', failing, ended }, fields);
   };
@@ -17,7 +36,7 @@ export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEv
   switch (kind) {
     case 'connected':
       outages.worked(`connection ${store}`);
-      log('info', `connected to the store at ${store}`);
+      logger.info(`connected to the store at ${store}`, fields);
       return;
     case 'disconnected':
       failed('connection', `lost the store at ${store}, connecting again`, back);
@@ -45,19 +64,9 @@ export function logRedisEvent(logger: Logger, outages: OutageLog, event: RedisEv
     case 'slots-known':
       outages.worked(`slots ${store}`);
       return;
-    case 'slots-changed':
-      log('info', `the slots of ${store} are placed`);
-      return;
-    case 'master-changed':
-      log('warn', `the sentinels name the ${store}`);
-      return;
-    case 'pool-not-grown':
-      log('warn', `cannot open another connection to the store at ${store}`);
-      return;
-    case 'scripts-refused':
-      log('warn', `the store at ${store} takes no scripts, using plain commands`);
-      return;
-    case 'hold-back-not-atomic':
-      log('warn', `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic at ${store}`);
+    default: {
+      const [level, text] = LINES[kind];
+      logger[level](text(store), fields);
+    }
   }
 }

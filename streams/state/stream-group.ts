@@ -24,14 +24,14 @@ export interface StreamGroup {
 export function createStreamGroup(): StreamGroup {
   const unfinished = new Set<Observable<unknown>>();
   const addedSubject = new Subject<Observable<unknown>>();
-  const runOne = (stream$: Observable<unknown>): Observable<never> =>
+  const runOne$ = (stream$: Observable<unknown>): Observable<never> =>
     stream$.pipe(
       ignoreElements(),
       finalize(() => unfinished.delete(stream$)),
     );
   return {
     // Listens first: a stream that starts may add another.
-    run$: defer(() => merge(addedSubject, from([...unfinished])).pipe(mergeMap(runOne))),
+    run$: defer(() => merge(addedSubject, from([...unfinished])).pipe(mergeMap(runOne$))),
     add(stream$) {
       unfinished.add(stream$);
       addedSubject.next(stream$);

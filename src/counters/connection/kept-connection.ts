@@ -89,6 +89,7 @@ export function createKeptConnection<C extends OpenConnection>(
   const { initialMs = DEFAULT_INTERVAL_MS, maxMs = DEFAULT_INTERVAL_MS, giveUp } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const isStopped = (): boolean => signal.aborted;
   const ended = createStopSignal();
   let current: C | undefined;
   let stoppedFor: string | undefined;
@@ -97,7 +98,7 @@ export function createKeptConnection<C extends OpenConnection>(
   const useOne = async (failures: number): Promise<number> => {
     const connection = await deps.open(attemptLimit(options.timeoutMs, failures), signal);
     const sinceMs = monotonicMs();
-    if (signal.aborted) {
+    if (isStopped()) {
       connection.destroy(stoppedFor ?? reason);
       return 0;
     }
@@ -105,7 +106,7 @@ export function createKeptConnection<C extends OpenConnection>(
     deps.onOpen(connection);
     reason = await connection.retired;
     current = undefined;
-    if (!signal.aborted) onEvent?.({ kind: 'disconnected', store, reason });
+    if (!isStopped()) onEvent?.({ kind: 'disconnected', store, reason });
     deps.onAway();
     return monotonicMs() - sinceMs;
   };
@@ -118,7 +119,7 @@ export function createKeptConnection<C extends OpenConnection>(
     now: monotonicMs,
     random,
     onFailure(error, attempts, nextAttemptMs) {
-      if (signal.aborted) return;
+      if (isStopped()) return;
       reason = toReason(error);
       onEvent?.({ kind: 'unreachable', store, reason, attempts, nextAttemptMs });
       deps.onAway();

@@ -52,6 +52,8 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): Ba
       weight -= batch.weight;
       if (open.size === 0) onIdle();
     },
-    stop: deadline.stop,
+    stop() {
+      deadline.stop();
+    },
   };
 }

@@ -61,12 +61,14 @@ export function createSentinelStore(
   const publish = (): void => {
     if (nodes.isConnected !== connected.current) connected.set(nodes.isConnected);
   };
+  const noteAnswer = ({ name }: Sentinel): void => {
+    if (failing.delete(name)) onEvent?.({ kind: 'sentinel-works', store: name });
+  };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
       const said = await sentinel.ask(signal);
       if (signal.aborted) return;
-      if (failing.delete(sentinel.name))
-        onEvent?.({ kind: 'sentinel-works', store: sentinel.name });
+      noteAnswer(sentinel);
       const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
       if (node === master) return;
       master = node;
