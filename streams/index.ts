@@ -13,6 +13,7 @@ export {
 } from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
+export { keepRefreshed, type KeepRefreshed } from './pipelines/keep-refreshed';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
 export { reloadOnChange, type Loaded, type ReloadOptions } from './pipelines/reload-on-change';
@@ -31,4 +32,5 @@ export { turnWindow } from './sources/turn-window';
 export { createMailbox, type Mailbox } from './state/mailbox';
 export { createOutages } from './state/outages';
 export { createSnapshot, type Snapshot, type SnapshotOwner } from './state/snapshot';
+export { createStreamGroup, type StreamGroup } from './state/stream-group';
 export { createStopSignal, type StopSignal } from './state/stop-signal';

@@ -12,6 +12,11 @@ interface Notice {
   readonly ends?: readonly string[];
 }
 
+/** An event that says no more than that outages are over. */
+interface Recovery {
+  readonly ends: readonly string[];
+}
+
 /** An event of something that fails again and again. */
 interface Failing {
   readonly outage: string;
@@ -23,7 +28,7 @@ const connection = (failing: ToText, ended: ToText) => ({ outage: 'connection', 
 
 const redisIsBack: ToText = (store) => `the store at ${store} is back`;
 
-const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Failing>> = {
+const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> = {
   connected: {
     level: 'info',
     text: (store) => `connected to the store at ${store}`,
@@ -48,23 +53,27 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Failing>> = {
   },
   'master-changed': { level: 'warn', text: (store) => `the sentinels name the ${store}` },
   'sentinel-failed': {
-    level: 'warn',
-    text: (store) => `the sentinel ${store} does not name the master`,
+    outage: 'sentinel',
+    failing: (store) => `the sentinel ${store} does not name the master`,
+    ended: (store) => `the sentinel ${store} names the master again`,
   },
+  'sentinel-works': { ends: ['sentinel'] },
   'slots-changed': { level: 'info', text: (store) => `the slots of ${store} are placed` },
   'slots-unknown': {
-    level: 'warn',
-    text: (store) => `no node of ${store} says how slots are placed, asking again`,
+    outage: 'slots',
+    failing: (store) => `no node of ${store} says how slots are placed, asking again`,
+    ended: (store) => `the nodes of ${store} say again how slots are placed`,
   },
+  'slots-known': { ends: ['slots'] },
 };
 
 const memcachedIsBack: ToText = (store) => `memcached at ${store} is back`;
 
-const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Failing>> = {
+const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Failing>> = {
   connected: {
     level: 'info',
     text: (store) => `connected to memcached at ${store}`,
-    ends: ['connection', 'additions'],
+    ends: ['connection'],
   },
   disconnected: connection(
     (store) => `lost memcached at ${store}, connecting again`,
@@ -77,8 +86,9 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Failing>> = {
   nodes: {
     level: 'info',
     text: (store) => `the memcached nodes of ${store} have changed`,
-    ends: ['nodes'],
   },
+  resolved: { ends: ['nodes'] },
+  'added-again': { ends: ['additions'] },
   unresolved: {
     outage: 'nodes',
     failing: (store) => `cannot resolve the memcached nodes of ${store}, trying again`,
@@ -104,7 +114,7 @@ export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: Mem
 }
 
 function logEvent(
-  entry: Notice | Failing,
+  entry: Notice | Recovery | Failing,
   logger: Logger,
   outages: OutageLog,
   { store, ...fields }: { readonly store: string },
@@ -115,5 +125,5 @@ function logEvent(
     return;
   }
   for (const outage of entry.ends ?? []) outages.worked(`${outage} ${store}`);
-  logger[entry.level](entry.text(store), fields);
+  if ('text' in entry) logger[entry.level](entry.text(store), fields);
 }

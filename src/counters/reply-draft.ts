@@ -34,3 +34,34 @@ export function toReply(draft: ReplyDraft): CounterReply {
   }
   return { after, held, failures };
 }
+
+/** The reply to increments that failed as a whole. */
+export function failedReply({ length }: readonly unknown[], error: StoreError): CounterReply {
+  const draft = createReplyDraft(length);
+  for (let index = 0; index < length; index += 1) fail(draft, index, error);
+  return draft;
+}
+
+/** The parts' replies as one; throws when nothing of any part was applied. */
+export function joinReplies(parts: readonly CounterReply[]): CounterReply {
+  const draft = createReplyDraft(parts.reduce((sum, { after }) => sum + after.length, 0));
+  let start = 0;
+  for (const { after, held, failures } of parts) {
+    after.forEach((count, at) => {
+      const failure = failures?.get(at);
+      if (failure !== undefined) fail(draft, start + at, failure);
+      else if (held?.[at] === true) holdBack(draft, start + at, count);
+      else draft.after[start + at] = count;
+    });
+    start += after.length;
+  }
+  return toReply(draft);
+}
+
+/** The reply, unless nothing of the batch was applied: then its first failure is thrown. */
+export function refuseIfNothing(reply: CounterReply): CounterReply {
+  const { after, failures } = reply;
+  if (failures === undefined || failures.size < after.length) return reply;
+  for (const error of failures.values()) throw error;
+  return reply;
+}

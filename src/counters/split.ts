@@ -1,6 +1,6 @@
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
-import { planHoldBack } from './hold-back-plan';
+import { planHoldBack } from './hold-back';
 import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from './reply-draft';
 
 /** Counters that can also be looked at without creating them. */

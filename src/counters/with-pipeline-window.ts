@@ -1,4 +1,5 @@
-import { lastValueFrom, type Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
+import { createStreamGroup } from '../../streams';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters } from '../core/ports';
 import { createReplyDraft, fail, toReply } from './reply-draft';
@@ -11,13 +12,15 @@ interface Waiting {
 
 /**
  * Counters whose batches are gathered for a window and sent as one; each still gets its own reply.
- * `openWindow` starts a window, which ends when the stream does.
+ * `openWindow` starts a window, which ends with its first value. Windows end while `run$` is subscribed to.
  */
 export function withPipelineWindow(
   counters: Counters,
   openWindow: () => Observable<unknown>,
-): Counters {
+): Counters & { readonly run$: Observable<never> } {
+  const windows = createStreamGroup();
   let waiting: Waiting[] = [];
+  let isClosed = false;
 
   const flush = async (): Promise<void> => {
     const gathered = waiting;
@@ -32,20 +35,24 @@ export function withPipelineWindow(
   };
 
   return {
+    run$: windows.run$,
     add: (batch) =>
-      new Promise((resolve, reject) => {
-        waiting.push({ batch, resolve, reject });
-        if (waiting.length > 1) return;
-        void lastValueFrom(openWindow(), { defaultValue: undefined }).then(flush);
-      }),
+      isClosed
+        ? counters.add(batch)
+        : new Promise((resolve, reject) => {
+            waiting.push({ batch, resolve, reject });
+            if (waiting.length === 1) windows.add(openWindow().pipe(map(flush)));
+          }),
     async close() {
+      isClosed = true;
+      windows.close();
       await flush();
       await counters.close();
     },
   };
 }
 
-/** An increment that stands alone is a run of its own beside those that do not. */
+/** Where a batch has runs, each increment of a batch without them becomes a run of its own. */
 function joinBatches(batches: readonly CounterBatch[]): CounterBatch {
   const increments = batches.flatMap((batch) => batch.increments);
   const nowSeconds = Math.max(...batches.map((batch) => batch.nowSeconds));

@@ -59,8 +59,9 @@ export function chooseBackend(readings: BackendReadings, findings: Findings): Ba
   }
   if (store.isSet('url')) return 'kvstore';
   if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
+  const names = [store.shown('url'), memstore.shown('nodes'), memstore.shown('srv')];
   findings.warnings.push(
-    'neither KVSTORE_URL nor MEMSTORE_HOST_PORT nor MEMSTORE_SRV is set: counters live in the ' +
+    `neither ${names.join(' nor ')} is set: counters live in the ` +
       'memory of this process, other instances do not see them and a restart forgets them',
   );
   return 'memory';

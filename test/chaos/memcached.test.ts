@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
-import { placeOf } from '../../src/counters/memcached/key';
+import { placeOf } from '../../src/counters/memcached/protocol';
 import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
 import { eventuallyWithin, expectFigure } from '../support/figure';

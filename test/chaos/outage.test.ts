@@ -4,7 +4,7 @@ import {
   createCircuitBreaker,
   type BreakerChange,
 } from '../../src/counters/circuit-breaker/circuit-breaker';
-import { withCircuitBreaker } from '../../src/counters/circuit-breaker/with-circuit-breaker';
+import { withCircuitBreaker } from '../../src/counters/circuit-breaker/circuit-breaker';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { runInNewContext } from 'node:vm';
 import { setFlagsFromString } from 'node:v8';

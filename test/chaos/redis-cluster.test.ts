@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type StoreError } from '../../src/core/errors';
-import { slotOf } from '../../src/counters/redis/cluster/slot';
+import { slotOf } from '../../src/counters/redis/cluster/slots';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { eventually } from '../support/eventually';

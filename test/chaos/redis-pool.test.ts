@@ -1,5 +1,5 @@
 import { StoreError } from '../../src/core/errors';
-import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/links';
+import { MAX_BATCHES_IN_FLIGHT } from '../../src/counters/redis/connections';
 import type { PoolOptions, RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { startStopwatch } from '../support/core-time';

@@ -10,6 +10,7 @@ import {
   type RunningRedisCounters,
 } from '../support/redis-counters';
 import { startSentinels, type SentinelSetup } from '../support/redis-sentinels';
+import { startTcpProxy } from '../support/tcp-proxy';
 
 jest.setTimeout(60_000);
 
@@ -108,6 +109,26 @@ describe('sentinels', () => {
     const counters = await connected();
     expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
     expect(counters.kinds().filter((kind) => kind === 'sentinel-failed')).toHaveLength(2);
+  });
+
+  it('one that is cut off and comes back is reported once each', async () => {
+    const [first] = setup.address.sentinels;
+    const proxy = await startTcpProxy(first?.port ?? 0);
+    try {
+      const sentinels = [{ host: '127.0.0.1', port: proxy.port }];
+      const counters = await connected({ address: { ...setup.address, sentinels } });
+      const told = () => counters.kinds().filter((kind) => kind.startsWith('sentinel-'));
+      proxy.behaviour.swallow = 'requests';
+      await eventually(() => {
+        expect(told()).toEqual(['sentinel-failed']);
+      });
+      proxy.behaviour.swallow = 'nothing';
+      await eventually(() => {
+        expect(told()).toEqual(['sentinel-failed', 'sentinel-works']);
+      });
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('that all go away change nothing for a master that is there', async () => {

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { placeOf } from '../../src/counters/memcached/key';
+import { placeOf } from '../../src/counters/memcached/protocol';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
 import { runMemcachedCounters } from '../support/memcached-counters';
 import { startMemcachedServer } from '../support/memcached-server';

@@ -1,3 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSentinels } from '../support/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStopwatch } from '../support/core-time';
 import { eventuallyWithin, expectFigure } from '../support/figure';
@@ -179,4 +183,36 @@ it('ends at once with 1 on a second signal, while Redis holds it up', async () =
   expect(await service.stop('SIGTERM')).toBe(1);
   expectFigure({ name: 'answer', value: elapsedMs(), unit: 'ms', below: 1_000 });
   expect(await waiting).toBe('cut');
+});
+
+it('counts in the database that the address of sentinels names, with passwords from files', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'weir-passwords-'));
+  const fileOf = (password: string) => {
+    const file = join(directory, password);
+    writeFileSync(file, `${password}\n`);
+    return file;
+  };
+  const setup = await startSentinels({ password: 'horse', sentinelPassword: 'staple' });
+  try {
+    const { masterName, sentinels } = setup.address;
+    const places = sentinels.map(({ host, port }) => `${host}:${String(port)}`).join(',');
+    const service = await startService({
+      waitUntilUp: 'connected',
+      env: {
+        KVSTORE_TYPE: 'sentinel',
+        KVSTORE_URL: `${masterName}/11,${places}`,
+        KVSTORE_AUTH_FILE: fileOf('horse'),
+        KVSTORE_SENTINEL_AUTH_FILE: fileOf('staple'),
+      },
+    });
+    expect((await ask(service, 'example', 'api_key=a')).status).toBe(200);
+    const { client } = setup.servers[0];
+    expect(await client.keys('*')).toEqual([]);
+    await client.select(11);
+    expect(await client.keys('*')).toEqual([expect.stringMatching(/^example_api_key_a_\d+$/)]);
+  } finally {
+    await stopServices();
+    await setup.stop();
+    rmSync(directory, { recursive: true });
+  }
 });

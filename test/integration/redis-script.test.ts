@@ -1,5 +1,5 @@
 import { type Redis } from 'ioredis';
-import { type Link } from '../../src/counters/redis/link';
+import { type RedisConnection } from '../../src/counters/redis/connection';
 import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from '../../src/counters/redis/lua';
 import { addByScript } from '../../src/counters/redis/script';
 import { toAnswerError, UnknownOutcome } from '../../src/counters/redis/store-errors';
@@ -25,14 +25,14 @@ const change = (scripts: Scripts, from: string, to: string): Scripts => ({
   holdBack: changed(scripts.holdBack, from, to),
 });
 
-const linkWith = (client: Redis, scripts: Scripts) =>
+const connectionWith = (client: Redis, scripts: Scripts) =>
   ({
     store: '127.0.0.1:1',
     client,
     scripts,
     refuseScripts: () => undefined,
     toAnswerError: (answer: string) => toAnswerError('test', answer),
-  }) as unknown as Link;
+  }) as unknown as RedisConnection;
 
 describe.each([
   ['of one server', SCRIPTS],
@@ -52,13 +52,13 @@ describe.each([
           increment(plain, 200),
           increment(plain, -500),
         ];
-        const link = linkWith(server.client, each);
-        const alone = await addByScript(link, batch(increments));
+        const connection = connectionWith(server.client, each);
+        const alone = await addByScript(connection, batch(increments));
         const runs = {
           ...batch([increment(plain, 6, { limit: 5 }), increment(large, 1, { limit: 2 ** 41 })]),
           runEnds: [2],
         };
-        return [alone, await addByScript(link, runs)];
+        return [alone, await addByScript(connection, runs)];
       }),
     );
     expect(answers[0]).toEqual(answers[1]);
@@ -75,8 +75,8 @@ describe.each([
       await server.client.set(odd, foreign);
       const runs = { ...batch([increment(odd), increment(over, 6, { limit: 5 })]), runEnds: [2] };
       const [packed, listed] = [
-        await addByScript(linkWith(server.client, scripts), runs),
-        await addByScript(linkWith(server.client, without), runs),
+        await addByScript(connectionWith(server.client, scripts), runs),
+        await addByScript(connectionWith(server.client, without), runs),
       ];
       expect(packed.after[1]).toBe(6);
       expect(listed.after[1]).toBe(12);
@@ -85,7 +85,10 @@ describe.each([
 
   it('leave the outcome open when their answer cannot be read', async () => {
     const broken = change(scripts, 'return pack(value)', "return pack(value) .. 'x'");
-    const adding = addByScript(linkWith(server.client, broken), batch([increment(freshKey())]));
+    const adding = addByScript(
+      connectionWith(server.client, broken),
+      batch([increment(freshKey())]),
+    );
     await expect(adding).rejects.toThrow(UnknownOutcome);
     await expect(adding).rejects.toThrow(
       'an answer of redis 127.0.0.1:1 cannot be read, and what it is about may be counted or not: 1 octets follow',

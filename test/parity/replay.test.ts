@@ -2,7 +2,7 @@ import { combineLatest, map, merge, of } from 'rxjs';
 import type { CounterStore } from '../../src/app/actors/store';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
-import { createPerSecondSplit } from '../../src/counters/per-second/create-per-second-split';
+import { createPerSecondSplit } from '../../src/counters/per-second-split';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
 import { eventually } from '../support/eventually';
 import { startMemcachedServer } from '../support/memcached-server';

@@ -1,9 +1,10 @@
 import type { Subscription } from 'rxjs';
-import {
-  createRedisCounters,
-  type RedisCounters,
-} from '../../src/counters/redis/create-redis-counters';
-import type { RedisCountersOptions, RedisEvent } from '../../src/counters/redis/options';
+import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
+import type {
+  RedisCounters,
+  RedisCountersOptions,
+  RedisEvent,
+} from '../../src/counters/redis/options';
 import { eventually } from './eventually';
 
 /** Counters that run, with everything that they have told so far. */

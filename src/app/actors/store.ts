@@ -1,17 +1,20 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
 import type { Clock, Counters, Random, Statistics } from '../../core/ports';
-import { toAddressText } from '../../counters/redis/address';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
-import { createPerSecondSplit } from '../../counters/per-second/create-per-second-split';
-import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
+import { createPerSecondSplit } from '../../counters/per-second-split';
+import {
+  toAddressText,
+  type RedisCountersOptions,
+  type RedisEvent,
+} from '../../counters/redis/options';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
 import type { Settings } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
-import { withCircuitBreaker } from '../../counters/circuit-breaker/with-circuit-breaker';
+import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
 import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
 import { late } from '../late';
@@ -125,7 +128,9 @@ function redisStore(
   const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
-    windowMs > 0 ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs)) : counters;
+    windowMs > 0
+      ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs))
+      : { ...counters, run$: of() };
   const guarded = {
     ...closeWith(
       isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
@@ -133,7 +138,9 @@ function redisStore(
     ),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
+  const run$ = merge(counters.run$, gathered.run$);
+  const { connected$ } = counters;
+  return { counters: guarded, ...asOne({ connected$, run$ }), whyAway: last.whyAway, description };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
@@ -155,6 +162,7 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
+const BACK: ReadonlySet<string> = new Set(['connected', 'resolved']);
 
 /** Remembers the last server that was lost or could not be reached, until it is connected. */
 function createLastFailure() {
@@ -163,7 +171,7 @@ function createLastFailure() {
     note(event: RedisEvent | MemcachedEvent): void {
       const { kind, store } = event;
       if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
-      else if (kind === 'connected' && store === last?.store) last = undefined;
+      else if (BACK.has(kind) && store === last?.store) last = undefined;
     },
     whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
   };

@@ -1,4 +1,5 @@
 import { StoreError } from '../../core/errors';
+import type { Counters } from '../../core/ports';
 import {
   CLOSED,
   DEFAULT_BREAKER,
@@ -98,7 +99,15 @@ export function createCircuitBreaker(
   };
 }
 
-/** A store that answers is there, whatever it says. */
+/** Counters that are not asked while their store is away. */
+export function withCircuitBreaker(counters: Counters, breaker: CircuitBreaker): Counters {
+  return {
+    add: (batch) => breaker.call(() => counters.add(batch)),
+    close: () => counters.close(),
+  };
+}
+
+/** Any answer of the store counts as a success, even an error. */
 function outcomeOf(error: unknown): 'succeeded' | 'failed' | 'timed-out' {
   if (!(error instanceof StoreError)) return 'failed';
   if (error.fault !== 'store') return 'succeeded';

@@ -1,25 +1,25 @@
 import { StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
-import { addHits } from './count';
-import { faultOfKey } from './key';
-import { type Counts, type LaneCounts } from './lane-counts';
-import { toKeyError } from './store-errors';
+import { addHits, toKeyError } from '../count';
+import { decideRuns } from '../hold-back';
+import { type Counts, type NodeCounters } from './node-counters';
+import { faultOfKey } from './protocol';
 
-/** What of a batch one connection takes: places in the batch, in order. */
-type Share = readonly [lane: LaneCounts, indexes: readonly number[]];
+/** The increments of a batch that one connection takes: indexes in the batch, in order. */
+type Share = readonly [node: NodeCounters, indexes: readonly number[]];
 
 /**
- * Reads every counter of a batch at once, one question for each connection, answers, and adds in the
- * background. Gives the reply exactly once, or the error when nothing of the batch could be counted.
+ * Reads every counter of a batch, with one write to each connection, answers, and adds in the background.
+ * Gives the reply exactly once, or the error when nothing of the batch could be counted.
  */
 export function countBatch(
   batch: CounterBatch,
-  laneOf: (key: string) => LaneCounts,
+  nodeOf: (key: string) => NodeCounters,
   then: (reply: CounterReply | StoreError) => void,
 ): void {
   const draft = createReplyDraft(batch.increments.length);
-  const shares = [...shareOut(batch, laneOf, draft)];
+  const shares = [...shareOut(batch, nodeOf, draft)];
   const merged: Counts = new Map();
   let left = shares.length;
 
@@ -28,8 +28,8 @@ export function countBatch(
     then(replyOf(draft));
   };
   for (const share of shares) {
-    const [lane, indexes] = share;
-    lane.read(keysOf(batch, indexes), (counts) => {
+    const [node, indexes] = share;
+    node.read(keysOf(batch, indexes), (counts) => {
       if (counts instanceof StoreError) failShare(draft, indexes, counts);
       else if (batch.runEnds === undefined) applyShare(batch, share, counts, draft);
       else for (const [key, count] of counts) merged.set(key, count);
@@ -50,19 +50,19 @@ function replyOf(draft: ReplyDraft): CounterReply | StoreError {
 
 function shareOut(
   { increments }: CounterBatch,
-  laneOf: (key: string) => LaneCounts,
+  nodeOf: (key: string) => NodeCounters,
   draft: ReplyDraft,
-): ReadonlyMap<LaneCounts, readonly number[]> {
-  const shares = new Map<LaneCounts, number[]>();
+): ReadonlyMap<NodeCounters, readonly number[]> {
+  const shares = new Map<NodeCounters, number[]>();
   increments.forEach(({ key }, index) => {
     const fault = faultOfKey(key);
     if (fault !== undefined) {
       fail(draft, index, toKeyError(fault));
       return;
     }
-    const lane = laneOf(key);
-    const share = shares.get(lane);
-    if (share === undefined) shares.set(lane, [index]);
+    const node = nodeOf(key);
+    const share = shares.get(node);
+    if (share === undefined) shares.set(node, [index]);
     else share.push(index);
   });
   return shares;
@@ -78,10 +78,10 @@ function failShare(draft: ReplyDraft, indexes: readonly number[], error: StoreEr
   for (const index of indexes) fail(draft, index, error);
 }
 
-/** Every increment by itself: its count goes into the reply and its hits on their way. */
+/** Every increment by itself: its count goes into the reply and its hits to the node. */
 function applyShare(
   { increments, nowSeconds }: CounterBatch,
-  [lane, indexes]: Share,
+  [node, indexes]: Share,
   counts: Counts,
   draft: ReplyDraft,
 ): void {
@@ -90,7 +90,7 @@ function applyShare(
     const increment = increments[index] as Increment;
     if (applyOne(draft, index, increment, counts)) added.push(increment);
   }
-  lane.adds.add(added, nowSeconds);
+  node.writes.add(added, nowSeconds);
 }
 
 function applyOne(
@@ -110,46 +110,31 @@ function applyOne(
   return true;
 }
 
-/** Run after run: when one of a run would go over its limit, the others are held back (behaviour.md §3.6). */
+/** Decides what is held back, and adds the rest. */
 function applyRuns(
   batch: CounterBatch,
   shares: readonly Share[],
   counts: Counts,
   draft: ReplyDraft,
 ): void {
-  const { increments, runEnds = [], nowSeconds } = batch;
+  const { increments, nowSeconds } = batch;
   const added = new Set<number>();
-  let start = 0;
-  for (const end of runEnds) {
-    for (const index of applyRun(increments, start, end, counts, draft)) added.add(index);
-    start = end;
-  }
-  for (const [lane, indexes] of shares) {
-    const ofLane = indexes.filter((index) => added.has(index));
-    lane.adds.add(
-      ofLane.map((index) => increments[index] as Increment),
+  const hasFailed = (index: number): boolean => draft.failures?.has(index) === true;
+  decideRuns(batch, {
+    // A counter that cannot be read counts as 0.
+    countOf: ({ key }) => Number(counts.get(key) ?? 0) || 0,
+    add(index, increment) {
+      if (!hasFailed(index) && applyOne(draft, index, increment, counts)) added.add(index);
+    },
+    holdBack(index, count) {
+      if (!hasFailed(index)) holdBack(draft, index, count);
+    },
+  });
+  for (const [node, indexes] of shares) {
+    const ofNode = indexes.filter((index) => added.has(index));
+    node.writes.add(
+      ofNode.map((index) => increments[index] as Increment),
       nowSeconds,
     );
   }
-}
-
-function applyRun(
-  increments: readonly Increment[],
-  start: number,
-  end: number,
-  counts: Counts,
-  draft: ReplyDraft,
-): readonly number[] {
-  const run = increments.slice(start, end);
-  const seen = run.map(({ key }) => Number(counts.get(key) ?? 0) || 0);
-  const overs = run.map(({ hits, limit }, at) => (seen[at] ?? 0) + Number(hits) > limit);
-  const isAnyOver = overs.includes(true);
-  const added: number[] = [];
-  run.forEach((increment, at) => {
-    const index = start + at;
-    if (draft.failures?.has(index) === true) return;
-    if (isAnyOver && overs[at] !== true) holdBack(draft, index, seen[at] ?? 0);
-    else if (applyOne(draft, index, increment, counts)) added.push(index);
-  });
-  return added;
 }

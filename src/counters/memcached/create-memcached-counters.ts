@@ -1,18 +1,20 @@
-import { type Observable } from 'rxjs';
-import { createSnapshot, createStopSignal, fromTask } from '../../../streams';
+import { map, type Observable } from 'rxjs';
+import { createSnapshot, createStopSignal, createStreamGroup } from '../../../streams';
 import { StoreError } from '../../core/errors';
 import { type CounterReply, type Counters } from '../../core/ports';
+import { createKeptConnection, type KeptConnection } from '../connection/kept-connection';
+import { type MemcachedConnection } from './connection';
 import { countBatch } from './count-batch';
-import { placeOf } from './key';
-import { createLane } from './lane';
-import { createLaneCounts, type LaneCounts } from './lane-counts';
-import { createNodes } from './nodes';
+import { followNodes } from './follow-nodes';
+import { createNodeCounters, type NodeCounters } from './node-counters';
+import { openMemcachedConnection } from './open-connection';
 import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,
   type NodeAddress,
   toNodeText,
 } from './options';
+import { placeOf } from './protocol';
 import { createNodeErrors } from './store-errors';
 
 export interface MemcachedCounters extends Counters {
@@ -24,82 +26,120 @@ export interface MemcachedCounters extends Counters {
   readonly run$: Observable<never>;
 }
 
-/** The lanes to one node. */
-type Node = readonly LaneCounts[];
+/** One of the connections to a node, and the counters that it takes. */
+interface NodePart {
+  readonly kept: KeptConnection<MemcachedConnection>;
+  readonly counters: NodeCounters;
+}
+
+/** The connections to one node. */
+type MemcachedNode = readonly NodePart[];
 
 const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 
-const DEFAULT_INTERVAL_MS = 1_000;
+/** Interval for reporting that hits could not be added. */
+const REPORT_EVERY_MS = 1_000;
 
-/** Hits that could not be added are told of at most once in this time. */
-const TELL_EVERY_MS = 1_000;
+const CLOSED = 'the counters are closed';
 
 /**
  * Counters in memcached. Counts are read and answered, then the hits are added in the background: what
  * others add meanwhile is not seen, so that a limit may be passed for a moment. Hits of this process
- * that are on their way are seen. A key lies on the node that CRC-32 names.
+ * that are on their way are seen. CRC-32 of a key names its node.
  */
 export function createMemcachedCounters(
   deps: MemcachedCountersDeps,
   options: MemcachedCountersOptions,
 ): MemcachedCounters {
   const { monotonicMs, onEvent, statistics } = deps;
-  const { initialIntervalMs = DEFAULT_INTERVAL_MS, maxIntervalMs = DEFAULT_INTERVAL_MS } = options;
   const connectionsPerNode = Math.max(1, options.maxIdleConnections ?? 1);
   const connected = createSnapshot(false);
-  const ended = createStopSignal();
-  const running = new Set<Promise<unknown>>();
-  const byAddress = new Map<string, Node>();
-  let nodes: readonly Node[] = [];
+  const stopped = createStopSignal();
+  const running = createStreamGroup();
+  const byAddress = new Map<string, MemcachedNode>();
+  const leaving = new Set<Promise<void>>();
+  let nodes: readonly MemcachedNode[] = [];
   let reason = 'not connected yet';
   let isClosed = false;
   let batchesInFlight = 0;
-  let tellIdle: () => void = () => undefined;
+  let resolveIdle: () => void = () => undefined;
   let closing: Promise<void> | undefined;
 
   const pendingKeys = (): number => {
     let sum = 0;
-    for (const node of byAddress.values()) for (const { adds } of node) sum += adds.size;
+    for (const { counters } of [...byAddress.values()].flat()) sum += counters.writes.size;
     return sum;
   };
-  const openConnections = (): number => {
-    let sum = 0;
-    for (const node of nodes) for (const { lane } of node) if (lane.link !== undefined) sum += 1;
-    return sum;
-  };
+  const openConnections = (): number =>
+    nodes.flat().filter(({ kept }) => kept.current !== undefined).length;
   const removeGauges = [
     statistics?.gauge('ratelimit.memcache.pending_keys', pendingKeys),
     statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
   ];
 
-  const tellConnected = (): void => {
-    const isAny = nodes.some((node) => node.some(({ lane }) => lane.link !== undefined));
+  const publish = (): void => {
+    const isAny = openConnections() > 0;
     if (isAny !== connected.current && !isClosed) connected.set(isAny);
   };
 
-  const keepRunning = (task: Promise<unknown>): void => {
-    const done = task.finally(() => running.delete(done));
-    running.add(done);
-  };
-
-  const openLane = (address: NodeAddress): LaneCounts => {
+  const createPart = (address: NodeAddress): NodePart => {
     const store = toNodeText(address);
-    const lane = createLane(
+    const errors = createNodeErrors(store, () => nodes.length === 1);
+    const { timeoutMs, tls } = options;
+    const kept = createKeptConnection<MemcachedConnection>(
       {
         ...deps,
-        errors: createNodeErrors(store, () => nodes.length === 1),
-        onChange: tellConnected,
+        onEvent,
+        store,
+        open: (attemptMs, signal) =>
+          openMemcachedConnection({
+            address,
+            tls,
+            errors,
+            timeoutMs,
+            monotonicMs,
+            attemptMs,
+            signal,
+          }),
+        onOpen() {
+          onEvent?.({ kind: 'connected', store });
+          publish();
+        },
+        onAway: publish,
+        onEnd: () => kept.current?.destroy(CLOSED),
       },
-      { ...options, tls: options.tls, address, initialIntervalMs, maxIntervalMs },
+      { timeoutMs, initialMs: options.initialIntervalMs, maxMs: options.maxIntervalMs },
     );
-    keepRunning(lane.run());
-    let toldMs = -Infinity;
-    const onNotAdded = ({ message }: StoreError): void => {
-      if (monotonicMs() - toldMs < TELL_EVERY_MS) return;
-      toldMs = monotonicMs();
-      onEvent?.({ kind: 'not-added', store, reason: message });
-    };
-    return createLaneCounts(lane, { statistics, onNotAdded });
+    running.add(kept.run$);
+    let reportedMs = -Infinity;
+    let isFailing = false;
+    const counters = createNodeCounters(
+      { kept, errors },
+      {
+        statistics,
+        onNotAdded({ message }) {
+          if (monotonicMs() - reportedMs < REPORT_EVERY_MS) return;
+          reportedMs = monotonicMs();
+          isFailing = true;
+          onEvent?.({ kind: 'not-added', store, reason: message });
+        },
+        onAdded() {
+          if (!isFailing) return;
+          isFailing = false;
+          onEvent?.({ kind: 'added-again', store });
+        },
+      },
+    );
+    return { kept, counters };
+  };
+
+  const leave = (address: string): void => {
+    const node = byAddress.get(address) ?? [];
+    byAddress.delete(address);
+    for (const { kept } of node) {
+      const gone = closePart(kept).finally(() => leaving.delete(gone));
+      leaving.add(gone);
+    }
   };
 
   const takeNodes = (addresses: readonly NodeAddress[]): void => {
@@ -107,60 +147,43 @@ export function createMemcachedCounters(
     for (const [at, address] of addresses.entries()) {
       const text = texts[at] as string;
       if (byAddress.has(text)) continue;
-      const lanes = Array.from({ length: connectionsPerNode }, () => openLane(address));
-      byAddress.set(text, lanes);
+      const parts = Array.from({ length: connectionsPerNode }, () => createPart(address));
+      byAddress.set(text, parts);
     }
-    nodes = texts.map((text) => byAddress.get(text) as Node);
-    for (const [text, node] of byAddress) {
-      if (texts.includes(text)) continue;
-      byAddress.delete(text);
-      for (const { lane } of node) keepRunning(lane.close());
-    }
-    tellConnected();
+    nodes = texts.map((text) => byAddress.get(text) as MemcachedNode);
+    for (const text of byAddress.keys()) if (!texts.includes(text)) leave(text);
+    publish();
   };
 
-  const list = createNodes(
-    {
-      ...deps,
-      onNodes: takeNodes,
-      onUnresolved: (why) => {
-        reason = why;
-      },
-    },
-    options.nodes,
-  );
+  const onUnresolved = (why: string): void => {
+    reason = why;
+  };
+  const nodes$ = followNodes({ ...deps, onUnresolved }, options.nodes);
+  running.add(nodes$.pipe(stopped.until(), map(takeNodes)));
 
-  const laneOf = (key: string): LaneCounts => {
+  const countersOf = (key: string): NodeCounters => {
     const { node, connection } = placeOf(key, nodes.length, connectionsPerNode);
-    return (nodes[node] as Node)[connection] as LaneCounts;
+    return ((nodes[node] as MemcachedNode)[connection] as NodePart).counters;
   };
 
   const closeAll = async (): Promise<void> => {
     isClosed = true;
-    list.stop();
-    if (batchesInFlight > 0) await new Promise<void>((resolve) => (tellIdle = resolve));
-    const lanes = [...byAddress.values()].flat();
-    await Promise.all(lanes.map(({ lane }) => lane.close()));
-    await Promise.all(running);
+    stopped.stop();
+    if (batchesInFlight > 0) await new Promise<void>((resolve) => (resolveIdle = resolve));
+    for (const address of byAddress.keys()) leave(address);
+    await Promise.all(leaving);
     for (const remove of removeGauges) remove?.();
     connected.close();
-    ended.stop();
+    running.close();
   };
-  const close = (): Promise<void> => (closing ??= closeAll());
-
-  const run$ = fromTask<never>((signal) => {
-    signal.addEventListener('abort', () => void close());
-    keepRunning(list.run());
-    return new Promise<undefined>(() => undefined);
-  }).pipe(ended.until());
 
   return {
     connected$: connected.changes$,
-    run$,
+    run$: running.run$,
     get pendingKeys() {
       return pendingKeys();
     },
-    close,
+    close: () => (closing ??= closeAll()),
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
@@ -168,15 +191,24 @@ export function createMemcachedCounters(
         return Promise.reject(unavailable(`no memcached node is known: ${reason}`));
       batchesInFlight += 1;
       return new Promise((resolve, reject) => {
-        countBatch(batch, laneOf, (reply) => {
+        countBatch(batch, countersOf, (reply) => {
           batchesInFlight -= 1;
-          if (batchesInFlight === 0) tellIdle();
+          if (batchesInFlight === 0) resolveIdle();
           if (reply instanceof StoreError) reject(reply);
           else resolve(reply);
         });
       });
     },
   };
+}
+
+/** Waits for the replies to what was sent, then disconnects. */
+async function closePart(kept: KeptConnection<MemcachedConnection>): Promise<void> {
+  kept.stop(CLOSED);
+  const { current } = kept;
+  current?.endWhenIdle();
+  await current?.retired;
+  kept.end();
 }
 
 function unavailable(message: string): StoreError {

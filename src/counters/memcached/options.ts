@@ -1,4 +1,5 @@
 import { type Random, type Statistics } from '../../core/ports';
+import { type ConnectionEvent } from '../connection/kept-connection';
 
 /** Where a node listens. */
 export interface NodeAddress {
@@ -14,7 +15,7 @@ export type NodeList =
       readonly kind: 'srv';
       /** The name of the record: `_memcached._tcp.example.com`. */
       readonly record: string;
-      /** Time between two looks at the record; 0: one. */
+      /** Interval for resolving the record; 0: once. */
       readonly refreshMs: number;
     };
 
@@ -41,26 +42,22 @@ export interface MemcachedCountersOptions {
 /** What happens to the nodes, for a log. */
 export type MemcachedEvent =
   | { readonly kind: 'connected'; readonly store: string }
-  | { readonly kind: 'disconnected'; readonly store: string; readonly reason: string }
-  | {
-      readonly kind: 'unreachable';
-      readonly store: string;
-      readonly reason: string;
-      /** Attempts that failed since the node was last connected. */
-      readonly attempts: number;
-      readonly nextAttemptMs: number;
-    }
+  | ConnectionEvent
   /** The SRV record names these nodes from now on. */
   | { readonly kind: 'nodes'; readonly store: string; readonly nodes: readonly string[] }
-  /** The SRV record could not be read; the nodes before stay in use. */
+  /** The SRV record could not be read; the nodes from before stay in use. */
   | {
       readonly kind: 'unresolved';
       readonly store: string;
       readonly reason: string;
       readonly nextAttemptMs: number;
     }
-  /** Hits that were answered could not be added. At most one a second and connection. */
-  | { readonly kind: 'not-added'; readonly store: string; readonly reason: string };
+  /** The SRV record could be read again. */
+  | { readonly kind: 'resolved'; readonly store: string }
+  /** Hits that were answered could not be added. At most once a second for each connection. */
+  | { readonly kind: 'not-added'; readonly store: string; readonly reason: string }
+  /** After that, hits were added again. */
+  | { readonly kind: 'added-again'; readonly store: string };
 
 export interface MemcachedCountersDeps {
   /** Milliseconds of a clock that never goes back. */
@@ -68,7 +65,7 @@ export interface MemcachedCountersDeps {
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: MemcachedEvent) => void;
-  /** Answers an SRV question; the system's resolver unless a test puts another. */
+  /** Resolves an SRV record; the system's resolver when undefined. */
   readonly resolveSrv?: (
     record: string,
   ) => Promise<readonly { readonly name: string; readonly port: number }[]>;

@@ -1,7 +1,7 @@
 import { StoreError, type StoreFault } from '../../core/errors';
 import { shorten } from '../../platform/errors';
 
-/** Makes the errors of one node. */
+/** The errors of one node. */
 export interface NodeErrors {
   readonly node: string;
   timeout(timeoutMs: number): StoreError;
@@ -10,7 +10,7 @@ export interface NodeErrors {
   answered(answer: string): StoreError;
 }
 
-/** `isOnly`: of several nodes, the absence of one is not that of the store. */
+/** `isOnly`: the node is the whole store; of several nodes, one that is away does not take the store away. */
 export function createNodeErrors(node: string, isOnly: () => boolean): NodeErrors {
   const away = (): StoreFault => (isOnly() ? 'store' : 'node');
   const unavailable = (message: string, fault: StoreFault): StoreError =>
@@ -32,18 +32,13 @@ export function createNodeErrors(node: string, isOnly: () => boolean): NodeError
   };
 }
 
-/** CLIENT_ERROR is about what was asked for: a value that is no number, a key that is none. */
+/** CLIENT_ERROR is about the command: a value that is not a number, a key that is not allowed. */
 function faultOf(answer: string): StoreFault {
   return answer.startsWith('CLIENT_ERROR') ? 'key' : 'answer';
 }
 
-/** Throws on a line that is no answer to the command: replies no longer belong to their commands. */
+/** Throws unless the line is an error: replies no longer belong to their commands. */
 export function checkIsError(line: string, command: string): void {
   if (/^(?:ERROR|CLIENT_ERROR|SERVER_ERROR)\b/.test(line)) return;
   throw new Error(`it answered to ${command}: ${shorten(line)}`);
-}
-
-/** What the caller may be told as it is. */
-export function toKeyError(message: string): StoreError {
-  return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
 }

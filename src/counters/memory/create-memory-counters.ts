@@ -7,26 +7,28 @@ import {
   type Increment,
   type Statistics,
 } from '../../core/ports';
+import { toKeyError } from '../count';
+import { decideRuns } from '../hold-back';
 import { toKeptKey } from '../kept-key';
 import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
-import { applyHits } from './apply-hits';
 import {
+  applyHits,
   bytesOfCounter,
   classify,
   findCounter,
-  shareClassOf,
+  usageQuartileOf,
   type Counter,
   type WindowBucket,
 } from './window-bucket';
 import { createWindowBuckets } from './window-buckets';
 
-/** Live counters that one process keeps unless told otherwise. */
+/** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
 
 /** Room for as many keys of 188 characters. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
-/** How often ended windows are dropped when nobody asks any more. */
+/** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
 
 export interface MemoryCountersDeps {
@@ -38,11 +40,11 @@ export interface MemoryCountersDeps {
 export interface MemoryCountersOptions {
   /** Cap on live counters. */
   readonly maxKeys?: number;
-  /** Cap on the bytes that they take. */
+  /** Cap on their bytes. */
   readonly maxBytes?: number;
 }
 
-/** A counter as it stands: to the last digit, and the seconds for which a store would still keep it. */
+/** A counter's exact value, and the seconds for which a store would still keep it. */
 export interface MemoryEntry {
   readonly value: number | bigint;
   readonly ttlSeconds: number;
@@ -50,7 +52,7 @@ export interface MemoryEntry {
 
 export interface MemoryCounters extends Counters {
   readonly liveKeys: number;
-  /** Counters under their limit that were forgotten because of the cap, since the start. */
+  /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
@@ -59,9 +61,9 @@ export interface MemoryCounters extends Counters {
 }
 
 /**
- * Counters in this process: exact, at once, gone when the process ends. Above `maxKeys` or `maxBytes` it forgets
- * counters that are under their limit, the least used first. One that has reached its limit is kept
- * until its window ends; when there are only such, a new key is refused (`CounterReply.failures`).
+ * Counters in this process: exact, immediate, gone when the process ends. Above `maxKeys` or `maxBytes` it
+ * evicts counters that are under their limit, the least used first. One that has reached its limit is kept
+ * until its window ends; when only such are left, a new key is refused (`CounterReply.failures`).
  */
 export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
@@ -93,7 +95,7 @@ export function createMemoryCounters(
       exact: undefined,
       limit: increment.limit,
       expiresAtSeconds: Math.ceil(nowSeconds) + increment.ttlSeconds,
-      shareClass: shareClassOf(0, increment.limit),
+      usageQuartile: usageQuartileOf(0, increment.limit),
       previous: undefined,
       next: undefined,
     };
@@ -109,8 +111,9 @@ export function createMemoryCounters(
       fail(draft, index, fullError(buckets.liveKeys));
       return;
     }
-    if (!applyHits(counter, increment.hits)) {
-      fail(draft, index, overflowError(counter, increment));
+    const overflow = applyHits(counter, increment.hits);
+    if (overflow !== undefined) {
+      fail(draft, index, overflow);
       return;
     }
     counter.limit = increment.limit;
@@ -121,17 +124,6 @@ export function createMemoryCounters(
   const countOf = ({ key, windowEndSeconds }: Increment): number =>
     findCounter(buckets.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
 
-  const addRun = (draft: ReplyDraft, batch: CounterBatch, start: number, end: number): void => {
-    const run = batch.increments.slice(start, end);
-    const seen = run.map(countOf);
-    const overs = run.map(({ hits, limit }, at) => (seen[at] ?? 0) + Number(hits) > limit);
-    const isAnyOver = overs.includes(true);
-    run.forEach((increment, at) => {
-      if (isAnyOver && overs[at] !== true) holdBack(draft, start + at, seen[at] ?? 0);
-      else addOne(draft, start + at, increment, batch.nowSeconds);
-    });
-  };
-
   const apply = (batch: CounterBatch): CounterReply => {
     const { increments, runEnds, nowSeconds } = batch;
     buckets.dropEnded(nowSeconds);
@@ -140,11 +132,15 @@ export function createMemoryCounters(
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
-      let start = 0;
-      for (const end of runEnds) {
-        addRun(draft, batch, start, end);
-        start = end;
-      }
+      decideRuns(batch, {
+        countOf,
+        add(index, increment) {
+          addOne(draft, index, increment, nowSeconds);
+        },
+        holdBack(index, count) {
+          holdBack(draft, index, count);
+        },
+      });
     }
     return toReply(draft);
   };
@@ -188,16 +184,5 @@ function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number
 }
 
 function fullError(liveKeys: number): StoreError {
-  return keyError(`the memory counters are full: ${String(liveKeys)} keys, all at their limit`);
-}
-
-function overflowError({ exact, count }: Counter, { hits }: Increment): StoreError {
-  return keyError(
-    `a counter would overflow: it stands at ${String(exact ?? count)} and ${String(hits)} hits were to be added`,
-  );
-}
-
-/** What the caller may be told as it is. */
-function keyError(message: string): StoreError {
-  return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
+  return toKeyError(`the memory counters are full: ${String(liveKeys)} keys, all at their limit`);
 }

@@ -1,32 +1,43 @@
+import { StoreError } from '../../core/errors';
+import { addHits, type Count } from '../count';
 import { bytesOfText } from '../kept-key';
-import { append, unlink, type ShareList } from './share-list';
 
 /** A power of two. */
 const SHARDS = 32;
 
-/** The hash passes over `_` and the ten digits of the window start: they are equal in a bucket. */
+/** The hash skips `_` and the ten digits of the window start: they are equal in a bucket. */
 const VALUE_END = 12;
 const HASH_SAMPLES = 8;
 
-/** Counters are kept apart by the used quarter of their limit, so that the least used go first. */
-export const SHARE_CLASSES = 4;
+/** Counters are listed by the used quarter of their limit, so that the least used are evicted first. */
+export const USAGE_QUARTILES = 4;
 
-/** The class of a counter that has reached its limit: in no list, so that eviction cannot see it. */
-const BLOCKED = SHARE_CLASSES;
+/** Of a counter that has reached its limit: it is in no list, so that it is never evicted. */
+const AT_LIMIT = USAGE_QUARTILES;
 
-/** What V8 takes for a counter besides the characters of its key, measured: an object, a text and a place in a map. */
+/** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
+
+interface LinkedList<T> {
+  first: T | undefined;
+  last: T | undefined;
+}
+
+interface Linked {
+  previous: this | undefined;
+  next: this | undefined;
+}
 
 /** One live counter. */
 export interface Counter {
   readonly key: string;
   count: number;
-  /** The count to the last digit where a double cannot hold it (above 2^53). */
+  /** The exact count where a double cannot hold it (above 2^53). */
   exact: bigint | undefined;
-  /** The limit that the last increment named. */
+  /** Of the last increment. */
   limit: number;
   readonly expiresAtSeconds: number;
-  shareClass: number;
+  usageQuartile: number;
   previous: Counter | undefined;
   next: Counter | undefined;
 }
@@ -35,16 +46,16 @@ export interface Counter {
 export interface WindowBucket {
   readonly endSeconds: number;
   size: number;
-  /** What its counters take, see `bytesOfCounter`. */
+  /** Of its counters, see `bytesOfCounter`. */
   bytes: number;
-  /** Several maps, because one that grows to a million keys stops the process for 90 ms meanwhile. */
+  /** Several maps, because one that grows to a million keys blocks the process for 90 ms. */
   readonly shards: readonly Map<string, Counter>[];
-  /** What eviction may take, by share class. */
-  readonly evictable: readonly ShareList<Counter>[];
+  /** What eviction may take, by usage quartile. */
+  readonly evictable: readonly LinkedList<Counter>[];
 }
 
 export function createWindowBucket(endSeconds: number): WindowBucket {
-  const evictable = Array.from({ length: SHARE_CLASSES }, () => ({
+  const evictable = Array.from({ length: USAGE_QUARTILES }, () => ({
     first: undefined,
     last: undefined,
   }));
@@ -65,7 +76,7 @@ export function addCounter(bucket: WindowBucket, counter: Counter): void {
   shardOf(bucket, counter.key).set(counter.key, counter);
   bucket.size += 1;
   bucket.bytes += bytesOfCounter(counter.key);
-  const list = bucket.evictable[counter.shareClass];
+  const list = bucket.evictable[counter.usageQuartile];
   if (list !== undefined) append(list, counter);
 }
 
@@ -73,30 +84,39 @@ export function removeCounter(bucket: WindowBucket, counter: Counter): void {
   shardOf(bucket, counter.key).delete(counter.key);
   bucket.size -= 1;
   bucket.bytes -= bytesOfCounter(counter.key);
-  const list = bucket.evictable[counter.shareClass];
+  const list = bucket.evictable[counter.usageQuartile];
   if (list !== undefined) unlink(list, counter);
 }
 
-/** Moves a counter to the list of its share after its count or limit has changed. */
+/** Moves a counter to the list of its quartile after its count or limit has changed. */
 export function classify(bucket: WindowBucket, counter: Counter): void {
-  const shareClass = shareClassOf(counter.count, counter.limit);
-  if (shareClass === counter.shareClass) return;
-  const from = bucket.evictable[counter.shareClass];
+  const usageQuartile = usageQuartileOf(counter.count, counter.limit);
+  if (usageQuartile === counter.usageQuartile) return;
+  const from = bucket.evictable[counter.usageQuartile];
   if (from !== undefined) unlink(from, counter);
-  counter.shareClass = shareClass;
-  const to = bucket.evictable[shareClass];
+  counter.usageQuartile = usageQuartile;
+  const to = bucket.evictable[usageQuartile];
   if (to !== undefined) append(to, counter);
 }
 
-/** A limit of 0 is over whatever the count is, so that forgetting such a counter frees nobody. */
-export function shareClassOf(count: number, limit: number): number {
+/** A limit of 0 is exceeded by any count, so that evicting such a counter lets nobody through. */
+export function usageQuartileOf(count: number, limit: number): number {
   if (limit === 0) return 0;
-  return count >= limit ? BLOCKED : Math.floor((count * SHARE_CLASSES) / limit);
+  return count >= limit ? AT_LIMIT : Math.floor((count * USAGE_QUARTILES) / limit);
+}
+
+/** Adds hits to a counter, never below 0; an error, and nothing changed, when it would overflow. */
+export function applyHits(counter: Counter, hits: Count): StoreError | undefined {
+  const sum = addHits(counter.exact ?? counter.count, hits);
+  if (sum instanceof StoreError) return sum;
+  counter.count = Number(sum);
+  counter.exact = sum > Number.MAX_SAFE_INTEGER ? BigInt(sum) : undefined;
+  return undefined;
 }
 
 /**
- * Samples of the key are enough: a poor spread costs a pause, never a wrong count. Reading one makes V8 give a joined key
- * characters of its own, so that it does not keep the texts of its request; shorter ones always have them.
+ * Samples of the key are enough: a poor spread costs a pause, never a wrong count. Reading one makes V8 flatten a joined
+ * key, so that it does not keep the texts of its request; shorter ones are flat.
  */
 function shardOf({ shards }: WindowBucket, key: string): Map<string, Counter> {
   const step = 1 + Math.floor(key.length / HASH_SAMPLES);
@@ -104,4 +124,22 @@ function shardOf({ shards }: WindowBucket, key: string): Map<string, Counter> {
   for (let at = key.length - VALUE_END; at > 0; at -= step)
     hash = (hash * 31 + key.charCodeAt(at)) | 0;
   return shards[hash & (SHARDS - 1)] as Map<string, Counter>;
+}
+
+/** Appending and unlinking are constant work. */
+function append<T extends Linked>(list: LinkedList<T>, entry: T): void {
+  entry.previous = list.last;
+  entry.next = undefined;
+  if (list.last === undefined) list.first = entry;
+  else list.last.next = entry;
+  list.last = entry;
+}
+
+function unlink<T extends Linked>(list: LinkedList<T>, entry: T): void {
+  if (entry.previous === undefined) list.first = entry.next;
+  else entry.previous.next = entry.next;
+  if (entry.next === undefined) list.last = entry.previous;
+  else entry.next.previous = entry.previous;
+  entry.previous = undefined;
+  entry.next = undefined;
 }

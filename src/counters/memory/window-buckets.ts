@@ -3,7 +3,7 @@ import {
   bytesOfCounter,
   createWindowBucket,
   removeCounter,
-  SHARE_CLASSES,
+  USAGE_QUARTILES,
   type Counter,
   type WindowBucket,
 } from './window-bucket';
@@ -11,11 +11,11 @@ import {
 /** All live counters, grouped by the end of their window, soonest first. */
 export interface WindowBuckets {
   readonly liveKeys: number;
-  /** What they take, at most. */
+  /** An upper bound of what they take. */
   readonly bytes: number;
   at(endSeconds: number): WindowBucket;
   add(bucket: WindowBucket, counter: Counter): void;
-  /** Drops every window that has ended; constant work for each window, however many keys it has. */
+  /** Drops every window that has ended: constant work per window, whatever it holds. */
   dropEnded(nowSeconds: number): void;
   /** Forgets the counter that matters least; false when every counter has reached its limit. */
   evictOne(): boolean;
@@ -38,9 +38,9 @@ export function createWindowBuckets(): WindowBuckets {
     return bucket;
   };
 
-  const firstEvictable = (shareClass: number): boolean => {
+  const firstEvictable = (quartile: number): boolean => {
     for (const bucket of ordered) {
-      const counter = bucket.evictable[shareClass]?.first;
+      const counter = bucket.evictable[quartile]?.first;
       if (counter === undefined) continue;
       removeCounter(bucket, counter);
       liveKeys -= 1;
@@ -77,8 +77,8 @@ export function createWindowBuckets(): WindowBuckets {
       }
     },
     evictOne() {
-      for (let shareClass = 0; shareClass < SHARE_CLASSES; shareClass += 1) {
-        if (firstEvictable(shareClass)) return true;
+      for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
+        if (firstEvictable(quartile)) return true;
       }
       return false;
     },

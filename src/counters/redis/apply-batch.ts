@@ -1,63 +1,111 @@
 import { type CounterBatch, type CounterReply } from '../../core/ports';
+import { failedReply, joinReplies } from '../reply-draft';
+import { type RedisConnection } from './connection';
 import { isReplyError } from './handshake';
-import { type Link } from './link';
 import { addByPipeline } from './pipeline';
 import { addByScript } from './script';
-import { failedReply, joinReplies, splitBatch } from './split-batch';
 import { isAboutKeys, isScriptsRefused } from './store-errors';
 
-/** Increments of one call: a script of this size keeps Redis from everything else for some 2 ms. */
+/** Increments of one call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
 
 /** How a batch is to be sent. */
 export interface Sending {
-  /** Plain commands, which say where a key of a cluster is; also where the server takes scripts. */
-  readonly plainly?: boolean;
-  /** Uses slots of a cluster that are still on their way to this node. Implies `plainly`. */
+  /** By plain commands, whose answers say where a key of a cluster is. */
+  readonly withoutScripts?: boolean;
+  /** For slots of a cluster that are being moved to this node. Implies `withoutScripts`. */
   readonly asking?: boolean;
 }
 
 /**
- * Applies a batch over a link, by script where the server takes one. Increments that failed are in the
- * reply, be it all; rejects with a StoreError when the call failed as a whole.
+ * Applies a batch over a connection, by script where the server takes one. Increments that failed, even
+ * all of them, are in the reply; rejects with a StoreError when the call failed as a whole.
  */
 export async function applyBatch(
-  link: Link,
+  connection: RedisConnection,
   batch: CounterBatch,
   sending: Sending = {},
 ): Promise<CounterReply> {
   const parts = splitBatch(batch, MAX_INCREMENTS_PER_CALL);
-  if (parts.length === 1) return applyPart(link, batch, sending);
-  return joinReplies(await Promise.all(parts.map((part) => settlePart(link, part, sending))));
+  if (parts.length === 1) return applyPart(connection, batch, sending);
+  return joinReplies(await Promise.all(parts.map((part) => settlePart(connection, part, sending))));
 }
 
 async function applyPart(
-  link: Link,
+  connection: RedisConnection,
   part: CounterBatch,
-  { plainly = false, asking = false }: Sending,
+  { withoutScripts = false, asking = false }: Sending,
 ): Promise<CounterReply> {
-  if (plainly || asking || !link.usesScripts) return addPlainly(link, part, asking);
+  if (withoutScripts || asking || !connection.usesScripts)
+    return addWithoutScripts(connection, part, asking);
   try {
-    return await addByScript(link, part);
+    return await addByScript(connection, part);
   } catch (error) {
-    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw link.toError(error);
-    if (!isAboutKeys(error.message)) link.refuseScripts(error.message);
-    return addPlainly(link, part, false);
+    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
+    if (!isAboutKeys(error.message)) connection.refuseScripts(error.message);
+    return addWithoutScripts(connection, part, false);
   }
 }
 
-async function addPlainly(link: Link, part: CounterBatch, asking: boolean): Promise<CounterReply> {
+async function addWithoutScripts(
+  connection: RedisConnection,
+  part: CounterBatch,
+  asking: boolean,
+): Promise<CounterReply> {
   try {
-    return await addByPipeline(link, part, asking);
+    return await addByPipeline(connection, part, asking);
   } catch (error) {
-    throw link.toError(error);
+    throw connection.toError(error);
   }
 }
 
-async function settlePart(link: Link, part: CounterBatch, sending: Sending): Promise<CounterReply> {
+async function settlePart(
+  connection: RedisConnection,
+  part: CounterBatch,
+  sending: Sending,
+): Promise<CounterReply> {
   try {
-    return await applyPart(link, part, sending);
+    return await applyPart(connection, part, sending);
   } catch (error) {
-    return failedReply(part.increments, link.toError(error));
+    return failedReply(part.increments, connection.toError(error));
   }
+}
+
+/** Cuts a batch into parts of at most `size` increments; a request's run stays in one piece. */
+export function splitBatch(batch: CounterBatch, size: number): readonly CounterBatch[] {
+  const { increments, runEnds, nowSeconds } = batch;
+  if (increments.length <= size) return [batch];
+  let run = 0;
+  const takeRuns = (runs: readonly number[], start: number, end: number): readonly number[] => {
+    const first = run;
+    while (run < runs.length && (runs[run] as number) <= end) run += 1;
+    return runs.slice(first, run).map((at) => at - start);
+  };
+  return partEnds(batch, size).map((end, part, ends) => {
+    const start = ends[part - 1] ?? 0;
+    return {
+      increments: increments.slice(start, end),
+      runEnds: runEnds && takeRuns(runEnds, start, end),
+      nowSeconds,
+    };
+  });
+}
+
+function partEnds({ increments, runEnds }: CounterBatch, size: number): readonly number[] {
+  const ends: number[] = [];
+  if (runEnds === undefined) {
+    for (let end = size; end < increments.length; end += size) ends.push(end);
+  } else {
+    let start = 0;
+    let last = 0;
+    for (const end of runEnds) {
+      if (end - start > size && last > start) {
+        ends.push(last);
+        start = last;
+      }
+      last = end;
+    }
+  }
+  ends.push(increments.length);
+  return ends;
 }

@@ -1,136 +1,174 @@
-import type { Observable } from 'rxjs';
+import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
-import { createSnapshot, createStopSignal, keepConnected } from '../../../streams';
 import { toReason } from '../../platform/errors';
-import { type Link } from './link';
-import { type NodeOptions, type RedisCountersDeps } from './options';
+import { type OpenConnection } from '../connection/kept-connection';
+import { isReplyError } from './handshake';
+import { createBatchesInFlight, type BatchesInFlight } from './in-flight';
+import { type Scripts } from './lua';
+import { createRecentKeys, type RecentKeys } from './recent-keys';
+import { isWrongServer, toAnswerError, toLostError, toTimeoutError } from './store-errors';
 
-/** Keeps one connection to a server: opens it, and opens it again whenever it is lost. */
-export interface Connection {
-  /** Why there is no connection. */
-  readonly reason: string;
-  /** Changes only. */
-  readonly connected$: Observable<boolean>;
-  /**
-   * Connects while it is subscribed to; subscribe once. Completes after `end`; fails with a
-   * StoreError when no first connection comes about within `startupMaxElapsedMs`.
-   */
-  readonly run$: Observable<never>;
-  /** Opens no more connections; for this reason. */
-  stop(reason: string): void;
-  /** Completes all streams. */
-  end(): void;
-}
-
-export interface ConnectionDeps extends Pick<
-  RedisCountersDeps,
-  'monotonicMs' | 'random' | 'onEvent'
-> {
-  /** The server's address, as it stands in messages. */
+/** A connection that is ready for use, with what waits for its answers. */
+export interface RedisConnection extends OpenConnection {
+  /** Where it leads, for messages. */
   readonly store: string;
-  /** Opens a connection within this time; rejects with an error that says why that failed. */
-  readonly open: (attemptMs: number) => Promise<Link>;
-  readonly onOpen: (link: Link) => void;
-  /** There is none, for this reason: it was lost, or an attempt has failed. */
-  readonly onAway: (reason: string) => void;
-  /** `run$` is no longer run. */
-  readonly onEnd: () => void;
+  readonly client: Redis;
+  readonly inFlight: BatchesInFlight;
+  /** Keys whose time to live this connection has set; for the mode without scripts. */
+  readonly expiring: RecentKeys;
+  readonly usesScripts: boolean;
+  readonly scripts: Scripts;
+  /** Takes no more batches. */
+  readonly isRetired: boolean;
+  /** Resolves when the connection has ended; never rejects. */
+  readonly closed: Promise<void>;
+  /** From now on plain commands only. */
+  refuseScripts(reason: string): void;
+  /** What a failed command means. Retires the connection where the server is not the one that counts. */
+  toError(error: unknown): StoreError;
+  /** The same for an error that a script answered as a text. */
+  toAnswerError(answer: string): StoreError;
+  /** Takes no more batches, waits for the answers of those in flight, sends QUIT and ends. */
+  retire(reason: string): void;
 }
 
-const DEFAULT_INTERVAL_MS = 1_000;
+export interface ConnectionDeps {
+  readonly store: string;
+  readonly monotonicMs: () => number;
+  readonly onScriptsRefused: (reason: string) => void;
+  /** The server hangs or is not the one that counts: its other connections are no better. */
+  readonly onServerFault: (reason: string) => void;
+}
 
-const BACKOFF_FACTOR = 2;
+export interface ConnectionOptions {
+  readonly timeoutMs: number;
+  readonly usesScripts: boolean;
+  readonly scripts: Scripts;
+}
 
-/** Keeps the instances of a service from connecting in step. */
-const BACKOFF_JITTER = 0.1;
+/** Longest wait for the answer to QUIT. */
+const QUIT_MS = 250;
 
-/** What was good for this long needs no pause before the next attempt. */
-const STEADY_MS = 1_000;
+/** Of each connection; only servers without scripts fill them. */
+const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
-/**
- * An attempt without an answer is cut off after this time, twice as long after each failure but never
- * later than the store's time-out: a server that is back is noticed by the next attempt, and one that
- * has many clients to greet is given its time.
- */
-const FIRST_ATTEMPT_MS = 750;
-const SHORTEST_ATTEMPT_MS = 250;
+/** Takes a connected client over; see `RedisConnection`. */
+export function createConnection(
+  client: Redis,
+  deps: ConnectionDeps,
+  options: ConnectionOptions,
+): RedisConnection {
+  const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
+  let { usesScripts } = options;
+  let fate: StoreError | undefined;
+  let lastFault: string | undefined;
+  let isRetired = false;
+  let resolveRetired: (reason: string) => void = () => undefined;
+  const retired = new Promise<string>((resolve) => {
+    resolveRetired = resolve;
+  });
+  const closed = new Promise<void>((resolve) => {
+    if (client.status === 'end') resolve();
+    else client.once('end', resolve);
+  });
 
-export function createConnection(deps: ConnectionDeps, options: NodeOptions): Connection {
-  const { store, open, onOpen, onAway, onEnd, monotonicMs, random, onEvent } = deps;
-  const connected = createSnapshot(false);
-  const ended = createStopSignal();
-  let isStopped = false;
-  let reason = 'not connected yet';
+  const lostTo = (reason: string): StoreError => (fate ??= toLostError(store, reason));
 
-  const hasStopped = (): boolean => isStopped;
-
-  const use = async (failures: number): Promise<number> => {
-    const link = await open(attemptLimit(options.timeoutMs, failures));
-    const sinceMs = monotonicMs();
-    if (hasStopped()) {
-      link.destroy(reason);
-      return 0;
-    }
-    onOpen(link);
-    connected.set(true);
-    onEvent?.({ kind: 'connected', store, usesScripts: link.usesScripts });
-    const lost = await link.retired;
-    if (!hasStopped()) {
-      reason = lost;
-      onEvent?.({ kind: 'disconnected', store, reason });
-    }
-    connected.set(false);
-    onAway(reason);
-    return monotonicMs() - sinceMs;
+  const end = (reason: string): void => {
+    isRetired = true;
+    inFlight.stop();
+    resolveRetired(reason);
+    destroyClient(client);
   };
 
-  const { startupMaxElapsedMs = 0 } = options;
-  const { startupInitialMs = DEFAULT_INTERVAL_MS, startupMaxMs = DEFAULT_INTERVAL_MS } = options;
-  const run$ = keepConnected({
-    connect: use,
-    backoff: {
-      initialMs: startupInitialMs,
-      maxMs: startupMaxMs,
-      factor: BACKOFF_FACTOR,
-      jitter: BACKOFF_JITTER,
+  const quit = (): void => {
+    const timer = setTimeout(destroyClient, QUIT_MS, client);
+    const done = (): void => {
+      clearTimeout(timer);
+      end('retired');
+    };
+    client.quit().then(done, done);
+  };
+
+  const inFlight = createBatchesInFlight(
+    {
+      monotonicMs,
+      onTimeout: () => {
+        fate = toTimeoutError(store, options.timeoutMs);
+        end(fate.message);
+        onServerFault(fate.message);
+      },
+      onIdle: () => {
+        if (isRetired && fate === undefined) quit();
+      },
     },
-    steadyMs: STEADY_MS,
-    giveUpAfterMs: startupMaxElapsedMs,
-    now: monotonicMs,
-    random,
-    onFailure(error, attempts, nextAttemptMs) {
-      if (isStopped) return;
-      reason = toReason(error);
-      onEvent?.({ kind: 'unreachable', store, reason, attempts, nextAttemptMs });
-      onAway(reason);
-    },
-    toFinalError: (error) => toGivenUpError(store, startupMaxElapsedMs, toReason(error)),
-    onEnd,
-  }).pipe(ended.until());
+    options.timeoutMs,
+  );
+
+  const retire = (reason: string): void => {
+    if (isRetired) return;
+    isRetired = true;
+    resolveRetired(reason);
+    if (inFlight.size === 0) quit();
+  };
+
+  const readAnswer = (answer: string): StoreError => {
+    const error = toAnswerError(store, answer);
+    if (!isWrongServer(answer)) return error;
+    retire(answer);
+    onServerFault(answer);
+    return error;
+  };
+
+  client.on('error', (error: unknown) => {
+    lastFault = toReason(error);
+  });
+  client.once('close', () => {
+    const reason = lastFault ?? 'closed by the server';
+    lostTo(reason);
+    end(reason);
+  });
+
+  if (client.status !== 'ready') end('closed by the server');
 
   return {
-    get reason() {
-      return reason;
+    store,
+    client,
+    inFlight,
+    expiring: createRecentKeys(RECENT_KEYS),
+    get usesScripts() {
+      return usesScripts;
     },
-    connected$: connected.changes$,
-    run$,
-    stop(why) {
-      isStopped = true;
-      reason = why;
+    scripts: options.scripts,
+    get isRetired() {
+      return isRetired;
     },
-    end() {
-      connected.close();
-      ended.stop();
+    retired,
+    closed,
+    refuseScripts(reason) {
+      if (!usesScripts) return;
+      usesScripts = false;
+      onScriptsRefused(reason);
+    },
+    toError(error) {
+      if (error instanceof StoreError) return error;
+      if (!isReplyError(error)) return lostTo(lastFault ?? 'closed by the server');
+      return readAnswer(error.message);
+    },
+    toAnswerError: readAnswer,
+    retire,
+    destroy(reason) {
+      lostTo(reason);
+      end(reason);
     },
   };
 }
 
-/** What the first connection's failing to come about means. */
-export function toGivenUpError(store: string, withinMs: number, reason: string): StoreError {
-  const message = `redis ${store} could not be reached within ${String(withinMs)} ms: ${reason}`;
-  return new StoreError('store_unavailable', message);
-}
-
-function attemptLimit(timeoutMs: number, failures: number): number {
-  return Math.max(SHORTEST_ATTEMPT_MS, Math.min(timeoutMs, FIRST_ATTEMPT_MS * 2 ** failures));
+/** Ends a connection at once, without QUIT; safe to call again. */
+export function destroyClient(client: Redis): void {
+  const { stream } = client as { stream?: Redis['stream'] };
+  // Disconnecting a closed socket would leave a timer behind.
+  if (stream?.destroyed === true) return;
+  client.disconnect();
+  stream?.destroy();
 }

@@ -1,13 +1,16 @@
+import { createSnapshot } from '../../../streams';
+import { type Statistics } from '../../core/ports';
+import { refuseIfNothing } from '../reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
 import { createNode } from './node';
-import { type NodeOptions, type RedisCountersDeps, type RedisCountersOptions } from './options';
-import { type PoolDeps } from './pool';
-import { type RedisStore } from './redis-store';
+import {
+  type NodeOptions,
+  type RedisCounters,
+  type RedisCountersDeps,
+  type RedisCountersOptions,
+} from './options';
+import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
-import { refuseIfNothing } from './split-batch';
-import { createStoreStatistics } from './store-statistics';
-
-export type RedisCounters = RedisStore;
 
 /**
  * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
@@ -19,17 +22,14 @@ export function createRedisCounters(
   deps: RedisCountersDeps,
   options: RedisCountersOptions,
 ): RedisCounters {
-  const storeStatistics = createStoreStatistics(deps.statistics, options.statisticsPrefix);
+  const { statisticsPrefix: prefix = 'ratelimit.redis_pool' } = options;
+  const { storeStatistics, removeGauge } = createStoreStatistics(deps.statistics, prefix);
   const store = createStore({ ...deps, storeStatistics }, options);
   let closing: Promise<void> | undefined;
-  const settle = async (): Promise<void> => {
-    await store.close();
-    storeStatistics.remove();
-  };
-  return { ...store, close: () => (closing ??= settle()) };
+  return { ...store, close: () => (closing ??= store.close().finally(removeGauge)) };
 }
 
-function createStore(deps: PoolDeps, options: RedisCountersOptions): RedisStore {
+function createStore(deps: PoolDeps, options: RedisCountersOptions): RedisCounters {
   const { address } = options;
   switch (address.kind) {
     case 'sentinel':
@@ -42,13 +42,46 @@ function createStore(deps: PoolDeps, options: RedisCountersOptions): RedisStore 
   }
 }
 
-function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisStore {
-  const node = createNode(deps, options);
+function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters {
+  const connected = createSnapshot(false);
+  const onPresence = (isThere: boolean): void => {
+    if (isThere !== connected.current) connected.set(isThere);
+  };
+  const node = createNode({ ...deps, onPresence }, options);
   return {
-    connected$: node.connected$,
+    connected$: connected.changes$,
     run$: node.run$,
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
-    close: () => node.close('the counters are closed'),
+    async close() {
+      await node.close('the counters are closed');
+      connected.close();
+    },
+  };
+}
+
+const UNKNOWN_OUTCOME = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
+
+function createStoreStatistics(
+  statistics: Pick<Statistics, 'gauge' | 'count'> | undefined,
+  prefix: string,
+): { readonly storeStatistics: StoreStatistics; readonly removeGauge: () => void } {
+  let active = 0;
+  const removeGauge = statistics?.gauge(`${prefix}.cx_active`, () => active);
+  return {
+    storeStatistics: {
+      opened() {
+        active += 1;
+        statistics?.count(`${prefix}.cx_total`, 1);
+      },
+      closed() {
+        active -= 1;
+        statistics?.count(`${prefix}.cx_local_close`, 1);
+      },
+      outcomeUnknown() {
+        statistics?.count(UNKNOWN_OUTCOME, 1);
+      },
+    },
+    removeGauge: () => removeGauge?.(),
   };
 }

@@ -4,8 +4,8 @@ import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
 import { isLackOfScripts, isWrongServer } from './store-errors';
 
-/** What a connection turned out to be able to do. */
-export interface Abilities {
+/** What a server lets a connection do. */
+export interface Capabilities {
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
 }
@@ -18,7 +18,7 @@ export interface HandshakeOptions {
   readonly mustBeMaster: boolean;
 }
 
-/** The connection ended when it was asked for a script: twemproxy answers so to what it does not know. */
+/** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */
 export class ClosedOnScript extends Error {
   override readonly name = 'ClosedOnScript';
 }
@@ -32,7 +32,7 @@ export class ClosedOnScript extends Error {
 export async function shakeHands(
   client: Redis,
   { auth, database, script, mustBeMaster }: HandshakeOptions,
-): Promise<Abilities> {
+): Promise<Capabilities> {
   if (auth !== undefined) await authenticate(client, auth);
   if (database !== 0) await selectDatabase(client, database);
   await ping(client);

@@ -2,7 +2,7 @@ import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch, type Sending } from './apply-batch';
-import { type Link } from './link';
+import { type RedisConnection } from './connection';
 import { type NodeOptions } from './options';
 import { readByPipeline, type ReadCounts } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
@@ -15,105 +15,107 @@ export interface NodeCall extends Sending {
 }
 
 /** Counters on one server. */
-export interface Node {
+export interface RedisNode {
   /** The server's address, as it stands in messages. */
   readonly store: string;
-  readonly connected$: Observable<boolean>;
-  /** See `Connection`. */
+  /** See `KeptConnection`. */
   readonly run$: Observable<never>;
-  /** A connection for questions that are no batches. */
-  readonly anyLink: Link | undefined;
-  /** Increments that failed, be it all, are in the reply; rejects when the call failed as a whole. */
+  /** A connection for commands other than batches. */
+  readonly anyConnection: RedisConnection | undefined;
+  /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
   read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
-  /** Lets what is open settle, for so long at most, then disconnects. */
+  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
 
 const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 
-export function createNode(deps: PoolDeps, options: NodeOptions): Node {
+export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
   const { store } = pool;
-  const onHoldBackPlainly = createWarning(deps, store);
+  const warnNotAtomic = createWarning(deps, store);
 
-  const noteFates = (errors: Iterable<unknown>): void => {
+  const countUnknownOutcomes = (errors: Iterable<unknown>): void => {
     for (const error of errors) {
       if (!(error instanceof UnknownOutcome)) continue;
-      storeStatistics.fateUnknown();
+      storeStatistics.outcomeUnknown();
       return;
     }
   };
-  const send = (link: Link, batch: CounterBatch, how?: NodeCall): Promise<CounterReply> => {
-    if (batch.runEnds !== undefined && !link.usesScripts) onHoldBackPlainly();
-    return applyBatch(link, batch, how);
+  const send = (
+    connection: RedisConnection,
+    batch: CounterBatch,
+    how?: NodeCall,
+  ): Promise<CounterReply> => {
+    if (batch.runEnds !== undefined && !connection.usesScripts) warnNotAtomic();
+    return applyBatch(connection, batch, how);
   };
 
-  /** Does something when its turn has come, within what is left of the time-out. */
-  const doInTurn = async <T>(
+  /** Does something with a connection as soon as one is free, within what is left of the time-out. */
+  const withLease = async <T>(
     weight: number,
     { deadlineMs = monotonicMs() + options.timeoutMs }: NodeCall,
-    act: (link: Link) => Promise<T>,
+    act: (connection: RedisConnection) => Promise<T>,
   ): Promise<T> => {
-    const link = pool.free(weight);
-    const turn =
-      link === undefined
+    const connection = pool.free(weight);
+    const lease =
+      connection === undefined
         ? await pool.wait(weight)
-        : { link, exchange: link.exchanges.begin(weight) };
-    const task = act(turn.link).finally(() => {
-      turn.link.exchanges.end(turn.exchange);
-      pool.released(turn.link);
+        : { connection, batchInFlight: connection.inFlight.begin(weight) };
+    const task = act(lease.connection).finally(() => {
+      lease.connection.inFlight.end(lease.batchInFlight);
+      pool.released(lease.connection);
     });
     const toError = (): StoreError => toTimeoutError(store, options.timeoutMs);
     return settleWithin(task, deadlineMs - monotonicMs(), toError);
   };
 
-  const addInTurn = async (batch: CounterBatch, how: NodeCall): Promise<CounterReply> => {
+  const addWithLease = async (batch: CounterBatch, how: NodeCall): Promise<CounterReply> => {
     try {
       const weight = batch.increments.length;
-      const reply = await doInTurn(weight, how, (link) => send(link, batch, how));
-      if (reply.failures !== undefined) noteFates(reply.failures.values());
+      const reply = await withLease(weight, how, (connection) => send(connection, batch, how));
+      if (reply.failures !== undefined) countUnknownOutcomes(reply.failures.values());
       return reply;
     } catch (error) {
-      noteFates([error]);
+      countUnknownOutcomes([error]);
       throw error;
     }
   };
 
   return {
     store,
-    connected$: pool.connected$,
     run$: pool.run$,
-    get anyLink() {
-      return pool.anyLink;
+    get anyConnection() {
+      return pool.anyConnection;
     },
     async add(batch, how) {
       const weight = batch.increments.length;
-      const link = how === undefined ? pool.free(weight) : undefined;
-      if (link === undefined) return addInTurn(batch, how ?? {});
+      const connection = how === undefined ? pool.free(weight) : undefined;
+      if (connection === undefined) return addWithLease(batch, how ?? {});
       if (weight === 0) return EMPTY_REPLY;
-      const exchange = link.exchanges.begin(weight);
+      const batchInFlight = connection.inFlight.begin(weight);
       try {
-        const reply = await send(link, batch);
-        if (reply.failures !== undefined) noteFates(reply.failures.values());
+        const reply = await send(connection, batch);
+        if (reply.failures !== undefined) countUnknownOutcomes(reply.failures.values());
         return reply;
       } catch (error) {
-        noteFates([error]);
+        countUnknownOutcomes([error]);
         throw error;
       } finally {
-        link.exchanges.end(exchange);
-        pool.released(link);
+        connection.inFlight.end(batchInFlight);
+        pool.released(connection);
       }
     },
     read: (keys, how = {}) =>
-      doInTurn(keys.length, how, (link) => readByPipeline(link, keys, how.asking)),
+      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }
 
-/** Says once that runs are held back without a script. */
+/** Warns once that counters are held back without a script. */
 function createWarning({ onEvent }: PoolDeps, store: string): () => void {
   let hasWarned = false;
   return () => {

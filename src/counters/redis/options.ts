@@ -1,6 +1,39 @@
+import { type Observable } from 'rxjs';
 import { type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
-import { type RedisAddress, type RedisStoreAddress } from './address';
+import { type ConnectionEvent } from '../connection/kept-connection';
+import { type ReadableCounters } from '../split';
+
+/** Counters in Redis, whether they can be used, and what they do by themselves. */
+export interface RedisCounters extends ReadableCounters {
+  /** Whether the store can be used now; of several servers, at least one. Distinct. */
+  readonly connected$: Observable<boolean>;
+  /**
+   * Connects, and connects again, while it is subscribed to; subscribe once. Completes after `close`;
+   * fails with a StoreError when no first connection comes about within `startupMaxElapsedMs`.
+   */
+  readonly run$: Observable<never>;
+}
+
+/** A TCP address. */
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where one Redis server listens. */
+export type RedisAddress =
+  ({ readonly kind: 'tcp' } & HostAndPort) | { readonly kind: 'unix'; readonly path: string };
+
+/** Where a store is: one server, the master that sentinels name, or the nodes of a cluster. */
+export type RedisStoreAddress =
+  | RedisAddress
+  | {
+      readonly kind: 'sentinel';
+      readonly masterName: string;
+      readonly sentinels: readonly HostAndPort[];
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
 
 /** Files are read again for every new connection, so that renewed certificates need no restart. */
 export interface RedisTls {
@@ -24,7 +57,7 @@ export interface PoolOptions {
 
 /** What holds for every server of a store. */
 export interface ServerOptions {
-  /** Who we are; without a name the server's default user. */
+  /** Without a name the server's default user. */
   readonly auth?: CredentialsSource | undefined;
   /** Selected on every connection; 0 when undefined. */
   readonly database?: number;
@@ -43,7 +76,7 @@ export interface ServerOptions {
 
 export interface RedisCountersOptions extends ServerOptions {
   readonly address: RedisStoreAddress;
-  /** Who we are to sentinels, and how we talk to them: nothing of it comes from `auth` and `tls`. */
+  /** Credentials and TLS for sentinels: nothing of it comes from `auth` and `tls`. */
   readonly sentinelAuth?: CredentialsSource | undefined;
   readonly sentinelTls?: RedisTls | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
@@ -57,38 +90,32 @@ export interface NodeOptions extends ServerOptions {
   readonly address: RedisAddress;
   /** Part of a cluster: scripts get their keys as arguments, because they lie in several slots. */
   readonly isClusterNode?: boolean;
-  /** Named by sentinels: not used while it says that it is no master. */
+  /** Named by sentinels: not used while it says that it is a replica. */
   readonly mustBeMaster?: boolean;
-  /** Batches wait for the first connection while it is on its way, instead of failing at once. */
-  readonly isPatient?: boolean;
+  /** Batches wait for the first connection while it is being opened, instead of failing at once. */
+  readonly waitsForFirstConnection?: boolean;
 }
 
 /** What happens to the store, for a log. Reasons never hold a credential. */
 export type RedisEvent =
   | { readonly kind: 'connected'; readonly store: string; readonly usesScripts: boolean }
-  | { readonly kind: 'disconnected'; readonly store: string; readonly reason: string }
-  | {
-      readonly kind: 'unreachable';
-      readonly store: string;
-      readonly reason: string;
-      /** Attempts that failed since the store was last connected. */
-      readonly attempts: number;
-      readonly nextAttemptMs: number;
-    }
+  | ConnectionEvent
   /** The store takes no scripts (a proxy, an access list): plain commands are used. */
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
-  /** Once: runs are held back by a read and then an add, and why that is so. */
+  /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
-  /** Another connection was wanted and could not be had; those that there are go on. */
+  /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
   /** The sentinels name another master than before, or the first. */
   | { readonly kind: 'master-changed'; readonly store: string; readonly master: string }
-  /** A sentinel does not answer as it should; told once until it does. */
+  /** A sentinel does not name the master; once, and once that it does again. */
   | { readonly kind: 'sentinel-failed'; readonly store: string; readonly reason: string }
+  | { readonly kind: 'sentinel-works'; readonly store: string }
   /** Slots of the cluster have other owners than before, or their first. */
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
-  /** No node tells how slots are placed; told once until one does. */
-  | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string };
+  /** No node says how slots are placed; once, and once that one does again. */
+  | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string }
+  | { readonly kind: 'slots-known'; readonly store: string };
 
 export interface RedisCountersDeps {
   /** Milliseconds of a clock that never goes back. */
@@ -96,9 +123,31 @@ export interface RedisCountersDeps {
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
-  /** Stands between batches and one node of a cluster (a circuit breaker), so that it alone is left alone. */
+  /** Guards one node of a cluster (a circuit breaker): while that is away, the others are asked as before. */
   readonly guardNode?: (store: string) => NodeGuard;
 }
 
 /** Lets a call through to a node, or fails it at once. */
 export type NodeGuard = <T>(ask: () => Promise<T>) => Promise<T>;
+
+/** The address as it stands in messages. */
+export function toAddressText(address: RedisStoreAddress): string {
+  switch (address.kind) {
+    case 'unix':
+      return address.path;
+    case 'tcp':
+      return toHostText(address);
+    case 'sentinel':
+      return `master ${address.masterName} of the sentinels ${toListText(address.sentinels)}`;
+    case 'cluster':
+      return `cluster ${toListText(address.nodes)}`;
+  }
+}
+
+function toListText(addresses: readonly HostAndPort[]): string {
+  return addresses.map(toHostText).join(',');
+}
+
+function toHostText({ host, port }: HostAndPort): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}

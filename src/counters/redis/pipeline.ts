@@ -1,10 +1,10 @@
 import { type Redis } from 'ioredis';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { planHoldBack } from '../hold-back-plan';
-import { isCount } from '../is-count';
+import { planHoldBack } from '../hold-back';
+import { isCount } from '../count';
 import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draft';
-import { type Link } from './link';
+import { type RedisConnection } from './connection';
 import { NO_INTEGER, toNoCountError } from './store-errors';
 
 type PlainCommand = [name: string, ...args: string[]];
@@ -18,11 +18,11 @@ interface Step {
 }
 
 /** What the counts of the first round call for. */
-interface Aftermath {
+interface FollowUp {
   /** What keys that fell below 0 must be lifted by. */
-  readonly lifts: Map<string, number>;
+  readonly corrections: Map<string, number>;
   /** Keys that were new although their time to live had been set before, with a new one. */
-  readonly reborn: Map<string, number>;
+  readonly recreated: Map<string, number>;
 }
 
 /**
@@ -33,48 +33,52 @@ interface Aftermath {
  * to this node of a cluster.
  */
 export async function addByPipeline(
-  link: Link,
+  connection: RedisConnection,
   batch: CounterBatch,
   asking = false,
 ): Promise<CounterReply> {
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
-    const { counts, failures } = await readByPipeline(link, toKeys(increments), asking);
+    const { counts, failures } = await readByPipeline(connection, toKeys(increments), asking);
     for (const [index, count] of planHoldBack(batch, counts)) {
       const failure = failures.get((increments[index] as Increment).key);
       holdBack(draft, index, count);
       if (failure !== undefined) fail(draft, index, failure);
     }
   }
-  const steps = planSteps(link, increments, draft);
+  const steps = planSteps(connection, increments, draft);
   const answers = await sendAll(
-    link.client,
+    connection.client,
     steps.map(({ command }) => command),
     asking,
   );
-  const aftermath: Aftermath = { lifts: new Map(), reborn: new Map() };
+  const followUp: FollowUp = { corrections: new Map(), recreated: new Map() };
   const expired = new Set(steps.flatMap(({ isExpire, command }) => (isExpire ? [command[1]] : [])));
   steps.forEach(({ index, isExpire }, at) => {
     const [error, value] = answers[at] ?? [null];
     const increment = increments[index] as Increment;
-    if (error !== null) fail(draft, index, link.toError(error));
-    else if (isExpire) link.expiring.add(increment.key);
+    if (error !== null) fail(draft, index, connection.toError(error));
+    else if (isExpire) connection.expiring.add(increment.key);
     else if (typeof value !== 'number' || !isCount(Math.abs(value)))
-      fail(draft, index, toNoCountError(link.store, value));
-    else draft.after[index] = settleCount(increment, value, aftermath, expired);
+      fail(draft, index, toNoCountError(connection.store, value));
+    else draft.after[index] = settleCount(increment, value, followUp, expired);
   });
-  await follow(link, aftermath, asking);
+  await follow(connection, followUp, asking);
   return { after: draft.after, held: draft.held, failures: draft.failures };
 }
 
-function planSteps(link: Link, increments: readonly Increment[], { held }: ReplyDraft): Step[] {
+function planSteps(
+  connection: RedisConnection,
+  increments: readonly Increment[],
+  { held }: ReplyDraft,
+): Step[] {
   const expiring = new Set<string>();
   const steps: Step[] = [];
   increments.forEach(({ key, hits, ttlSeconds }, index) => {
     if (held?.[index] === true) return;
     steps.push({ command: ['incrby', key, String(hits)], index, isExpire: false });
-    if (expiring.has(key) || link.expiring.has(key)) return;
+    if (expiring.has(key) || connection.expiring.has(key)) return;
     expiring.add(key);
     steps.push({ command: ['expire', key, String(ttlSeconds)], index, isExpire: true });
   });
@@ -85,31 +89,31 @@ function planSteps(link: Link, increments: readonly Increment[], { held }: Reply
 function settleCount(
   { key, hits, ttlSeconds }: Increment,
   said: number,
-  { lifts, reborn }: Aftermath,
+  { corrections, recreated }: FollowUp,
   expired: ReadonlySet<string | undefined>,
 ): number {
-  const lifted = lifts.get(key) ?? 0;
+  const lifted = corrections.get(key) ?? 0;
   const count = said + lifted;
-  if (count === Number(hits) && !expired.has(key)) reborn.set(key, ttlSeconds);
+  if (count === Number(hits) && !expired.has(key)) recreated.set(key, ttlSeconds);
   if (count >= 0) return count;
   // Never more than was taken here: others lift what they took.
-  lifts.set(key, lifted + Math.min(-count, Math.max(0, -Number(hits))));
+  corrections.set(key, lifted + Math.min(-count, Math.max(0, -Number(hits))));
   return 0;
 }
 
 /** Errors are left alone here: the counts are known, and the next batch meets the same server. */
 async function follow(
-  { client }: Link,
-  { lifts, reborn }: Aftermath,
+  { client }: RedisConnection,
+  { corrections, recreated }: FollowUp,
   asking: boolean,
 ): Promise<void> {
-  if (lifts.size === 0 && reborn.size === 0) return;
-  const keys = [...reborn.keys()];
-  const lifting = [...lifts].map(([key, by]): PlainCommand => ['incrby', key, String(by)]);
+  if (corrections.size === 0 && recreated.size === 0) return;
+  const keys = [...recreated.keys()];
+  const lifting = [...corrections].map(([key, by]): PlainCommand => ['incrby', key, String(by)]);
   const asked = keys.map((key): PlainCommand => ['ttl', key]);
   const answers = await sendAll(client, [...asked, ...lifting], asking);
   const lasting = keys.filter((_, at) => !(Number(answers[at]?.[1]) >= 0));
-  const expiring = lasting.map((key): PlainCommand => ['expire', key, String(reborn.get(key))]);
+  const expiring = lasting.map((key): PlainCommand => ['expire', key, String(recreated.get(key))]);
   await sendAll(client, expiring, asking);
 }
 
@@ -121,19 +125,19 @@ export interface ReadCounts {
 
 /** Reads counters; a key that does not exist counts 0. */
 export async function readByPipeline(
-  link: Link,
+  connection: RedisConnection,
   keys: readonly string[],
   asking = false,
 ): Promise<ReadCounts> {
   const commands = keys.map((key): PlainCommand => ['get', key]);
-  const answers = await sendAll(link.client, commands, asking);
+  const answers = await sendAll(connection.client, commands, asking);
   const counts = new Map<string, number>();
   const failures = new Map<string, StoreError>();
   keys.forEach((key, at) => {
     const [error, value] = answers[at] ?? [null];
     const count = toCount(value);
-    if (error !== null) failures.set(key, link.toError(error));
-    else if (count === undefined) failures.set(key, link.toAnswerError(NO_INTEGER));
+    if (error !== null) failures.set(key, connection.toError(error));
+    else if (count === undefined) failures.set(key, connection.toAnswerError(NO_INTEGER));
     else counts.set(key, count);
   });
   return { counts, failures };

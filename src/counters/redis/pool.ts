@@ -1,35 +1,45 @@
 import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
-import { toAddressText } from './address';
-import { createConnection } from './connection';
-import { createGrowth } from './growth';
-import { type Link } from './link';
-import { createLinks, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './links';
-import { openLink } from './open-link';
-import { type NodeOptions, type PoolOptions, type RedisCountersDeps } from './options';
-import { toNeverSentError, toUnavailableError } from './store-errors';
-import { type StoreStatistics } from './store-statistics';
-import { createWaitingLine, type Turn } from './waiting-line';
+import { createKeptConnection } from '../connection/kept-connection';
+import { type RedisConnection } from './connection';
+import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
+import { openConnection } from './open-connection';
+import {
+  toAddressText,
+  type NodeOptions,
+  type PoolOptions,
+  type RedisCountersDeps,
+} from './options';
+import { createPoolGrowth } from './pool-growth';
+import { toGivenUpError, toNeverSentError, toUnavailableError } from './store-errors';
+import { createWaitQueue, type Lease } from './wait-queue';
 
 /** The connections to one server. */
 export interface Pool {
   readonly store: string;
-  /** Any connection, for questions that are no batches. */
-  readonly anyLink: Link | undefined;
-  readonly connected$: Observable<boolean>;
-  /** See `Connection`. */
+  /** Any connection, for commands other than batches. */
+  readonly anyConnection: RedisConnection | undefined;
+  /** See `KeptConnection`. */
   readonly run$: Observable<never>;
   /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
-  free(weight: number): Link | undefined;
+  free(weight: number): RedisConnection | undefined;
   /**
    * Waits for one. Rejects with a StoreError at once when there is no connection at all, unless the
-   * first one is on its way and `isPatient` says that it is worth the wait.
+   * first one is being opened and `waitsForFirstConnection` is set.
    */
-  wait(weight: number): Promise<Turn>;
+  wait(weight: number): Promise<Lease>;
   /** A batch of this connection has ended. */
-  released(link: Link): void;
-  /** Lets what is open settle, for so long at most, then disconnects. */
+  released(connection: RedisConnection): void;
+  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
+}
+
+/** Counts what happens to the connections and batches of a store. */
+export interface StoreStatistics {
+  opened(): void;
+  closed(): void;
+  /** A batch was written to a server, and nobody will know whether it was counted. */
+  outcomeUnknown(): void;
 }
 
 export interface PoolDeps extends RedisCountersDeps {
@@ -40,63 +50,62 @@ export interface PoolDeps extends RedisCountersDeps {
 
 const ONE_CONNECTION: PoolOptions = { size: 1, onEmpty: 'wait', onEmptyWaitMs: 0 };
 
-/** With this many batches in flight on the last connection another one is opened beforehand. */
+/** With this many batches in flight on the last connection another one is opened in advance. */
 const EARLY_GROWTH = MAX_BATCHES_IN_FLIGHT / 2;
 
 export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
   const { monotonicMs, onEvent, storeStatistics, onPresence } = deps;
-  const { timeoutMs, pool = ONE_CONNECTION, isPatient = false } = options;
+  const { timeoutMs, pool = ONE_CONNECTION, waitsForFirstConnection = false } = options;
   const store = toAddressText(options.address);
-  const stopping = new AbortController();
-  const links = createLinks();
+  const connections = createConnections();
   let isAway = false;
 
-  const linkDeps = {
+  const connectionDeps = {
     store,
     monotonicMs,
     onScriptsRefused: (reason: string) => onEvent?.({ kind: 'scripts-refused', store, reason }),
     onServerFault: (reason: string) => {
-      links.retireAll(reason);
+      connections.retireAll(reason);
     },
   };
-  const open = async (attemptMs: number): Promise<Link> => {
-    const link = await openLink(linkDeps, { ...options, attemptMs, signal: stopping.signal });
-    links.add(link);
+  const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
+    const connection = await openConnection(connectionDeps, { ...options, attemptMs, signal });
+    connections.add(connection);
     storeStatistics.opened();
-    void link.closed.then(() => {
+    void connection.closed.then(() => {
       storeStatistics.closed();
     });
-    return link;
+    return connection;
   };
 
   const serve = (): void => {
-    line.serve((weight) => {
-      const link = links.free(weight);
-      return link && { link, exchange: link.exchanges.begin(weight) };
+    queue.serve((weight) => {
+      const connection = connections.free(weight);
+      return connection && { connection, batchInFlight: connection.inFlight.begin(weight) };
     });
-    if (line.isOverdue && pool.onEmpty === 'create') growth.overflow();
+    if (queue.isOverdue && pool.onEmpty === 'create') growth.overflow();
   };
-  const use = (link: Link, place: 'first' | 'last'): void => {
+  const use = (connection: RedisConnection, place: 'first' | 'last'): void => {
     isAway = false;
-    links.use(link, place, () => {
-      if (links.usable.length === 0) line.rejectAll(awayError());
+    connections.use(connection, place, () => {
+      if (connections.usable.length === 0) queue.rejectAll(awayError());
     });
     serve();
   };
-  const awayError = (): StoreError => toUnavailableError(store, connection.reason);
+  const awayError = (): StoreError => toUnavailableError(store, main.reason);
 
-  const growth = createGrowth(
+  const growth = createPoolGrowth(
     {
       monotonicMs,
-      open: () => open(timeoutMs),
-      onOpen: (link) => {
-        use(link, 'last');
+      open: () => open(timeoutMs, main.signal),
+      onOpen: (connection) => {
+        use(connection, 'last');
       },
       onFailure: (reason) => onEvent?.({ kind: 'pool-not-grown', store, reason }),
     },
     pool.size,
   );
-  const line = createWaitingLine({
+  const queue = createWaitQueue({
     timeoutMs,
     toTimeoutError: () => toNeverSentError(store, timeoutMs),
     overdueMs: pool.onEmptyWaitMs,
@@ -106,68 +115,73 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
     },
   });
 
-  const connection = createConnection(
+  const { startupMaxElapsedMs: afterMs = 0 } = options;
+  const main = createKeptConnection<RedisConnection>(
     {
       ...deps,
+      onEvent,
       store,
       open,
-      onOpen(link) {
-        use(link, 'first');
+      onOpen(connection) {
+        use(connection, 'first');
         onPresence?.(true);
+        onEvent?.({ kind: 'connected', store, usesScripts: connection.usesScripts });
       },
-      onAway(reason) {
+      onAway() {
         isAway = true;
-        if (links.usable.length === 0) line.rejectAll(toUnavailableError(store, reason));
+        if (connections.usable.length === 0) queue.rejectAll(awayError());
         onPresence?.(false);
       },
       onEnd() {
-        stopping.abort();
-        links.destroyAll('the counters are no longer run');
+        connections.destroyAll('the counters are no longer run');
       },
     },
-    options,
+    {
+      timeoutMs,
+      initialMs: options.startupInitialMs,
+      maxMs: options.startupMaxMs,
+      giveUp: { afterMs, toError: (reason) => toGivenUpError(store, afterMs, reason) },
+    },
   );
 
   return {
     store,
-    get anyLink() {
-      return links.usable[0];
+    get anyConnection() {
+      return connections.usable[0];
     },
-    connected$: connection.connected$,
-    run$: connection.run$,
+    run$: main.run$,
     free(weight) {
-      const link = links.free(weight);
-      if (link === undefined || link.exchanges.size < EARLY_GROWTH) return link;
-      if (link === links.usable.at(-1)) growth.grow();
-      return link;
+      const connection = connections.free(weight);
+      if (connection === undefined || connection.inFlight.size < EARLY_GROWTH) return connection;
+      if (connection === connections.usable.at(-1)) growth.grow();
+      return connection;
     },
     async wait(weight) {
-      const isComing = isPatient && !isAway;
-      const isThere = links.usable.length > 0 || isComing;
-      if (!isThere || stopping.signal.aborted) throw awayError();
-      const isCrowded = line.size > 0 && line.weight + weight > MAX_INCREMENTS_IN_FLIGHT;
+      const isComing = waitsForFirstConnection && !isAway;
+      const isThere = connections.usable.length > 0 || isComing;
+      if (!isThere || main.signal.aborted) throw awayError();
+      const isCrowded = queue.size > 0 && queue.weight + weight > MAX_INCREMENTS_IN_FLIGHT;
       if (isCrowded) throw toUnavailableError(store, 'too much waits for its answer');
       growth.grow();
-      return line.join(weight);
+      return queue.join(weight);
     },
-    released(link) {
-      if (line.size > 0) serve();
-      growth.released(link);
+    released(connection) {
+      if (queue.size > 0) serve();
+      growth.released(connection);
     },
     async close(reason, graceMs) {
-      connection.stop(reason);
-      stopping.abort();
-      line.rejectAll(toUnavailableError(store, reason));
-      links.retireAll(reason);
+      main.stop(reason);
+      queue.rejectAll(toUnavailableError(store, reason));
+      connections.retireAll(reason);
       const timer = setTimeout(
         () => {
-          links.destroyAll(reason);
+          connections.destroyAll(reason);
         },
         graceMs ?? timeoutMs * 2,
       );
-      await links.closed();
+      await connections.closed();
       clearTimeout(timer);
-      connection.end();
+      main.end();
     },
   };
 }

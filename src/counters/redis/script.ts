@@ -1,10 +1,10 @@
 import { type Redis } from 'ioredis';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
-import { isCount } from '../is-count';
+import { isCount } from '../count';
 import { createReplyDraft, fail } from '../reply-draft';
 import { isReplyError } from './handshake';
-import { type Link } from './link';
+import { type RedisConnection } from './connection';
 import { type Script } from './lua';
 import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
@@ -14,17 +14,24 @@ import { isKeysRefused, toNoCountError, toUnreadError } from './store-errors';
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
  * what the client or the server said of the call as a whole.
  */
-export async function addByScript(link: Link, batch: CounterBatch): Promise<CounterReply> {
+export async function addByScript(
+  connection: RedisConnection,
+  batch: CounterBatch,
+): Promise<CounterReply> {
   const { increments, runEnds } = batch;
   const { length } = increments;
-  const { add, holdBack, isDeclaringKeys } = link.scripts;
+  const { add, holdBack, isDeclaringKeys } = connection.scripts;
   const args = encodeArguments(increments, runEnds, isDeclaringKeys);
   if (runEnds === undefined)
-    return readCounts(link, readAnswer(link, await call(link.client, add, args)), length);
-  const answer = readAnswer(link, await call(link.client, holdBack, args));
-  const [counts, places] = readList(link, answer, 2);
-  const held = readPlaces(link, places, length);
-  return { ...readCounts(link, counts, length), held };
+    return readCounts(
+      connection,
+      readAnswer(connection, await call(connection.client, add, args)),
+      length,
+    );
+  const answer = readAnswer(connection, await call(connection.client, holdBack, args));
+  const [counts, places] = readList(connection, answer, 2);
+  const held = readPlaces(connection, places, length);
+  return { ...readCounts(connection, counts, length), held };
 }
 
 /** EVALSHA; when the server has forgotten the script nothing was executed, so that EVAL may follow. */
@@ -38,7 +45,7 @@ async function call(client: Redis, script: Script, args: ScriptArguments): Promi
 }
 
 /** A packed answer, or a list where the server cannot pack. */
-function readAnswer({ store }: Link, answer: unknown): unknown {
+function readAnswer({ store }: RedisConnection, answer: unknown): unknown {
   if (!Buffer.isBuffer(answer)) return answer;
   try {
     return unpack(answer);
@@ -48,7 +55,7 @@ function readAnswer({ store }: Link, answer: unknown): unknown {
 }
 
 /** A list of this length, or an error that fails all that the call was about. */
-function readList({ store }: Link, answer: unknown, length: number): readonly unknown[] {
+function readList({ store }: RedisConnection, answer: unknown, length: number): readonly unknown[] {
   if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
   if (answer.length === length) return answer;
   const { length: found } = answer;
@@ -59,26 +66,30 @@ function readList({ store }: Link, answer: unknown, length: number): readonly un
 }
 
 /** Counts come as integers, failures as texts. */
-function readCounts(link: Link, answer: unknown, length: number): CounterReply {
-  const after = readList(link, answer, length);
+function readCounts(connection: RedisConnection, answer: unknown, length: number): CounterReply {
+  const after = readList(connection, answer, length);
   const draft = createReplyDraft(length, after as number[]);
   for (let index = 0; index < length; index += 1) {
     const count = after[index];
-    if (!isCount(count)) fail(draft, index, toFailure(link, count));
+    if (!isCount(count)) fail(draft, index, toFailure(connection, count));
   }
   return { after: draft.after, held: undefined, failures: draft.failures };
 }
 
-function toFailure(link: Link, answer: unknown): StoreError {
+function toFailure(connection: RedisConnection, answer: unknown): StoreError {
   if (typeof answer !== 'string' && !Buffer.isBuffer(answer))
-    return toNoCountError(link.store, answer);
+    return toNoCountError(connection.store, answer);
   const text = String(answer);
-  if (isKeysRefused(text)) link.refuseScripts(text);
-  return link.toAnswerError(text);
+  if (isKeysRefused(text)) connection.refuseScripts(text);
+  return connection.toAnswerError(text);
 }
 
 /** Which increments were held back; their places count from 1. */
-function readPlaces({ store }: Link, answer: unknown, length: number): boolean[] | undefined {
+function readPlaces(
+  { store }: RedisConnection,
+  answer: unknown,
+  length: number,
+): boolean[] | undefined {
   if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
   if (answer.length === 0) return undefined;
   const held = new Array<boolean>(length).fill(false);

@@ -91,3 +91,9 @@ export function toNoCountError(store: string, answer: unknown): StoreError {
 export function toUnavailableError(store: string, reason: string): StoreError {
   return new StoreError('store_unavailable', `redis ${store} is not available: ${reason}`);
 }
+
+/** No first connection came about. */
+export function toGivenUpError(store: string, withinMs: number, reason: string): StoreError {
+  const message = `redis ${store} could not be reached within ${String(withinMs)} ms: ${reason}`;
+  return new StoreError('store_unavailable', message);
+}

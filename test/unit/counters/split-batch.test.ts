@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch } from '../../../src/core/ports';
-import { failedReply, joinReplies, splitBatch } from '../../../src/counters/redis/split-batch';
+import { splitBatch } from '../../../src/counters/redis/apply-batch';
+import { failedReply, joinReplies } from '../../../src/counters/reply-draft';
 import { SOME_MATCH } from '../../support/rules';
 
 function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {

@@ -16,6 +16,7 @@ function setUp(...replies: readonly (CounterReply | Error)[]) {
   const asked: CounterBatch[] = [];
   const windows: Subject<void>[] = [];
   let isClosed = false;
+  let hasEnded = false;
   const left = [...replies];
   const counters = withPipelineWindow(
     {
@@ -37,7 +38,8 @@ function setUp(...replies: readonly (CounterReply | Error)[]) {
       return window;
     },
   );
-  return { counters, asked, windows, isClosed: () => isClosed };
+  counters.run$.subscribe({ complete: () => (hasEnded = true) });
+  return { counters, asked, windows, isClosed: () => isClosed, hasEnded: () => hasEnded };
 }
 
 const runs = (...ends: readonly number[]) => ({ runEnds: ends });
@@ -47,13 +49,13 @@ it('gathers the batches of a window into one, and gives each its own reply', asy
   const first = counters.add(batch([increment('a'), increment('b')]));
   const second = counters.add(batch([increment('c')]));
   expect(asked).toEqual([]);
-  windows[0]?.complete();
+  windows[0]?.next();
   expect(await Promise.all([first, second])).toEqual([OK(1, 2), OK(3)]);
   expect(asked.map(({ increments }) => increments.map(({ key }) => key))).toEqual([
     ['a', 'b', 'c'],
   ]);
   const third = counters.add(batch([increment('d')]));
-  windows[1]?.complete();
+  windows[1]?.next();
   expect(await third).toEqual(OK(4));
 });
 
@@ -64,7 +66,7 @@ it('keeps runs apart; what stands alone is a run of its own beside them', async 
   });
   const held = counters.add(batch([increment('a'), increment('b')], [2]));
   const alone = counters.add(batch([increment('c'), increment('d')]));
-  windows[0]?.complete();
+  windows[0]?.next();
   expect(await held).toEqual({ ...OK(0, 11), held: [true, false] });
   expect(await alone).toEqual({ ...OK(1, 1), held: [false, false] });
   expect(asked[0]).toMatchObject(runs(2, 3, 4));
@@ -80,7 +82,7 @@ it('fails a batch of which nothing was counted, and no other', async () => {
   });
   const part = counters.add(batch([increment('a'), increment('b')]));
   const none = counters.add(batch([increment('c')]));
-  windows[0]?.complete();
+  windows[0]?.next();
   expect(await part).toEqual({ ...OK(0, 2), failures: new Map([[0, away]]) });
   await expect(none).rejects.toBe(away);
 });
@@ -88,15 +90,24 @@ it('fails a batch of which nothing was counted, and no other', async () => {
 it('fails all when the call failed', async () => {
   const { counters, windows } = setUp(away);
   const all = [counters.add(batch([increment('a')])), counters.add(batch([increment('b')]))];
-  windows[0]?.complete();
+  windows[0]?.next();
   for (const each of all) await expect(each).rejects.toBe(away);
 });
 
 it('sends what it holds before it closes', async () => {
-  const { counters, asked, isClosed } = setUp(OK(1));
+  const { counters, asked, windows, isClosed, hasEnded } = setUp(OK(1));
   const open = counters.add(batch([increment('a')]));
   await counters.close();
   expect(await open).toEqual(OK(1));
   expect(asked).toHaveLength(1);
   expect(isClosed()).toBe(true);
+  windows[0]?.complete();
+  expect(hasEnded()).toBe(true);
+});
+
+it('opens no window after it has closed', async () => {
+  const { counters, windows } = setUp(away);
+  await counters.close();
+  await expect(counters.add(batch([increment('a')]))).rejects.toBe(away);
+  expect(windows).toEqual([]);
 });

@@ -1,32 +1,34 @@
 import { merge } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
 import { type CounterBatch, type CounterReply } from '../../../core/ports';
+import { refuseIfNothing } from '../../reply-draft';
 import { addSplit, type SplitOptions } from '../../split';
-import { toAddressText, type RedisStoreAddress } from '../address';
-import { createFleet } from '../fleet';
-import { type RedisCountersOptions } from '../options';
+import { createNodeSet } from '../node-set';
+import {
+  toAddressText,
+  type RedisCounters,
+  type RedisCountersOptions,
+  type RedisStoreAddress,
+} from '../options';
 import { type PoolDeps } from '../pool';
-import { type RedisStore } from '../redis-store';
-import { refuseIfNothing } from '../split-batch';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
-import { addFollowing } from './follow';
-import { createMembers, type Member } from './members';
-import { readFollowing } from './read-following';
-import { slotOf } from './slot';
-import { createWatch } from './watch';
+import { createClusterNodes, type ClusterNode } from './cluster-nodes';
+import { addFollowing, readFollowing } from './follow-redirects';
+import { slotOf } from './slots';
+import { createTopologyRefresh } from './topology-refresh';
 
-/** A share that starts later than this after its batch has less than the whole time-out left. */
+/** A share that starts later than this after its batch gets what is left of the time-out. */
 const LATE_MS = 5;
 
-const NOBODY = 'no node owns its slot';
+const NO_OWNER = 'no node owns its slot';
 const CLOSED = 'the counters are closed';
 
-/** Counters in a cluster: one call per node and batch, following slots to where they are. */
+/** Counters in a cluster: one call per node and batch; redirects are followed. */
 export function createClusterStore(
   deps: PoolDeps,
   options: RedisCountersOptions,
   address: RedisStoreAddress & { readonly kind: 'cluster' },
-): RedisStore {
+): RedisCounters {
   const { monotonicMs, onEvent } = deps;
   const { timeoutMs, clusterParallelism = 0 } = options;
   const store = toAddressText(address);
@@ -35,28 +37,28 @@ export function createClusterStore(
   let isClosed = false;
 
   const publish = (): void => {
-    const isReady = fleet.isConnected && members.isKnown;
+    const isReady = nodes.isConnected && clusterNodes.isKnown;
     if (isReady !== connected.current) connected.set(isReady);
   };
   const onChange = (): void => {
-    watch.wake();
+    topology.wake();
     publish();
   };
-  const reason = (): string => (isClosed ? CLOSED : watch.reason);
-  const fleet = createFleet(
+  const reason = (): string => (isClosed ? CLOSED : topology.reason);
+  const nodes = createNodeSet(
     { ...deps, store, reason, onChange },
     { ...options, isClusterNode: true },
   );
-  const members = createMembers(fleet, deps);
-  const watch = createWatch(
-    { monotonicMs, onEvent, fleet, members, onPlaced: publish },
+  const clusterNodes = createClusterNodes(nodes, deps);
+  const topology = createTopologyRefresh(
+    { monotonicMs, onEvent, nodes, clusterNodes, onPlaced: publish },
     { store, seeds: address.nodes, answerMs: timeoutMs },
   );
 
   const followDeps = {
-    memberAt: members.guest,
+    nodeAt: clusterNodes.redirectTarget,
     onStale: () => {
-      watch.wake();
+      topology.wake();
     },
     monotonicMs,
   };
@@ -68,56 +70,56 @@ export function createClusterStore(
   };
 
   /** How the shares of one batch are sent: all of them within one time-out. */
-  const splitOptions = (): SplitOptions<Member | undefined> => {
+  const splitOptions = (): SplitOptions<ClusterNode | undefined> => {
     const startedMs = monotonicMs();
     const deadlineMs = startedMs + timeoutMs;
     return {
       parallelism: clusterParallelism,
       onNotAtomic,
-      add(member, batch) {
-        if (member === undefined) throw toUnavailableError(store, NOBODY);
+      add(node, batch) {
+        if (node === undefined) throw toUnavailableError(store, NO_OWNER);
         const nowMs = monotonicMs();
-        if (nowMs >= deadlineMs) throw toNeverSentError(member.node.store, timeoutMs);
+        if (nowMs >= deadlineMs) throw toNeverSentError(node.node.store, timeoutMs);
         const how = nowMs - startedMs > LATE_MS ? { deadlineMs } : undefined;
-        return addFollowing(followDeps, member, batch, deadlineMs, how);
+        return addFollowing(followDeps, node, batch, deadlineMs, how);
       },
-      async read(member, keys) {
-        if (member === undefined) throw toUnavailableError(store, NOBODY);
-        return readFollowing(members.guest, member, keys, deadlineMs);
+      async read(node, keys) {
+        if (node === undefined) throw toUnavailableError(store, NO_OWNER);
+        return readFollowing(clusterNodes.redirectTarget, node, keys, deadlineMs);
       },
     };
   };
 
   return {
     connected$: connected.changes$,
-    run$: merge(fleet.run$, watch.run$),
+    run$: merge(nodes.run$, topology.run$),
     async add(batch: CounterBatch): Promise<CounterReply> {
-      if (isClosed || !members.isKnown) throw toUnavailableError(store, reason());
+      if (isClosed || !clusterNodes.isKnown) throw toUnavailableError(store, reason());
       if (batch.increments.length === 0) return { after: [], held: undefined, failures: undefined };
-      const partOf = ({ key }: { readonly key: string }) => members.owner(slotOf(key));
+      const partOf = ({ key }: { readonly key: string }) => clusterNodes.slotOwner(slotOf(key));
       return refuseIfNothing(await addSplit(batch, partOf, splitOptions()));
     },
     async read(keys) {
-      const shares = new Map<Member, string[]>();
+      const shares = new Map<ClusterNode, string[]>();
       for (const key of keys) {
-        const member = members.owner(slotOf(key));
-        if (member === undefined) continue;
-        const share = shares.get(member);
-        if (share === undefined) shares.set(member, [key]);
+        const node = clusterNodes.slotOwner(slotOf(key));
+        if (node === undefined) continue;
+        const share = shares.get(node);
+        if (share === undefined) shares.set(node, [key]);
         else share.push(key);
       }
       const deadlineMs = monotonicMs() + timeoutMs;
       const answers = await Promise.all(
-        [...shares].map(([member, names]) =>
-          readFollowing(members.guest, member, names, deadlineMs),
+        [...shares].map(([node, names]) =>
+          readFollowing(clusterNodes.redirectTarget, node, names, deadlineMs),
         ),
       );
       return new Map(answers.flatMap((counts) => [...counts]));
     },
     async close() {
       isClosed = true;
-      watch.close();
-      await fleet.close();
+      topology.close();
+      await nodes.close();
       connected.close();
     },
   };

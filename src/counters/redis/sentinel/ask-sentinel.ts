@@ -1,10 +1,9 @@
 import { type Redis } from 'ioredis';
 import { readCredentials, type CredentialsSource } from '../../../platform/credentials-source';
-import { toAddressText, type HostAndPort, type RedisAddress } from '../address';
-import { destroyClient } from '../client';
+import { destroyClient } from '../connection';
 import { authenticate } from '../handshake';
-import { openClient } from '../open-client';
-import { type RedisTls } from '../options';
+import { openClient } from '../open-connection';
+import { toAddressText, type HostAndPort, type RedisAddress, type RedisTls } from '../options';
 
 /** What a sentinel says of a master. */
 export interface MasterView {
@@ -90,5 +89,27 @@ function toView(masterName: string, where: unknown, what: unknown): MasterView {
   return {
     address: { kind: 'tcp', host, port: Number(port) },
     epoch: Number.isFinite(epoch) ? epoch : 0,
+  };
+}
+
+/** Chooses between the latest answers of the sentinels: one that lags behind or is cut off does not win. */
+export interface MasterElection {
+  /** Notes the answer of a sentinel; returns the newest of those that still count. */
+  vote(sentinel: string, view: MasterView, nowMs: number): MasterView;
+}
+
+/** An older answer no longer counts: its epoch may belong to a past set-up. */
+const COUNTS_FOR_MS = 5_000;
+
+export function createMasterElection(): MasterElection {
+  const views = new Map<string, { readonly view: MasterView; readonly atMs: number }>();
+  return {
+    vote(sentinel, view, nowMs) {
+      views.set(sentinel, { view, atMs: nowMs });
+      let newest = view;
+      for (const { view: other, atMs } of views.values())
+        if (other.epoch > newest.epoch && nowMs - atMs < COUNTS_FOR_MS) newest = other;
+      return newest;
+    },
   };
 }

@@ -1,16 +1,18 @@
 import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
-import { toAddressText, type RedisStoreAddress } from '../address';
-import { createFleet } from '../fleet';
-import { type Node } from '../node';
-import { type RedisCountersOptions } from '../options';
-import { type PoolDeps } from '../pool';
-import { refuseIfNothing } from '../split-batch';
-import { toUnavailableError } from '../store-errors';
-import { type RedisStore } from '../redis-store';
 import { toReason } from '../../../platform/errors';
-import { createSentinel, type Sentinel } from './ask-sentinel';
-import { createViews } from './newest-view';
+import { refuseIfNothing } from '../../reply-draft';
+import { createNodeSet } from '../node-set';
+import { type RedisNode } from '../node';
+import {
+  toAddressText,
+  type RedisCounters,
+  type RedisCountersOptions,
+  type RedisStoreAddress,
+} from '../options';
+import { type PoolDeps } from '../pool';
+import { toUnavailableError } from '../store-errors';
+import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
 
 /** How often each sentinel is asked; a failover is noticed within this time of what they say. */
 const ASK_EVERY_MS = 500;
@@ -23,19 +25,19 @@ export function createSentinelStore(
   deps: PoolDeps,
   options: RedisCountersOptions,
   address: RedisStoreAddress & { readonly kind: 'sentinel' },
-): RedisStore {
+): RedisCounters {
   const { monotonicMs, onEvent } = deps;
   const { masterName } = address;
   const store = toAddressText(address);
   const asks = createSnapshot(0);
   const connected = createSnapshot(false);
   const stopped = createStopSignal();
-  const views = createViews();
+  const election = createMasterElection();
   const failing = new Set<string>();
   let reason = 'no sentinel has named the master yet';
-  let master: Node | undefined;
+  let master: RedisNode | undefined;
 
-  const fleet = createFleet(
+  const nodes = createNodeSet(
     {
       ...deps,
       store,
@@ -57,18 +59,21 @@ export function createSentinelStore(
   );
 
   const publish = (): void => {
-    if (fleet.isConnected !== connected.current) connected.set(fleet.isConnected);
+    if (nodes.isConnected !== connected.current) connected.set(nodes.isConnected);
+  };
+  const noteAnswer = ({ name }: Sentinel): void => {
+    if (failing.delete(name)) onEvent?.({ kind: 'sentinel-works', store: name });
   };
   const ask = async (sentinel: Sentinel, signal: AbortSignal): Promise<undefined> => {
     try {
       const said = await sentinel.ask(signal);
       if (signal.aborted) return;
-      failing.delete(sentinel.name);
-      const node = fleet.node(views.note(sentinel.name, said, monotonicMs()).address);
+      noteAnswer(sentinel);
+      const node = nodes.node(election.vote(sentinel.name, said, monotonicMs()).address);
       if (node === master) return;
       master = node;
       onEvent?.({ kind: 'master-changed', store, master: node.store });
-      fleet.keepOnly(new Set([node]));
+      nodes.keepOnly(new Set([node]));
       publish();
     } catch (error) {
       if (signal.aborted) return;
@@ -87,7 +92,7 @@ export function createSentinelStore(
 
   return {
     connected$: connected.changes$,
-    run$: merge(fleet.run$, ...asks$),
+    run$: merge(nodes.run$, ...asks$),
     async add(batch) {
       if (master === undefined) throw toUnavailableError(store, reason);
       return refuseIfNothing(await master.add(batch));
@@ -101,7 +106,7 @@ export function createSentinelStore(
       stopped.stop();
       asks.close();
       for (const sentinel of sentinels) sentinel.close();
-      await fleet.close();
+      await nodes.close();
       connected.close();
     },
   };

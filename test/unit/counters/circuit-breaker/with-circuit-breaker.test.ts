@@ -4,7 +4,7 @@ import {
   createCircuitBreaker,
   type BreakerChange,
 } from '../../../../src/counters/circuit-breaker/circuit-breaker';
-import { withCircuitBreaker } from '../../../../src/counters/circuit-breaker/with-circuit-breaker';
+import { withCircuitBreaker } from '../../../../src/counters/circuit-breaker/circuit-breaker';
 import { batch, increment } from '../../../contract/counters.contract';
 
 const REPLY: CounterReply = { after: [1], held: undefined, failures: undefined };

@@ -1,11 +1,18 @@
-import { once } from 'node:events';
 import fc from 'fast-check';
-import { addCommand, changeCommand, toExpiry } from '../../../../src/counters/memcached/commands';
-import { addHits, parseCount, sumHits } from '../../../../src/counters/memcached/count';
-import { faultOfKey, placeOf } from '../../../../src/counters/memcached/key';
-import { createNodes } from '../../../../src/counters/memcached/nodes';
+import { firstValueFrom, map, takeWhile, toArray } from 'rxjs';
+import { addHits } from '../../../../src/counters/count';
+import { followNodes } from '../../../../src/counters/memcached/follow-nodes';
 import { toNodeText, type MemcachedEvent } from '../../../../src/counters/memcached/options';
+import {
+  addCommand,
+  changeCommand,
+  faultOfKey,
+  parseCount,
+  placeOf,
+  toExpiry,
+} from '../../../../src/counters/memcached/protocol';
 import { createReplyReader } from '../../../../src/counters/memcached/reply-reader';
+import { sumHits } from '../../../../src/counters/memcached/write-behind';
 
 describe('a key', () => {
   it.each([
@@ -136,39 +143,43 @@ describe('replies', () => {
 });
 
 describe('nodes of an SRV record', () => {
-  const deps = { monotonicMs: () => 0, random: () => 0.5 };
+  type Answer = readonly { readonly name: string; readonly port: number }[];
 
-  it('come in the order of their texts, and again when they change', async () => {
-    const answers = [
-      [
-        { name: 'b.test', port: 11_211 },
-        { name: 'a.test', port: 2 },
-        { name: 'a.test.', port: 11 },
-        { name: 'a', port: 9 },
-      ],
-      [{ name: 'c.test', port: 1 }],
-    ];
-    const seen = new EventTarget();
-    const lists: string[][] = [];
+  /** What becomes of these answers, in order; `undefined` is none. */
+  const follow = async (answers: readonly (Answer | undefined)[], refreshMs: number) => {
     const events: MemcachedEvent['kind'][] = [];
-    const nodes = createNodes(
+    const reasons: string[] = [];
+    let asked = 0;
+    const nodes$ = followNodes(
       {
-        ...deps,
-        resolveSrv: () => Promise.resolve(answers[Math.min(lists.length, 1)] ?? []),
-        onNodes: (list) => {
-          lists.push(list.map(toNodeText));
-          if (lists.length === 2) seen.dispatchEvent(new Event('done'));
+        random: () => 0.5,
+        resolveSrv: () => {
+          const answer = answers[Math.min(asked, answers.length - 1)];
+          asked += 1;
+          if (answer === undefined) return Promise.reject(new Error('queryESRV ENOTFOUND'));
+          return Promise.resolve(answer);
         },
-        onUnresolved: () => undefined,
+        onUnresolved: (reason) => reasons.push(reason),
         onEvent: ({ kind }) => events.push(kind),
       },
-      { kind: 'srv', record: '_m._tcp.test', refreshMs: 1 },
+      { kind: 'srv', record: '_m._tcp.test', refreshMs },
     );
-    const done = once(seen, 'done');
-    const run = nodes.run();
-    await done;
-    nodes.stop();
-    await run;
+    const all$ = nodes$.pipe(
+      map((nodes) => nodes.map(toNodeText)),
+      takeWhile((nodes) => nodes.length === 0 || asked < answers.length, true),
+      toArray(),
+    );
+    return { lists: await firstValueFrom(all$), events, reasons };
+  };
+
+  it('come in the order of their texts, and again when they change', async () => {
+    const first = [
+      { name: 'b.test', port: 11_211 },
+      { name: 'a.test', port: 2 },
+      { name: 'a.test.', port: 11 },
+      { name: 'a', port: 9 },
+    ];
+    const { lists, events } = await follow([first, first, [{ name: 'c.test', port: 1 }]], 1);
     expect(lists).toEqual([
       ['a:9', 'a.test:11', 'a.test:2', 'b.test:11211'].sort(asRecorded),
       ['c.test:1'],
@@ -176,33 +187,10 @@ describe('nodes of an SRV record', () => {
     expect(events).toEqual(['nodes', 'nodes']);
   });
 
-  it('that cannot be found are told of and looked for again', async () => {
-    const reasons: string[] = [];
-    let stop: () => void = () => undefined;
-    const answers = [
-      () => Promise.reject(new Error('queryESRV ENOTFOUND')),
-      () => Promise.resolve([]),
-    ];
-    const nodes = createNodes(
-      {
-        ...deps,
-        resolveSrv: () => (answers[reasons.length] ?? (() => Promise.resolve([])))(),
-        onNodes: () => undefined,
-        onUnresolved: (reason) => {
-          reasons.push(reason);
-          if (reasons.length === 1)
-            setImmediate(() => {
-              stop();
-            });
-        },
-      },
-      { kind: 'srv', record: '_m._tcp.test', refreshMs: 0 },
-    );
-    stop = () => {
-      nodes.stop();
-    };
-    await nodes.run();
-    expect(reasons).toEqual(['the name has no address (ENOTFOUND)']);
+  it('that cannot be found are reported, and once that they are found', async () => {
+    const { events, reasons } = await follow([undefined, [], [{ name: 'c', port: 1 }]], 0);
+    expect(reasons).toEqual(['the name has no address (ENOTFOUND)', 'the record names no node']);
+    expect(events).toEqual(['unresolved', 'unresolved', 'resolved', 'nodes']);
   });
 });
 

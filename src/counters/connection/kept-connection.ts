@@ -1,0 +1,155 @@
+import { type Observable } from 'rxjs';
+import { createStopSignal, keepConnected } from '../../../streams';
+import { type Random } from '../../core/ports';
+import { toReason } from '../../platform/errors';
+
+/** A connection that is ready for use. */
+export interface OpenConnection {
+  /** Resolves with the reason when it takes no more; never rejects. */
+  readonly retired: Promise<string>;
+  /** Ends now; what waits for an answer fails. */
+  destroy(reason: string): void;
+}
+
+/** One connection to a server, opened again whenever it is lost. */
+export interface KeptConnection<C> {
+  /** Undefined while there is none; then `reason` says why. */
+  readonly current: C | undefined;
+  readonly reason: string;
+  /** Aborted when no more connections are opened. */
+  readonly signal: AbortSignal;
+  /**
+   * Connects while it is subscribed to; subscribe once. Completes after `end`; fails when no first
+   * connection comes about in time.
+   */
+  readonly run$: Observable<never>;
+  /** Opens no more connections; for this reason. */
+  stop(reason: string): void;
+  /** Completes `run$`. */
+  end(): void;
+}
+
+export interface KeptConnectionDeps<C> {
+  /** The server's address, as it stands in messages. */
+  readonly store: string;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  /** Opens a connection within this time; rejects with an error that says why that failed. */
+  readonly open: (attemptMs: number, signal: AbortSignal) => Promise<C>;
+  readonly onOpen: (connection: C) => void;
+  /** There is none: it was lost, or an attempt has failed. */
+  readonly onAway: () => void;
+  /** `run$` has ended. */
+  readonly onEnd: () => void;
+  readonly onEvent: ((event: ConnectionEvent) => void) | undefined;
+}
+
+/** What happens to the connection, for a log. */
+export type ConnectionEvent =
+  | { readonly kind: 'disconnected'; readonly store: string; readonly reason: string }
+  | {
+      readonly kind: 'unreachable';
+      readonly store: string;
+      readonly reason: string;
+      /** Attempts that failed since the server was last connected. */
+      readonly attempts: number;
+      readonly nextAttemptMs: number;
+    };
+
+export interface KeptConnectionOptions {
+  /** An attempt never takes longer. */
+  readonly timeoutMs: number;
+  /** Wait before a second attempt, and how far it may grow. */
+  readonly initialMs?: number | undefined;
+  readonly maxMs?: number | undefined;
+  /** How long the first connection may take, and what `run$` fails with then; undefined: for ever. */
+  readonly giveUp?: { readonly afterMs: number; toError(reason: string): Error } | undefined;
+}
+
+const DEFAULT_INTERVAL_MS = 1_000;
+
+/** The jitter keeps the instances of a service from connecting in step. */
+const BACKOFF = { factor: 2, jitter: 0.1 };
+
+/** A connection that was good for this long is replaced without a pause. */
+const STEADY_MS = 1_000;
+
+/**
+ * An attempt without an answer is cut off after this time, twice as long after each failure: a server
+ * that is back is noticed by the next attempt, and one that has many clients to greet is given its time.
+ */
+const FIRST_ATTEMPT_MS = 750;
+const MIN_ATTEMPT_MS = 250;
+
+export function createKeptConnection<C extends OpenConnection>(
+  deps: KeptConnectionDeps<C>,
+  options: KeptConnectionOptions,
+): KeptConnection<C> {
+  const { store, monotonicMs, random, onEvent } = deps;
+  const { initialMs = DEFAULT_INTERVAL_MS, maxMs = DEFAULT_INTERVAL_MS, giveUp } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const isStopped = (): boolean => signal.aborted;
+  const ended = createStopSignal();
+  let current: C | undefined;
+  let stoppedFor: string | undefined;
+  let reason = 'not connected yet';
+
+  const useOne = async (failures: number): Promise<number> => {
+    const connection = await deps.open(attemptLimit(options.timeoutMs, failures), signal);
+    const sinceMs = monotonicMs();
+    if (isStopped()) {
+      connection.destroy(stoppedFor ?? reason);
+      return 0;
+    }
+    current = connection;
+    deps.onOpen(connection);
+    reason = await connection.retired;
+    current = undefined;
+    if (!isStopped()) onEvent?.({ kind: 'disconnected', store, reason });
+    deps.onAway();
+    return monotonicMs() - sinceMs;
+  };
+
+  const run$ = keepConnected({
+    connect: useOne,
+    backoff: { initialMs, maxMs, ...BACKOFF },
+    steadyMs: STEADY_MS,
+    giveUpAfterMs: giveUp?.afterMs ?? 0,
+    now: monotonicMs,
+    random,
+    onFailure(error, attempts, nextAttemptMs) {
+      if (isStopped()) return;
+      reason = toReason(error);
+      onEvent?.({ kind: 'unreachable', store, reason, attempts, nextAttemptMs });
+      deps.onAway();
+    },
+    toFinalError: (error) => giveUp?.toError(toReason(error)) ?? new Error(toReason(error)),
+    onEnd() {
+      stopping.abort();
+      deps.onEnd();
+    },
+  }).pipe(ended.until());
+
+  return {
+    get current() {
+      return current;
+    },
+    get reason() {
+      return stoppedFor ?? reason;
+    },
+    signal,
+    run$,
+    stop(why) {
+      stoppedFor = why;
+      stopping.abort();
+    },
+    end() {
+      ended.stop();
+    },
+  };
+}
+
+function attemptLimit(timeoutMs: number, failures: number): number {
+  return Math.max(MIN_ATTEMPT_MS, Math.min(timeoutMs, FIRST_ATTEMPT_MS * 2 ** failures));
+}

@@ -1,0 +1,30 @@
+import { StoreError } from '../core/errors';
+
+/** A counter's value, or hits: a bigint where a number would lose digits. */
+export type Count = number | bigint;
+
+/** Counters are 64-bit integers in every store. */
+const MAX_COUNT = 2n ** 63n - 1n;
+
+/** Whether a store's answer can be the count of a counter: a whole number from 0 to 2^63 - 1, the nearest double of which is 2^63. */
+export function isCount(answer: unknown): answer is number {
+  return Number.isInteger(answer) && (answer as number) >= 0 && (answer as number) <= 2 ** 63;
+}
+
+/** A count after hits were added, never below 0; an error when it would overflow. */
+export function addHits(count: Count, hits: Count): Count | StoreError {
+  if (typeof count === 'number' && typeof hits === 'number') {
+    const sum = count + hits;
+    if (sum <= Number.MAX_SAFE_INTEGER) return sum < 0 ? 0 : sum;
+  }
+  const sum = BigInt(count) + BigInt(hits);
+  if (sum <= MAX_COUNT) return sum < 0n ? 0n : sum;
+  return toKeyError(
+    `a counter would overflow: it stands at ${String(count)} and ${String(hits)} hits were to be added`,
+  );
+}
+
+/** An error of one counter, which a client may read as it is. */
+export function toKeyError(message: string): StoreError {
+  return new StoreError('store_unavailable', message, { fault: 'key', forCaller: message });
+}

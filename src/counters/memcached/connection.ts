@@ -1,0 +1,122 @@
+import { type Socket } from 'node:net';
+import { type StoreError } from '../../core/errors';
+import { toReason } from '../../platform/errors';
+import { type KeptConnection, type OpenConnection } from '../connection/kept-connection';
+import { createCommandsInFlight, type PendingCommand } from './in-flight';
+import { createReplyReader } from './reply-reader';
+import { type NodeErrors } from './store-errors';
+
+/** A connection on which commands are sent one after the other without waiting for replies. */
+export interface MemcachedConnection extends OpenConnection {
+  /** Commands that wait for their replies. */
+  readonly size: number;
+  /** Bytes that wait for a server that does not read. */
+  readonly unsentBytes: number;
+  /** One write, and its commands in order. A connection that has ended fails them. */
+  send(text: string, commands: readonly PendingCommand[]): void;
+  /** Ends when no command waits any more. */
+  endWhenIdle(): void;
+}
+
+/** A node as its counters see it. */
+export interface NodeConnection {
+  readonly kept: Pick<KeptConnection<MemcachedConnection>, 'current' | 'reason'>;
+  readonly errors: NodeErrors;
+}
+
+export interface MemcachedConnectionOptions {
+  readonly errors: NodeErrors;
+  readonly timeoutMs: number;
+  readonly monotonicMs: () => number;
+}
+
+/** Takes over a connected socket. */
+export function createMemcachedConnection(
+  socket: Socket,
+  options: MemcachedConnectionOptions,
+): MemcachedConnection {
+  const { errors, timeoutMs, monotonicMs } = options;
+  let end: StoreError | undefined;
+  let fault: string | undefined;
+  let isClosing = false;
+  let resolveRetired: (reason: string) => void = () => undefined;
+  const retired = new Promise<string>((resolve) => {
+    resolveRetired = resolve;
+  });
+
+  const endWith = (error: StoreError, reason: string): void => {
+    if (end !== undefined) return;
+    end = error;
+    socket.destroy();
+    inFlight.failAll(error);
+    resolveRetired(reason);
+  };
+  const lose = (reason: string): void => {
+    endWith(errors.lost(reason), reason);
+  };
+  const endIfIdle = (): void => {
+    if (!isClosing || inFlight.size > 0 || end !== undefined) return;
+    lose('closed by us');
+  };
+
+  const inFlight = createCommandsInFlight(
+    {
+      monotonicMs,
+      onTimeout: () => {
+        const error = errors.timeout(timeoutMs);
+        endWith(error, error.message);
+      },
+    },
+    timeoutMs,
+  );
+  const reader = createReplyReader({
+    onValue: (key, data) => inFlight.oldest?.onValue?.(key, data),
+    onLine: (line) => {
+      const command = inFlight.shift();
+      if (command === undefined) throw new Error('unexpected reply');
+      command.onLine(line);
+    },
+  });
+
+  socket.setNoDelay(true);
+  socket.on('data', (chunk) => {
+    // The commands that replies call for go out in one write.
+    socket.cork();
+    try {
+      reader.read(chunk);
+    } catch (error) {
+      lose(toReason(error));
+    }
+    socket.uncork();
+    endIfIdle();
+  });
+  socket.on('error', (error) => {
+    fault = toReason(error);
+  });
+  socket.on('close', () => {
+    lose(fault ?? 'closed by the server');
+  });
+
+  return {
+    get size() {
+      return inFlight.size;
+    },
+    get unsentBytes() {
+      return socket.writableLength;
+    },
+    retired,
+    send(text, commands) {
+      if (end !== undefined) {
+        for (const command of commands) command.onLost(end);
+        return;
+      }
+      for (const command of commands) inFlight.push(command);
+      socket.write(text);
+    },
+    endWhenIdle() {
+      isClosing = true;
+      endIfIdle();
+    },
+    destroy: lose,
+  };
+}

@@ -1,0 +1,59 @@
+import { resolveSrv as resolveWithSystem } from 'node:dns/promises';
+import { map, of, type Observable } from 'rxjs';
+import { keepRefreshed } from '../../../streams';
+import { toReason } from '../../platform/errors';
+import { type MemcachedCountersDeps, type NodeAddress, type NodeList, toNodeText } from './options';
+
+export interface FollowNodesDeps extends Pick<
+  MemcachedCountersDeps,
+  'random' | 'onEvent' | 'resolveSrv'
+> {
+  /** Why no nodes are known, or no newer ones. */
+  readonly onUnresolved: (reason: string) => void;
+}
+
+const RETRY = { initialMs: 1_000, maxMs: 10_000, factor: 2, jitter: 0.1 };
+
+/** The nodes, when they are known and whenever they have changed. */
+export function followNodes(
+  deps: FollowNodesDeps,
+  list: NodeList,
+): Observable<readonly NodeAddress[]> {
+  return list.kind === 'list' ? of(list.addresses) : followRecord(deps, list);
+}
+
+function followRecord(
+  { random, onEvent, onUnresolved, resolveSrv = resolveWithSystem }: FollowNodesDeps,
+  { record: store, refreshMs }: NodeList & { readonly kind: 'srv' },
+): Observable<readonly NodeAddress[]> {
+  const nodes$ = keepRefreshed({
+    load: async () => sortNodes(await resolveSrv(store)),
+    everyMs: refreshMs,
+    backoff: RETRY,
+    random,
+    isSame: (a, b) => a.map(toNodeText).join() === b.map(toNodeText).join(),
+    onFailure(error, nextAttemptMs) {
+      const reason = toReason(error);
+      onUnresolved(reason);
+      onEvent?.({ kind: 'unresolved', store, reason, nextAttemptMs });
+    },
+    onRecovery: () => onEvent?.({ kind: 'resolved', store }),
+  });
+  return nodes$.pipe(
+    map((nodes) => {
+      onEvent?.({ kind: 'nodes', store, nodes: nodes.map(toNodeText) });
+      return nodes;
+    }),
+  );
+}
+
+/** In the order of the texts that the clients of today sort, whose names end with a dot. */
+function sortNodes(
+  answer: readonly { readonly name: string; readonly port: number }[],
+): readonly NodeAddress[] {
+  if (answer.length === 0) throw new Error('the record names no node');
+  const textOf = ({ host, port }: NodeAddress) => `${host}.:${String(port)}`;
+  return answer
+    .map(({ name, port }) => ({ host: name.replace(/\.$/, ''), port }))
+    .sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}

@@ -1,0 +1,69 @@
+import { type StoreError } from '../../core/errors';
+import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/reply-deadline';
+
+/** One command that waits for its reply, which ends with a line that is not a value. */
+export interface PendingCommand {
+  onValue?(key: string, data: string): void;
+  onLine(line: string): void;
+  /** The connection was lost before the reply was complete. */
+  onLost(error: StoreError): void;
+}
+
+/** The commands of one connection that wait for their replies, in order. */
+export interface CommandsInFlight {
+  readonly size: number;
+  readonly oldest: PendingCommand | undefined;
+  push(command: PendingCommand): void;
+  /** The oldest, whose reply is complete. */
+  shift(): PendingCommand | undefined;
+  /** Fails every command; nothing times out any more. */
+  failAll(error: StoreError): void;
+}
+
+interface Waiting {
+  readonly command: PendingCommand;
+  readonly startedMs: number;
+}
+
+/** Empty places at the front of the list before it is cut. */
+const COMPACT_AT = 1_024;
+
+export function createCommandsInFlight(
+  { monotonicMs, onTimeout }: Omit<ReplyDeadlineDeps, 'oldestSinceMs'>,
+  timeoutMs: number,
+): CommandsInFlight {
+  let waiting: Waiting[] = [];
+  let first = 0;
+  const oldestSinceMs = (): number | undefined => waiting[first]?.startedMs;
+  const deadline = createReplyDeadline({ monotonicMs, oldestSinceMs, onTimeout }, timeoutMs);
+
+  return {
+    get size() {
+      return waiting.length - first;
+    },
+    get oldest() {
+      return waiting[first]?.command;
+    },
+    push(command) {
+      waiting.push({ command, startedMs: monotonicMs() });
+      deadline.watch();
+    },
+    shift() {
+      const { command } = waiting[first] ?? {};
+      if (command === undefined) return undefined;
+      first += 1;
+      if (first === waiting.length || first >= COMPACT_AT) {
+        waiting = waiting.slice(first);
+        first = 0;
+      }
+      return command;
+    },
+    failAll(error) {
+      deadline.stop();
+      const all = waiting.slice(first);
+      waiting = [];
+      first = 0;
+      for (const { command } of all) command.onLost(error);
+    },
+  };
+}

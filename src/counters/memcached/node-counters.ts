@@ -1,0 +1,105 @@
+import { StoreError } from '../../core/errors';
+import { type Count } from '../count';
+import { type MemcachedConnection, type NodeConnection } from './connection';
+import { type PendingCommand } from './in-flight';
+import { getCommand, MAX_KEYS_PER_GET, parseCount } from './protocol';
+import { checkIsError, type NodeErrors } from './store-errors';
+import { createWriteBehind, type WriteBehind, type WriteBehindDeps } from './write-behind';
+
+/** The counters of a node that one of its connections takes. */
+export interface NodeCounters {
+  /**
+   * Reads counters and gives, exactly once, the count of every key: what the node holds plus the hits of
+   * this process that are still on their way there. A key that cannot be counted has its error instead.
+   */
+  read(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
+  readonly writes: WriteBehind;
+}
+
+export type Counts = Map<string, Count | StoreError>;
+
+/** Commands that may wait for replies: more than a node answers within any sensible time-out. */
+const MAX_WAITING = 65_536;
+
+/** Bytes that may wait for the socket of a node that does not read. */
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
+
+const NAMES = 'ratelimit.memcache';
+
+export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps): NodeCounters {
+  const { statistics } = deps;
+  const writes = createWriteBehind(node, deps);
+  const count = (name: string, by = 1): void => statistics?.count(`${NAMES}.${name}`, by);
+
+  const afterOurs = (key: string, held: Count | StoreError): Count | StoreError =>
+    held instanceof StoreError ? held : writes.after(key, held);
+
+  return {
+    writes,
+    read(keys, then) {
+      const connection = usableConnection(node);
+      if (connection instanceof StoreError) {
+        count('multiget.__code=error');
+        then(connection);
+        return;
+      }
+      count('keys_requested', keys.length);
+      readAll(connection, keys, node.errors, (found) => {
+        const isError = found instanceof StoreError;
+        count(isError ? 'multiget.__code=error' : 'multiget.__code=success');
+        if (isError) {
+          then(found);
+          return;
+        }
+        if (found.size > 0) count('keys_found', found.size);
+        then(new Map(keys.map((key) => [key, afterOurs(key, found.get(toWireKey(key)) ?? 0)])));
+      });
+    },
+  };
+}
+
+/** Lone halves of surrogate pairs become U+FFFD on the wire. */
+function toWireKey(key: string): string {
+  return Buffer.byteLength(key) === key.length ? key : Buffer.from(key).toString();
+}
+
+/** A connection takes one batch however large it is. */
+function usableConnection({ kept, errors }: NodeConnection): MemcachedConnection | StoreError {
+  const { current: connection } = kept;
+  if (connection === undefined) return errors.unavailable(kept.reason);
+  const isFull = connection.size > MAX_WAITING || connection.unsentBytes > MAX_UNSENT_BYTES;
+  return isFull ? errors.unavailable('too much waits for its answer') : connection;
+}
+
+/** Asks for all keys in one write; an error of one command is an error of all. */
+function readAll(
+  connection: MemcachedConnection,
+  keys: readonly string[],
+  errors: NodeErrors,
+  then: (found: Counts | StoreError) => void,
+): void {
+  const found: Counts = new Map();
+  let error: StoreError | undefined;
+  let commands = '';
+  const pending: PendingCommand[] = [];
+  let left = Math.ceil(keys.length / MAX_KEYS_PER_GET);
+  const settleOne = (fault: StoreError | undefined): void => {
+    error ??= fault;
+    left -= 1;
+    if (left === 0) then(error ?? found);
+  };
+  const command: PendingCommand = {
+    onValue: (key, data) => found.set(key, parseCount(data)),
+    onLine: (line) => {
+      const isEnd = line === 'END';
+      settleOne(isEnd ? undefined : errors.answered(line));
+      if (!isEnd) checkIsError(line, 'get');
+    },
+    onLost: settleOne,
+  };
+  for (let at = 0; at < keys.length; at += MAX_KEYS_PER_GET) {
+    commands += getCommand(keys.slice(at, at + MAX_KEYS_PER_GET));
+    pending.push(command);
+  }
+  connection.send(commands, pending);
+}

@@ -1,0 +1,73 @@
+import { crc32 } from 'node:zlib';
+import { type StoreError } from '../../core/errors';
+import { toKeyError, type Count } from '../count';
+
+/** memcached's protocol.txt, "Keys". */
+const MAX_KEY_BYTES = 250;
+
+/** Whitespace and control characters in the protocol's sense: it knows ASCII only. */
+const FORBIDDEN = /[\u0000-\u0020\u007f]/;
+
+/** Why memcached cannot hold a key, with its length or the character at fault; undefined when it can. */
+export function faultOfKey(key: string): string | undefined {
+  if (key === '') return 'memcached takes no empty key';
+  const at = key.search(FORBIDDEN);
+  if (at !== -1) {
+    const code = key.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
+    return `memcached takes no key with whitespace or control characters: this one has U+${code} at ${String(at)}`;
+  }
+  const bytes = Buffer.byteLength(key);
+  if (bytes <= MAX_KEY_BYTES) return undefined;
+  return `memcached takes keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}`;
+}
+
+/** Where a key is stored. */
+export interface KeyPlace {
+  readonly node: number;
+  /** The connection to the node that takes it. */
+  readonly connection: number;
+}
+
+/** CRC-32 (IEEE) of the key modulo the number of nodes, as the clients of today place it (behaviour.md §3.5). */
+export function placeOf(key: string, nodes: number, connections: number): KeyPlace {
+  const hash = crc32(key);
+  return { node: hash % nodes, connection: Math.floor(hash / nodes) % connections };
+}
+
+/** Longest relative time to live; a larger number is an absolute Unix second (protocol.txt, "Expiration times"). */
+const MAX_RELATIVE_SECONDS = 60 * 60 * 24 * 30;
+
+/** Keys of one `get`: servers close connections that send lines of many KiB. */
+export const MAX_KEYS_PER_GET = 100;
+
+export const VERSION = 'version\r\n';
+
+export function getCommand(keys: readonly string[]): string {
+  return `get ${keys.join(' ')}\r\n`;
+}
+
+/** Adds to a counter that exists; `decr` stops at 0 by itself. */
+export function changeCommand(key: string, hits: Count): string {
+  return hits < 0 ? `decr ${key} ${String(-hits)}\r\n` : `incr ${key} ${String(hits)}\r\n`;
+}
+
+/** Creates a counter, unless there is one. */
+export function addCommand(key: string, hits: Count, expiry: number): string {
+  const value = hits < 0 ? '0' : String(hits);
+  return `add ${key} 0 ${String(expiry)} ${String(value.length)}\r\n${value}\r\n`;
+}
+
+/** A time to live as the protocol expects it. */
+export function toExpiry(ttlSeconds: number, nowSeconds: number): number {
+  return ttlSeconds > MAX_RELATIVE_SECONDS ? Math.floor(nowSeconds) + ttlSeconds : ttlSeconds;
+}
+
+const SAFE_DIGITS = 15;
+
+/** Reads a counter's text; `decr` leaves blanks after it. An error when it is not a number. */
+export function parseCount(text: string): Count | StoreError {
+  const digits = text.trimEnd();
+  if (/^\d{1,20}$/.test(digits))
+    return digits.length <= SAFE_DIGITS ? Number(digits) : BigInt(digits);
+  return toKeyError('memcached holds a value under the key of a counter that is not a number');
+}

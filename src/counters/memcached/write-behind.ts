@@ -1,0 +1,166 @@
+import { StoreError } from '../../core/errors';
+import { type Increment, type Statistics } from '../../core/ports';
+import { addHits, type Count } from '../count';
+import { type NodeConnection } from './connection';
+import { type PendingCommand } from './in-flight';
+import { addCommand, changeCommand, toExpiry } from './protocol';
+import { checkIsError } from './store-errors';
+
+/** Hits that were answered and are on their way to a node. */
+export interface WriteBehind {
+  /** Keys with hits on their way. */
+  readonly size: number;
+  /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
+  add(increments: readonly Increment[], nowSeconds: number): void;
+  /** A count that was just read, plus the hits that are still on their way. */
+  after(key: string, count: Count): Count | StoreError;
+}
+
+export interface WriteBehindDeps {
+  readonly statistics: Pick<Statistics, 'count'> | undefined;
+  /** Hits that were answered could not be added. */
+  readonly onNotAdded: (error: StoreError) => void;
+  /** Hits were added. */
+  readonly onAdded: () => void;
+}
+
+/** Hits of one key that go in one command. */
+interface PendingAdd {
+  hits: Count;
+  readonly expiry: number;
+}
+
+/** The hits of one key: what was sent and is not confirmed, and what waits for that. */
+interface Queue {
+  sent: PendingAdd;
+  readonly waiting: PendingAdd[];
+}
+
+const NAMES = 'ratelimit.memcache';
+
+export function createWriteBehind(
+  node: NodeConnection,
+  { statistics, onNotAdded, onAdded }: WriteBehindDeps,
+): WriteBehind {
+  const queues = new Map<string, Queue>();
+  const count = (name: string): void => statistics?.count(`${NAMES}.${name}`, 1);
+
+  const send = (command: string, pending: PendingCommand): void => {
+    const { kept, errors } = node;
+    if (kept.current === undefined) pending.onLost(errors.unavailable(kept.reason));
+    else kept.current.send(command, [pending]);
+  };
+
+  const next = (key: string, queue: Queue): void => {
+    const waiting = queue.waiting.shift();
+    if (waiting === undefined) {
+      queues.delete(key);
+      return;
+    }
+    queue.sent = waiting;
+    change(key, queue, false);
+  };
+
+  const giveUp = (key: string, queue: Queue, kind: string, error: StoreError): void => {
+    count(`${kind}.__code=error`);
+    onNotAdded(error);
+    next(key, queue);
+  };
+
+  const refuse = (key: string, queue: Queue, kind: string, line: string): void => {
+    giveUp(key, queue, kind, node.errors.answered(line));
+    if (line !== 'NOT_FOUND') checkIsError(line, kind);
+  };
+
+  const change = (key: string, queue: Queue, isLast: boolean): void => {
+    send(changeCommand(key, queue.sent.hits), {
+      onLine(line) {
+        if (/^\d/.test(line)) {
+          count('increment.__code=success');
+          onAdded();
+          next(key, queue);
+        } else if (line === 'NOT_FOUND' && !isLast) {
+          count('increment.__code=miss');
+          create(key, queue);
+        } else refuse(key, queue, 'increment', line);
+      },
+      onLost(error) {
+        giveUp(key, queue, 'increment', error);
+      },
+    });
+  };
+
+  const create = (key: string, queue: Queue): void => {
+    const { hits, expiry } = queue.sent;
+    send(addCommand(key, hits, expiry), {
+      onLine(line) {
+        if (line === 'STORED') {
+          count('add.__code=success');
+          onAdded();
+          next(key, queue);
+        } else if (line === 'NOT_STORED') {
+          count('add.__code=not_stored');
+          change(key, queue, true);
+        } else refuse(key, queue, 'add', line);
+      },
+      onLost(error) {
+        giveUp(key, queue, 'add', error);
+      },
+    });
+  };
+
+  return {
+    get size() {
+      return queues.size;
+    },
+    add(increments, nowSeconds) {
+      for (const { key, hits, ttlSeconds } of increments) {
+        const queue = queues.get(key);
+        if (queue !== undefined) {
+          enqueue(queue, hits, toExpiry(ttlSeconds, nowSeconds));
+          continue;
+        }
+        const sent = { hits, expiry: toExpiry(ttlSeconds, nowSeconds) };
+        const opened: Queue = { sent, waiting: [] };
+        queues.set(key, opened);
+        change(key, opened, false);
+      }
+    },
+    after(key, held) {
+      const queue = queues.get(key);
+      if (queue === undefined) return held;
+      let value = addHits(held, queue.sent.hits);
+      for (const { hits } of queue.waiting) {
+        if (value instanceof StoreError) return value;
+        value = addHits(value, hits);
+      }
+      return value;
+    },
+  };
+}
+
+/**
+ * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:
+ * counters stop at 0, and any sequence of both comes to the same as those two.
+ */
+function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: number): void {
+  const last = waiting.at(-1);
+  if (last === undefined || (last.hits < 0 && hits >= 0)) {
+    waiting.push({ hits, expiry });
+    return;
+  }
+  const sum = sumHits(last.hits, hits);
+  if (last.hits < 0 || hits >= 0 || sum >= 0) {
+    last.hits = sum;
+    return;
+  }
+  waiting.pop();
+  enqueue({ waiting }, sum, expiry);
+}
+
+/** The sum of hits of one sign. */
+export function sumHits(one: Count, other: Count): Count {
+  if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other))
+    return one + other;
+  return BigInt(one) + BigInt(other);
+}

@@ -1,0 +1,39 @@
+import type { Counters } from '../core/ports';
+import { addSplit, type ReadableCounters, type SplitOptions } from './split';
+
+export interface PerSecondSplitDeps {
+  /** Counts what is limited per second. */
+  readonly perSecond: ReadableCounters;
+  /** Counts everything else. */
+  readonly others: ReadableCounters;
+  /** Told once: runs that reach into both stores are held back by a read and then an add. */
+  readonly onNotAtomic: () => void;
+}
+
+/**
+ * Counters in two stores. One that is away fails its own increments only; a batch whose increments all
+ * lie in one store does not touch the other.
+ */
+export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
+  const { perSecond, others, onNotAtomic } = deps;
+  let hasWarned = false;
+  const options: SplitOptions<ReadableCounters> = {
+    add: (store, batch) => store.add(batch),
+    read: (store, keys) => store.read(keys),
+    parallelism: 0,
+    onNotAtomic() {
+      if (hasWarned) return;
+      hasWarned = true;
+      onNotAtomic();
+    },
+  };
+  return {
+    async add(batch) {
+      if (batch.increments.length === 0) return others.add(batch);
+      return addSplit(batch, ({ rule }) => (rule.unit === 'SECOND' ? perSecond : others), options);
+    },
+    async close() {
+      await Promise.all([perSecond.close(), others.close()]);
+    },
+  };
+}

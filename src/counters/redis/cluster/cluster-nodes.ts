@@ -1,0 +1,95 @@
+import { type RedisNode } from '../node';
+import { type NodeSet } from '../node-set';
+import { type HostAndPort, type NodeGuard, type RedisCountersDeps } from '../options';
+import { SLOTS, type SlotRange } from './slots';
+
+/** One node of a cluster. */
+export interface ClusterNode {
+  readonly host: string;
+  readonly node: RedisNode;
+  /** As those of the node, through its guard. */
+  readonly add: RedisNode['add'];
+  readonly read: RedisNode['read'];
+}
+
+/** The owners of slots, and the nodes that redirects have named. */
+export interface ClusterNodes {
+  /** Slots have owners that are known. */
+  readonly isKnown: boolean;
+  slotOwner(slot: number): ClusterNode | undefined;
+  /** The node that a redirect names; it stays for a while, also when it owns nothing. */
+  readonly redirectTarget: (address: HostAndPort) => ClusterNode;
+  /** Takes over how slots are placed; returns the owners when that has changed. */
+  place(ranges: readonly SlotRange[]): readonly string[] | undefined;
+  /** All owners are connected. */
+  isComplete(): boolean;
+}
+
+const UNGUARDED: NodeGuard = (ask) => ask();
+
+/** A node without slots is kept for this long after a redirect has named it. */
+const REDIRECT_TARGET_MS = 10_000;
+
+export function createClusterNodes(
+  nodes: Pick<NodeSet, 'node' | 'keepOnly'>,
+  { monotonicMs, guardNode }: Pick<RedisCountersDeps, 'monotonicMs' | 'guardNode'>,
+): ClusterNodes {
+  const slotOwners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
+  const targetsSinceMs = new Map<RedisNode, number>();
+  const known = new Map<RedisNode, ClusterNode>();
+  let placement = '';
+  let owners = new Set<RedisNode>();
+
+  const nodeAt = ({ host, port }: HostAndPort): ClusterNode => {
+    const node = nodes.node({ kind: 'tcp', host, port });
+    const found = known.get(node) ?? guarded(host, node);
+    known.set(node, found);
+    return found;
+  };
+  const guarded = (host: string, node: RedisNode): ClusterNode => {
+    const guard = guardNode?.(node.store) ?? UNGUARDED;
+    return {
+      host,
+      node,
+      add: (batch, how) => guard(() => node.add(batch, how)),
+      read: (keys, how) => guard(() => node.read(keys, how)),
+    };
+  };
+  const dropOthers = (): void => {
+    const oldestMs = monotonicMs() - REDIRECT_TARGET_MS;
+    for (const [node, sinceMs] of targetsSinceMs)
+      if (sinceMs < oldestMs) targetsSinceMs.delete(node);
+    const kept = new Set([...owners, ...targetsSinceMs.keys()]);
+    for (const node of known.keys()) if (!kept.has(node)) known.delete(node);
+    nodes.keepOnly(kept);
+  };
+
+  return {
+    get isKnown() {
+      return placement !== '';
+    },
+    slotOwner: (slot) => slotOwners[slot],
+    redirectTarget(address) {
+      const target = nodeAt(address);
+      targetsSinceMs.set(target.node, monotonicMs());
+      return target;
+    },
+    place(ranges) {
+      slotOwners.fill(undefined);
+      owners = new Set();
+      for (const { first, last, owner } of ranges) {
+        const node = nodeAt(owner);
+        owners.add(node.node);
+        slotOwners.fill(node, first, last + 1);
+      }
+      dropOthers();
+      const before = placement;
+      placement = JSON.stringify(ranges);
+      return placement === before ? undefined : [...owners].map(({ store }) => store);
+    },
+    isComplete() {
+      for (const { anyConnection } of owners) if (anyConnection === undefined) return false;
+      return true;
+    },
+  };
+}

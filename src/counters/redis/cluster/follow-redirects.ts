@@ -1,0 +1,178 @@
+import { StoreError } from '../../../core/errors';
+import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
+import { fail, failedReply, type ReplyDraft } from '../../reply-draft';
+import { type NodeCall } from '../node';
+import { type HostAndPort } from '../options';
+import { AnswerError } from '../store-errors';
+import { type ClusterNode } from './cluster-nodes';
+
+export interface FollowDeps {
+  readonly nodeAt: (address: HostAndPort) => ClusterNode;
+  /** An answer shows that the placement of slots has changed. */
+  readonly onStale: () => void;
+  readonly monotonicMs: () => number;
+}
+
+/** Redirects that an increment may follow; more means that the nodes disagree. */
+const MAX_STEPS = 5;
+
+interface RedirectedBatch {
+  readonly node: ClusterNode;
+  readonly asking: boolean;
+  readonly indexes: number[];
+}
+
+/**
+ * Applies a batch on a node, and follows its redirects. Only increments that a node has refused are sent
+ * on. Never rejects with a StoreError: failures are in the reply.
+ */
+export async function addFollowing(
+  { nodeAt, onStale, monotonicMs }: FollowDeps,
+  node: ClusterNode,
+  batch: CounterBatch,
+  deadlineMs: number,
+  how?: NodeCall,
+): Promise<CounterReply> {
+  const reply = await addSettled(node, batch, how);
+  if (reply.failures === undefined) return reply;
+  const draft: ReplyDraft = {
+    size: reply.after.length,
+    after: [...reply.after],
+    held: reply.held === undefined ? undefined : [...reply.held],
+    failures: new Map(reply.failures),
+  };
+  const askedAt = new Map<number, ClusterNode>();
+  for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
+    const redirected = planRedirects(draft, (index) => askedAt.get(index) ?? node, nodeAt, step);
+    if (isAnyDoubtful(draft) || redirected.length > 0) onStale();
+    if (redirected.length === 0) break;
+    await Promise.all(
+      redirected.map(async (one) => {
+        await sendRedirected(one, batch, draft, deadlineMs);
+        for (const index of one.indexes) askedAt.set(index, one.node);
+      }),
+    );
+  }
+  const { after, held, failures } = draft;
+  return { after, held, failures: failures?.size === 0 ? undefined : failures };
+}
+
+function planRedirects(
+  { failures = new Map<number, StoreError>() }: ReplyDraft,
+  askedAt: (index: number) => ClusterNode,
+  nodeAt: (address: HostAndPort) => ClusterNode,
+  step: number,
+): readonly RedirectedBatch[] {
+  const redirected = new Map<string, RedirectedBatch>();
+  for (const [index, error] of failures) {
+    const asked = askedAt(index);
+    const redirect = toRedirect(error, asked.host);
+    if (redirect === undefined || (redirect.kind === 'without-scripts' && step > 1)) continue;
+    const node = redirect.kind === 'without-scripts' ? asked : nodeAt(redirect.to);
+    addTo(redirected, node, redirect, index);
+  }
+  return [...redirected.values()];
+}
+
+function addTo(
+  redirected: Map<string, RedirectedBatch>,
+  node: ClusterNode,
+  { kind }: Redirect,
+  index: number,
+): void {
+  const name = `${kind} ${node.node.store}`;
+  const batch = redirected.get(name) ?? { node, asking: kind === 'ask', indexes: [] };
+  batch.indexes.push(index);
+  redirected.set(name, batch);
+}
+
+async function sendRedirected(
+  { node, asking, indexes }: RedirectedBatch,
+  { increments, nowSeconds }: CounterBatch,
+  draft: ReplyDraft,
+  deadlineMs: number,
+): Promise<void> {
+  const asked = {
+    increments: indexes.map((index) => increments[index] as Increment),
+    runEnds: undefined,
+    nowSeconds,
+  };
+  const how = { withoutScripts: true, asking, deadlineMs };
+  const { after, failures } = await addSettled(node, asked, how);
+  indexes.forEach((index, at) => {
+    const failure = failures?.get(at);
+    if (failure !== undefined) {
+      fail(draft, index, failure);
+      return;
+    }
+    draft.failures?.delete(index);
+    draft.after[index] = after[at] as number;
+  });
+}
+
+async function addSettled(
+  node: ClusterNode,
+  batch: CounterBatch,
+  how?: NodeCall,
+): Promise<CounterReply> {
+  try {
+    return await node.add(batch, how);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return failedReply(batch.increments, error);
+  }
+}
+
+function isAnyDoubtful({ failures }: ReplyDraft): boolean {
+  for (const error of failures?.values() ?? []) if (isClusterDoubtful(error)) return true;
+  return false;
+}
+
+/** Reads counters of a node; keys of slots that are elsewhere are read there. Rejects with a StoreError. */
+export async function readFollowing(
+  nodeAt: (address: HostAndPort) => ClusterNode,
+  node: ClusterNode,
+  keys: readonly string[],
+  deadlineMs: number,
+): Promise<ReadonlyMap<string, number>> {
+  const { counts, failures } = await node.read(keys, { deadlineMs });
+  if (failures.size === 0) return counts;
+  const found = new Map(counts);
+  await Promise.all(
+    [...failures].map(async ([key, error]) => {
+      const redirect = toRedirect(error, node.host);
+      if (redirect === undefined || redirect.kind === 'without-scripts') return;
+      const how = { deadlineMs, asking: redirect.kind === 'ask' };
+      const there = await nodeAt(redirect.to).read([key], how);
+      for (const [name, count] of there.counts) found.set(name, count);
+    }),
+  );
+  return found;
+}
+
+/** How to apply an increment that a node has refused. */
+type Redirect =
+  /** Its slot has another owner. */
+  | { readonly kind: 'moved'; readonly to: HostAndPort }
+  /** Its slot is being moved to another node, which takes it after ASKING. */
+  | { readonly kind: 'ask'; readonly to: HostAndPort }
+  /** On the same node by a plain command: an error inside a script does not say where the key is. */
+  | { readonly kind: 'without-scripts' };
+
+const ELSEWHERE =
+  /non local key|hash to the same slot|CROSSSLOT|undeclared key|cluster is down|^TRYAGAIN/i;
+
+/** The redirect in an error; undefined when it is a failure. Nothing was applied in either case. */
+function toRedirect(error: StoreError, askedHost: string): Redirect | undefined {
+  if (!(error instanceof AnswerError)) return undefined;
+  const { answer } = error;
+  const [, kind, host = '', port = ''] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(answer) ?? [];
+  if (kind === undefined) return ELSEWHERE.test(answer) ? { kind: 'without-scripts' } : undefined;
+  const to = { host: host === '' ? askedHost : host, port: Number(port) };
+  return { kind: kind === 'ASK' ? 'ask' : 'moved', to };
+}
+
+/** Whether an answer makes the placement of slots doubtful without naming another node. */
+function isClusterDoubtful(error: StoreError): boolean {
+  return error instanceof AnswerError && error.answer.startsWith('CLUSTERDOWN');
+}

@@ -1,0 +1,129 @@
+import { merge, timer, type Observable } from 'rxjs';
+import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
+import { toReason } from '../../../platform/errors';
+import { type NodeSet } from '../node-set';
+import { type HostAndPort, type RedisCountersDeps } from '../options';
+import { type ClusterNodes } from './cluster-nodes';
+import { readSlotMap, type SlotMap } from './slots';
+
+/** Keeps what is known of a cluster's slots up to date. */
+export interface TopologyRefresh {
+  /** Why nothing is known. */
+  readonly reason: string;
+  readonly run$: Observable<never>;
+  /** Something hints that slots have moved. */
+  wake(): void;
+  close(): void;
+}
+
+export interface TopologyRefreshDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
+  readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
+  readonly nodes: NodeSet;
+  readonly clusterNodes: ClusterNodes;
+  /** Slots have been placed. */
+  readonly onPlaced: () => void;
+}
+
+export interface TopologyRefreshOptions {
+  readonly store: string;
+  readonly seeds: readonly HostAndPort[];
+  readonly answerMs: number;
+}
+
+/** Interval for checking whether the placement must be read again, for example because a slot owner has no connection. */
+const CHECK_EVERY_MS = 500;
+/** Interval for reading it without such a reason. */
+const REFRESH_EVERY_MS = 5_000;
+/** Hints do not make it be read more often than this. */
+const MIN_INTERVAL_MS = 50;
+/** Longest wait for the answer of one node. */
+const ANSWER_MS = 500;
+
+export function createTopologyRefresh(
+  deps: TopologyRefreshDeps,
+  options: TopologyRefreshOptions,
+): TopologyRefresh {
+  const { monotonicMs, onEvent, nodes, clusterNodes, onPlaced } = deps;
+  const { store, seeds } = options;
+  const answerMs = Math.min(options.answerMs, ANSWER_MS);
+  const hints = createSnapshot(0);
+  const stopped = createStopSignal();
+  let reason = 'no node has said yet how slots are placed';
+  let isWanted = true;
+  let askedMs = -Infinity;
+  let rotation = 0;
+  let isUnknown = false;
+
+  /** The first trusted answer of the nodes that are connected, each time beginning with another. */
+  const ask = async (): Promise<SlotMap | undefined> => {
+    const connected = nodes.nodes.filter(({ anyConnection }) => anyConnection !== undefined);
+    rotation += 1;
+    askedMs = connected.length === 0 ? -Infinity : monotonicMs();
+    let doubtful: SlotMap | undefined;
+    for (let at = 0; at < connected.length; at += 1) {
+      const { anyConnection, store: name } = connected[(rotation + at) % connected.length] ?? {};
+      if (anyConnection === undefined || name === undefined) continue;
+      try {
+        const map = await readSlotMap(anyConnection, hostOf(name), answerMs);
+        if (map.isTrusted) return map;
+        doubtful ??= map;
+      } catch (error) {
+        reason = `${name}: ${toReason(error)}`;
+      }
+    }
+    return doubtful;
+  };
+
+  const refresh = async (signal: AbortSignal): Promise<undefined> => {
+    if (!isDue()) return;
+    isWanted = false;
+    const map = await ask();
+    if (signal.aborted) return;
+    if (map === undefined) {
+      // No known node has answered: those of the settings may lead to others.
+      for (const { host, port } of seeds) nodes.node({ kind: 'tcp', host, port });
+      isWanted = true;
+      reportUnknownSlots();
+      return;
+    }
+    if (isUnknown) onEvent?.({ kind: 'slots-known', store });
+    isUnknown = false;
+    const owners = clusterNodes.place(map.ranges);
+    if (owners !== undefined) onEvent?.({ kind: 'slots-changed', store, nodes: owners });
+    onPlaced();
+  };
+  const isDue = (): boolean => {
+    const sinceMs = monotonicMs() - askedMs;
+    if (sinceMs < MIN_INTERVAL_MS) return false;
+    return isWanted || sinceMs >= REFRESH_EVERY_MS || !clusterNodes.isComplete();
+  };
+  const reportUnknownSlots = (): void => {
+    const isConnecting = nodes.nodes.every(({ anyConnection }) => anyConnection === undefined);
+    if (isUnknown || (!clusterNodes.isKnown && isConnecting)) return;
+    isUnknown = true;
+    onEvent?.({ kind: 'slots-unknown', store, reason });
+  };
+
+  return {
+    get reason() {
+      return reason;
+    },
+    run$: merge(timer(0, CHECK_EVERY_MS), hints.changes$).pipe(
+      exhaustLatest(() => fromTask<never>(refresh)),
+      stopped.until(),
+    ),
+    wake() {
+      isWanted = true;
+      hints.set(hints.current + 1);
+    },
+    close() {
+      stopped.stop();
+      hints.close();
+    },
+  };
+}
+
+/** The host of `host:port` as it stands in messages. */
+function hostOf(name: string): string {
+  return name.slice(0, name.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+}

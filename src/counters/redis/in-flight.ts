@@ -1,0 +1,59 @@
+import { createReplyDeadline, type ReplyDeadlineDeps } from '../connection/reply-deadline';
+
+/** One batch that waits for answers of a connection. */
+export interface BatchInFlight {
+  readonly weight: number;
+  readonly startedMs: number;
+}
+
+/** The batches that wait for answers of one connection. */
+export interface BatchesInFlight {
+  readonly size: number;
+  /** How many increments wait. */
+  readonly weight: number;
+  begin(weight: number): BatchInFlight;
+  end(batch: BatchInFlight): void;
+  /** Nothing times out any more. */
+  stop(): void;
+}
+
+export interface InFlightDeps extends Omit<ReplyDeadlineDeps, 'oldestSinceMs'> {
+  /** The last batch has ended. */
+  readonly onIdle: () => void;
+}
+
+export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): BatchesInFlight {
+  const { monotonicMs, onTimeout, onIdle } = deps;
+  const open = new Set<BatchInFlight>();
+  let weight = 0;
+
+  const oldestSinceMs = (): number | undefined => {
+    for (const { startedMs } of open) return startedMs;
+    return undefined;
+  };
+  const deadline = createReplyDeadline({ monotonicMs, oldestSinceMs, onTimeout }, timeoutMs);
+
+  return {
+    get size() {
+      return open.size;
+    },
+    get weight() {
+      return weight;
+    },
+    begin(ofWeight) {
+      const batch = { weight: ofWeight, startedMs: monotonicMs() };
+      open.add(batch);
+      weight += ofWeight;
+      deadline.watch();
+      return batch;
+    },
+    end(batch) {
+      open.delete(batch);
+      weight -= batch.weight;
+      if (open.size === 0) onIdle();
+    },
+    stop() {
+      deadline.stop();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { type ConnectionOptions as TlsOptions } from 'node:tls';
+import { Redis, type RedisOptions } from 'ioredis';
+import { readCredentials } from '../../platform/credentials-source';
+import { toReason } from '../../platform/errors';
+import { serverNameOf } from '../../platform/server-name';
+import { withinAttempt, type Attempt } from '../connection/attempt';
+import {
+  createConnection,
+  destroyClient,
+  type ConnectionDeps,
+  type RedisConnection,
+} from './connection';
+import { ClosedOnScript, shakeHands, type Capabilities } from './handshake';
+import { CLUSTER_SCRIPTS, SCRIPTS, type Script } from './lua';
+import { type NodeOptions, type RedisAddress, type RedisTls } from './options';
+
+/**
+ * One client is one connection: it never connects again and never sends a command twice. What was
+ * written and not answered when the connection ends is rejected (ioredis, event_handler.js: without a
+ * retry strategy `close` flushes the queue). The handshake is ours, so that nothing is sent that a
+ * proxy does not know, and no password stays in the client.
+ */
+const ONE_CONNECTION = {
+  lazyConnect: true,
+  retryStrategy: () => null,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  enableAutoPipelining: false,
+  enableReadyCheck: false,
+  disableClientInfo: true,
+  protocol: 2,
+} as const satisfies RedisOptions;
+
+/** Connects and makes ready; rejects with an error whose message says why that failed. */
+export async function openConnection(
+  deps: ConnectionDeps,
+  options: NodeOptions & Attempt,
+): Promise<RedisConnection> {
+  const { scripts: isWanted = true, timeoutMs, isClusterNode = false } = options;
+  const scripts = isClusterNode ? CLUSTER_SCRIPTS : SCRIPTS;
+  const { client, scriptsRefused } = await connect(
+    options,
+    isWanted ? scripts.add : undefined,
+  ).catch(async (error: unknown) => {
+    if (!isClosedOnScript(error)) throw error;
+    const { client: plain } = await connect(options, undefined);
+    return { client: plain, scriptsRefused: error.message };
+  });
+  const usesScripts = isWanted && scriptsRefused === undefined;
+  if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
+  return createConnection(client, deps, { timeoutMs, usesScripts, scripts });
+}
+
+function isClosedOnScript(error: unknown): error is OpenError {
+  const isOurs = error instanceof OpenError && error.isHandshakeOnly;
+  return isOurs && error.cause instanceof ClosedOnScript;
+}
+
+async function connect(
+  options: NodeOptions & Attempt,
+  script: Script | undefined,
+): Promise<Capabilities & { readonly client: Redis }> {
+  const { mustBeMaster = false, database = 0 } = options;
+  const auth = await readCredentials(options.auth);
+  const { client, result } = await openClient(options, (opened) =>
+    shakeHands(opened, { auth, database, script, mustBeMaster }),
+  );
+  return { client, ...result };
+}
+
+export interface OpenClientOptions extends Attempt {
+  readonly address: RedisAddress;
+  readonly tls?: RedisTls | undefined;
+}
+
+/** The first thing that went wrong with a connection, in words, with what the handshake threw as its cause. */
+export class OpenError extends Error {
+  override readonly name = 'OpenError';
+  /** Nothing went wrong but the handshake. */
+  readonly isHandshakeOnly: boolean;
+  constructor(fault: string | undefined, cause: unknown) {
+    super(fault ?? toReason(cause), { cause });
+    this.isHandshakeOnly = fault === undefined;
+  }
+}
+
+/** Connects and shakes hands; rejects with an `OpenError`, and then leaves nothing open. */
+export async function openClient<T>(
+  options: OpenClientOptions,
+  handshake: (client: Redis) => Promise<T>,
+): Promise<{ readonly client: Redis; readonly result: T }> {
+  const client = await createClient(options);
+  let fault: string | undefined;
+  const noteFault = (error: unknown): void => {
+    fault ??= toReason(error);
+  };
+  const giveUp = (reason: string): void => {
+    fault = reason;
+    destroyClient(client);
+  };
+  // Redis waits for the end of a line, which the first bytes of TLS do not have.
+  const hint = (): string => {
+    const isConnected = (client as { stream?: Redis['stream'] }).stream?.connecting === false;
+    const isWaiting = options.tls !== undefined && client.status === 'connecting' && isConnected;
+    return isWaiting ? ': the server may speak no TLS' : '';
+  };
+  client.on('error', noteFault);
+  try {
+    return await withinAttempt(options, { giveUp, hint }, async () => {
+      await client.connect();
+      return { client, result: await handshake(client) };
+    });
+  } catch (error) {
+    destroyClient(client);
+    throw new OpenError(fault, error);
+  } finally {
+    client.off('error', noteFault);
+  }
+}
+
+/** A client that is not connected yet. Rejects when a certificate cannot be read. */
+async function createClient({ address, tls, attemptMs }: OpenClientOptions): Promise<Redis> {
+  const place =
+    address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
+  const secured = tls === undefined ? {} : { tls: await readTls(tls, address) };
+  return new Redis({ ...ONE_CONNECTION, ...place, ...secured, connectTimeout: attemptMs });
+}
+
+async function readTls(tls: RedisTls, address: RedisAddress): Promise<TlsOptions> {
+  const [ca, cert, key] = await Promise.all([
+    readPem(tls.caFile),
+    readPem(tls.certFile),
+    readPem(tls.keyFile),
+  ]);
+  return {
+    ...(address.kind === 'tcp' ? serverNameOf(address.host) : {}),
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+async function readPem(file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`);
+  }
+}

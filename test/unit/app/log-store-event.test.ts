@@ -1,0 +1,68 @@
+import { Subscription } from 'rxjs';
+import { logMemcachedEvent, logRedisEvent } from '../../../src/app/log-store-event';
+import { createOutageLog } from '../../../src/app/outage-log';
+import type { MemcachedEvent } from '../../../src/counters/memcached/options';
+import type { RedisEvent } from '../../../src/counters/redis/options';
+import { createRecordingLogger } from '../../support/recording-logger';
+
+let subscription = Subscription.EMPTY;
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => {
+  subscription.unsubscribe();
+  jest.useRealTimers();
+});
+
+function start() {
+  const { logger, lines } = createRecordingLogger();
+  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  subscription = outages.run$.subscribe();
+  return { logger, outages, lines };
+}
+
+const reason = 'no answer';
+
+it.each<readonly [string, RedisEvent, RedisEvent, string]>([
+  [
+    'a sentinel',
+    { kind: 'sentinel-failed', store: 's:1', reason },
+    { kind: 'sentinel-works', store: 's:1' },
+    'the sentinel s:1 names the master again',
+  ],
+  [
+    'the slots of a cluster',
+    { kind: 'slots-unknown', store: 'c:1', reason },
+    { kind: 'slots-known', store: 'c:1' },
+    'the nodes of c:1 say again how slots are placed',
+  ],
+])('%s that failed is well again at the level of its failure', (_, failed, works, ended) => {
+  const { logger, outages, lines } = start();
+  logRedisEvent(logger, outages, failed);
+  logRedisEvent(logger, outages, works);
+  jest.advanceTimersByTime(10_000);
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  expect(lines[1]?.message).toBe(ended);
+  expect(outages.open()).toEqual([]);
+});
+
+it.each<readonly [string, MemcachedEvent, MemcachedEvent, string]>([
+  [
+    'an SRV record',
+    { kind: 'unresolved', store: '_m.test', reason, nextAttemptMs: 1 },
+    { kind: 'resolved', store: '_m.test' },
+    'the memcached nodes of _m.test are resolved again',
+  ],
+  [
+    'an addition',
+    { kind: 'not-added', store: 'm:1', reason },
+    { kind: 'added-again', store: 'm:1' },
+    'hits are added at memcached m:1 again',
+  ],
+])('%s that failed is well again at the level of its failure', (_, failed, works, ended) => {
+  const { logger, outages, lines } = start();
+  logMemcachedEvent(logger, outages, failed);
+  logMemcachedEvent(logger, outages, works);
+  jest.advanceTimersByTime(10_000);
+  expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  expect(lines[1]?.message).toBe(ended);
+  expect(outages.open()).toEqual([]);
+});
