@@ -5,7 +5,6 @@ import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
 import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
-import { createCollectYoung } from './loader/collect-young';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
@@ -112,14 +111,13 @@ function createLoadState<R>(
   { mergeDomains }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
-  const collectYoung = createCollectYoung();
   const parseHere = createParseResources();
   const parseSmall: ParseRules = (files, parseOptions) =>
     new Promise((resolve) => {
       resolve(parseHere(files, parseOptions));
     });
   const script = require.resolve('./xds-worker');
-  const parseElsewhere = parse ?? parseInWorker({ script, collectYoung });
+  const parseElsewhere = parse ?? parseInWorker({ script });
   const load = createRuleLoader(
     {
       parse: (files, parseOptions, signal) => {
@@ -128,7 +126,6 @@ function createLoadState<R>(
       },
       parseSmall,
       compile,
-      collectYoung,
       clock,
     },
     { mergeDomains },

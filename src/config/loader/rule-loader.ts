@@ -3,7 +3,6 @@ import { inSlices } from '../../../streams';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
 import { toReason } from '../../platform/errors';
-import type { CollectYoung } from './collect-young';
 import { isError, type LoadResult, type RuleFiles } from '../load-result';
 
 export interface ParseOptions {
@@ -27,7 +26,6 @@ export interface RuleLoaderDeps<R> {
   readonly parseSmall?: ParseRules;
   /** Compiles, pausing often enough that no slice takes more than a millisecond. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
-  readonly collectYoung: CollectYoung;
   readonly clock: Clock;
 }
 
@@ -35,7 +33,7 @@ export interface RuleLoaderDeps<R> {
 const SMALL_BYTES = 16_384;
 
 export function createRuleLoader<R>(
-  { parse, parseSmall = parse, compile, collectYoung, clock }: RuleLoaderDeps<R>,
+  { parse, parseSmall = parse, compile, clock }: RuleLoaderDeps<R>,
   options: ParseOptions,
 ): LoadRules<R> {
   let loadedBefore = false;
@@ -53,9 +51,7 @@ export function createRuleLoader<R>(
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
       if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
       signal.throwIfAborted();
-      const rules = await lastValueFrom(
-        inSlices(() => tidily(compile(parsed.domains), collectYoung)),
-      );
+      const rules = await lastValueFrom(inSlices(() => compile(parsed.domains)));
       loadedBefore = true;
       return {
         ok: true,
@@ -69,16 +65,6 @@ export function createRuleLoader<R>(
       return failed([toProblem(error)]);
     }
   };
-}
-
-/** The same slices, each with what it left in the nursery put away. */
-function* tidily<R>(slices: Generator<unknown, R>, collectYoung: CollectYoung) {
-  for (;;) {
-    const slice = slices.next();
-    if (slice.done === true) return slice.value;
-    collectYoung();
-    yield;
-  }
 }
 
 function sizeOf(files: RuleFiles['files']): number {

@@ -30,7 +30,6 @@ const parsed: ParsedRules = {
 /** A loader whose rules are the names of the domains, on a clock that moves a second per look. */
 function createLoader(parse: ParseRules, parseSmall?: ParseRules) {
   let seconds = 0;
-  let collections = 0;
   const load = createRuleLoader(
     {
       parse,
@@ -43,14 +42,11 @@ function createLoader(parse: ParseRules, parseSmall?: ParseRules) {
         }
         return names;
       },
-      collectYoung: () => {
-        collections += 1;
-      },
       clock: () => (seconds += 1),
     },
     { mergeDomains: true },
   );
-  return { load, collections: () => collections };
+  return { load };
 }
 
 describe('a rule loader', () => {
@@ -64,12 +60,6 @@ describe('a rule loader', () => {
       problems: [problem('warning', 'from reading'), problem('warning', 'from parsing')],
       durationMs: 1_000,
     });
-  });
-
-  it('collects young objects after each slice', async () => {
-    const { load, collections } = createLoader(() => Promise.resolve(parsed));
-    await load(found(1), signal);
-    expect(collections()).toBe(2);
   });
 
   it('passes on how to parse', async () => {
