@@ -60,8 +60,8 @@ export function quote(text: string): string {
   });
 }
 
-const LONGEST = 80;
+const MAX_SHOWN_LENGTH = 80;
 
 function shorten(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, LONGEST)}…`;
 }

@@ -40,9 +40,9 @@ export interface RedisStoreOptions {
 }
 
 const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 1_000;
 /** A cluster may send a command elsewhere so often before it has to fail within its time. */
-const MOST_REDIRECTIONS = 4;
+const MAX_REDIRECTIONS = 4;
 const REFRESH_SLOTS_MS = 5_000;
 
 /** The commands that the store needs, each of one key. A cluster has them all. */
@@ -100,7 +100,7 @@ function connectTo(options: RedisStoreOptions): StoreClient {
           clusterRetryStrategy: retryAfterMs,
           slotsRefreshTimeout: timeoutMs,
           slotsRefreshInterval: REFRESH_SLOTS_MS,
-          maxRedirections: MOST_REDIRECTIONS,
+          maxRedirections: MAX_REDIRECTIONS,
           retryDelayOnFailover: FIRST_RETRY_MS,
           retryDelayOnClusterDown: FIRST_RETRY_MS,
         },
@@ -118,7 +118,7 @@ function toSentinelAuth({ sentinelAuth }: RedisStoreOptions) {
 }
 
 function retryAfterMs(attempt: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), MAX_RETRY_MS);
 }
 
 function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined) {
