@@ -2,8 +2,8 @@ import { map, type Observable } from 'rxjs';
 import type { SnapshotOwner } from '../../streams';
 import type { LoadResult } from '../config/load-result';
 import type { Statistics } from '../core/ports';
-import type { RuleProblem } from '../core/rules/definition';
 import { dumpRules } from '../core/rules/dump';
+import { messageOf, type RuleProblem } from '../core/rules/parse/problem';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { OutageLog } from './outage-log';
@@ -51,22 +51,16 @@ export function followRules(
   );
 }
 
-/** Place and reason are fields, for what reads the log; line 0 stands for the whole file, no file for all of them. */
+/** Place and reason are fields, for what reads the log. */
 function logProblem(logger: Logger, problem: RuleProblem): void {
-  const { severity, file, line, column, message } = problem;
+  const { severity, file, at } = problem;
   const fields = {
     ...(file !== '' && { file }),
-    ...(line > 0 && { line, column }),
-    error: message,
+    ...('line' in at && at),
+    error: messageOf(problem),
   };
   if (severity === 'error') logger.error('a mistake in the rules', fields);
   else logger.warn('a warning about the rules', fields);
-}
-
-/** A problem with its file, line and column, as far as they are known. */
-export function problemText({ file, line, column, message }: RuleProblem): string {
-  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
-  return place === '' ? message : `${place}: ${message}`;
 }
 
 /** Most lines about single rules in one load: a log is for people. */

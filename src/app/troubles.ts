@@ -1,9 +1,9 @@
 import type { HealthStatus, Snapshot } from '../../streams';
-import { isError, type LoadResult } from '../config/load-result';
+import type { LoadResult } from '../config/load-result';
+import { isError, problemText } from '../core/rules/parse/problem';
 import type { Rules } from '../core/rules/rules';
 import type { LogFields } from '../platform/logger/logger';
 import type { CounterStore } from './choose-counters';
-import { problemText } from './follow-rules';
 import { createOpenOutages } from './open-outages';
 import type { OutageLog } from './outage-log';
 

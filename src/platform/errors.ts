@@ -115,7 +115,7 @@ function textOf(error: unknown): string {
 }
 
 export function shorten(text: string): string {
-  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
 /** The system's code of an error (`ENOENT`); `unknown` when it has none. */

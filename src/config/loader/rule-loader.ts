@@ -1,9 +1,10 @@
 import { lastValueFrom } from 'rxjs';
 import { inSlices } from '../../../streams';
 import type { Clock } from '../../core/ports';
-import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
+import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
+import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
-import { isError, type LoadResult, type RuleFiles } from '../load-result';
+import type { LoadResult, RuleFiles } from '../load-result';
 
 export interface ParseOptions {
   readonly mergeDomains: boolean;
@@ -72,6 +73,6 @@ function sizeOf(files: RuleFiles['files']): number {
 }
 
 function toProblem(error: unknown): RuleProblem {
-  const at = { file: '', line: 0, column: 0 };
-  return { severity: 'error', class: 'load-failed', ...at, message: toReason(error) };
+  const message = toReason(error);
+  return { severity: 'error', class: 'load-failed', file: '', at: WHOLE, message };
 }

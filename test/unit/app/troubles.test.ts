@@ -1,6 +1,6 @@
 import { createOutageLog } from '../../../src/app/outage-log';
 import { createTroubles } from '../../../src/app/troubles';
-import type { RuleProblem } from '../../../src/core/rules/definition';
+import type { RuleProblem } from '../../../src/core/rules/parse/problem';
 import type { Rules } from '../../../src/core/rules/rules';
 import { rulesOf } from '../../support/rules';
 import { silentLogger } from '../../support/silent-logger';
@@ -37,7 +37,8 @@ function start() {
 }
 
 function problem(line: number, severity: RuleProblem['severity'] = 'error'): RuleProblem {
-  return { severity, class: 'bad-unit', file: 'web.yaml', line, column: 3, message: 'unit "x"' };
+  const at = { line, column: 3 };
+  return { severity, class: 'bad-unit', file: 'web.yaml', at, message: 'unit "x"' };
 }
 
 it('lists nothing once rules are loaded and everything works', () => {

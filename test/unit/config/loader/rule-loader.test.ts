@@ -1,18 +1,14 @@
 import { createRuleLoader, type ParseRules } from '../../../../src/config/loader/rule-loader';
 import type { RuleFiles } from '../../../../src/config/load-result';
-import type {
-  DomainDefinition,
-  ParsedRules,
-  RuleProblem,
-} from '../../../../src/core/rules/definition';
+import type { DomainDefinition, ParsedRules } from '../../../../src/core/rules/definition';
+import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
 
 const signal = new AbortController().signal;
 const problem = (severity: RuleProblem['severity'], message: string): RuleProblem => ({
   severity,
   class: 'any',
   file: 'a.yaml',
-  line: 1,
-  column: 1,
+  at: { line: 1, column: 1 },
   message,
 });
 const found = (size: number, problems: readonly RuleProblem[] = []): RuleFiles => ({

@@ -310,21 +310,21 @@ describe('remarks', () => {
 });
 
 describe('a tree from another source', () => {
-  const at = { line: 0, column: 0 };
-  const text = (value: string): Located => ({ kind: 'scalar', text: value, quoted: true, ...at });
+  const at = { path: 'descriptors[0]' };
+  const text = (value: string): Located => ({ kind: 'scalar', text: value, quoted: true, at });
   const map = (fields: Readonly<Record<string, Located>>): Located => ({
     kind: 'map',
     pairs: Object.entries(fields).map(([key, value]) => ({ key: text(key), value })),
-    ...at,
+    at,
   });
-  const list = (...items: Located[]): Located => ({ kind: 'list', items, ...at });
+  const list = (...items: Located[]): Located => ({ kind: 'list', items, at });
   const parse = (root: Located) =>
     parseRuleFiles([{ file: 'resource', root, problems: [] }], { mergeDomains: false });
 
   it('is checked all the same', () => {
     const root = map({ domain: text('x'), descriptors: list(map({ key: text('') })) });
     expect(parse(root).problems).toEqual([
-      expect.objectContaining({ class: 'empty-key', file: 'resource', line: 0 }),
+      expect.objectContaining({ class: 'empty-key', file: 'resource', at }),
     ]);
   });
 
