@@ -1,18 +1,11 @@
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import type { Setting, Table } from '../platform/env-table/setting';
-
-/** Paths of PEM files of a TLS client. Certificate and key come together or not at all. */
-export interface TlsFiles {
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
-  /** Undefined: the authorities that Node trusts. */
-  readonly caFile: string | undefined;
-}
+import type { TlsFiles } from '../platform/tls-files';
 
 type TlsTable = Readonly<Record<keyof TlsFiles, Setting<string | undefined>>>;
 
 /** The files of a client's TLS; half a pair of certificate and key is a problem. */
-export function readTlsFiles(reading: TableReading<TlsTable>, diagnostics: Diagnostics): TlsFiles {
+export function toTlsFiles(reading: TableReading<TlsTable>, diagnostics: Diagnostics): TlsFiles {
   const { certFile, keyFile, caFile } = reading.values;
   for (const [has, lacks] of [
     ['certFile', 'keyFile'],

@@ -2,7 +2,8 @@ import { type Address, address } from '../platform/env-table/addresses';
 import { listOf } from '../platform/env-table/lists';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, path, wholeNumber, word } from '../platform/env-table/scalars';
-import { readTlsFiles, type TlsFiles } from './client-files';
+import type { ClientTlsFiles } from '../platform/tls-files';
+import { toTlsFiles } from './client-files';
 import { setting, timerFromZero } from './setting';
 
 export const memstoreTable = {
@@ -44,7 +45,7 @@ export interface MemstoreSettings {
         /** 0: never. */ readonly refreshMs: number;
       };
   readonly maxIdleConnections: number;
-  readonly tls: (TlsFiles & { readonly skipHostnameVerification: boolean }) | undefined;
+  readonly tls: ClientTlsFiles | undefined;
 }
 
 export type MemstoreReading = TableReading<typeof memstoreTable>;
@@ -68,6 +69,6 @@ export function toMemstore(reading: MemstoreReading, diagnostics: Diagnostics): 
   return {
     nodes: toNodes(reading.values),
     maxIdleConnections,
-    tls: tls ? { ...readTlsFiles(reading, diagnostics), skipHostnameVerification } : undefined,
+    tls: tls ? { ...toTlsFiles(reading, diagnostics), skipHostnameVerification } : undefined,
   };
 }

@@ -2,7 +2,8 @@ import type { CredentialsSource } from '../platform/credentials-source';
 import { credentials } from '../platform/env-table/credentials';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOfInAnyCase, path, wholeNumber, word } from '../platform/env-table/scalars';
-import { readTlsFiles, type TlsFiles } from './client-files';
+import type { ClientTlsFiles } from '../platform/tls-files';
+import { toTlsFiles } from './client-files';
 import { setting, timer, timerFromZero } from './setting';
 import {
   expectedAddress,
@@ -91,10 +92,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
 export const kvstoreTable = storeTable('KVSTORE');
 export const perSecondStoreTable = storeTable('KVSTORE_PERSECOND');
 
-export interface StoreTlsSettings extends TlsFiles {
-  readonly skipHostnameVerification: boolean;
-}
-
 /** One key-value store; the per-second store has the same shape. */
 export interface StoreSettings {
   readonly address: StoreAddress;
@@ -103,7 +100,7 @@ export interface StoreSettings {
   readonly timeoutMs: number;
   /** Time for which requests are gathered, with fraction (150us is 0.15); 0: the end of the turn. */
   readonly pipelineWindowMs: number;
-  readonly tls: StoreTlsSettings | undefined;
+  readonly tls: ClientTlsFiles | undefined;
   readonly auth: CredentialsSource | undefined;
   readonly sentinelAuth: CredentialsSource | undefined;
   /** False: never send Lua scripts. */
@@ -162,11 +159,11 @@ function toTls(
   reading: StoreReading,
   shared: SharedReading,
   diagnostics: Diagnostics,
-): StoreTlsSettings | undefined {
+): ClientTlsFiles | undefined {
   const isAskedByUrl = parseRedisUrl(reading.values.url ?? '')?.tls === true;
   if (!reading.values.tls && !isAskedByUrl) return undefined;
   const { skipHostnameVerification } = shared.values;
-  return { ...readTlsFiles(shared, diagnostics), skipHostnameVerification };
+  return { ...toTlsFiles(shared, diagnostics), skipHostnameVerification };
 }
 
 /** Both the credentials and a file that holds them are a problem. */

@@ -8,7 +8,8 @@ import {
   wholeNumber,
   word,
 } from '../platform/env-table/scalars';
-import { readTlsFiles, type TlsFiles } from './client-files';
+import type { TlsFiles } from '../platform/tls-files';
+import { toTlsFiles } from './client-files';
 import { setting, timer } from './setting';
 
 const ANY_FACTOR = 1_000_000;
@@ -125,7 +126,7 @@ export function toXds(
       jitter: values.backoffJitter ? Math.min(values.backoffRandomFactor, 1) : 0,
     },
     maxMessageSizeBytes: values.maxMessageSizeBytes === 0 ? undefined : values.maxMessageSizeBytes,
-    tls: values.useTls ? { ...readTlsFiles(reading, diagnostics), serverName } : undefined,
+    tls: values.useTls ? { ...toTlsFiles(reading, diagnostics), serverName } : undefined,
     additionalHeaders: values.additionalHeaders ?? {},
   };
 }

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
 import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
 import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
 import type * as GrpcJs from '@grpc/grpc-js';
-import { toReason } from '../platform/errors';
+import { readPemNow } from '../platform/tls-files';
 import type { SpanBatch } from './span-queue';
 
 export interface ExporterOptions {
@@ -41,9 +40,9 @@ const RPC = '/opentelemetry.proto.collector.trace.v1.TraceService/Export';
 /** OTLP with protobuf over the protocol asked for. Throws when a certificate cannot be read. */
 export function chooseExporter(options: ExporterOptions): OtlpTransport {
   const certificates = {
-    ca: readPem('CERTIFICATE', options.caFile),
-    key: readPem('CLIENT_KEY', options.keyFile),
-    certificate: readPem('CLIENT_CERTIFICATE', options.certificateFile),
+    ca: readPemNow(options.caFile, 'OTEL_EXPORTER_OTLP_CERTIFICATE'),
+    key: readPemNow(options.keyFile, 'OTEL_EXPORTER_OTLP_CLIENT_KEY'),
+    certificate: readPemNow(options.certificateFile, 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE'),
   };
   return options.protocol === 'http'
     ? overHttp(options, certificates)
@@ -99,18 +98,6 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
     'TraceExportService',
     RPC,
   );
-}
-
-function readPem(name: string, file: string | undefined): Buffer | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const reason = toReason(error);
-    throw new Error(`OTEL_EXPORTER_OTLP_${name}: cannot read the file: ${reason}`, {
-      cause: error,
-    });
-  }
 }
 
 /** Loaded only when it is used: start-up time. */

@@ -1,5 +1,5 @@
 import type { PackageDefinition } from '@grpc/proto-loader';
-import { loadProtos } from '../../platform/proto/proto-files';
+import { loadProtos } from '../../platform/proto-files';
 
 /** The type of the resources that hold rules. */
 export const RULES_TYPE_URL = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig';

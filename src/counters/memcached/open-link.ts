@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
+import { readTlsOptions } from '../../platform/tls-files';
 import { serverNameOf } from '../../platform/server-name';
 import { toReason } from '../../platform/errors';
 import { VERSION } from './commands';
@@ -21,12 +21,12 @@ export interface OpenLinkOptions extends LinkOptions {
  */
 export async function openLink(options: OpenLinkOptions): Promise<Link> {
   const { address, tls, attemptMs, signal } = options;
-  const tlsOptions = tls === undefined ? undefined : await readTls(tls, address);
+  const tlsOptions = tls === undefined ? undefined : await readTlsOptions(tls);
   signal.throwIfAborted();
   const socket =
     tlsOptions === undefined
       ? connectTcp({ ...address })
-      : connectTls({ ...address, ...tlsOptions });
+      : connectTls({ ...address, ...serverNameOf(address.host), ...tlsOptions });
   const giveUp = (reason: string): void => {
     socket.destroy(new Error(reason));
   };
@@ -82,28 +82,4 @@ function toFailure(reject: (error: Error) => void): (reason: string) => void {
   return (reason) => {
     reject(new Error(reason));
   };
-}
-
-async function readTls(tls: MemcachedTls, { host }: NodeAddress): Promise<ConnectionOptions> {
-  const [ca, cert, key] = await Promise.all([
-    readPem(tls.caFile),
-    readPem(tls.certFile),
-    readPem(tls.keyFile),
-  ]);
-  return {
-    ...serverNameOf(host),
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-  };
-}
-
-async function readPem(file: string | undefined): Promise<Buffer | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`, { cause: error });
-  }
 }

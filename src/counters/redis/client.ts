@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises';
-import { type ConnectionOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import { serverNameOf } from '../../platform/server-name';
-import { toReason } from '../../platform/errors';
+import { readTlsOptions } from '../../platform/tls-files';
 import { type RedisAddress } from './address';
 import { type RedisTls } from './options';
 
@@ -31,7 +29,9 @@ export async function createClient(
 ): Promise<Redis> {
   const place =
     address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
-  const secured = tls === undefined ? {} : { tls: await readTls(tls, address) };
+  const serverName = address.kind === 'tcp' ? serverNameOf(address.host) : {};
+  const secured =
+    tls === undefined ? {} : { tls: { ...serverName, ...(await readTlsOptions(tls)) } };
   const connectTimeout = connectTimeoutMs;
   return new Redis({ ...ONE_CONNECTION, ...place, ...secured, connectTimeout });
 }
@@ -43,28 +43,4 @@ export function destroyClient(client: Redis): void {
   if (stream?.destroyed === true) return;
   client.disconnect();
   stream?.destroy();
-}
-
-async function readTls(tls: RedisTls, address: RedisAddress): Promise<ConnectionOptions> {
-  const [ca, cert, key] = await Promise.all([
-    readPem(tls.caFile),
-    readPem(tls.certFile),
-    readPem(tls.keyFile),
-  ]);
-  return {
-    ...(address.kind === 'tcp' ? serverNameOf(address.host) : {}),
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-  };
-}
-
-async function readPem(file: string | undefined): Promise<Buffer | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`);
-  }
 }

@@ -4,7 +4,7 @@ import { toMessage } from '../../../../src/config/xds/resource-state';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { messageOf } from '../../../../src/core/rules/parse/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';
-import { loadProtos } from '../../../../src/platform/proto/proto-files';
+import { loadProtos } from '../../../../src/platform/proto-files';
 import { toResource } from '../../../support/xds-server';
 
 const parseResources = createParseResources();
