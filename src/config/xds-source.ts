@@ -13,9 +13,9 @@ import { loadMethod, type Node } from './xds/messages';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
-import { createRefusals } from './xds/refusals';
+import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
-import { isOfRules, type LoadState } from './xds/verdict';
+import { isOfRules, type LoadState } from './xds/nack';
 
 export interface XdsSourceOptions extends ServerOptions {
   readonly protocol: 'state-of-the-world' | 'delta';
@@ -73,12 +73,15 @@ export function createXdsSource<R>(
   const load = createLoadState(options, deps);
   const node = toNode(options);
   const backoff = { ...options.backoff, factor: GROWTH };
-  const refusals = createRefusals({ backoff: scale(backoff, NACK_SHARE), random: deps.random });
+  const nackBackoff = createNackBackoff({
+    backoff: scale(backoff, NACK_SHARE),
+    random: deps.random,
+  });
   const timing = { ...options, backoff };
   const loads$ =
     options.protocol === 'delta'
-      ? follow(createDelta<R>({ node, load, refusals }), timing, deps)
-      : follow(createStateOfTheWorld<R>({ node, load, refusals }), timing, deps);
+      ? follow(createDelta<R>({ node, load, nackBackoff }), timing, deps)
+      : follow(createStateOfTheWorld<R>({ node, load, nackBackoff }), timing, deps);
   return { loads$ };
 }
 

@@ -222,8 +222,7 @@ describe('one domain in several files', () => {
         severity: 'error',
         class: 'duplicate-domain',
         file: 'c.yaml',
-        line: 1,
-        column: 9,
+        at: { line: 1, column: 9 },
         message:
           'domain "x" is already defined in a.yaml, line 1; expected one file for a domain, or MERGE_DOMAIN_CONFIG=true',
       },
