@@ -31,7 +31,10 @@ describe('the recorded rule files', () => {
     const { domains, problems } = check(vector);
     const errors = problems.filter(({ severity }) => severity === 'error');
     expect([...new Set(errors.map((problem) => problem.class))]).toEqual([vector.class]);
-    expect(errors[0]?.at).toEqual({ line: expect.any(Number), column: expect.any(Number) });
+    expect(errors[0]?.at).toEqual({
+      line: expect.any(Number) as number,
+      column: expect.any(Number) as number,
+    });
     expect(domains).toEqual([]);
   });
 });
