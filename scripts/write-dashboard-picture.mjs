@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const [given, seconds = '60'] = process.argv.slice(2);
 const folder = given ?? join(ROOT, 'docs');
 const { loadProtos, RATE_LIMIT_PROTO } = createRequire(import.meta.url)(
-  '../dist/src/platform/proto/proto-files.js',
+  '../dist/src/platform/proto-files.js',
 );
 const LOOKS = [1400, 700, 390].flatMap((width) =>
   ['light', 'dark'].map((colorScheme) => ({ width, colorScheme })),

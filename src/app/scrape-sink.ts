@@ -6,7 +6,7 @@ import type { Rules } from '../core/rules/rules';
 import { createHttpListener, type HttpLimits } from '../platform/http-listener';
 import { addressText, listenAt } from '../platform/listen-address';
 import type { Logger } from '../platform/logger/logger';
-import type { StatisticsSettings } from '../settings/to-statistics';
+import type { StatisticsSettings } from '../settings/statistics';
 import { createPullMetrics } from '../stats/prometheus/create-pull-metrics';
 import type { ProcessMetric } from '../stats/prometheus/families';
 import { loadMapping } from '../stats/prometheus/parse-mapping';

@@ -1,5 +1,5 @@
 import { merge, tap } from 'rxjs';
-import type { RuleProblem } from '../core/rules/definition';
+import { problemText, type RuleProblem } from '../core/rules/parse/problem';
 import type { LogFields } from '../platform/logger/logger';
 import type { Actor } from './actors/actor';
 import type { HealthActor } from './actors/health';
@@ -109,12 +109,6 @@ function problemTexts(errors: readonly RuleProblem[]): readonly string[] {
   const shown = errors.slice(0, MAX_PROBLEMS).map((problem) => cut(problemText(problem)));
   const more = errors.length - shown.length;
   return more > 0 ? [...shown, `and ${String(more)} more, see the log`] : shown;
-}
-
-/** A problem with its file, line and column, as far as they are known. */
-function problemText({ file, line, column, message }: RuleProblem): string {
-  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
-  return place === '' ? message : `${place}: ${message}`;
 }
 
 function cut(text: string): string {

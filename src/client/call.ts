@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   Client,
   credentials,
@@ -8,8 +7,9 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
-import { RATE_LIMIT_PROTO, loadProtos } from '../platform/proto/proto-files';
+import { RATE_LIMIT_PROTO, loadProtos } from '../platform/proto-files';
 import { toReason } from '../platform/errors';
+import { readPemNow } from '../platform/tls-files';
 import type { ClientOptions, TlsOptions } from './options';
 import type { RawResponse } from './response';
 
@@ -40,9 +40,9 @@ export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
 function toCredentials(tls: TlsOptions | undefined): ChannelCredentials {
   if (tls === undefined) return credentials.createInsecure();
   return credentials.createSsl(
-    readPem('-tls_ca_cert', tls.caCert),
-    readPem('-tls_key', tls.key),
-    readPem('-tls_cert', tls.cert),
+    readPemNow(tls.caCert, '-tls_ca_cert') ?? null,
+    readPemNow(tls.key, '-tls_key') ?? null,
+    readPemNow(tls.cert, '-tls_cert') ?? null,
   );
 }
 
@@ -52,16 +52,6 @@ function toChannelOptions(tls: TlsOptions | undefined): ChannelOptions {
     'grpc.ssl_target_name_override': tls.serverName,
     'grpc.default_authority': tls.serverName,
   };
-}
-
-function readPem(flag: string, path: string | undefined): Buffer | null {
-  if (path === undefined) return null;
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const reason = toReason(error);
-    throw new Error(`${flag}: cannot read the file: ${reason}`, { cause: error });
-  }
 }
 
 function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions): Error {

@@ -5,7 +5,6 @@ import type { Clock } from '../core/ports';
 import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
 import type { LoadResult } from './load-result';
-import { createCollectYoung } from './loader/collect-young';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { parseRules } from './parse-rules';
@@ -55,13 +54,11 @@ export function createDirectorySource<R>(
   options: DirectorySourceOptions,
   { compile, clock, warn, parse }: DirectorySourceDeps<R>,
 ): DirectorySource<R> {
-  const collectYoung = createCollectYoung();
   const load = createRuleLoader(
     {
-      parse: parse ?? parseInWorker({ collectYoung }),
+      parse: parse ?? parseInWorker(),
       parseSmall: parseInProcess,
       compile,
-      collectYoung,
       clock,
     },
     { mergeDomains: options.mergeDomains },

@@ -1,4 +1,4 @@
-import type { RuleProblem } from '../core/rules/definition';
+import type { RuleProblem } from '../core/rules/parse/problem';
 
 /** What one load of a source of rules came to. A load that is not ok changes nothing. */
 export type LoadResult<R> = LoadedRules<R> | FailedLoad;
@@ -58,8 +58,4 @@ export interface RuleFiles {
   readonly files: readonly RuleFile[];
   /** What finding and reading them already showed. */
   readonly problems: readonly RuleProblem[];
-}
-
-export function isError({ severity }: RuleProblem): boolean {
-  return severity === 'error';
 }

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import type { RuleProblem } from '../core/rules/definition';
-import { readRuleFiles } from './directory/read-rule-files';
-import { readBounded } from './directory/read-file';
-import { surveyDirectory } from './directory/survey';
+import { type RuleProblem, WHOLE } from '../core/rules/parse/problem';
 import { describeCode, errorCode } from '../platform/errors';
+import { readBounded } from './directory/read-file';
+import { readRuleFiles } from './directory/read-rule-files';
+import { surveyDirectory } from './directory/survey';
 import type { RuleFiles, RuleSource } from './load-result';
 
 const MAX_BYTES = 16 * 1_024 * 1_024;
@@ -44,8 +44,7 @@ function unreadable(file: string, reason: string): RuleFiles {
     severity: 'error',
     class: 'unreadable-file',
     file,
-    line: 0,
-    column: 0,
+    at: WHOLE,
     message,
   };
   return { files: [], problems: [problem] };

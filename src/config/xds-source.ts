@@ -5,7 +5,6 @@ import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
 import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
-import { createCollectYoung } from './loader/collect-young';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
@@ -14,9 +13,9 @@ import { loadMethod, type Node } from './xds/messages';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
-import { createRefusals } from './xds/refusals';
+import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
-import { isOfRules, type LoadState } from './xds/verdict';
+import { isOfRules, type LoadState } from './xds/nack';
 
 export interface XdsSourceOptions extends ServerOptions {
   readonly protocol: 'state-of-the-world' | 'delta';
@@ -74,12 +73,15 @@ export function createXdsSource<R>(
   const load = createLoadState(options, deps);
   const node = toNode(options);
   const backoff = { ...options.backoff, factor: GROWTH };
-  const refusals = createRefusals({ backoff: scale(backoff, NACK_SHARE), random: deps.random });
+  const nackBackoff = createNackBackoff({
+    backoff: scale(backoff, NACK_SHARE),
+    random: deps.random,
+  });
   const timing = { ...options, backoff };
   const loads$ =
     options.protocol === 'delta'
-      ? follow(createDelta<R>({ node, load, refusals }), timing, deps)
-      : follow(createStateOfTheWorld<R>({ node, load, refusals }), timing, deps);
+      ? follow(createDelta<R>({ node, load, nackBackoff }), timing, deps)
+      : follow(createStateOfTheWorld<R>({ node, load, nackBackoff }), timing, deps);
   return { loads$ };
 }
 
@@ -112,14 +114,13 @@ function createLoadState<R>(
   { mergeDomains }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
-  const collectYoung = createCollectYoung();
   const parseHere = createParseResources();
   const parseSmall: ParseRules = (files, parseOptions) =>
     new Promise((resolve) => {
       resolve(parseHere(files, parseOptions));
     });
   const script = require.resolve('./xds-worker');
-  const parseElsewhere = parse ?? parseInWorker({ script, collectYoung });
+  const parseElsewhere = parse ?? parseInWorker({ script });
   const load = createRuleLoader(
     {
       parse: (files, parseOptions, signal) => {
@@ -128,7 +129,6 @@ function createLoadState<R>(
       },
       parseSmall,
       compile,
-      collectYoung,
       clock,
     },
     { mergeDomains },

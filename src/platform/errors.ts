@@ -1,6 +1,6 @@
 /** Longer texts are cut: a server may have written them. */
-const LONGEST_TEXT = 200;
-const LONGEST_LOOKED_AT = 2_000;
+const MAX_TEXT_LENGTH = 200;
+const MAX_EXAMINED_LENGTH = 2_000;
 
 /** What the codes of the system mean. */
 const CODES: Readonly<Record<string, string>> = {
@@ -100,7 +100,7 @@ export function toReason(error: unknown): string {
   // A connection to several addresses fails with all their errors and no text of its own.
   if (error instanceof AggregateError && error.errors.length > 0)
     return shorten([...new Set(error.errors.map(toReason))].join(', '));
-  let text = textOf(error).slice(0, LONGEST_LOOKED_AT);
+  let text = textOf(error).slice(0, MAX_EXAMINED_LENGTH);
   for (const [pattern, words] of PHRASES) text = text.replace(pattern, words as string);
   return shorten(text);
 }
@@ -115,7 +115,7 @@ function textOf(error: unknown): string {
 }
 
 export function shorten(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+  return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH)}…` : text;
 }
 
 /** The system's code of an error (`ENOENT`); `unknown` when it has none. */

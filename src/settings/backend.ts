@@ -1,8 +1,7 @@
-import { wholeNumber } from '../platform/env-table/numbers';
-import type { Findings, Reading } from '../platform/env-table/read-table';
-import { setting } from '../platform/env-table/setting';
-import { oneOfInAnyCase } from '../platform/env-table/texts';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { oneOfInAnyCase, wholeNumber } from '../platform/env-table/scalars';
 import type { memstoreTable } from './memstore';
+import { setting } from './setting';
 import type { storeTable } from './store';
 
 const BACKENDS = {
@@ -31,36 +30,36 @@ export const backendTable = {
 };
 
 export interface BackendReadings {
-  readonly backend: Reading<typeof backendTable>;
-  readonly store: Reading<ReturnType<typeof storeTable>>;
-  readonly memstore: Reading<typeof memstoreTable>;
+  readonly backend: TableReading<typeof backendTable>;
+  readonly store: TableReading<ReturnType<typeof storeTable>>;
+  readonly memstore: TableReading<typeof memstoreTable>;
 }
 
-function checkAddress(backend: Backend, readings: BackendReadings, findings: Findings): void {
+function checkAddress(backend: Backend, readings: BackendReadings, diagnostics: Diagnostics): void {
   const { store, memstore } = readings;
-  const shown = readings.backend.shown('type');
+  const shown = readings.backend.describe('type');
   if (backend === 'kvstore' && !store.isSet('url')) {
-    findings.problems.push(`${shown}: expected ${store.shown('url')} to be set`);
+    diagnostics.problems.push(`${shown}: expected ${store.describe('url')} to be set`);
   }
   if (backend === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv')) {
-    findings.problems.push(
-      `${shown}: expected ${memstore.shown('nodes')} or ${memstore.shown('srv')} to be set`,
+    diagnostics.problems.push(
+      `${shown}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set`,
     );
   }
 }
 
 /** The kind of store in use: the one asked for, else the first with an address, else memory (behaviour.md §1.3). */
-export function chooseBackend(readings: BackendReadings, findings: Findings): Backend {
+export function chooseBackend(readings: BackendReadings, diagnostics: Diagnostics): Backend {
   const { backend, store, memstore } = readings;
   const { type } = backend.values;
   if (type !== undefined) {
-    checkAddress(type, readings, findings);
+    checkAddress(type, readings, diagnostics);
     return type;
   }
   if (store.isSet('url')) return 'kvstore';
   if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
-  const names = [store.shown('url'), memstore.shown('nodes'), memstore.shown('srv')];
-  findings.warnings.push(
+  const names = [store.describe('url'), memstore.describe('nodes'), memstore.describe('srv')];
+  diagnostics.warnings.push(
     `neither ${names.join(' nor ')} is set: counters live in the ` +
       'memory of this process, other instances do not see them and a restart forgets them',
   );

@@ -1,7 +1,7 @@
 import { listOf } from '../platform/env-table/lists';
-import { wholeNumber } from '../platform/env-table/numbers';
-import { setting, type Values } from '../platform/env-table/setting';
-import { word } from '../platform/env-table/texts';
+import { wholeNumber, word } from '../platform/env-table/scalars';
+import type { Values } from '../platform/env-table/setting';
+import { setting } from './setting';
 
 /** What one request, one client and all clients together may cost. */
 export const boundsTable = {

@@ -1,5 +1,24 @@
-import type { Reading } from '../platform/env-table/read-table';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import type { Setting, Table } from '../platform/env-table/setting';
+import type { TlsFiles } from '../platform/tls-files';
+
+type TlsTable = Readonly<Record<keyof TlsFiles, Setting<string | undefined>>>;
+
+/** The files of a client's TLS; half a pair of certificate and key is a problem. */
+export function toTlsFiles(reading: TableReading<TlsTable>, diagnostics: Diagnostics): TlsFiles {
+  const { certFile, keyFile, caFile } = reading.values;
+  for (const [has, lacks] of [
+    ['certFile', 'keyFile'],
+    ['keyFile', 'certFile'],
+  ] as const) {
+    if (reading.isSet(has) && !reading.isSet(lacks)) {
+      diagnostics.problems.push(
+        `${reading.describe(has)}: expected ${reading.describe(lacks)} to be set too`,
+      );
+    }
+  }
+  return { certFile, keyFile, caFile };
+}
 
 /** A file that connections to a server need. */
 export interface ClientFile {
@@ -15,13 +34,13 @@ type FileKeys<T extends Table> = {
 
 /** Those of these settings that are set. */
 export function clientFiles<T extends Table>(
-  reading: Reading<T>,
+  reading: TableReading<T>,
   keys: readonly FileKeys<T>[],
   holds: ClientFile['holds'] = 'pem',
 ): readonly ClientFile[] {
   return keys.flatMap((key) => {
     const file = reading.values[key] as string | undefined;
-    return file === undefined ? [] : [{ setting: reading.shown(key), file, holds }];
+    return file === undefined ? [] : [{ setting: reading.describe(key), file, holds }];
   });
 }
 

@@ -1,6 +1,6 @@
-import { boolean } from '../platform/env-table/booleans';
-import { setting, type Values } from '../platform/env-table/setting';
-import { oneOf, path, text } from '../platform/env-table/texts';
+import { boolean, oneOf, path, text } from '../platform/env-table/scalars';
+import type { Values } from '../platform/env-table/setting';
+import { setting } from './setting';
 
 export const configurationTable = {
   type: setting('CONFIG_TYPE', oneOf('FILE', 'GRPC_XDS_SOTW', 'GRPC_XDS_DELTA'), {
@@ -30,6 +30,7 @@ export const configurationTable = {
   }),
   runtimeWatchRoot: setting('RUNTIME_WATCH_ROOT', boolean, {
     default: 'true',
+    deprecated: 'silent',
     doc: 'no effect: both a new target of RUNTIME_ROOT and changes in the directory reload',
   }),
   mergeDomains: setting('MERGE_DOMAIN_CONFIG', boolean, {

@@ -1,9 +1,14 @@
-import { boolean } from '../platform/env-table/booleans';
-import { decimalNumber, wholeNumber } from '../platform/env-table/numbers';
-import { setting, type Values } from '../platform/env-table/setting';
-import { text } from '../platform/env-table/texts';
+import {
+  boolean,
+  decimalNumber,
+  headerName,
+  text,
+  wholeNumber,
+} from '../platform/env-table/scalars';
+import type { Values } from '../platform/env-table/setting';
+import { setting } from './setting';
 
-const MOST_JITTER_SECONDS = 2 ** 31 - 1;
+const MAX_JITTER_SECONDS = 2 ** 31 - 1;
 
 export const decisionsTable = {
   shadowMode: setting('SHADOW_MODE', boolean, {
@@ -32,7 +37,7 @@ export const decisionsTable = {
   }),
   expirationJitterMaxSeconds: setting(
     'EXPIRATION_JITTER_MAX_SECONDS',
-    wholeNumber(0, MOST_JITTER_SECONDS),
+    wholeNumber(0, MAX_JITTER_SECONDS),
     {
       default: '300',
       doc: 'a counter lives for its window plus a random time below this many seconds',
@@ -46,3 +51,24 @@ export const decisionsTable = {
 };
 
 export type DecisionSettings = Values<typeof decisionsTable>;
+
+export const responseHeadersTable = {
+  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, {
+    default: 'false',
+    doc: 'true adds the headers below to the answers',
+  }),
+  limit: setting('LIMIT_LIMIT_HEADER', headerName, {
+    default: 'RateLimit-Limit',
+    doc: 'header with the limit',
+  }),
+  remaining: setting('LIMIT_REMAINING_HEADER', headerName, {
+    default: 'RateLimit-Remaining',
+    doc: 'header with the requests that remain',
+  }),
+  reset: setting('LIMIT_RESET_HEADER', headerName, {
+    default: 'RateLimit-Reset',
+    doc: 'header with the seconds until the window ends',
+  }),
+};
+
+export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;

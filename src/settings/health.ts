@@ -1,18 +1,14 @@
-import { boolean } from '../platform/env-table/booleans';
-import { setting, type Values } from '../platform/env-table/setting';
-import { timerFromZero } from './durations';
-import { formerNames } from './former-names';
-
-const STORE_CONNECTION = 'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION';
+import { boolean } from '../platform/env-table/scalars';
+import type { Values } from '../platform/env-table/setting';
+import { setting, timerFromZero } from './setting';
 
 export const healthTable = {
   needsConfiguration: setting('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', boolean, {
     default: 'false',
     doc: 'true makes the service unhealthy while no domain is loaded',
   }),
-  needsStoreConnection: setting(STORE_CONNECTION, boolean, {
+  needsStoreConnection: setting('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', boolean, {
     default: 'false',
-    aliases: formerNames(STORE_CONNECTION),
     doc: 'true makes the service unhealthy while no connection to the store is active',
   }),
   drainDelayMs: setting('DRAIN_DELAY', timerFromZero, {

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
-import { listOf } from '../platform/env-table/lists';
-import type { Parser } from '../platform/env-table/parser';
-import type { Findings, Reading } from '../platform/env-table/read-table';
-import { setting, type Values } from '../platform/env-table/setting';
-import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/texts';
 import { duration } from '../platform/env-table/durations';
+import { listOf } from '../platform/env-table/lists';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/scalars';
+import type { Parser, Values } from '../platform/env-table/setting';
+import { setting } from './setting';
 
 /** An address or a network in CIDR notation; without a prefix the one address. */
 const network: Parser<{ readonly address: string; readonly prefix: number | undefined }> = {
@@ -87,11 +87,10 @@ export const identityTable = {
     doc: 'grpc and json: the decision service',
     whenUnset: 'localhost:8081 for grpc, localhost:8080 for json',
   }),
-  rateLimitTimeoutMs: setting(
-    'IDENTITY_RATELIMIT_TIMEOUT',
-    duration({ least: '1ms', most: '10s' }),
-    { default: '250ms', doc: 'longest time for one decision' },
-  ),
+  rateLimitTimeoutMs: setting('IDENTITY_RATELIMIT_TIMEOUT', duration({ min: '1ms', max: '10s' }), {
+    default: '250ms',
+    doc: 'longest time for one decision',
+  }),
   rateLimitFailure: setting('IDENTITY_RATELIMIT_FAILURE', oneOf('allow', 'deny'), {
     default: 'allow',
     doc: 'what happens to a call while decisions are unreachable: allow it, or deny it with 503',
@@ -113,8 +112,8 @@ export interface IdentitySettings extends Values<typeof identityTable> {
 }
 
 export function toIdentity(
-  { values }: Reading<typeof identityTable>,
-  { problems }: Findings,
+  { values }: TableReading<typeof identityTable>,
+  { problems }: Diagnostics,
 ): IdentitySettings {
   const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
   const given = [issuer, audience, jwksUrl ?? jwksFile];

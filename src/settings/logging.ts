@@ -1,5 +1,6 @@
-import { setting, type Values } from '../platform/env-table/setting';
-import { oneOfInAnyCase } from '../platform/env-table/texts';
+import type { Values } from '../platform/env-table/setting';
+import { setting } from './setting';
+import { oneOfInAnyCase } from '../platform/env-table/scalars';
 
 const LEVELS = {
   trace: 'trace',

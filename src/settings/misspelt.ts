@@ -1,6 +1,5 @@
 import { nearestName } from '../core/nearest-name';
-import type { Environment } from '../platform/env-table/read-table';
-import { isServiceLink } from '../platform/env-table/service-link';
+import { type Environment, isServiceLink } from '../platform/env-table/read-table';
 import { SUBJECTS } from './tables';
 
 /** A variable whose name is nearly that of a setting. */

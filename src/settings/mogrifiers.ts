@@ -1,14 +1,13 @@
 import { pairs } from '../platform/env-table/lists';
 import {
   type Environment,
-  type Findings,
-  type Reading,
+  type Diagnostics,
+  type TableReading,
   readTable,
 } from '../platform/env-table/read-table';
-import { type Description, setting } from '../platform/env-table/setting';
-import { text } from '../platform/env-table/texts';
+import { setting } from './setting';
+import { text } from '../platform/env-table/scalars';
 import { compilePattern, type Pattern } from '../platform/pattern';
-import { formerNames } from './former-names';
 
 /** Gives a metric another name and tags. */
 export interface Mogrifier {
@@ -23,43 +22,31 @@ export interface Mogrifier {
 /** The settings of one mogrifier; `<NAME>` where the page documents them. */
 export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
-  const described = (suffix: string, description: Description) => ({
-    aliases: formerNames(`${prefix}_${suffix}`),
-    ...description,
-  });
   return {
-    pattern: setting(
-      `${prefix}_PATTERN`,
-      text,
-      described('PATTERN', { doc: 'regular expression for the names of metrics' }),
-    ),
-    metricName: setting(
-      `${prefix}_NAME`,
-      text,
-      described('NAME', { doc: 'name that is sent; $1, $2, … are groups of the pattern' }),
-    ),
-    tags: setting(
-      `${prefix}_TAGS`,
-      pairs(':'),
-      described('TAGS', {
-        doc: 'tags that are sent, k1:v1,k2:v2; may hold $1, $2, …',
-        whenUnset: 'none',
-      }),
-    ),
+    pattern: setting(`${prefix}_PATTERN`, text, {
+      doc: 'regular expression for the names of metrics',
+    }),
+    metricName: setting(`${prefix}_NAME`, text, {
+      doc: 'name that is sent; $1, $2, … are groups of the pattern',
+    }),
+    tags: setting(`${prefix}_TAGS`, pairs(':'), {
+      doc: 'tags that are sent, k1:v1,k2:v2; may hold $1, $2, …',
+      whenUnset: 'none',
+    }),
   };
 }
 
-type MogrifierReading = Reading<ReturnType<typeof mogrifierTable>>;
+type MogrifierReading = TableReading<ReturnType<typeof mogrifierTable>>;
 
-function readPattern(reading: MogrifierReading, findings: Findings): Pattern | undefined {
+function readPattern(reading: MogrifierReading, diagnostics: Diagnostics): Pattern | undefined {
   const { pattern } = reading.values;
   if (pattern === undefined) return undefined;
   try {
     return compilePattern(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const shown = reading.shown('pattern');
-    findings.problems.push(`${shown}: expected a regular expression (${reason})`);
+    const shown = reading.describe('pattern');
+    diagnostics.problems.push(`${shown}: expected a regular expression (${reason})`);
     return undefined;
   }
 }
@@ -68,18 +55,18 @@ function readMogrifier(
   name: string,
   env: Environment,
   listedIn: string,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): Mogrifier | undefined {
-  const reading = readTable(mogrifierTable(name), env, findings);
+  const reading = readTable(mogrifierTable(name), env, diagnostics);
   for (const key of ['pattern', 'metricName'] as const) {
     if (reading.isSet(key)) continue;
-    findings.problems.push(`${listedIn}: expected ${reading.shown(key)} to be set`);
+    diagnostics.problems.push(`${listedIn}: expected ${reading.describe(key)} to be set`);
   }
-  const pattern = readPattern(reading, findings);
+  const pattern = readPattern(reading, diagnostics);
   const { metricName, tags = {} } = reading.values;
   const empty = Object.keys(tags).find((key) => tags[key] === '');
   if (empty !== undefined) {
-    findings.problems.push(`${reading.shown('tags')}: expected a value for the tag ${empty}`);
+    diagnostics.problems.push(`${reading.describe('tags')}: expected a value for the tag ${empty}`);
   }
   return pattern && metricName !== undefined ? { name, pattern, metricName, tags } : undefined;
 }
@@ -89,8 +76,8 @@ export function readMogrifiers(
   names: readonly string[],
   listedIn: string,
   env: Environment,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly Mogrifier[] {
   const distinct = [...new Set(names.map((name) => name.toUpperCase()))];
-  return distinct.flatMap((name) => readMogrifier(name, env, listedIn, findings) ?? []);
+  return distinct.flatMap((name) => readMogrifier(name, env, listedIn, diagnostics) ?? []);
 }

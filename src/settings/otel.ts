@@ -1,9 +1,14 @@
-import { booleanInAnyCase } from '../platform/env-table/booleans';
 import { headerPairs } from '../platform/env-table/lists';
-import { wholeNumber } from '../platform/env-table/numbers';
-import type { Parser } from '../platform/env-table/parser';
-import { type Description, setting } from '../platform/env-table/setting';
-import { oneOf, path, text, word } from '../platform/env-table/texts';
+import {
+  booleanInAnyCase,
+  oneOf,
+  path,
+  text,
+  wholeNumber,
+  word,
+} from '../platform/env-table/scalars';
+import type { Description, Parser } from '../platform/env-table/setting';
+import { setting } from './setting';
 
 /** The longest that a timer of Node can run. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,20 +1,18 @@
-import { type Environment, type Findings, readTable } from '../platform/env-table/read-table';
+import { type Environment, type Diagnostics, readTable } from '../platform/env-table/read-table';
 import { boundsTable } from './bounds';
 import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
-import { decisionsTable } from './decisions';
+import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
 import { findMisspelt } from './misspelt';
-import { responseHeadersTable } from './response-headers';
-import { serversTable, toServers } from './servers';
-import type { Settings } from './settings';
-import { statisticsTable } from './statistics';
-import { toStatistics } from './to-statistics';
-import type { Read } from './read';
 import { readStores } from './read-stores';
-import { readTracing } from './to-tracing';
+import { serversTable, toServers } from './servers';
+import type { Read } from './setting';
+import type { Settings } from './settings';
+import { statisticsTable, toStatistics } from './statistics';
+import { readTracing } from './tracing';
 import { toXds, xdsTable } from './xds';
 
 export type SettingsResult =
@@ -26,33 +24,33 @@ export type SettingsResult =
  * its value (never a secret) and what was expected. Warnings are for the log of the start.
  */
 export function readSettings(env: Environment): SettingsResult {
-  const findings: Findings = { problems: [], warnings: [] };
+  const diagnostics: Diagnostics = { problems: [], warnings: [] };
   const misspelt = findMisspelt(env);
   for (const { name, meant } of misspelt) {
-    findings.warnings.push(`${name} is not a setting: did you mean ${meant}?`);
+    diagnostics.warnings.push(`${name} is not a setting: did you mean ${meant}?`);
   }
-  const read: Read = (table) => readTable(table, env, findings);
+  const read: Read = (table) => readTable(table, env, diagnostics);
   const configuration = read(configurationTable).values;
   const xdsReading = read(xdsTable);
-  const xds = toXds(xdsReading, findings);
+  const xds = toXds(xdsReading, diagnostics);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
-  const { files, ...stores } = readStores(read, misspelt, findings);
+  const { files, ...stores } = readStores(read, misspelt, diagnostics);
   const settings: Settings = {
     configuration,
     xds,
-    servers: toServers(read(serversTable), findings),
+    servers: toServers(read(serversTable), diagnostics),
     bounds: read(boundsTable).values,
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     responseHeaders: read(responseHeadersTable).values,
     ...stores,
-    statistics: toStatistics(read(statisticsTable), env, findings),
-    tracing: readTracing(read, findings),
-    identity: toIdentity(read(identityTable), findings),
+    statistics: toStatistics(read(statisticsTable), env, diagnostics),
+    tracing: readTracing(read, diagnostics),
+    identity: toIdentity(read(identityTable), diagnostics),
     clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
-  const { problems, warnings } = findings;
+  const { problems, warnings } = diagnostics;
   return problems.length > 0
     ? { ok: false, problems: [...new Set(problems)] }
     : { ok: true, settings, warnings };

@@ -1,14 +1,12 @@
-import type { Findings } from '../platform/env-table/read-table';
+import type { Diagnostics } from '../platform/env-table/read-table';
 import { type Backend, backendTable, chooseBackend } from './backend';
 import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
-import type { Misspelt } from './misspelt';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
-import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
-import type { Read } from './read';
+import type { Misspelt } from './misspelt';
+import type { Read } from './setting';
 import type { Settings } from './settings';
-import { sharedStoreTable } from './store-shared';
-import { kvstoreTable } from './tables';
-import { checkCluster, toStore } from './to-store';
+import { checkCluster, kvstoreTable, perSecondStoreTable, toStore } from './store';
+import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
 
 type StoreSection = Pick<
   Settings,
@@ -45,16 +43,16 @@ function filesOf(
 }
 
 /** Whether limits per second have a store of their own; a split without both addresses is a problem. */
-function isSplit(kind: Backend, readings: StoreReadings, findings: Findings): boolean {
+function isSplit(kind: Backend, readings: StoreReadings, diagnostics: Diagnostics): boolean {
   const { backend, perSecondSwitch, store, perSecond } = readings;
   const isAnotherBackend = kind !== 'kvstore' && backend.isSet('type');
   if (!perSecondSwitch.values.enabled || isAnotherBackend || kind === 'memstore') return false;
   for (const reading of [store, perSecond]) {
     if (reading.isSet('url')) continue;
-    const on = perSecondSwitch.shown('enabled');
-    findings.problems.push(`${on}: expected ${reading.shown('url')} to be set`);
+    const on = perSecondSwitch.describe('enabled');
+    diagnostics.problems.push(`${on}: expected ${reading.describe('url')} to be set`);
   }
-  checkCluster(perSecond, findings);
+  checkCluster(perSecond, diagnostics);
   return true;
 }
 
@@ -62,7 +60,7 @@ function isSplit(kind: Backend, readings: StoreReadings, findings: Findings): bo
 function checkForgottenAddress(
   { store, shared, perSecondSwitch, perSecond, memstore }: StoreReadings,
   misspelt: readonly Misspelt[],
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): void {
   const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
   if (perSecondSwitch.values.enabled) return;
@@ -72,13 +70,13 @@ function checkForgottenAddress(
   ];
   if (given[0] !== undefined) {
     const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
-    findings.problems.push(
-      `${given[0]}${others}: expected ${store.shown('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
+    diagnostics.problems.push(
+      `${given[0]}${others}: expected ${store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
     );
   }
   if (memstore.given[0] !== undefined) {
-    findings.problems.push(
-      `${memstore.given[0]}: expected ${memstore.shown('nodes')} or ${memstore.shown('srv')} to be set too`,
+    diagnostics.problems.push(
+      `${memstore.given[0]}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set too`,
     );
   }
 }
@@ -87,22 +85,22 @@ function checkForgottenAddress(
 export function readStores(
   read: Read,
   misspelt: readonly Misspelt[],
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): StoreSection & { readonly files: readonly ClientFile[] } {
   const readings = readAll(read);
   const { backend, store, shared, perSecond, memstore } = readings;
-  checkMemstore(memstore, findings);
-  const kind = chooseBackend(readings, findings);
+  checkMemstore(memstore, diagnostics);
+  const kind = chooseBackend(readings, diagnostics);
   if (kind === 'memory' && !backend.isSet('type'))
-    checkForgottenAddress(readings, misspelt, findings);
-  if (kind === 'kvstore') checkCluster(store, findings);
-  const main = toStore(store, shared, findings);
-  const second = toStore(perSecond, shared, findings);
+    checkForgottenAddress(readings, misspelt, diagnostics);
+  if (kind === 'kvstore') checkCluster(store, diagnostics);
+  const main = toStore(store, shared, diagnostics);
+  const second = toStore(perSecond, shared, diagnostics);
   const { failureMode, failureReplicas } = shared.values;
   const used = {
     store: kind === 'kvstore' ? main : undefined,
-    perSecondStore: isSplit(kind, readings, findings) ? second : undefined,
-    memstore: kind === 'memstore' ? toMemstore(memstore, findings) : undefined,
+    perSecondStore: isSplit(kind, readings, diagnostics) ? second : undefined,
+    memstore: kind === 'memstore' ? toMemstore(memstore, diagnostics) : undefined,
   };
   return {
     backend: kind,

@@ -1,10 +1,8 @@
 import { host, listenPort } from '../platform/env-table/addresses';
-import { boolean } from '../platform/env-table/booleans';
 import { duration } from '../platform/env-table/durations';
-import { fileMode } from '../platform/env-table/file-mode';
-import type { Findings, Reading } from '../platform/env-table/read-table';
-import { setting } from '../platform/env-table/setting';
-import { oneOf, path, word } from '../platform/env-table/texts';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { boolean, fileMode, oneOf, path, word } from '../platform/env-table/scalars';
+import { setting } from './setting';
 
 export const serversTable = {
   httpHost: setting('HOST', host, { default: '0.0.0.0', doc: 'address of the HTTP server' }),
@@ -97,7 +95,10 @@ export interface ServerSettings {
 }
 
 /** Whoever sets one of these believes in TLS; without GRPC_SERVER_USE_TLS there is none. */
-function warnOfUnusedTls(reading: Reading<typeof serversTable>, findings: Findings): void {
+function warnOfUnusedTls(
+  reading: TableReading<typeof serversTable>,
+  diagnostics: Diagnostics,
+): void {
   const effects = {
     certFile: 'the port serves plain text',
     keyFile: 'the port serves plain text',
@@ -107,34 +108,40 @@ function warnOfUnusedTls(reading: Reading<typeof serversTable>, findings: Findin
   for (const [key, effect] of Object.entries(effects)) {
     const name = key as keyof typeof effects;
     if (!reading.isSet(name)) continue;
-    const shown = reading.shown(name);
-    findings.warnings.push(`${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`);
+    const shown = reading.describe(name);
+    diagnostics.warnings.push(
+      `${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
+    );
   }
 }
 
 function toGrpcTls(
-  reading: Reading<typeof serversTable>,
-  findings: Findings,
+  reading: TableReading<typeof serversTable>,
+  diagnostics: Diagnostics,
 ): GrpcTlsSettings | undefined {
   const { useTls, certFile, keyFile, clientCaFile, clientName } = reading.values;
   if (!useTls) {
-    warnOfUnusedTls(reading, findings);
+    warnOfUnusedTls(reading, diagnostics);
     return undefined;
   }
   for (const key of ['certFile', 'keyFile'] as const) {
     if (reading.isSet(key)) continue;
-    findings.problems.push(`${reading.shown('useTls')}: expected ${reading.shown(key)} to be set`);
+    diagnostics.problems.push(
+      `${reading.describe('useTls')}: expected ${reading.describe(key)} to be set`,
+    );
   }
   if (reading.isSet('clientName') && !reading.isSet('clientCaFile')) {
-    const needed = reading.shown('clientCaFile');
-    findings.problems.push(`${reading.shown('clientName')}: expected ${needed} to be set too`);
+    const needed = reading.describe('clientCaFile');
+    diagnostics.problems.push(
+      `${reading.describe('clientName')}: expected ${needed} to be set too`,
+    );
   }
   return { certFile: certFile ?? '', keyFile: keyFile ?? '', clientCaFile, clientName };
 }
 
 export function toServers(
-  reading: Reading<typeof serversTable>,
-  findings: Findings,
+  reading: TableReading<typeof serversTable>,
+  diagnostics: Diagnostics,
 ): ServerSettings {
   const { values } = reading;
   return {
@@ -148,7 +155,7 @@ export function toServers(
       reflection: values.grpcReflection,
       maxConnectionAgeMs: values.grpcMaxConnectionAgeMs,
       maxConnectionAgeGraceMs: values.grpcMaxConnectionAgeGraceMs,
-      tls: toGrpcTls(reading, findings),
+      tls: toGrpcTls(reading, diagnostics),
     },
     debug: { host: values.debugHost, port: values.debugPort },
   };

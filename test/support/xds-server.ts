@@ -10,7 +10,7 @@ import type {
   DiscoveryRequest,
   RateLimitConfig,
 } from '../../src/config/xds/messages';
-import { loadProtos } from '../../src/platform/proto/proto-files';
+import { loadProtos } from '../../src/platform/proto-files';
 import { eventually } from './eventually';
 
 export const TYPE_URL = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig';

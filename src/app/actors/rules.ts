@@ -1,8 +1,8 @@
 import { tap, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
-import { hasRead, isError, type LoadResult } from '../../config/load-result';
+import { hasRead, type LoadResult } from '../../config/load-result';
 import type { Statistics } from '../../core/ports';
-import type { RuleProblem } from '../../core/rules/definition';
+import { isError, messageOf, type RuleProblem } from '../../core/rules/parse/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger/logger';
@@ -86,13 +86,13 @@ export function createRulesActor(
   };
 }
 
-/** Line 0 stands for the whole file, an empty file name for all files. */
+/** Place and reason are fields, for what reads the log. */
 function logProblem(logger: Logger, problem: RuleProblem): void {
-  const { severity, file, line, column, message } = problem;
+  const { severity, file, at } = problem;
   const fields = {
     ...(file !== '' && { file }),
-    ...(line > 0 && { line, column }),
-    error: message,
+    ...('line' in at && at),
+    error: messageOf(problem),
   };
   if (severity === 'error') logger.error('a mistake in the rules', fields);
   else logger.warn('a warning about the rules', fields);

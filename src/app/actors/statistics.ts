@@ -3,7 +3,7 @@ import { type Snapshot } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
 import type { HttpLimits } from '../../platform/http-listener';
 import type { Logger } from '../../platform/logger/logger';
-import type { StatisticsSettings } from '../../settings/to-statistics';
+import type { StatisticsSettings } from '../../settings/statistics';
 import { createPlainNaming } from '../../stats/naming';
 import type { Flush, PushOutput } from '../../stats/push-output';
 import type { Registry } from '../../stats/registry';

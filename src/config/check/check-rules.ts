@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
-import type { ParsedRules, RuleProblem } from '../../core/rules/definition';
-import { isError, NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
+import type { ParsedRules } from '../../core/rules/definition';
+import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import { NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { parseCheckOptions, USAGE } from './options';
 
@@ -45,10 +46,9 @@ function toChecked(problem: RuleProblem, strict: boolean): RuleProblem {
 
 /** One line: `rules/web.yaml:12:9: unit "fortnight" is not one of …`. */
 function formatProblem(problem: RuleProblem, directory: string): string {
-  const { severity, line, column, message } = problem;
   const file = isAbsolute(problem.file) ? problem.file : join(directory, problem.file);
-  const place = line === 0 ? file : `${file}:${String(line)}:${String(column)}`;
-  return `${place}: ${severity === 'warning' ? 'warning: ' : ''}${message}`;
+  const message = `${isError(problem) ? '' : 'warning: '}${problem.message}`;
+  return problemText({ ...problem, file, message });
 }
 
 function summarize({ domains }: ParsedRules): string {

@@ -1,13 +1,14 @@
-import { defer, map, merge, timer, type Observable } from 'rxjs';
+import { defer, map, merge, type Observable, timer } from 'rxjs';
 import {
   createSnapshot,
   fromTask,
   fromWatch,
-  reloadOnChange,
   type Loaded,
   type DebounceOptions,
+  reloadOnChange,
 } from '../../../streams';
 import type { Clock } from '../../core/ports';
+import { WHOLE } from '../../core/rules/parse/problem';
 import type { LoadResult, RuleFiles } from '../load-result';
 import { readSettled } from './read-settled';
 import type { WatchTarget } from './resolve-path';
@@ -71,10 +72,9 @@ function toResult<R>(
 ): LoadResult<R> {
   if (loaded.ok) return loaded.value;
   const { message } = loaded.error;
-  const at = { file: directory, line: 0, column: 0 };
   return {
     ok: false,
-    problems: [{ severity: 'error', class: 'load-failed', ...at, message }],
+    problems: [{ severity: 'error', class: 'load-failed', file: directory, at: WHOLE, message }],
     durationMs,
   };
 }

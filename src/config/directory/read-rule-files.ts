@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
-import type { RuleProblem } from '../../core/rules/definition';
-import { isError, NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
+import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { describeCode, errorCode } from '../../platform/errors';
+import { NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
 import type { Entry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';
@@ -104,5 +104,5 @@ function problem(
   file: string,
   message: string,
 ): RuleProblem {
-  return { severity, class: kind, file, line: 0, column: 0, message };
+  return { severity, class: kind, file, at: WHOLE, message };
 }

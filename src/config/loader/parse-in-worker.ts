@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads';
 import type { ParsedRules } from '../../core/rules/definition';
 import { errorCode, toReason } from '../../platform/errors';
 import { createAssembly } from './chunks';
-import type { CollectYoung } from './collect-young';
 import type { ParseRules } from './rule-loader';
 import type { ParseReply, ParseRequest } from './serve-parsing';
 
@@ -14,8 +13,6 @@ export interface WorkerOptions {
   readonly execArgv?: readonly string[];
   /** What parsing may take of memory (about a hundred times the files); beyond it the load fails and the service lives on. */
   readonly maxMemoryMb?: number;
-  /** Called for every chunk that was received. */
-  readonly collectYoung?: CollectYoung;
 }
 
 const SCRIPT = join(__dirname, '..', 'parse-worker.js');
@@ -27,7 +24,6 @@ export function parseInWorker({
   script = SCRIPT,
   execArgv = [],
   maxMemoryMb = affordableMemoryMb(),
-  collectYoung = () => undefined,
 }: WorkerOptions = {}): ParseRules {
   return (files, { mergeDomains }, signal) =>
     new Promise<ParsedRules>((resolve, reject) => {
@@ -63,7 +59,6 @@ export function parseInWorker({
           return;
         }
         assembly.add(reply.chunk);
-        collectYoung();
         setImmediate(send, { kind: 'more' } satisfies ParseRequest);
       });
       worker.on('error', (error) => {

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
-import type { DomainDefinition, ParsedRules, RuleProblem } from '../../core/rules/definition';
+import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
+import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
-import type { CollectYoung } from './collect-young';
-import { isError, type LoadResult, type RuleFiles } from '../load-result';
+import type { LoadResult, RuleFiles } from '../load-result';
 
 export interface ParseOptions {
   readonly mergeDomains: boolean;
@@ -26,7 +26,6 @@ export interface RuleLoaderDeps<R> {
   readonly parseSmall?: ParseRules;
   /** Compiles, pausing often enough that no slice takes more than a millisecond. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
-  readonly collectYoung: CollectYoung;
   readonly clock: Clock;
 }
 
@@ -34,7 +33,7 @@ export interface RuleLoaderDeps<R> {
 const SMALL_BYTES = 16_384;
 
 export function createRuleLoader<R>(
-  { parse, parseSmall = parse, compile, collectYoung, clock }: RuleLoaderDeps<R>,
+  { parse, parseSmall = parse, compile, clock }: RuleLoaderDeps<R>,
   options: ParseOptions,
 ): LoadRules<R> {
   let loadedBefore = false;
@@ -52,7 +51,7 @@ export function createRuleLoader<R>(
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
       if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
       signal.throwIfAborted();
-      const rules = await inSlices(compile(parsed.domains), collectYoung);
+      const rules = await inSlices(compile(parsed.domains));
       loadedBefore = true;
       return {
         ok: true,
@@ -68,13 +67,12 @@ export function createRuleLoader<R>(
   };
 }
 
-/** Runs one slice per turn of the event loop and puts away what each left in the nursery. */
-async function inSlices<R>(slices: Generator<unknown, R>, collectYoung: CollectYoung): Promise<R> {
+/** Runs one slice per turn of the event loop. */
+async function inSlices<R>(slices: Generator<unknown, R>): Promise<R> {
   for (;;) {
     await turn();
     const slice = slices.next();
     if (slice.done === true) return slice.value;
-    collectYoung();
   }
 }
 
@@ -83,6 +81,6 @@ function sizeOf(files: RuleFiles['files']): number {
 }
 
 function toProblem(error: unknown): RuleProblem {
-  const at = { file: '', line: 0, column: 0 };
-  return { severity: 'error', class: 'load-failed', ...at, message: toReason(error) };
+  const message = toReason(error);
+  return { severity: 'error', class: 'load-failed', file: '', at: WHOLE, message };
 }

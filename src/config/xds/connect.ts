@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   Client,
   connectivityState,
@@ -11,14 +10,10 @@ import {
 } from '@grpc/grpc-js';
 import type { OpenDuplex } from '../../../streams';
 import { toReason } from '../../platform/errors';
+import { readPemNow, type TlsFiles } from '../../platform/tls-files';
 import type { MethodCodec } from './messages';
 
-/** Paths of PEM files. */
-export interface ClientTls {
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
-  /** Undefined: the authorities that Node trusts. */
-  readonly caFile: string | undefined;
+export interface ClientTls extends TlsFiles {
   /** The name to look for in the server's certificate; undefined: the host of the target. */
   readonly serverName: string | undefined;
 }
@@ -110,23 +105,13 @@ function toMetadata(headers: Readonly<Record<string, string>>): Metadata {
 function readCredentials(tls: ClientTls | undefined): ChannelCredentials {
   if (tls === undefined) return credentials.createInsecure();
   const { caFile, keyFile, certFile } = tls;
-  const pem = (setting: string, file: string | undefined) =>
-    file === undefined ? null : readPem(setting, file);
-  const ca = pem('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', caFile);
-  const key = pem('CONFIG_GRPC_XDS_CLIENT_TLS_KEY', keyFile);
-  const certificate = pem('CONFIG_GRPC_XDS_CLIENT_TLS_CERT', certFile);
+  const ca = readPemNow(caFile, 'CONFIG_GRPC_XDS_SERVER_TLS_CACERT') ?? null;
+  const key = readPemNow(keyFile, 'CONFIG_GRPC_XDS_CLIENT_TLS_KEY') ?? null;
+  const certificate = readPemNow(certFile, 'CONFIG_GRPC_XDS_CLIENT_TLS_CERT') ?? null;
   try {
     return credentials.createSsl(ca, key, certificate);
   } catch (error) {
     const what = 'the files of CONFIG_GRPC_XDS_*_TLS_* cannot be used';
     throw new Error(`${what}: ${toReason(error)}`, { cause: error });
-  }
-}
-
-function readPem(setting: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new Error(`${setting}: cannot read the file: ${toReason(error)}`, { cause: error });
   }
 }

@@ -4,12 +4,12 @@ import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './p
 import { readDeltaResponse, type DeltaResponse } from './read-response';
 import {
   toMessage,
-  toOverlay,
-  withOverlays,
-  type Overlay,
+  toDelta,
+  withDeltas,
+  type ResourceDelta,
   type ResourceState,
 } from './resource-state';
-import { isOfRules, refuseType, toErrorDetail } from './verdict';
+import { isOfRules, refuseType, toErrorDetail } from './nack';
 
 /**
  * The protocol in which each response holds what changed (`DeltaAggregatedResources`).
@@ -20,10 +20,10 @@ import { isOfRules, refuseType, toErrorDetail } from './verdict';
 export function createDelta<R>({
   node,
   load,
-  refusals,
+  nackBackoff,
 }: ProtocolDeps<R>): Protocol<DeltaResponse, R> {
   let accepted: ResourceState = new Map();
-  let held: Overlay = new Map();
+  let held: ResourceDelta = new Map();
 
   const request = (more: Partial<DeltaDiscoveryRequest>): DeltaDiscoveryRequest => ({
     node,
@@ -32,8 +32,8 @@ export function createDelta<R>({
   });
 
   /** Loads the accepted resources with these changes; when that is good, it is what is accepted. */
-  const attempt = async (overlays: readonly Overlay[], signal: AbortSignal) => {
-    const candidate = withOverlays(accepted, overlays);
+  const attempt = async (deltas: readonly ResourceDelta[], signal: AbortSignal) => {
+    const candidate = withDeltas(accepted, deltas);
     const loaded = await load(toMessage(candidate), signal);
     if (loaded.ok) accepted = candidate;
     return loaded;
@@ -41,7 +41,7 @@ export function createDelta<R>({
 
   /** With what is held if that is possible, else without. */
   const attemptChanges = async (
-    changes: readonly Overlay[],
+    changes: readonly ResourceDelta[],
     signal: AbortSignal,
   ): Promise<LoadResult<R>> => {
     if (held.size === 0) return attempt(changes, signal);
@@ -56,21 +56,21 @@ export function createDelta<R>({
   };
 
   const judgeOne = async (response: DeltaResponse, signal: AbortSignal): Promise<Outcome<R>> => {
-    const overlay = toOverlay(response);
+    const delta = toDelta(response);
     const isRules = isOfRules(response);
-    const loaded = isRules ? await attemptChanges([overlay], signal) : refuseType(response);
+    const loaded = isRules ? await attemptChanges([delta], signal) : refuseType(response);
     if (loaded.ok) return accept(response, loaded);
-    if (isRules) held = new Map([...held, ...overlay]);
+    if (isRules) held = new Map([...held, ...delta]);
     const content = contentOf(response);
-    const isRepeat = refusals.isRepeat(() => content);
+    const isRepeat = nackBackoff.isRepeat(() => content);
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce: response.nonce, errorDetail });
     const load = { ...loaded, version: response.version };
-    return { load, answer, holdMs: refusals.refuse(content), isRepeat };
+    return { load, answer, holdMs: nackBackoff.refuse(content), isRepeat };
   };
 
   const accept = ({ nonce, version }: DeltaResponse, loaded: LoadResult<R>): Outcome<R> => {
-    refusals.accept();
+    nackBackoff.accept();
     const answer = request({ responseNonce: nonce });
     return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
   };
@@ -78,7 +78,7 @@ export function createDelta<R>({
   /** All that waited, as one change; undefined when there is a mistake in it and each must be looked at. */
   const judgeTogether = async (responses: readonly DeltaResponse[], signal: AbortSignal) => {
     if (responses.length < 2 || !responses.every(isOfRules)) return undefined;
-    const loaded = await attemptChanges(responses.map(toOverlay), signal);
+    const loaded = await attemptChanges(responses.map(toDelta), signal);
     if (!loaded.ok) return undefined;
     const outcomes = responses.map((response) => accept(response, loaded));
     return { ...toJudgement(outcomes), results: outcomes.slice(-1).map(({ load }) => load) };
@@ -100,13 +100,13 @@ export function createDelta<R>({
       return toJudgement(outcomes);
     },
     supersedes: (next, waiting) =>
-      refusals.isRepeat(() => contentOf(next)) && refusals.isRepeat(() => contentOf(waiting)),
-    isNews: (response) => !refusals.isRepeat(() => contentOf(response)),
+      nackBackoff.isRepeat(() => contentOf(next)) && nackBackoff.isRepeat(() => contentOf(waiting)),
+    isNews: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
   };
 }
 
-function withoutNames(overlay: Overlay, changes: readonly Overlay[]): Overlay {
-  return new Map([...overlay].filter(([name]) => !changes.some((change) => change.has(name))));
+function withoutNames(delta: ResourceDelta, changes: readonly ResourceDelta[]): ResourceDelta {
+  return new Map([...delta].filter(([name]) => !changes.some((change) => change.has(name))));
 }
 
 /** Says whether two responses are the same; nonces differ. */

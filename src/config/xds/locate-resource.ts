@@ -1,4 +1,5 @@
 import type { Located, LocatedMap, LocatedPair } from '../../core/rules/parse/located';
+import { WHOLE, type Place } from '../../core/rules/parse/problem';
 import type {
   RateLimitConfig,
   RateLimitDescriptor,
@@ -7,110 +8,95 @@ import type {
   Value,
 } from './messages';
 
-/** What a rule file would say: a tree for `parseRuleFiles`, and where its "lines" stand in the resource. */
-export interface LocatedResource {
-  readonly root: LocatedMap;
-  /** By line: the path of a descriptor, `descriptors[2].descriptors[0]`; line 0 is the resource itself. */
-  readonly paths: readonly string[];
-}
-
-/** Messages have no lines. Each descriptor counts as one, in the order in which they are read. */
-export function locateResource({ domain, descriptors }: RateLimitConfig): LocatedResource {
-  const paths = [''];
-  const root = map(0, [
-    pair(0, 'domain', text(0, domain)),
-    pair(0, 'descriptors', locateList(0, '', descriptors, paths)),
+/** What a rule file with the same rules would say, as a tree for `parseRuleFiles`. Places are paths of descriptors. */
+export function locateResource({ domain, descriptors }: RateLimitConfig): LocatedMap {
+  return map(WHOLE, [
+    pair(WHOLE, 'domain', text(WHOLE, domain)),
+    pair(WHOLE, 'descriptors', locateList(WHOLE, '', descriptors)),
   ]);
-  return { root, paths };
 }
 
 function locateList(
-  line: number,
+  at: Place,
   parentPath: string,
   descriptors: readonly RateLimitDescriptor[] | undefined,
-  paths: string[],
 ): Located | undefined {
   if (descriptors === undefined) return undefined;
-  const items = descriptors.map((descriptor, index) => {
-    const path = `${parentPath}descriptors[${String(index)}]`;
-    return locateDescriptor(descriptor, path, paths);
-  });
-  return { kind: 'list', line, column: 0, items };
+  const items = descriptors.map((descriptor, index) =>
+    locateDescriptor(descriptor, `${parentPath}descriptors[${String(index)}]`),
+  );
+  return { kind: 'list', at, items };
 }
 
-function locateDescriptor(
-  descriptor: RateLimitDescriptor,
-  path: string,
-  paths: string[],
-): LocatedMap {
-  const line = paths.push(path) - 1;
+function locateDescriptor(descriptor: RateLimitDescriptor, path: string): LocatedMap {
+  const at = { path };
   const { key, value, rateLimit, metadata } = descriptor;
-  return map(line, [
-    pair(line, 'key', text(line, key)),
-    pair(line, 'value', text(line, value)),
-    pair(line, 'rate_limit', rateLimit && locateLimit(line, rateLimit)),
-    pair(line, 'shadow_mode', flag(line, descriptor.shadowMode)),
-    pair(line, 'detailed_metric', flag(line, descriptor.detailedMetric)),
-    pair(line, 'quota_mode', flag(line, descriptor.quotaMode)),
-    pair(line, 'metadata', metadata && locateStruct(line, metadata)),
-    pair(line, 'descriptors', locateList(line, `${path}.`, descriptor.descriptors, paths)),
+  return map(at, [
+    pair(at, 'key', text(at, key)),
+    pair(at, 'value', text(at, value)),
+    pair(at, 'rate_limit', rateLimit && locateLimit(at, rateLimit)),
+    pair(at, 'shadow_mode', flag(at, descriptor.shadowMode)),
+    pair(at, 'detailed_metric', flag(at, descriptor.detailedMetric)),
+    pair(at, 'quota_mode', flag(at, descriptor.quotaMode)),
+    pair(at, 'metadata', metadata && locateStruct(at, metadata)),
+    pair(at, 'descriptors', locateList(at, `${path}.`, descriptor.descriptors)),
   ]);
 }
 
 /** Without `requests_per_unit` a message says 0, where a rule file says nothing. */
-function locateLimit(line: number, policy: RateLimitPolicy): LocatedMap {
+function locateLimit(at: Place, policy: RateLimitPolicy): LocatedMap {
   const { unit, requestsPerUnit = 0, unlimited, name, replaces } = policy;
   const isUnit = unit !== undefined && unit !== 'UNKNOWN';
-  const names = replaces?.map((one) => map(line, [pair(line, 'name', text(line, one.name))]));
-  return map(line, [
-    pair(line, 'unit', isUnit ? text(line, String(unit)) : undefined),
-    pair(line, 'requests_per_unit', plain(line, String(requestsPerUnit))),
-    pair(line, 'unlimited', flag(line, unlimited)),
-    pair(line, 'name', text(line, name)),
-    pair(line, 'replaces', names && { kind: 'list', line, column: 0, items: names }),
+  const names = replaces?.map((one) => map(at, [pair(at, 'name', text(at, one.name))]));
+  return map(at, [
+    pair(at, 'unit', isUnit ? text(at, String(unit)) : undefined),
+    pair(at, 'requests_per_unit', plain(at, String(requestsPerUnit))),
+    pair(at, 'unlimited', flag(at, unlimited)),
+    pair(at, 'name', text(at, name)),
+    pair(at, 'replaces', names && { kind: 'list', at, items: names }),
   ]);
 }
 
-function locateStruct(line: number, { fields = {} }: Struct): LocatedMap {
+function locateStruct(at: Place, { fields = {} }: Struct): LocatedMap {
   const pairs = Object.entries(fields).map(([name, value]) => ({
-    key: quoted(line, name),
-    value: locateValue(line, value),
+    key: quoted(at, name),
+    value: locateValue(at, value),
   }));
-  return { kind: 'map', line, column: 0, pairs };
+  return { kind: 'map', at, pairs };
 }
 
-function locateValue(line: number, value: Value): Located {
+function locateValue(at: Place, value: Value): Located {
   const { stringValue, numberValue, boolValue, structValue, listValue } = value;
-  if (stringValue !== undefined) return quoted(line, stringValue);
-  if (numberValue !== undefined) return plain(line, String(numberValue));
-  if (boolValue !== undefined) return plain(line, String(boolValue));
-  if (structValue !== undefined) return locateStruct(line, structValue);
-  if (listValue === undefined) return plain(line, 'null');
-  const items = (listValue.values ?? []).map((item) => locateValue(line, item));
-  return { kind: 'list', line, column: 0, items };
+  if (stringValue !== undefined) return quoted(at, stringValue);
+  if (numberValue !== undefined) return plain(at, String(numberValue));
+  if (boolValue !== undefined) return plain(at, String(boolValue));
+  if (structValue !== undefined) return locateStruct(at, structValue);
+  if (listValue === undefined) return plain(at, 'null');
+  const items = (listValue.values ?? []).map((item) => locateValue(at, item));
+  return { kind: 'list', at, items };
 }
 
-function map(line: number, pairs: readonly (LocatedPair | undefined)[]): LocatedMap {
-  return { kind: 'map', line, column: 0, pairs: pairs.filter((one) => one !== undefined) };
+function map(at: Place, pairs: readonly (LocatedPair | undefined)[]): LocatedMap {
+  return { kind: 'map', at, pairs: pairs.filter((one) => one !== undefined) };
 }
 
-function pair(line: number, key: string, value: Located | undefined): LocatedPair | undefined {
-  return value && { key: quoted(line, key), value };
+function pair(at: Place, key: string, value: Located | undefined): LocatedPair | undefined {
+  return value && { key: quoted(at, key), value };
 }
 
 /** The zero value of a field is the same as none. */
-function text(line: number, value: string | undefined): Located | undefined {
-  return value === undefined || value === '' ? undefined : quoted(line, value);
+function text(at: Place, value: string | undefined): Located | undefined {
+  return value === undefined || value === '' ? undefined : quoted(at, value);
 }
 
-function flag(line: number, value: boolean | undefined): Located | undefined {
-  return value === true ? plain(line, 'true') : undefined;
+function flag(at: Place, value: boolean | undefined): Located | undefined {
+  return value === true ? plain(at, 'true') : undefined;
 }
 
-function quoted(line: number, value: string): Located {
-  return { kind: 'scalar', line, column: 0, text: value, quoted: true };
+function quoted(at: Place, value: string): Located {
+  return { kind: 'scalar', at, text: value, quoted: true };
 }
 
-function plain(line: number, value: string): Located {
-  return { kind: 'scalar', line, column: 0, text: value, quoted: false };
+function plain(at: Place, value: string): Located {
+  return { kind: 'scalar', at, text: value, quoted: false };
 }

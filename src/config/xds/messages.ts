@@ -1,5 +1,5 @@
 import type { PackageDefinition } from '@grpc/proto-loader';
-import { loadProtos } from '../../platform/proto/proto-files';
+import { loadProtos } from '../../platform/proto-files';
 
 /** The type of the resources that hold rules. */
 export const RULES_TYPE_URL = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig';
@@ -97,10 +97,11 @@ export function loadMethod(method: Method): MethodCodec {
 }
 
 /** A decoder of rules; it throws when the bytes are not a message. */
-export function loadRulesDecoder(): (bytes: Buffer) => RateLimitConfig {
+export function loadRulesDecoder(): (bytes: Uint8Array) => RateLimitConfig {
   const type = load('ratelimit/config/ratelimit/v3/rls_conf.proto')[RULES];
   if (type === undefined || !('deserialize' in type)) throw new Error(`no message ${RULES}`);
-  return type.deserialize as (bytes: Buffer) => RateLimitConfig;
+  const deserialize = type.deserialize as (bytes: Buffer) => RateLimitConfig;
+  return ({ buffer, byteOffset, length }) => deserialize(Buffer.from(buffer, byteOffset, length));
 }
 
 function load(file: string): PackageDefinition {

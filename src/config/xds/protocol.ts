@@ -1,9 +1,9 @@
 import type { Judgement } from '../../../streams';
 import type { LoadResult } from '../load-result';
 import type { Method, Node } from './messages';
-import type { Refusals } from './refusals';
+import type { NackBackoff } from './nack-backoff';
 import type { Response } from './read-response';
-import type { LoadState } from './verdict';
+import type { LoadState } from './nack';
 
 /** One of the two protocols of discovery, as far as it is not a matter of time. */
 export interface Protocol<In extends Response, R> {
@@ -25,7 +25,7 @@ export interface Protocol<In extends Response, R> {
 export interface ProtocolDeps<R> {
   readonly node: Node;
   readonly load: LoadState<R>;
-  readonly refusals: Refusals;
+  readonly nackBackoff: NackBackoff;
 }
 
 /** What one response came to. */

@@ -11,24 +11,24 @@ export interface StoredResource {
 }
 
 /** Changes to a state that are not in it yet: a resource, or undefined where one goes. */
-export type Overlay = ReadonlyMap<string, StoredResource | undefined>;
+export type ResourceDelta = ReadonlyMap<string, StoredResource | undefined>;
 
 /** The changes of a response to a state. A resource without content is one that is still there. */
-export function toOverlay({ changed, removed }: DeltaResponse): Overlay {
-  const overlay = new Map<string, StoredResource | undefined>();
-  for (const name of removed) overlay.set(name, undefined);
-  for (const change of changed) if (hasContent(change)) overlay.set(change.name, change);
-  return overlay;
+export function toDelta({ changed, removed }: DeltaResponse): ResourceDelta {
+  const delta = new Map<string, StoredResource | undefined>();
+  for (const name of removed) delta.set(name, undefined);
+  for (const change of changed) if (hasContent(change)) delta.set(change.name, change);
+  return delta;
 }
 
 function hasContent(change: ResourceChange): change is ResourceChange & StoredResource {
   return change.resource !== undefined;
 }
 
-export function withOverlays(state: ResourceState, overlays: readonly Overlay[]): ResourceState {
+export function withDeltas(state: ResourceState, deltas: readonly ResourceDelta[]): ResourceState {
   const next = new Map(state);
-  for (const overlay of overlays) {
-    for (const [name, stored] of overlay) {
+  for (const delta of deltas) {
+    for (const [name, stored] of delta) {
       if (stored === undefined) next.delete(name);
       else next.set(name, stored);
     }

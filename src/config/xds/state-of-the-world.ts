@@ -1,13 +1,13 @@
 import { RULES_TYPE_URL, type DiscoveryRequest } from './messages';
 import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './protocol';
 import { readResponse, type Response } from './read-response';
-import { isOfRules, refuseType, toErrorDetail } from './verdict';
+import { isOfRules, refuseType, toErrorDetail } from './nack';
 
 /** The protocol in which each response holds everything (`StreamAggregatedResources`). */
 export function createStateOfTheWorld<R>({
   node,
   load,
-  refusals,
+  nackBackoff,
 }: ProtocolDeps<R>): Protocol<Response, R> {
   let acceptedVersion = '';
   const request = (more: Partial<DiscoveryRequest>): DiscoveryRequest => ({
@@ -21,15 +21,15 @@ export function createStateOfTheWorld<R>({
     const loaded = isOfRules(response) ? await load(response.bytes, signal) : refuseType(response);
     if (loaded.ok) {
       acceptedVersion = version;
-      refusals.accept();
+      nackBackoff.accept();
       const answer = request({ responseNonce });
       return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
     }
     const content = contentOf(response);
-    const isRepeat = refusals.isRepeat(() => content);
+    const isRepeat = nackBackoff.isRepeat(() => content);
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce, errorDetail });
-    return { load: { ...loaded, version }, answer, holdMs: refusals.refuse(content), isRepeat };
+    return { load: { ...loaded, version }, answer, holdMs: nackBackoff.refuse(content), isRepeat };
   };
   return {
     method: 'StreamAggregatedResources',
@@ -41,7 +41,7 @@ export function createStateOfTheWorld<R>({
       return toJudgement(outcomes);
     },
     supersedes: (next, waiting) => next.typeUrl === waiting.typeUrl,
-    isNews: (response) => !refusals.isRepeat(() => contentOf(response)),
+    isNews: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
   };
 }
 

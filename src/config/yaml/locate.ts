@@ -1,5 +1,5 @@
 import { Composer, isScalar, type Document, type YAMLError } from 'yaml';
-import type { RuleProblem } from '../../core/rules/definition';
+import type { RuleProblem } from '../../core/rules/parse/problem';
 import { MAX_DEPTH, type Located } from '../../core/rules/parse/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { createReport, type Report } from '../../core/rules/parse/report';

@@ -32,7 +32,7 @@ function mapsOf(value: Located, report: Report): LocatedMap[] {
   return candidates.flatMap((candidate) => {
     if (candidate.kind === 'map') return [candidate];
     const message = `<< must be a map, an alias of one, or a list of these; found ${describe(candidate)}`;
-    report.error(candidate, 'bad-merge', message);
+    report.error(candidate.at, 'bad-merge', message);
     return [];
   });
 }

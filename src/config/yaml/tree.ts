@@ -5,8 +5,8 @@ import {
   type LocatedMap,
   type LocatedPair,
   type LocatedScalar,
-  type Place,
 } from '../../core/rules/parse/located';
+import type { Place } from '../../core/rules/parse/problem';
 import type { Report } from '../../core/rules/parse/report';
 import { isMergeKey, mergeInto } from './merge';
 import type { PlaceOf } from './places';
@@ -60,7 +60,7 @@ function locateContent(node: Exclude<ParsedNode, Alias.Parsed>, at: Place, walk:
   if (isMap(node)) return locateMap(node, at, walk);
   if (isSeq(node)) {
     const items = node.items.map((item) => locate(item, at, walk));
-    return { kind: 'list', items, ...at };
+    return { kind: 'list', items, at };
   }
   const text = node.source;
   if (isScalar(node) && node.type === 'QUOTE_DOUBLE' && LONE_SURROGATE.test(text)) {
@@ -68,7 +68,7 @@ function locateContent(node: Exclude<ParsedNode, Alias.Parsed>, at: Place, walk:
     walk.report.error(at, 'yaml-syntax', message);
   }
   const quoted = (node.type !== 'PLAIN' || isTextTag(node.tag)) && !isTypeTag(node.tag);
-  return { kind: 'scalar', text, quoted, ...at };
+  return { kind: 'scalar', text, quoted, at };
 }
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -78,12 +78,12 @@ function locateMap(node: YAMLMap.Parsed, at: Place, walk: Walk): LocatedMap {
   const merged: Located[] = [];
   for (const pair of node.items) {
     const key = locate(pair.key, at, walk);
-    const value = locate(pair.value, key, walk);
+    const value = locate(pair.value, key.at, walk);
     if (isMergeKey(key)) merged.push(value);
     else pairs.push({ key, value });
   }
   if (merged.length > 0 && !isTooMuch(walk)) mergeInto(pairs, merged, walk.report);
-  return { kind: 'map', pairs, ...at };
+  return { kind: 'map', pairs, at };
 }
 
 /** What an alias stands for, at the place of the alias. */
@@ -105,15 +105,15 @@ function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
     const message = `the aliases of this file stand for more than ${limit} nodes from here on`;
     walk.report.error(at, 'too-many-aliases', message);
   }
-  return { ...anchor.located, ...at };
+  return { ...anchor.located, at };
 }
 
 function isTooMuch({ aliasedNodes }: Walk): boolean {
   return aliasedNodes > MAX_ALIASED_NODES;
 }
 
-function nothing({ line, column }: Place): LocatedScalar {
-  return { kind: 'scalar', text: '', quoted: false, line, column };
+function nothing(at: Place): LocatedScalar {
+  return { kind: 'scalar', text: '', quoted: false, at };
 }
 
 function checkTag(tag: string | undefined, at: Place, report: Report): void {

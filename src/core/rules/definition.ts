@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
+import type { RuleProblem } from './parse/problem';
 
 /**
  * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
@@ -47,19 +48,6 @@ export interface RuleDefinition {
 export interface DomainDefinition {
   readonly domain: string;
   readonly rules: readonly RuleDefinition[];
-}
-
-/** A mistake in a rule source, or a remark about something that means nothing there. */
-export interface RuleProblem {
-  readonly severity: 'error' | 'warning';
-  /** Class of the mistake, stable: `unknown-key`, `bad-unit`, … */
-  readonly class: string;
-  /** File (or resource) name; line and column count from 1, 0 when the source has none. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** What is wrong and what was expected. */
-  readonly message: string;
 }
 
 /** What a source of rules holds. Any error means that nothing of it is used (behaviour.md §2.11). */

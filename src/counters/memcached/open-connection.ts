@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { toReason } from '../../platform/errors';
 import { serverNameOf } from '../../platform/server-name';
+import { readTlsOptions } from '../../platform/tls-files';
 import { withinAttempt, type Attempt } from '../connection/attempt';
 import {
   createMemcachedConnection,
@@ -23,12 +23,12 @@ export interface OpenOptions extends MemcachedConnectionOptions, Attempt {
  */
 export async function openMemcachedConnection(options: OpenOptions): Promise<MemcachedConnection> {
   const { address, tls, signal } = options;
-  const tlsOptions = tls === undefined ? undefined : await readTls(tls, address);
+  const tlsOptions = tls === undefined ? undefined : await readTlsOptions(tls);
   signal.throwIfAborted();
   const socket =
     tlsOptions === undefined
       ? connectTcp({ ...address })
-      : connectTls({ ...address, ...tlsOptions });
+      : connectTls({ ...address, ...serverNameOf(address.host), ...tlsOptions });
   const giveUp = (reason: string): void => {
     socket.destroy(new Error(reason));
   };
@@ -77,28 +77,4 @@ function askVersion(connection: MemcachedConnection): Promise<void> {
     };
     connection.send(VERSION, [{ onLine, onLost }]);
   });
-}
-
-async function readTls(tls: MemcachedTls, { host }: NodeAddress): Promise<ConnectionOptions> {
-  const [ca, cert, key] = await Promise.all([
-    readPem(tls.caFile),
-    readPem(tls.certFile),
-    readPem(tls.keyFile),
-  ]);
-  return {
-    ...serverNameOf(host),
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-  };
-}
-
-async function readPem(file: string | undefined): Promise<Buffer | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`, { cause: error });
-  }
 }

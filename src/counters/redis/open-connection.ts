@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { type ConnectionOptions as TlsOptions } from 'node:tls';
 import { Redis, type RedisOptions } from 'ioredis';
 import { readCredentials } from '../../platform/credentials-source';
 import { toReason } from '../../platform/errors';
 import { serverNameOf } from '../../platform/server-name';
+import { readTlsOptions } from '../../platform/tls-files';
 import { withinAttempt, type Attempt } from '../connection/attempt';
 import {
   createConnection,
@@ -124,30 +123,8 @@ export async function openClient<T>(
 async function createClient({ address, tls, attemptMs }: OpenClientOptions): Promise<Redis> {
   const place =
     address.kind === 'tcp' ? { host: address.host, port: address.port } : { path: address.path };
-  const secured = tls === undefined ? {} : { tls: await readTls(tls, address) };
+  const serverName = address.kind === 'tcp' ? serverNameOf(address.host) : {};
+  const secured =
+    tls === undefined ? {} : { tls: { ...serverName, ...(await readTlsOptions(tls)) } };
   return new Redis({ ...ONE_CONNECTION, ...place, ...secured, connectTimeout: attemptMs });
-}
-
-async function readTls(tls: RedisTls, address: RedisAddress): Promise<TlsOptions> {
-  const [ca, cert, key] = await Promise.all([
-    readPem(tls.caFile),
-    readPem(tls.certFile),
-    readPem(tls.keyFile),
-  ]);
-  return {
-    ...(address.kind === 'tcp' ? serverNameOf(address.host) : {}),
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-  };
-}
-
-async function readPem(file: string | undefined): Promise<Buffer | undefined> {
-  if (file === undefined) return undefined;
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new Error(`the tls file ${file} cannot be read: ${toReason(error)}`);
-  }
 }

@@ -1,6 +1,6 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
-import { loadProtos, RATE_LIMIT_PROTO } from '../../platform/proto/proto-files';
+import { loadProtos, RATE_LIMIT_PROTO } from '../../platform/proto-files';
 import { toReason } from '../../platform/errors';
 import { DOMAIN, type Decisions } from './decisions';
 import type { RemoteOptions } from './json-decisions';

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { Parser } from './parser';
+import type { Parser } from './setting';
 
 export interface Address {
   /** A name or an IP address, without brackets. */
@@ -15,9 +15,9 @@ function parseHost(text: string): string | undefined {
   return bare === text && /^[^\s/:@[\],]+$/.test(text) ? text : undefined;
 }
 
-function parsePort(text: string, least: number): number | undefined {
+function parsePort(text: string, min: number): number | undefined {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  return number >= least && number <= 65_535 ? number : undefined;
+  return number >= min && number <= 65_535 ? number : undefined;
 }
 
 /** `<host>:<port>` with an IPv6 address in brackets; no host means this machine, as Go dials it. */

@@ -1,4 +1,4 @@
-import type { Parser } from './parser';
+import type { Parser } from './setting';
 
 export interface Credentials {
   /** Undefined: the store's default user. */

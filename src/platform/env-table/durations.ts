@@ -1,4 +1,4 @@
-import type { Parser } from './parser';
+import type { Parser } from './setting';
 
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -14,7 +14,7 @@ const UNIT = Object.keys(NANOSECONDS).join('|');
 const WHOLE_TEXT = new RegExp(`^[+-]?(?:0|(?:(?:\\d+(?:\\.\\d*)?|\\.\\d+)(?:${UNIT}))+)$`);
 const COMPONENT = new RegExp(`(\\d*)\\.?(\\d*)(${UNIT})`, 'g');
 /** Go keeps a duration as a signed 64-bit count of nanoseconds. */
-const MOST_NANOSECONDS = 2n ** 63n - 1n;
+const MAX_NANOSECONDS = 2n ** 63n - 1n;
 
 function componentNanoseconds(whole: string, fraction: string, unit: string): bigint {
   const scale = NANOSECONDS[unit] ?? 0n;
@@ -32,30 +32,30 @@ export function parseDuration(text: string): number | undefined {
   for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(COMPONENT)) {
     total += componentNanoseconds(whole, fraction, unit);
   }
-  if (total > MOST_NANOSECONDS + (isNegative ? 1n : 0n)) return undefined;
+  if (total > MAX_NANOSECONDS + (isNegative ? 1n : 0n)) return undefined;
   const milliseconds = Number(total) / 1e6;
   return isNegative ? 0 - milliseconds : milliseconds;
 }
 
 export interface DurationRange {
   /** Lower end, included; `0` when left out. */
-  readonly least?: string;
+  readonly min?: string;
   /** Upper end, included; none when left out. */
-  readonly most?: string;
+  readonly max?: string;
 }
 
 /** A duration in milliseconds (with fraction); the ends of the range are durations too. */
 export function duration(range: DurationRange = {}): Parser<number> {
-  const least = range.least ?? '0';
-  const most = range.most;
-  const leastMs = parseDuration(least) ?? 0;
-  const mostMs = most === undefined ? Infinity : (parseDuration(most) ?? Infinity);
-  const ends = most === undefined ? `of at least ${least}` : `from ${least} to ${most}`;
+  const min = range.min ?? '0';
+  const { max } = range;
+  const minMs = parseDuration(min) ?? 0;
+  const maxMs = max === undefined ? Infinity : (parseDuration(max) ?? Infinity);
+  const ends = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
   return {
     expected: `a duration ${ends}, such as 150us, 10s or 1h30m`,
     parse: (text) => {
       const milliseconds = parseDuration(text);
-      if (milliseconds === undefined || milliseconds < leastMs || milliseconds > mostMs) {
+      if (milliseconds === undefined || milliseconds < minMs || milliseconds > maxMs) {
         return undefined;
       }
       return milliseconds;

@@ -1,4 +1,4 @@
-import type { Parser } from './parser';
+import type { Parser } from './setting';
 
 /** Items with commas between them; white space around an item is dropped, an empty item refused. */
 export function listOf<T>(item: Parser<T>, each: string): Parser<readonly T[]> {

@@ -1,16 +1,15 @@
-import { isServiceLink } from './service-link';
 import type { Setting, Table, Values } from './setting';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where a reading leaves what an operator has to know; one line each. */
-export interface Findings {
+export interface Diagnostics {
   /** Stops the start. */
   readonly problems: string[];
   readonly warnings: string[];
 }
 
-export interface Reading<T extends Table> {
+export interface TableReading<T extends Table> {
   /** A setting that was refused holds its default, so that further checks can go on. */
   readonly values: Values<T>;
   isSet(key: keyof T): boolean;
@@ -18,8 +17,8 @@ export interface Reading<T extends Table> {
    * The setting under the name by which it was set, with its value unless that is a secret. One that is not set goes by the name
    * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
    */
-  shown(key: keyof T): string;
-  /** All that are set, as `shown` shows them. */
+  describe(key: keyof T): string;
+  /** All that are set, as `describe` writes them. */
   readonly given: readonly string[];
 }
 
@@ -29,26 +28,26 @@ interface Given {
   readonly value: unknown;
 }
 
-const LONGEST_VALUE_SHOWN = 120;
+const MAX_VALUE_SHOWN = 120;
 
 /** An address with an @ may carry a password, whatever the setting is. */
 function show(entry: Setting<unknown>, name: string, text: string): string {
   if (entry.secret === true || text.includes('@')) return `${name} (value not shown)`;
-  const short = text.length > LONGEST_VALUE_SHOWN ? `${text.slice(0, LONGEST_VALUE_SHOWN)}…` : text;
+  const short = text.length > MAX_VALUE_SHOWN ? `${text.slice(0, MAX_VALUE_SHOWN)}…` : text;
   return `${name}=${JSON.stringify(short)}`;
 }
 
 function findGiven(
   entry: Setting<unknown>,
   env: Environment,
-  findings: Findings,
+  diagnostics: Diagnostics,
 ): readonly Given[] {
   const given: Given[] = [];
   for (const name of [entry.name, ...(entry.aliases ?? [])]) {
     const text = env[name];
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
     if (isServiceLink(name, text)) {
-      findings.warnings.push(
+      diagnostics.warnings.push(
         `${show(entry, name, text)} is a link to a Kubernetes Service, taken as not set; ` +
           'enableServiceLinks: false in the pod keeps such links away',
       );
@@ -75,34 +74,34 @@ function disagreements(entry: Setting<unknown>, given: readonly Given[]): readon
     );
 }
 
-function readSetting(entry: Setting<unknown>, given: readonly Given[], findings: Findings) {
+function readSetting(entry: Setting<unknown>, given: readonly Given[], diagnostics: Diagnostics) {
   const fallback = entry.default === undefined ? undefined : entry.parser.parse(entry.default);
   for (const { name, text, value } of given) {
     if (value !== undefined) continue;
-    findings.problems.push(`${show(entry, name, text)}: expected ${entry.parser.expected}`);
+    diagnostics.problems.push(`${show(entry, name, text)}: expected ${entry.parser.expected}`);
   }
-  findings.problems.push(...disagreements(entry, given));
+  diagnostics.problems.push(...disagreements(entry, given));
   const used = given.find(({ value }) => value !== undefined);
   if (used === undefined) return fallback;
   const shown = show(entry, used.name, used.text);
-  if (entry.deprecated === true) {
-    findings.warnings.push(`${shown} is deprecated and has no effect`);
+  if (entry.deprecated === 'warned') {
+    diagnostics.warnings.push(`${shown} is deprecated and has no effect`);
   }
   return used.value;
 }
 
-/** Reads every setting of a table from the environment; all that is wrong goes to the findings. */
+/** Reads every setting of a table from the environment; all that is wrong goes to the diagnostics. */
 export function readTable<T extends Table>(
   table: T,
   env: Environment,
-  findings: Findings,
-): Reading<T> {
+  diagnostics: Diagnostics,
+): TableReading<T> {
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
   let usesAliases = false;
   for (const [key, entry] of Object.entries(table)) {
-    const given = findGiven(entry, env, findings);
-    values[key] = readSetting(entry, given, findings);
+    const given = findGiven(entry, env, diagnostics);
+    values[key] = readSetting(entry, given, diagnostics);
     const [first] = given;
     if (first === undefined) continue;
     shown[key] = show(entry, first.name, first.text);
@@ -113,7 +112,18 @@ export function readTable<T extends Table>(
   return {
     values: values as Values<T>,
     isSet: (key) => Object.hasOwn(shown, key),
-    shown: (key) => shown[String(key)] ?? nameOf(table[key] as Setting<unknown>),
+    describe: (key) => shown[String(key)] ?? nameOf(table[key] as Setting<unknown>),
     given: Object.values(shown),
   };
+}
+
+/** As Kubernetes joins them: an IPv6 address stands in brackets. */
+const LINK = /^(?:tcp|udp|sctp):\/\/(?:[\d.]+|\[[\da-f:.]+\]):\d{1,5}$/i;
+
+/**
+ * Whether Kubernetes has set this variable because a Service of the namespace is called like it:
+ * `grpc` makes `GRPC_PORT=tcp://10.0.0.1:8081`. Of the names that it makes, ours can only be `<SERVICE>_PORT`.
+ */
+export function isServiceLink(name: string, text: string): boolean {
+  return name.endsWith('_PORT') && LINK.test(text);
 }

@@ -1,4 +1,10 @@
-import type { Parser } from './parser';
+/** Turns the text of one environment variable into a value. */
+export interface Parser<T> {
+  /** Completes the sentence "expected …". */
+  readonly expected: string;
+  /** The value; undefined when the text is not what was expected. */
+  parse(text: string): T | undefined;
+}
 
 export interface Description {
   /** One line for the help and the settings page. */
@@ -12,8 +18,11 @@ export interface Description {
   readonly secret?: boolean;
   /** An empty text is a value of its own; otherwise it counts as not set. */
   readonly emptyIsValue?: boolean;
-  /** Accepted for old deployments; does nothing and will not. */
-  readonly deprecated?: boolean;
+  /**
+   * Accepted for old deployments; has no effect. `silent`: the manifests of existing deployments set it as a matter of
+   * course, so that its use is not a warning.
+   */
+  readonly deprecated?: 'warned' | 'silent';
 }
 
 export interface Setting<T> extends Description {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { folderWith } from '../../platform/package-root';
 
 /** In the order in which they need each other. */
 const SCRIPTS = [
@@ -38,7 +39,7 @@ export function createUiPage(): (response: ServerResponse) => void {
 }
 
 function readPage(): Page {
-  const folder = uiFolder();
+  const folder = join(folderWith('ui/index.html'), 'ui');
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const style = STYLES.map(read).join('');
   const script = SCRIPTS.map(read).map(withoutModules).join('');
@@ -72,13 +73,4 @@ function withoutModules(source: string): string {
 
 function sha256(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
-/** The folder `ui/` beside the code, in the source tree and in the built one. */
-function uiFolder(): string {
-  for (let folder = __dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'ui');
-    if (existsSync(join(candidate, 'index.html'))) return candidate;
-    if (folder === dirname(folder)) throw new Error(`no folder ui/ beside or above ${__dirname}`);
-  }
 }

@@ -2,7 +2,7 @@ import { Subscription } from 'rxjs';
 import { createSnapshot, type HealthStatus } from '../../../streams';
 import { createOutageLog } from '../../../src/app/outage-log';
 import { createTroubles } from '../../../src/app/troubles';
-import type { RuleProblem } from '../../../src/core/rules/definition';
+import type { RuleProblem } from '../../../src/core/rules/parse/problem';
 import type { Rules } from '../../../src/core/rules/rules';
 import { rulesOf } from '../../support/rules';
 import { silentLogger } from '../../support/silent-logger';
@@ -43,15 +43,9 @@ function start() {
   return { troubles, outages, rules, load, refuse, connected, check, pass };
 }
 
-function problem(line: number): RuleProblem {
-  return {
-    severity: 'error',
-    class: 'bad-unit',
-    file: 'web.yaml',
-    line,
-    column: 3,
-    message: 'unit "x"',
-  };
+function problem(line: number, severity: RuleProblem['severity'] = 'error'): RuleProblem {
+  const at = { line, column: 3 };
+  return { severity, class: 'bad-unit', file: 'web.yaml', at, message: 'unit "x"' };
 }
 
 it('lists nothing once rules are loaded and everything works', () => {

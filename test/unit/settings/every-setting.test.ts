@@ -1,4 +1,4 @@
-import { type Findings, readTable } from '../../../src/platform/env-table/read-table';
+import { type Diagnostics, readTable } from '../../../src/platform/env-table/read-table';
 import { SUBJECTS } from '../../../src/settings/tables';
 
 type Case = readonly [
@@ -219,9 +219,9 @@ function readOne(name: string, env: Readonly<Record<string, string>>) {
   );
   const found = Object.entries(subject?.table ?? {}).find(([, setting]) => setting.name === name);
   if (found === undefined) throw new Error(`no setting is called ${name}`);
-  const findings: Findings = { problems: [], warnings: [] };
-  const { values } = readTable({ it: found[1] }, env, findings);
-  return { value: values.it, ...findings };
+  const diagnostics: Diagnostics = { problems: [], warnings: [] };
+  const { values } = readTable({ it: found[1] }, env, diagnostics);
+  return { value: values.it, ...diagnostics };
 }
 
 /** The names of all settings, also the former ones. */

@@ -1,15 +1,16 @@
 import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
 import { readFields, type Fields } from './fields';
 import { readLimit } from './limit';
-import { MAX_DEPTH, quote, type Located, type LocatedMap, type Place } from './located';
+import { MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
+import { describePlace, type Place } from './problem';
 import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 import { present, readFlag, readMaps, readText } from './values';
 
-/** Where the siblings of one level stand, by `key` or `key_value`. */
-type Siblings = Map<string, Place & { readonly file: string; readonly entry: string }>;
+/** The siblings of one level by `key` or `key_value`. */
+type Siblings = Map<string, { readonly file: string; readonly at: Place; readonly entry: string }>;
 
 /** The entries of one domain while its files are read. */
 export interface DomainDraft {
@@ -42,7 +43,7 @@ function readLevel(
 ): void {
   if (list !== undefined && at.depth >= MAX_DEPTH) {
     const message = `descriptors are nested deeper than ${String(MAX_DEPTH)} lists and maps`;
-    report.error(list, 'too-deep', message);
+    report.error(list.at, 'too-deep', message);
     return;
   }
   for (const map of readMaps(list, 'descriptors', report)) {
@@ -70,7 +71,11 @@ function readRule(
   if (shareThreshold && value?.includes('*') === false) {
     const found = value === '' ? 'no value' : `the value ${quote(value)}`;
     const message = `share_threshold needs a value with * in it; found ${found}`;
-    report.error(fields.get('share_threshold') ?? map, 'share-threshold-without-star', message);
+    report.error(
+      (fields.get('share_threshold') ?? map).at,
+      'share-threshold-without-star',
+      message,
+    );
   }
   const rule = {
     key: readKey(map, fields, report),
@@ -92,11 +97,11 @@ function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report):
   const key = readText(node, 'key', report);
   if (key === '' && !fields.isMisspelled('key')) {
     const message = 'a descriptor has no key: expected a text that is not empty';
-    report.error(node ?? map, 'empty-key', message);
+    report.error((node ?? map).at, 'empty-key', message);
   }
   if (key?.includes('*') === true) {
     const message = `a * in a key is an ordinary character, not a wildcard: found the key ${quote(key)}`;
-    report.warning(node ?? map, 'star-in-key', message);
+    report.warning((node ?? map).at, 'star-in-key', message);
   }
   return key ?? '';
 }
@@ -107,7 +112,7 @@ function readOnStoreError(node: Located | undefined, report: Report): OnStoreErr
   const policy = ON_STORE_ERROR.find((one) => one === text);
   if (policy === undefined && node !== undefined) {
     const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
-    report.error(node, 'bad-on-store-error', message);
+    report.error(node.at, 'bad-on-store-error', message);
   }
   return policy;
 }
@@ -121,7 +126,7 @@ function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
   for (const name of NEED_A_LIMIT) {
     const node = present(fields.get(name));
     if (node === undefined || isOff(node)) continue;
-    report.warning(node, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
+    report.warning(node.at, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
   }
 }
 
@@ -143,14 +148,14 @@ function checkSiblings(
     value === undefined ? `key ${quote(key)}` : `key ${quote(key)} with value ${quote(value)}`;
   const first = siblings.get(text);
   if (first === undefined) {
-    siblings.set(text, { line: map.line, column: map.column, file: report.file, entry });
+    siblings.set(text, { file: report.file, at: map.at, entry });
     return;
   }
   const where = first.file === report.file ? '' : ` of ${first.file}`;
-  const place = `line ${String(first.line)}${where}`;
+  const place = `${describePlace(first.at)}${where}`;
   const message =
     first.entry === entry
-      ? `${entry} is already defined on ${place}; expected each key and value once on a level`
-      : `${entry} reads the same in counters and metrics, ${quote(text)}, as ${first.entry} on ${place}`;
-  report.error(map, 'duplicate-descriptor', message);
+      ? `${entry} is already defined ${place}; expected each key and value once on a level`
+      : `${entry} reads the same in counters and metrics, ${quote(text)}, as ${first.entry} ${place}`;
+  report.error(map.at, 'duplicate-descriptor', message);
 }

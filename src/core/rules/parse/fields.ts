@@ -1,5 +1,6 @@
 import { describe, quote, type Located, type LocatedMap } from './located';
 import { nearestName } from '../../nearest-name';
+import { describePlace, type Place } from './problem';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 
@@ -55,18 +56,18 @@ const KNOWN = [...LEVELS_OF.keys()];
 export function readFields<L extends Level>(map: LocatedMap, level: L, report: Report): Fields<L> {
   const fields = new Map<string, Located>();
   const meant = new Set<string | undefined>();
-  const lines = new Map<string, number>();
+  const places = new Map<string, Place>();
   for (const { key, value } of map.pairs) {
     const name = readFieldName(key, level, report);
     if (name === undefined) continue;
-    warnOfDuplicate(lines, key, name, report);
+    warnOfDuplicate(places, key, name, report);
     const levels = LEVELS_OF.get(name);
     if (levels === undefined) {
       const nearest = nearestName(name, KNOWN);
       meant.add(nearest);
-      report.error(key, 'unknown-key', unknown(name, nearest, level));
+      report.error(key.at, 'unknown-key', unknown(name, nearest, level));
     } else if (levels.includes(level)) fields.set(name, value);
-    else report.warning(key, 'misplaced-key', misplaced(name, level, levels));
+    else report.warning(key.at, 'misplaced-key', misplaced(name, level, levels));
   }
   return {
     get: (name) => fields.get(name),
@@ -74,24 +75,24 @@ export function readFields<L extends Level>(map: LocatedMap, level: L, report: R
   };
 }
 
-/** Warns when the map of a name's lines already holds this one, and enters it. */
+/** Warns when the name has a place in the map already, and enters this one. */
 export function warnOfDuplicate(
-  lines: Map<string, number>,
+  places: Map<string, Place>,
   key: Located,
   name: string,
   report: Report,
 ): void {
-  const line = lines.get(name);
-  lines.set(name, key.line);
-  if (line === undefined) return;
-  const message = `the key ${quote(name)} is given twice in one map (before on line ${String(line)}); the last one counts`;
-  report.warning(key, 'duplicate-key', message);
+  const before = places.get(name);
+  places.set(name, key.at);
+  if (before === undefined) return;
+  const message = `the key ${quote(name)} is given twice in one map (before ${describePlace(before)}); the last one counts`;
+  report.warning(key.at, 'duplicate-key', message);
 }
 
 function readFieldName(key: Located, level: Level, report: Report): string | undefined {
   if (key.kind === 'scalar' && resolveScalar(key).type === 'text') return key.text;
   const expected = `a key ${LEVEL_NAMES[level]} must be a text, one of ${FIELDS[level].join(', ')}`;
-  report.error(key, 'non-string-key', `${expected}; found ${describe(key)}`);
+  report.error(key.at, 'non-string-key', `${expected}; found ${describe(key)}`);
   return undefined;
 }
 

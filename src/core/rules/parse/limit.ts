@@ -38,7 +38,7 @@ function readUnit(
   const node = fields.get('unit');
   const name = readText(node, 'unit', report);
   if (name === undefined) return undefined;
-  const at = node ?? limit;
+  const { at } = node ?? limit;
   if (unlimited) {
     if (name === '') return undefined;
     const message = `unit ${quote(name)} stands beside unlimited: true; expected one or the other`;
@@ -65,7 +65,7 @@ function readRequestsPerUnit(
   if (isExpected && !fields.isMisspelled('requests_per_unit')) {
     const message =
       'requests_per_unit is missing: expected a whole number (0 blocks every request), or unlimited: true';
-    report.error(limit, 'missing-requests-per-unit', message);
+    report.error(limit.at, 'missing-requests-per-unit', message);
   }
   return 0;
 }

@@ -1,11 +1,8 @@
-/** Where something stands in its source; line and column count from 1, 0 where the source has none. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
+import type { Place } from './problem';
 
-export interface LocatedScalar extends Place {
+export interface LocatedScalar {
   readonly kind: 'scalar';
+  readonly at: Place;
   /** The text as written; for quoted and block scalars what it stands for. Empty where nothing is written. */
   readonly text: string;
   /** Quoted, or a block scalar, or a text by its source's own type: never a number, boolean or null. */
@@ -17,14 +14,16 @@ export interface LocatedPair {
   readonly value: Located;
 }
 
-export interface LocatedMap extends Place {
+export interface LocatedMap {
   readonly kind: 'map';
+  readonly at: Place;
   /** In the order of the source; a key may occur twice. */
   readonly pairs: readonly LocatedPair[];
 }
 
-interface LocatedList extends Place {
+interface LocatedList {
   readonly kind: 'list';
+  readonly at: Place;
   readonly items: readonly Located[];
 }
 
@@ -60,8 +59,8 @@ export function quote(text: string): string {
   });
 }
 
-const LONGEST = 80;
+const MAX_SHOWN_LENGTH = 80;
 
 function shorten(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
+  return text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH)}…`;
 }

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../model';
 import { warnOfDuplicate } from './fields';
 import { describe, MAX_DEPTH, type Located, type LocatedMap, type LocatedScalar } from './located';
+import type { Place } from './problem';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 import { readMap } from './values';
@@ -16,16 +17,16 @@ export function readMetadata(node: Located | undefined, report: Report): JsonObj
 }
 
 function toObject(map: LocatedMap, depth: number, report: Report): JsonObject {
-  const lines = new Map<string, number>();
+  const places = new Map<string, Place>();
   const members: [string, Json][] = [];
   for (const { key, value } of map.pairs) {
     if (key.kind === 'scalar') {
       const name = depth === 1 ? key.text : String(toLeaf(key));
-      warnOfDuplicate(lines, key, name, report);
+      warnOfDuplicate(places, key, name, report);
       members.push([name, toJson(value, depth, report)]);
     } else {
       const message = `a key in metadata must be a text or a number; found ${describe(key)}`;
-      report.error(key, 'non-string-key', message);
+      report.error(key.at, 'non-string-key', message);
     }
   }
   // fromEntries defines members; an assignment to `__proto__` would not.
@@ -36,7 +37,7 @@ function toJson(node: Located, depth: number, report: Report): Json {
   if (node.kind === 'scalar') return toLeaf(node);
   if (depth >= MAX_DEPTH) {
     const message = `metadata is nested deeper than ${String(MAX_DEPTH)} lists and maps`;
-    report.error(node, 'too-deep', message);
+    report.error(node.at, 'too-deep', message);
     return null;
   }
   if (node.kind === 'map') return toObject(node, depth + 1, report);

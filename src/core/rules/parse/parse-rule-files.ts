@@ -1,14 +1,17 @@
-import type { DomainDefinition, ParsedRules, RuleProblem } from '../definition';
+import type { DomainDefinition, ParsedRules } from '../definition';
 import { readDescriptors, type DomainDraft } from './descriptors';
 import { readFields } from './fields';
-import { describe, quote, type Located, type LocatedMap, type Place } from './located';
+import { describe, quote, type Located, type LocatedMap } from './located';
+import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
-import { createReport, type Report } from './report';
+import { createReport, type Report, type SourceNoun } from './report';
 import { present, readText } from './values';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
 export interface RuleSource {
   readonly file: string;
+  /** What messages call it; a file unless given. */
+  readonly noun?: SourceNoun;
   /** Undefined when the file is empty or, with an error in `problems`, could not be read. */
   readonly root: Located | undefined;
   readonly problems: readonly RuleProblem[];
@@ -23,10 +26,10 @@ export function parseRuleFiles(
   options: { readonly mergeDomains: boolean },
 ): ParsedRules {
   const drafts: Drafts = new Map();
-  const found = files.toSorted(byName).map(({ file, root, problems }) => {
+  const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile));
+    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun));
     return ofFile;
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
@@ -36,7 +39,7 @@ export function parseRuleFiles(
   return { domains, problems };
 }
 
-type Draft = DomainDraft & { readonly file: string; readonly line: number };
+type Draft = DomainDraft & { readonly file: string; readonly at: Place };
 type Drafts = Map<string, Draft>;
 
 function readFile(
@@ -50,14 +53,14 @@ function readFile(
   const fields = readFields(map, 'file', report);
   const node = fields.get('domain');
   const domain = readText(node, 'domain', report);
-  const at = node ?? map;
+  const { at } = node ?? map;
   if (domain === '' && !fields.isMisspelled('domain')) {
-    const message = 'the file has no domain: expected domain: with a text that is not empty';
+    const message = `the ${report.noun} has no domain: expected domain: with a text that is not empty`;
     report.error(at, 'empty-domain', message);
   }
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at.line, report)
+      ? createDraft(at, report)
       : draftOf(domain, at, drafts, options, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
@@ -72,18 +75,19 @@ function draftOf(
 ): Draft {
   const known = drafts.get(domain);
   if (known !== undefined && mergeDomains) return known;
-  const draft = createDraft(at.line, report);
+  const draft = createDraft(at, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
-    const place = `${known.file}, line ${String(known.line)}`;
-    const message = `domain ${quote(domain)} is already defined in ${place}; expected one file for a domain, or MERGE_DOMAIN_CONFIG=true`;
+    const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
+    const place = `${known.file}${line}`;
+    const message = `domain ${quote(domain)} is already defined in ${place}; expected one ${report.noun} for a domain, or MERGE_DOMAIN_CONFIG=true`;
     report.error(at, 'duplicate-domain', message);
   }
   return draft;
 }
 
-function createDraft(line: number, { file }: Report): Draft {
-  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, line };
+function createDraft(at: Place, { file }: Report): Draft {
+  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {
@@ -91,19 +95,16 @@ function readRoot(root: Located | undefined, report: Report): LocatedMap | undef
   const expected = 'expected a map with domain and descriptors';
   const node = present(root);
   if (node === undefined) {
-    report.error({ line: 1, column: 1 }, 'empty-domain', `the file is empty: ${expected}`);
-  } else report.error(node, 'wrong-type', `the file is ${describe(node)}: ${expected}`);
+    report.error(
+      { line: 1, column: 1 },
+      'empty-domain',
+      `the ${report.noun} is empty: ${expected}`,
+    );
+  } else
+    report.error(node.at, 'wrong-type', `the ${report.noun} is ${describe(node)}: ${expected}`);
   return undefined;
-}
-
-function isError({ severity }: RuleProblem): boolean {
-  return severity === 'error';
 }
 
 function byName(a: RuleSource, b: RuleSource): number {
   return a.file < b.file ? -1 : a.file > b.file ? 1 : 0;
-}
-
-function byPlace(a: RuleProblem, b: RuleProblem): number {
-  return a.line - b.line || a.column - b.column;
 }

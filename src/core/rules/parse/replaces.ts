@@ -1,5 +1,6 @@
 import { readFields } from './fields';
-import { quote, type Located, type Place } from './located';
+import { quote, type Located } from './located';
+import type { Place } from './problem';
 import type { Report } from './report';
 import { readMaps, readText } from './values';
 
@@ -21,7 +22,7 @@ export function readReplaces(
     const field = fields.get('name');
     const name = readText(field, 'name', report);
     if (name === undefined || fields.isMisspelled('name')) return [];
-    const at = field ?? entry;
+    const { at } = field ?? entry;
     if (name === '') {
       report.error(at, 'empty-replaces', 'an entry of replaces has no name: expected a limit name');
     } else if (name === ownName) {

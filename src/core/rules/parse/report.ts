@@ -1,5 +1,4 @@
-import type { RuleProblem } from '../definition';
-import type { Place } from './located';
+import { problemText, type Place, type RuleProblem } from './problem';
 
 /** Classes of mistakes (stable; the first fourteen are those of the recorded vectors). */
 type ErrorClass =
@@ -36,33 +35,38 @@ type WarningClass =
   | 'unknown-tag'
   | 'yaml-remark';
 
-/** Takes the problems of one file. */
+/** Takes the problems of one file or resource. */
 export interface Report {
   readonly file: string;
+  /** What messages call it. */
+  readonly noun: SourceNoun;
   error(at: Place, problem: ErrorClass, message: string): void;
   warning(at: Place, problem: WarningClass, message: string): void;
 }
 
-/**
- * Adds the problems of `file` to `problems`. What an alias repeats is reported once, where it is
- * written.
- */
-export function createReport(file: string, problems: RuleProblem[]): Report {
+export type SourceNoun = 'file' | 'resource';
+
+/** Adds the problems of `file` to `problems`. What an alias repeats is reported once, where it is written. */
+export function createReport(
+  file: string,
+  problems: RuleProblem[],
+  noun: SourceNoun = 'file',
+): Report {
   const seen = new Set<string>();
   const add = (problem: RuleProblem) => {
-    const { line, column, message } = problem;
-    const identity = `${String(line)}:${String(column)}:${message}`;
+    const identity = problemText(problem);
     if (seen.has(identity)) return;
     seen.add(identity);
     problems.push(problem);
   };
   return {
     file,
-    error({ line, column }, problem, message) {
-      add({ severity: 'error', class: problem, file, line, column, message });
+    noun,
+    error(at, problem, message) {
+      add({ severity: 'error', class: problem, file, at, message });
     },
-    warning({ line, column }, problem, message) {
-      add({ severity: 'warning', class: problem, file, line, column, message });
+    warning(at, problem, message) {
+      add({ severity: 'warning', class: problem, file, at, message });
     },
   };
 }

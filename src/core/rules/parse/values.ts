@@ -22,7 +22,7 @@ export function readText(
   if (node.kind === 'scalar') {
     if (resolveScalar(node).type !== 'fraction') return node.text;
     const message = `${name} must be a text, found the unquoted fraction ${node.text}: quote it, ${quote(node.text)}`;
-    report.error(node, 'wrong-type', message);
+    report.error(node.at, 'wrong-type', message);
   } else reportType(node, name, 'a text', report);
   return undefined;
 }
@@ -64,7 +64,7 @@ export function readMaps(
   return node.items.filter((item): item is LocatedMap => {
     if (item.kind === 'map') return true;
     const message = `${name} must be a list of maps, found ${describe(item)} in it`;
-    report.error(item, 'list-of-non-maps', message);
+    report.error(item.at, 'list-of-non-maps', message);
     return false;
   });
 }
@@ -82,5 +82,5 @@ export function readMap(
 }
 
 function reportType(node: Located, name: string, expected: string, report: Report): void {
-  report.error(node, 'wrong-type', `${name} must be ${expected}; found ${describe(node)}`);
+  report.error(node.at, 'wrong-type', `${name} must be ${expected}; found ${describe(node)}`);
 }

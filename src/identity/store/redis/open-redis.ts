@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
 import type { Credentials } from '../../../platform/env-table/credentials';
 import type { Logger } from '../../../platform/logger/logger';
+import { readTlsOptionsNow, type ClientTlsFiles } from '../../../platform/tls-files';
 import { serverNameOf } from '../../../platform/server-name';
 import { toReason } from '../../../platform/errors';
 
@@ -27,22 +27,15 @@ export interface RedisStoreOptions {
   /** Selected on every connection; 0 when undefined. */
   readonly database?: number;
   /** For the servers and for the sentinels. */
-  readonly tls:
-    | {
-        readonly caFile: string | undefined;
-        readonly certFile: string | undefined;
-        readonly keyFile: string | undefined;
-        readonly skipHostnameVerification: boolean;
-      }
-    | undefined;
+  readonly tls: ClientTlsFiles | undefined;
   /** Longest time for one command. */
   readonly timeoutMs: number;
 }
 
 const FIRST_RETRY_MS = 50;
-const LONGEST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 1_000;
 /** A cluster may send a command elsewhere so often before it has to fail within its time. */
-const MOST_REDIRECTIONS = 4;
+const MAX_REDIRECTIONS = 4;
 const REFRESH_SLOTS_MS = 5_000;
 
 /** The commands that the store needs, each of one key. A cluster has them all. */
@@ -62,7 +55,7 @@ export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClie
 
 function connectTo(options: RedisStoreOptions): StoreClient {
   const { address, timeoutMs } = options;
-  const tls = options.tls === undefined ? undefined : readTls(options.tls);
+  const tls = options.tls === undefined ? undefined : readTlsOptionsNow(options.tls);
   const common = toCommon(options, tls);
   switch (address.kind) {
     case 'tcp':
@@ -100,7 +93,7 @@ function connectTo(options: RedisStoreOptions): StoreClient {
           clusterRetryStrategy: retryAfterMs,
           slotsRefreshTimeout: timeoutMs,
           slotsRefreshInterval: REFRESH_SLOTS_MS,
-          maxRedirections: MOST_REDIRECTIONS,
+          maxRedirections: MAX_REDIRECTIONS,
           retryDelayOnFailover: FIRST_RETRY_MS,
           retryDelayOnClusterDown: FIRST_RETRY_MS,
         },
@@ -118,7 +111,7 @@ function toSentinelAuth({ sentinelAuth }: RedisStoreOptions) {
 }
 
 function retryAfterMs(attempt: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), LONGEST_RETRY_MS);
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), MAX_RETRY_MS);
 }
 
 function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined) {
@@ -242,15 +235,4 @@ function logConnection(
     logger.info(`connected to the identity store at ${store}`);
     isAway = false;
   });
-}
-
-function readTls(tls: NonNullable<RedisStoreOptions['tls']>): ConnectionOptions {
-  const pem = (name: 'ca' | 'cert' | 'key', file: string | undefined) =>
-    file === undefined ? {} : { [name]: readFileSync(file) };
-  return {
-    ...pem('ca', tls.caFile),
-    ...pem('cert', tls.certFile),
-    ...pem('key', tls.keyFile),
-    ...(tls.skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
-  };
 }

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { createAssembly, toChunks } from '../../../../src/config/loader/chunks';
-import type {
-  ParsedRules,
-  RuleDefinition,
-  RuleProblem,
-} from '../../../../src/core/rules/definition';
+import type { ParsedRules, RuleDefinition } from '../../../../src/core/rules/definition';
+import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
 
 const rule = (key: string): RuleDefinition => ({
   parent: -1,
@@ -22,8 +19,7 @@ const problem = (line: number): RuleProblem => ({
   severity: 'warning',
   class: 'idle-key',
   file: 'a.yaml',
-  line,
-  column: 1,
+  at: { line, column: 1 },
   message: 'means nothing here',
 });
 

@@ -1,18 +1,14 @@
 import { createRuleLoader, type ParseRules } from '../../../../src/config/loader/rule-loader';
 import type { RuleFiles } from '../../../../src/config/load-result';
-import type {
-  DomainDefinition,
-  ParsedRules,
-  RuleProblem,
-} from '../../../../src/core/rules/definition';
+import type { DomainDefinition, ParsedRules } from '../../../../src/core/rules/definition';
+import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
 
 const signal = new AbortController().signal;
 const problem = (severity: RuleProblem['severity'], message: string): RuleProblem => ({
   severity,
   class: 'any',
   file: 'a.yaml',
-  line: 1,
-  column: 1,
+  at: { line: 1, column: 1 },
   message,
 });
 const found = (size: number, problems: readonly RuleProblem[] = []): RuleFiles => ({
@@ -30,7 +26,6 @@ const parsed: ParsedRules = {
 /** A loader whose rules are the names of the domains, on a clock that moves a second per look. */
 function createLoader(parse: ParseRules, parseSmall?: ParseRules) {
   let seconds = 0;
-  let collections = 0;
   const load = createRuleLoader(
     {
       parse,
@@ -43,14 +38,11 @@ function createLoader(parse: ParseRules, parseSmall?: ParseRules) {
         }
         return names;
       },
-      collectYoung: () => {
-        collections += 1;
-      },
       clock: () => (seconds += 1),
     },
     { mergeDomains: true },
   );
-  return { load, collections: () => collections };
+  return { load };
 }
 
 describe('a rule loader', () => {
@@ -64,12 +56,6 @@ describe('a rule loader', () => {
       problems: [problem('warning', 'from reading'), problem('warning', 'from parsing')],
       durationMs: 1_000,
     });
-  });
-
-  it('collects young objects after each slice', async () => {
-    const { load, collections } = createLoader(() => Promise.resolve(parsed));
-    await load(found(1), signal);
-    expect(collections()).toBe(2);
   });
 
   it('passes on how to parse', async () => {

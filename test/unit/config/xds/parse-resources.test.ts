@@ -2,8 +2,9 @@ import type { RateLimitConfig } from '../../../../src/config/xds/messages';
 import { createParseResources } from '../../../../src/config/xds/parse-resources';
 import { toMessage } from '../../../../src/config/xds/resource-state';
 import { compileRules } from '../../../../src/core/rules/compile';
+import { messageOf } from '../../../../src/core/rules/parse/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';
-import { loadProtos } from '../../../../src/platform/proto/proto-files';
+import { loadProtos } from '../../../../src/platform/proto-files';
 import { toResource } from '../../../support/xds-server';
 
 const parseResources = createParseResources();
@@ -25,10 +26,9 @@ function parse(configs: readonly RateLimitConfig[], mergeDomains = false) {
 }
 
 const problemsOf = (...parameters: Parameters<typeof parse>) =>
-  parse(...parameters).problems.map(({ severity, file, line, message }) => {
-    expect(line).toBe(0);
-    return `${severity} ${file}: ${message}`;
-  });
+  parse(...parameters).problems.map(
+    (problem) => `${problem.severity} ${problem.file}: ${messageOf(problem)}`,
+  );
 
 const rateLimit = { unit: 'HOUR', requestsPerUnit: 5 };
 

@@ -5,7 +5,7 @@ import {
   readResponse,
 } from '../../../../src/config/xds/read-response';
 import { toMessage } from '../../../../src/config/xds/resource-state';
-import { loadProtos } from '../../../../src/platform/proto/proto-files';
+import { loadProtos } from '../../../../src/platform/proto-files';
 
 const protos = loadProtos(['envoy/service/discovery/v3/ads.proto']);
 

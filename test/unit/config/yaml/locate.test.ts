@@ -13,28 +13,25 @@ describe('the located tree', () => {
     expect(problems).toEqual([]);
     expect(root).toEqual({
       kind: 'map',
-      line: 1,
-      column: 1,
+      at: { line: 1, column: 1 },
       pairs: [
         {
-          key: { kind: 'scalar', text: 'domain', quoted: false, line: 1, column: 1 },
-          value: { kind: 'scalar', text: 'x', quoted: false, line: 1, column: 9 },
+          key: { kind: 'scalar', text: 'domain', quoted: false, at: { line: 1, column: 1 } },
+          value: { kind: 'scalar', text: 'x', quoted: false, at: { line: 1, column: 9 } },
         },
         {
-          key: { kind: 'scalar', text: 'descriptors', quoted: false, line: 2, column: 1 },
+          key: { kind: 'scalar', text: 'descriptors', quoted: false, at: { line: 2, column: 1 } },
           value: {
             kind: 'list',
-            line: 3,
-            column: 3,
+            at: { line: 3, column: 3 },
             items: [
               {
                 kind: 'map',
-                line: 3,
-                column: 5,
+                at: { line: 3, column: 5 },
                 pairs: [
                   {
-                    key: { kind: 'scalar', text: 'key', quoted: false, line: 3, column: 5 },
-                    value: { kind: 'scalar', text: '1', quoted: true, line: 3, column: 10 },
+                    key: { kind: 'scalar', text: 'key', quoted: false, at: { line: 3, column: 5 } },
+                    value: { kind: 'scalar', text: '1', quoted: true, at: { line: 3, column: 10 } },
                   },
                 ],
               },
@@ -242,11 +239,14 @@ describe('a text that is no YAML', () => {
     expect(problems).toEqual([
       expect.objectContaining({
         class: 'too-deep',
-        line: 1,
+        at: { line: 1, column: expect.any(Number) as number },
         message: `lists and maps are nested deeper than ${String(MAX_DEPTH)}`,
       }),
     ]);
-    expect(problems[0]?.column).toBeLessThan(MAX_DEPTH * (width + 1) + 10);
+    const at = problems[0]?.at;
+    expect(at !== undefined && 'line' in at ? at.column : NaN).toBeLessThan(
+      MAX_DEPTH * (width + 1) + 10,
+    );
   });
 
   it('is refused when indented ten thousand times', () => {

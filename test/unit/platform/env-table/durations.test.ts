@@ -91,7 +91,7 @@ describe('a duration as Go writes it', () => {
 
 describe('a duration in a range', () => {
   it('holds both ends and nothing outside', () => {
-    const parser = duration({ least: '1ms', most: '1h' });
+    const parser = duration({ min: '1ms', max: '1h' });
     expect(
       ['1ms', '1h', '999us', '1h1ns', '-1s', 'soon'].map((text) => parser.parse(text)),
     ).toEqual([1, 3_600_000, undefined, undefined, undefined, undefined]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { listOf, pairs } from '../../../../src/platform/env-table/lists';
-import { word } from '../../../../src/platform/env-table/texts';
+import { word } from '../../../../src/platform/env-table/scalars';
 
 describe('a list', () => {
   const list = listOf(word, 'a name');

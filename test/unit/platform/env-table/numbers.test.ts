@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decimalNumber, wholeNumber } from '../../../../src/platform/env-table/numbers';
+import { decimalNumber, wholeNumber } from '../../../../src/platform/env-table/scalars';
 
 describe('a whole number', () => {
   const any = wholeNumber(-1e15, 1e15);

@@ -1,13 +1,11 @@
-import { boolean } from '../../../../src/platform/env-table/booleans';
 import { credentials } from '../../../../src/platform/env-table/credentials';
-import { wholeNumber } from '../../../../src/platform/env-table/numbers';
 import {
   type Environment,
-  type Findings,
+  type Diagnostics,
   readTable,
 } from '../../../../src/platform/env-table/read-table';
+import { boolean, oneOf, text, wholeNumber } from '../../../../src/platform/env-table/scalars';
 import { setting } from '../../../../src/platform/env-table/setting';
-import { oneOf, text } from '../../../../src/platform/env-table/texts';
 
 const table = {
   size: setting('SIZE', wholeNumber(1, 9), { default: '5', aliases: ['OLD_SIZE'], doc: 'size' }),
@@ -16,12 +14,13 @@ const table = {
   title: setting('TITLE', text, { default: 'none', emptyIsValue: true, doc: 'title' }),
   auth: setting('AUTH', credentials, { secret: true, aliases: ['OLD_AUTH'], doc: 'secret' }),
   engine: setting('ENGINE', oneOf('old', 'new'), { doc: 'engine' }),
-  gone: setting('GONE', wholeNumber(0), { default: '0', deprecated: true, doc: 'nothing' }),
+  gone: setting('GONE', wholeNumber(0), { default: '0', deprecated: 'warned', doc: 'nothing' }),
+  idle: setting('IDLE', wholeNumber(0), { default: '0', deprecated: 'silent', doc: 'nothing' }),
 };
 
 function read(env: Environment) {
-  const findings: Findings = { problems: [], warnings: [] };
-  return { ...readTable(table, env, findings), ...findings };
+  const diagnostics: Diagnostics = { problems: [], warnings: [] };
+  return { ...readTable(table, env, diagnostics), ...diagnostics };
 }
 
 describe('reading a table', () => {
@@ -35,6 +34,7 @@ describe('reading a table', () => {
       auth: undefined,
       engine: undefined,
       gone: 0,
+      idle: 0,
     });
     expect([problems, warnings]).toEqual([[], []]);
   });
@@ -56,7 +56,7 @@ describe('reading a table', () => {
   });
 
   it('reads a setting under its other name', () => {
-    const { values, shown } = read({ OLD_SIZE: '7' });
+    const { values, describe: shown } = read({ OLD_SIZE: '7' });
     expect([values.size, shown('size'), shown('on')]).toEqual([7, 'OLD_SIZE="7"', 'OLD_ON']);
   });
 
@@ -78,7 +78,7 @@ describe('reading a table', () => {
   });
 
   it('never shows a secret, nor a value that may hold one', () => {
-    const { problems, shown } = read({ AUTH: 'hush:', OLD_AUTH: 'other', SIZE: 'user:hush@host' });
+    const { problems, describe: shown } = read({ AUTH: 'hush:', OLD_AUTH: 'other', SIZE: 'user:hush@host' });
     expect(problems).toEqual([
       'SIZE (value not shown): expected a whole number from 1 to 9',
       'AUTH (value not shown): expected <PASSWORD> or <USER>:<PASSWORD>, without line breaks',
@@ -91,6 +91,7 @@ describe('reading a table', () => {
   });
 });
 
-it('warns of a deprecated setting, whatever its value', () => {
+it('warns of a deprecated setting, whatever its value, unless existing deployments set it as a matter of course', () => {
   expect(read({ GONE: '0' }).warnings).toEqual(['GONE="0" is deprecated and has no effect']);
+  expect(read({ IDLE: '0' }).warnings).toEqual([]);
 });

@@ -1,14 +1,15 @@
-import { boolean, trueOrFalse } from '../../../../src/platform/env-table/booleans';
 import { credentials } from '../../../../src/platform/env-table/credentials';
 import {
+  boolean,
   headerName,
   oneOf,
   oneOfInAnyCase,
   path,
   text,
+  trueOrFalse,
   urlPath,
   word,
-} from '../../../../src/platform/env-table/texts';
+} from '../../../../src/platform/env-table/scalars';
 
 describe('a boolean', () => {
   it('takes the twelve spellings of Go and no other', () => {

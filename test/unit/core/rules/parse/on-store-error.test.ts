@@ -16,7 +16,7 @@ it.each([
   ['[allow]', 'on_store_error must be a text; found a list', 'wrong-type'],
 ])('on_store_error: %s is a mistake', (value, message, kind) => {
   expect(parseText(text(value)).problems).toMatchObject([
-    { class: kind, line: 4, severity: 'error' },
+    { class: kind, at: { line: 4 }, severity: 'error' },
   ]);
   expect(parseText(text(value)).problems[0]?.message).toContain(message);
 });

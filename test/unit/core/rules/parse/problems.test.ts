@@ -222,8 +222,7 @@ describe('one domain in several files', () => {
         severity: 'error',
         class: 'duplicate-domain',
         file: 'c.yaml',
-        line: 1,
-        column: 9,
+        at: { line: 1, column: 9 },
         message:
           'domain "x" is already defined in a.yaml, line 1; expected one file for a domain, or MERGE_DOMAIN_CONFIG=true',
       },
@@ -310,21 +309,21 @@ describe('remarks', () => {
 });
 
 describe('a tree from another source', () => {
-  const at = { line: 0, column: 0 };
-  const text = (value: string): Located => ({ kind: 'scalar', text: value, quoted: true, ...at });
+  const at = { path: 'descriptors[0]' };
+  const text = (value: string): Located => ({ kind: 'scalar', text: value, quoted: true, at });
   const map = (fields: Readonly<Record<string, Located>>): Located => ({
     kind: 'map',
     pairs: Object.entries(fields).map(([key, value]) => ({ key: text(key), value })),
-    ...at,
+    at,
   });
-  const list = (...items: Located[]): Located => ({ kind: 'list', items, ...at });
+  const list = (...items: Located[]): Located => ({ kind: 'list', items, at });
   const parse = (root: Located) =>
     parseRuleFiles([{ file: 'resource', root, problems: [] }], { mergeDomains: false });
 
   it('is checked all the same', () => {
     const root = map({ domain: text('x'), descriptors: list(map({ key: text('') })) });
     expect(parse(root).problems).toEqual([
-      expect.objectContaining({ class: 'empty-key', file: 'resource', line: 0 }),
+      expect.objectContaining({ class: 'empty-key', file: 'resource', at }),
     ]);
   });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { resolveScalar } from '../../../../../src/core/rules/parse/scalars';
 
 const resolve = (text: string) =>
-  resolveScalar({ kind: 'scalar', text, quoted: false, line: 1, column: 1 });
+  resolveScalar({ kind: 'scalar', text, quoted: false, at: { line: 1, column: 1 } });
 
 describe('an unquoted scalar', () => {
   it.each(['', '~', 'null', 'Null', 'NULL'])('%j is null', (text) => {
@@ -79,7 +79,7 @@ describe('an unquoted scalar', () => {
 it('a quoted scalar is always a text', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.constantFrom('', '1', 'yes', '~', '1.5')), (text) => {
-      const scalar = { kind: 'scalar', text, quoted: true, line: 1, column: 1 } as const;
+      const scalar = { kind: 'scalar', text, quoted: true, at: { line: 1, column: 1 } } as const;
       expect(resolveScalar(scalar)).toEqual({ type: 'text', value: text });
     }),
   );

@@ -1,7 +1,7 @@
 import { backoffDelay, type BackoffPolicy } from '../../../streams';
 
 /** Remembers what was refused last, so that a server which sends it again and again is slowed down. */
-export interface Refusals {
+export interface NackBackoff {
   /** Whether this is what was refused last; the content is asked for only if something was. */
   isRepeat(content: () => string): boolean;
   /** Notes a refusal and answers for how many milliseconds to hold its NACK back: 0 the first time. */
@@ -9,12 +9,12 @@ export interface Refusals {
   accept(): void;
 }
 
-export interface RefusalsDeps {
+export interface NackBackoffDeps {
   readonly backoff: BackoffPolicy;
   readonly random: () => number;
 }
 
-export function createRefusals({ backoff, random }: RefusalsDeps): Refusals {
+export function createNackBackoff({ backoff, random }: NackBackoffDeps): NackBackoff {
   let refused: string | undefined;
   let repeats = 0;
   return {

@@ -1,12 +1,11 @@
-import { toErrorDetail } from '../../../../src/config/xds/verdict';
-import type { RuleProblem } from '../../../../src/core/rules/definition';
+import { toErrorDetail } from '../../../../src/config/xds/nack';
+import { WHOLE, type RuleProblem } from '../../../../src/core/rules/parse/problem';
 
 const problem = (message: string, more: Partial<RuleProblem> = {}): RuleProblem => ({
   severity: 'error',
   class: 'empty-key',
   file: 'c1',
-  line: 0,
-  column: 0,
+  at: WHOLE,
   message,
   ...more,
 });

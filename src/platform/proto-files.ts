@@ -1,20 +1,9 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { loadSync, type PackageDefinition } from '@grpc/proto-loader';
+import { folderWith } from './package-root';
 
 /** The service's own protocol, relative to the folder `proto/`. */
 export const RATE_LIMIT_PROTO = 'envoy/service/ratelimit/v3/rls.proto';
-
-/** The folder `proto/` beside the code, in the source tree and in the built one. */
-function protoFolder(): string {
-  for (let folder = __dirname; ; folder = dirname(folder)) {
-    const candidate = join(folder, 'proto');
-    if (existsSync(join(candidate, RATE_LIMIT_PROTO))) return candidate;
-    if (folder === dirname(folder)) {
-      throw new Error(`no folder proto/ with ${RATE_LIMIT_PROTO} beside or above ${__dirname}`);
-    }
-  }
-}
 
 /**
  * Reads .proto files (paths inside `proto/`). Messages come as camelCase objects, enums as names, 64-bit
@@ -22,7 +11,7 @@ function protoFolder(): string {
  */
 export function loadProtos(files: readonly string[]): PackageDefinition {
   return loadSync([...files], {
-    includeDirs: [protoFolder()],
+    includeDirs: [join(folderWith(join('proto', RATE_LIMIT_PROTO)), 'proto')],
     longs: String,
     enums: String,
     bytes: String,

@@ -1,6 +1,6 @@
-import type { RuleProblem } from '../../core/rules/definition';
 import { quote } from '../../core/rules/parse/located';
-import { isError, type LoadResult } from '../load-result';
+import { isError, problemText, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
+import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type Status } from './messages';
 import type { Response } from './read-response';
 
@@ -18,8 +18,7 @@ export function toErrorDetail(problems: readonly RuleProblem[]): Status {
   const lines: string[] = [];
   let length = 0;
   const errors = problems.filter(isError);
-  for (const { file, message } of errors) {
-    const line = file === '' ? message : `${file}: ${message}`;
+  for (const line of errors.map(problemText)) {
     length += line.length + 1;
     if (length > MAX_TEXT) break;
     lines.push(line);
@@ -36,10 +35,9 @@ export function isOfRules({ typeUrl }: Response): boolean {
 /** What a response of another type comes to. */
 export function refuseType({ typeUrl }: Response): LoadResult<never> {
   const message = `the management server sent resources of type ${quote(typeUrl)}; expected ${RULES_TYPE_URL}`;
-  const at = { file: '', line: 0, column: 0 };
   return {
     ok: false,
-    problems: [{ severity: 'error', class: 'wrong-type', ...at, message }],
+    problems: [{ severity: 'error', class: 'wrong-type', file: '', at: WHOLE, message }],
     durationMs: 0,
   };
 }

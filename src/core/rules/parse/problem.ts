@@ -1,0 +1,46 @@
+/** Where something is in its source: lines and columns count from 1; a message has paths, `descriptors[2].descriptors[0]`. */
+export type Place = { readonly line: number; readonly column: number } | { readonly path: string };
+
+/** The place of what is about a file or a resource as a whole. */
+export const WHOLE: Place = { path: '' };
+
+/** A mistake in a rule source, or a remark about something that has no effect there. */
+export interface RuleProblem {
+  readonly severity: 'error' | 'warning';
+  /** Class of the mistake, stable: `unknown-key`, `bad-unit`, … */
+  readonly class: string;
+  /** Name of the file or resource; empty where the problem is about the source. */
+  readonly file: string;
+  readonly at: Place;
+  /** What is wrong and what was expected. */
+  readonly message: string;
+}
+
+export function isError({ severity }: RuleProblem): boolean {
+  return severity === 'error';
+}
+
+const PATHS = new Intl.Collator('en', { numeric: true });
+
+/** Orders the problems of one file. */
+export function byPlace({ at: a }: RuleProblem, { at: b }: RuleProblem): number {
+  if ('path' in a) return 'path' in b ? PATHS.compare(a.path, b.path) : -1;
+  return 'path' in b ? 1 : a.line - b.line || a.column - b.column;
+}
+
+/** Completes "is already defined …": `on line 3`, `at descriptors[2]`. */
+export function describePlace(at: Place): string {
+  return 'path' in at ? `at ${at.path}` : `on line ${String(at.line)}`;
+}
+
+/** The message, after the path that it is about. */
+export function messageOf({ at, message }: RuleProblem): string {
+  return 'path' in at && at.path !== '' ? `${at.path}: ${message}` : message;
+}
+
+/** One line: `web.yaml:12:9: unit "fortnight" is not …`, `shop: descriptors[2]: unit "fortnight" is not …`. */
+export function problemText(problem: RuleProblem): string {
+  const { file, at } = problem;
+  const place = 'path' in at ? file : `${file}:${String(at.line)}:${String(at.column)}`;
+  return place === '' ? messageOf(problem) : `${place}: ${messageOf(problem)}`;
+}

@@ -1,0 +1,10 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** The folder beside or above the code, in the source tree and in the built one, that holds this file. Throws. */
+export function folderWith(file: string): string {
+  for (let folder = __dirname; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, file))) return folder;
+    if (folder === dirname(folder)) throw new Error(`no ${file} beside or above ${__dirname}`);
+  }
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { ConnectionOptions } from 'node:tls';
+import { toReason } from './errors';
+
+/** Paths of PEM files of a TLS client. Certificate and key come together or not at all. */
+export interface TlsFiles {
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Undefined: the authorities that Node trusts. */
+  readonly caFile: string | undefined;
+}
+
+/** The files of a client that may take a certificate without the server's name. */
+export interface ClientTlsFiles extends TlsFiles {
+  readonly skipHostnameVerification: boolean;
+}
+
+/** Options of `tls.connect` with the content of the files. Rejects with an error that names the file. */
+export async function readTlsOptions(tls: ClientTlsFiles): Promise<ConnectionOptions> {
+  const [ca, cert, key] = await Promise.all([tls.caFile, tls.certFile, tls.keyFile].map(readPem));
+  return toOptions(tls, { ca, cert, key });
+}
+
+/** The same at once. Throws. */
+export function readTlsOptionsNow(tls: ClientTlsFiles): ConnectionOptions {
+  const [ca, cert, key] = [tls.caFile, tls.certFile, tls.keyFile].map((file) => readPemNow(file));
+  return toOptions(tls, { ca, cert, key });
+}
+
+function toOptions(
+  { skipHostnameVerification }: ClientTlsFiles,
+  pems: Readonly<Record<'ca' | 'cert' | 'key', Buffer | undefined>>,
+): ConnectionOptions {
+  const given = Object.entries(pems).filter(([, pem]) => pem !== undefined);
+  return {
+    ...Object.fromEntries(given),
+    ...(skipHostnameVerification ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+async function readPem(file: string | undefined): Promise<Buffer | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw cannotRead(file, undefined, error);
+  }
+}
+
+/** The content of a file; undefined where there is none. Throws an error that names the setting or flag, else the file. */
+export function readPemNow(file: string | undefined, setting?: string): Buffer | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw cannotRead(file, setting, error);
+  }
+}
+
+function cannotRead(file: string, setting: string | undefined, error: unknown): Error {
+  const what =
+    setting === undefined
+      ? `the tls file ${file} cannot be read`
+      : `${setting}: cannot read the file`;
+  return new Error(`${what}: ${toReason(error)}`, { cause: error });
+}

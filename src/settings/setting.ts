@@ -1,0 +1,49 @@
+import { duration } from '../platform/env-table/durations';
+import type { TableReading } from '../platform/env-table/read-table';
+import {
+  type Description,
+  type Parser,
+  type Setting,
+  setting as plainSetting,
+  type Table,
+} from '../platform/env-table/setting';
+
+/** First words of our names, and how existing deployments write them (behaviour.md §1.1). */
+const FORMER_PREFIXES: readonly (readonly [string, string])[] = [
+  ['KVSTORE', 'REDIS'],
+  ['MEMSTORE', 'MEMCACHE'],
+  ['PULLMETRICS', 'PROMETHEUS'],
+  ['USE_PULLMETRICS', 'USE_PROMETHEUS'],
+  ['TAGGED_STATSD', 'DOG_STATSD'],
+  ['USE_TAGGED_STATSD', 'USE_DOG_STATSD'],
+];
+
+function formerNames(name: string): readonly string[] {
+  const found = FORMER_PREFIXES.find(([now]) => name === now || name.startsWith(`${now}_`));
+  return found === undefined ? [] : [found[1] + name.slice(found[0].length)];
+}
+
+/** A setting of this service: its aliases are those of the description, then the name of existing deployments. */
+export function setting<T>(
+  name: string,
+  parser: Parser<T>,
+  description: Description & { readonly default: string },
+): Setting<T>;
+export function setting<T>(
+  name: string,
+  parser: Parser<T>,
+  description: Description,
+): Setting<T | undefined>;
+export function setting<T>(name: string, parser: Parser<T>, description: Description) {
+  const aliases = [...(description.aliases ?? []), ...formerNames(name)];
+  return plainSetting(name, parser, { ...description, aliases });
+}
+
+/** Reads a table of settings from the environment; mistakes go to the diagnostics of the whole. */
+export type Read = <T extends Table>(table: T) => TableReading<T>;
+
+/** A duration that becomes a timer of Node, which holds less than 25 days; 0 is allowed. */
+export const timerFromZero = duration({ max: '576h' });
+
+/** A duration that becomes a timer of Node and must not be 0. */
+export const timer = duration({ min: '1ms', max: '576h' });
