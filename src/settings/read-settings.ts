@@ -36,7 +36,7 @@ export function readSettings(env: Environment): SettingsResult {
   const xdsReading = read(xdsTable);
   const xds = toXds(xdsReading, findings);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
-  const { files, ...stores } = readStores(read, misspelt, findings);
+  const { files, redisExpected, ...stores } = readStores(read, misspelt, findings);
   const settings: Settings = {
     configuration,
     xds,
@@ -49,7 +49,7 @@ export function readSettings(env: Environment): SettingsResult {
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, findings),
     tracing: readTracing(read, findings),
-    identity: toIdentity(read(identityTable), findings),
+    identity: toIdentity(read(identityTable), redisExpected, findings),
     clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
   const { problems, warnings } = findings;

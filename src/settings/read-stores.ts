@@ -83,12 +83,25 @@ function checkForgottenAddress(
   }
 }
 
+/** What is missing for Redis, in the operator's names; undefined: nothing. */
+function missingForRedis(kind: Backend, { backend, store }: StoreReadings): string | undefined {
+  if (kind === 'kvstore') return undefined;
+  const missing = [
+    ...(store.isSet('url') ? [] : [`${store.shown('url')} to be set`]),
+    ...(backend.isSet('type') ? [`${backend.shown('type')} to be kvstore`] : []),
+  ];
+  return missing.join(' and ');
+}
+
 /** Everything about where counters live. */
 export function readStores(
   read: Read,
   misspelt: readonly Misspelt[],
   findings: Findings,
-): StoreSection & { readonly files: readonly ClientFile[] } {
+): StoreSection & {
+  readonly files: readonly ClientFile[];
+  readonly redisExpected: string | undefined;
+} {
   const readings = readAll(read);
   const { backend, store, shared, perSecond, memstore } = readings;
   checkMemstore(memstore, findings);
@@ -108,6 +121,7 @@ export function readStores(
     backend: kind,
     ...used,
     files: filesOf(readings, used),
+    redisExpected: missingForRedis(kind, readings),
     storeFailure: { mode: failureMode, replicas: failureReplicas },
     memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
   };

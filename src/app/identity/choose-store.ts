@@ -16,10 +16,7 @@ export function chooseIdentityStore(
 ): IdentityStore {
   if (identity.store === 'embedded')
     return createEmbeddedStore({ nowMs: Date.now, logger }, { file: identity.storeFile });
-  if (store === undefined)
-    throw new Error(
-      'IDENTITY_STORE=kvstore: expected KVSTORE_URL to be set, and no other BACKEND_TYPE',
-    );
+  if (store === undefined) throw new Error(identity.storeProblem);
   checkClientFiles(clientFiles.stores);
   const { address, database, auth, sentinelAuth, tls } = store;
   const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);

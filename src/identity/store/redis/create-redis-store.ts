@@ -8,7 +8,8 @@ import { StoreUnavailable, type IdentityStore } from '../store';
 import { toReason } from '../../../platform/errors';
 import { printIncarnate, splitIncarnate } from './incarnation';
 import { API_KEYS_KEY, sessionKey, sessionsOfKey, tokenKey, userKey, USERS_KEY } from './keys';
-import { openRedis, type RedisStoreOptions } from './open-redis';
+import type { RedisStoreOptions } from './client-options';
+import { openRedis } from './open-redis';
 
 export interface RedisStoreDeps {
   /** Milliseconds of a clock that never goes back. */
