@@ -131,7 +131,7 @@ describe('with its password in a file', () => {
     for (const { client } of masters) {
       await client.config('SET', 'masterauth', password);
       await client.config('SET', 'requirepass', password);
-      await client.client('KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     }
   };
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import type { ClusterOptions, RedisOptions } from 'ioredis';
+import type { Cluster, RedisOptions } from 'ioredis';
 import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
 import type { Address } from '../../../platform/env-table/addresses';
 import { serverNameOf } from '../../../platform/server-name';
@@ -38,12 +38,13 @@ const MAX_RETRY_MS = 1_000;
 const MAX_REDIRECTIONS = 4;
 const REFRESH_SLOTS_MS = 5_000;
 
+type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
 type ClientOptions =
-  | { readonly kind: 'single'; readonly redis: RedisOptions }
+  | { readonly kind: 'single'; readonly redis: ServerOptions }
   | {
       readonly kind: 'cluster';
-      readonly nodes: readonly RedisOptions[];
-      readonly cluster: ClusterOptions;
+      readonly nodes: readonly ServerOptions[];
+      readonly cluster: NonNullable<ConstructorParameters<typeof Cluster>[1]>;
     };
 
 /** The options of the client library for this store. */
@@ -97,14 +98,14 @@ function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined
     retryStrategy: retryAfterMs,
     // After a failover the old master is a replica: reconnect, so that the sentinels are asked again.
     reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
-  } satisfies RedisOptions;
+  } satisfies ServerOptions;
 }
 
 function toSentinel(
   { sentinelAuth, timeoutMs }: RedisStoreOptions,
   { masterName, sentinels }: Extract<RedisStoreOptions['address'], { kind: 'sentinel' }>,
   tls: ConnectionOptions | undefined,
-): RedisOptions {
+): ServerOptions {
   const { username, password } = readIfAny(sentinelAuth);
   return {
     name: masterName,
