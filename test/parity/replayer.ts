@@ -9,7 +9,7 @@ import { createOutageLog } from '../../src/app/outage-log';
 import { createApp, type Addresses, type App } from '../../src/app/create-app';
 import { withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/choose-counters';
-import { toProtoJson } from '../../src/client/to-json';
+import { toProtoJson } from '../../src/client/response';
 import { parseInProcess, createDirectorySource } from '../../src/config/directory-source';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto/proto-files';

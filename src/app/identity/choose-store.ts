@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { checkClientFiles } from '../tls/check-client-files';
 
-/** A caller hears 503 within a second, also when the limits have taken their time before. */
+/** Leaves time for a 503 within a second, after the time-out of the limits. */
 const STORE_TIMEOUT_MS = 600;
 
 /** The store that the settings name; throws an error that says which setting is missing. */
