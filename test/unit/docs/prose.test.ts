@@ -21,7 +21,6 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [/\b(?:is|are|was|were|not|as) told\b(?! to)/, 'reported, logged, sent'],
   [/(?<!lags )(?<!lag )\bbehind\b/, 'after'],
   [/\bto be had\b/, 'available'],
-  [/\bwhoever\b.*\bwhoever\b/i, 'name the subject'],
 ];
 
 const filesBelow = (folder: string, name: RegExp): readonly string[] =>
