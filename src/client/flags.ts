@@ -1,4 +1,8 @@
-import { UsageError } from './options';
+/** A command line that asks for nothing that can be done. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'usage';
+}
 
 /** How a flag is written and what it is for. */
 export interface Flag {

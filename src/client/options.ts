@@ -1,3 +1,5 @@
+import { type FlagName, FLAGS, type FlagValues, readFlags, UsageError } from './flags';
+
 /** A descriptor as the protocol's JSON names it. */
 export interface Descriptor {
   readonly entries: readonly { readonly key: string; readonly value: string }[];
@@ -27,8 +29,77 @@ export interface ClientOptions {
   readonly tls: TlsOptions | undefined;
 }
 
-/** A command line that asks for nothing that can be done. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly code = 'usage';
+const MAX_UINT32 = 4_294_967_295;
+
+/** The command line as options; `help` when that is what it asks for. Throws a UsageError. */
+export function parseOptions(args: readonly string[]): ClientOptions | 'help' {
+  const flags = readFlags(args);
+  if (isSet(flags, 'help')) return 'help';
+  const domain = last(flags, 'domain');
+  const descriptors = (flags.get('descriptors') ?? []).map(parseDescriptor);
+  if (domain === undefined || domain === '') throw new UsageError('-domain is missing; see -help');
+  if (descriptors.length === 0) throw new UsageError('-descriptors is missing; see -help');
+  return {
+    dialString: last(flags, 'dial_string') ?? FLAGS.dial_string.default,
+    domain,
+    descriptors,
+    hitsAddend: parseHits(last(flags, 'hits_addend') ?? FLAGS.hits_addend.default),
+    timeoutMs: parseDurationMs(last(flags, 'timeout') ?? FLAGS.timeout.default),
+    json: isSet(flags, 'json'),
+    tls: parseTls(flags),
+  };
+}
+
+function last(flags: FlagValues, name: FlagName): string | undefined {
+  return flags.get(name)?.at(-1);
+}
+
+function isSet(flags: FlagValues, name: FlagName): boolean {
+  const value = last(flags, name) ?? 'false';
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new UsageError(`-${name} is ${JSON.stringify(value)}, expected true or false`);
+}
+
+function parseHits(text: string): number {
+  const hits = Number(text);
+  if (/^[0-9]+$/.test(text) && hits <= MAX_UINT32) return hits;
+  const expected = `a whole number from 0 to ${String(MAX_UINT32)}`;
+  throw new UsageError(`-hits_addend is ${JSON.stringify(text)}, expected ${expected}`);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+function parseDurationMs(text: string): number {
+  const [, amount = '', unit = ''] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m)$/.exec(text) ?? [];
+  const milliseconds = Number(amount) * (UNIT_MS[unit] ?? 0);
+  if (milliseconds > 0) return milliseconds;
+  throw new UsageError(
+    `-timeout is ${JSON.stringify(text)}, expected a duration such as 500ms or 5s`,
+  );
+}
+
+function parseTls(flags: FlagValues): TlsOptions | undefined {
+  const tls = {
+    caCert: last(flags, 'tls_ca_cert'),
+    cert: last(flags, 'tls_cert'),
+    key: last(flags, 'tls_key'),
+    serverName: last(flags, 'tls_server_name'),
+  };
+  if ((tls.cert === undefined) !== (tls.key === undefined)) {
+    throw new UsageError('-tls_cert and -tls_key need one another');
+  }
+  const isWanted = isSet(flags, 'tls') || Object.values(tls).some((value) => value !== undefined);
+  return isWanted ? tls : undefined;
+}
+
+/** Reads `key=value,key2=value2`. A value may hold `=`, nothing may hold a comma. */
+function parseDescriptor(text: string): Descriptor {
+  return {
+    entries: text.split(',').map((pair) => {
+      const split = pair.indexOf('=');
+      if (split > 0) return { key: pair.slice(0, split), value: pair.slice(split + 1) };
+      const shown = `${JSON.stringify(pair)} of ${JSON.stringify(text)}`;
+      throw new UsageError(`-descriptors: ${shown} is not <key>=<value>`);
+    }),
+  };
 }

@@ -28,26 +28,74 @@ export interface RawHeader {
 }
 
 /** google.protobuf.Duration and Timestamp. */
-export interface RawTime {
+interface RawTime {
   readonly seconds?: string;
   readonly nanos?: number;
 }
 
-export interface RawQuota {
+interface RawQuota {
   readonly requests?: number;
   readonly validUntil?: RawTime;
   readonly id?: string;
 }
 
 /** google.protobuf.Struct and its Value. */
-export interface RawStruct {
+interface RawStruct {
   readonly fields?: Readonly<Record<string, RawValue>>;
 }
-export interface RawValue {
+interface RawValue {
   readonly nullValue?: string;
   readonly numberValue?: number;
   readonly stringValue?: string;
   readonly boolValue?: boolean;
   readonly structValue?: RawStruct;
   readonly listValue?: { readonly values?: readonly RawValue[] };
+}
+
+/** The answer in proto3 JSON, ready for JSON.stringify. Only the well-known types need a hand. */
+export function toProtoJson(response: RawResponse): object {
+  const { statuses, dynamicMetadata, quota } = response;
+  return {
+    ...response,
+    ...(statuses && { statuses: statuses.map(toStatus) }),
+    ...(dynamicMetadata && { dynamicMetadata: toObject(dynamicMetadata) }),
+    ...(quota && { quota: toQuota(quota) }),
+  };
+}
+
+function toStatus(status: RawStatus): object {
+  const { durationUntilReset, quota } = status;
+  return {
+    ...status,
+    ...(durationUntilReset && { durationUntilReset: toDuration(durationUntilReset) }),
+    ...(quota && { quota: toQuota(quota) }),
+  };
+}
+
+/** `599s`, `1.500s`: no, three, six or nine digits of a fraction, as the mapping prints them. */
+export function toDuration({ seconds = '0', nanos = 0 }: RawTime): string {
+  const digits = String(nanos)
+    .padStart(9, '0')
+    .replace(/(?:000){1,3}$/, '');
+  return digits === '' ? `${seconds}s` : `${seconds}.${digits}s`;
+}
+
+function toQuota(quota: RawQuota): object {
+  const { validUntil } = quota;
+  return { ...quota, ...(validUntil && { validUntil: toTimestamp(validUntil) }) };
+}
+
+function toTimestamp({ seconds = '0', nanos = 0 }: RawTime): string {
+  return new Date(Number(seconds) * 1_000 + nanos / 1_000_000).toISOString();
+}
+
+function toObject({ fields = {} }: RawStruct): object {
+  // Object.fromEntries defines own properties, so that a key __proto__ is one like any other.
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toValue(value)]));
+}
+
+function toValue(value: RawValue): unknown {
+  if (value.structValue !== undefined) return toObject(value.structValue);
+  if (value.listValue !== undefined) return (value.listValue.values ?? []).map(toValue);
+  return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
 }

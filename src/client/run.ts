@@ -1,9 +1,7 @@
 import { shouldRateLimit } from './call';
 import { usage } from './flags';
-import type { ClientOptions } from './options';
-import { parseOptions } from './parse-options';
-import type { RawResponse } from './response';
-import { toProtoJson } from './to-json';
+import { type ClientOptions, parseOptions } from './options';
+import { type RawResponse, toProtoJson } from './response';
 import { toText } from './to-text';
 
 /** What the process prints and ends with. */

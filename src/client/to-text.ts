@@ -1,6 +1,5 @@
 import type { Descriptor } from './options';
-import type { RawHeader, RawResponse, RawStatus } from './response';
-import { toDuration } from './to-json';
+import { type RawHeader, type RawResponse, type RawStatus, toDuration } from './response';
 
 /** The answer for a person: the overall code, then a line for each descriptor. */
 export function toText(response: RawResponse, descriptors: readonly Descriptor[]): string {

@@ -109,10 +109,14 @@ export interface JwtSettings {
 export interface IdentitySettings extends Values<typeof identityTable> {
   /** Undefined: JWTs are not taken. */
   readonly jwt: JwtSettings | undefined;
+  /** Why users cannot live in Redis although they should; a mistake for the identity service only. */
+  readonly storeProblem: string | undefined;
 }
 
+/** @param redisExpected what the settings of the stores lack for Redis; undefined: nothing. */
 export function toIdentity(
-  { values }: TableReading<typeof identityTable>,
+  { values, describe }: TableReading<typeof identityTable>,
+  redisExpected: string | undefined,
   { problems }: Diagnostics,
 ): IdentitySettings {
   const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
@@ -123,7 +127,12 @@ export function toIdentity(
     problems.push(
       'IDENTITY_JWT_ISSUER, IDENTITY_JWT_AUDIENCE and one of IDENTITY_JWT_JWKS_URL and IDENTITY_JWT_JWKS_FILE: expected all of them or none',
     );
-  return { ...values, jwt: isWhole ? { issuer, audience, keys } : undefined };
+  const lacksStore = values.store === 'kvstore' && redisExpected !== undefined;
+  return {
+    ...values,
+    jwt: isWhole ? { issuer, audience, keys } : undefined,
+    storeProblem: lacksStore ? `${describe('store')}: expected ${redisExpected}` : undefined,
+  };
 }
 
 function toKeys(

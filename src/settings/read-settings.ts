@@ -34,7 +34,7 @@ export function readSettings(env: Environment): SettingsResult {
   const xdsReading = read(xdsTable);
   const xds = toXds(xdsReading, diagnostics);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
-  const { files, ...stores } = readStores(read, misspelt, diagnostics);
+  const { files, redisExpected, ...stores } = readStores(read, misspelt, diagnostics);
   const settings: Settings = {
     configuration,
     xds,
@@ -47,7 +47,7 @@ export function readSettings(env: Environment): SettingsResult {
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),
     tracing: readTracing(read, diagnostics),
-    identity: toIdentity(read(identityTable), diagnostics),
+    identity: toIdentity(read(identityTable), redisExpected, diagnostics),
     clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
   const { problems, warnings } = diagnostics;

@@ -81,12 +81,25 @@ function checkForgottenAddress(
   }
 }
 
+/** What is missing for Redis, in the operator's names; undefined: nothing. */
+function missingForRedis(kind: Backend, { backend, store }: StoreReadings): string | undefined {
+  if (kind === 'kvstore') return undefined;
+  const missing = [
+    ...(store.isSet('url') ? [] : [`${store.describe('url')} to be set`]),
+    ...(backend.isSet('type') ? [`${backend.describe('type')} to be kvstore`] : []),
+  ];
+  return missing.join(' and ');
+}
+
 /** Everything about where counters live. */
 export function readStores(
   read: Read,
   misspelt: readonly Misspelt[],
   diagnostics: Diagnostics,
-): StoreSection & { readonly files: readonly ClientFile[] } {
+): StoreSection & {
+  readonly files: readonly ClientFile[];
+  readonly redisExpected: string | undefined;
+} {
   const readings = readAll(read);
   const { backend, store, shared, perSecond, memstore } = readings;
   checkMemstore(memstore, diagnostics);
@@ -106,6 +119,7 @@ export function readStores(
     backend: kind,
     ...used,
     files: filesOf(readings, used),
+    redisExpected: missingForRedis(kind, readings),
     storeFailure: { mode: failureMode, replicas: failureReplicas },
     memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
   };

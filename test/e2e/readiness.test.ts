@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestClient } from '../contract/transport.client';
+import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -10,12 +11,15 @@ import { startService, stopServices, type Service } from '../support/service';
 
 const servers: RedisServer[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'weir-ready-'));
+const authority = createAuthority();
+const stranger = createAuthority('stranger');
 afterEach(async () => {
   await stopServices();
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 afterAll(() => {
-  rmSync(folder, { recursive: true });
+  for (const each of [folder, authority.directory, stranger.directory])
+    rmSync(each, { recursive: true });
 });
 
 async function startRedis(port?: number, password?: string): Promise<RedisServer> {
@@ -69,6 +73,35 @@ describe('an instance that cannot decide is not ready', () => {
     await untilLogged(service, 'WRONGPASS');
     expect(await look(service)).toEqual(NOT_STARTED);
     expect(service.output()).not.toContain('hunter2');
+  });
+
+  it('while the certificate of its store is of another authority, and becomes ready with the right one', async () => {
+    const port = await freePort();
+    const others = authority.issue('127.0.0.1', ['127.0.0.1']);
+    const settings = [['tls-auth-clients', 'no']];
+    const redis = await startRedisServer(
+      { port, tls: others, settings },
+      { tls: { rejectUnauthorized: false } },
+    );
+    servers.push(redis);
+    const caFile = join(folder, 'trusted.pem');
+    copyFileSync(stranger.caFile, caFile);
+    const service = await start({
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
+      KVSTORE_TLS: 'true',
+      KVSTORE_TLS_CACERT: caFile,
+      KVSTORE_STARTUP_INITIAL_INTERVAL: '50ms',
+      RUNTIME_ROOT: join(folder, 'with-the-right-authority'),
+    });
+    await untilLogged(service, 'certificate');
+    await untilLogged(service, 'the directory of rule files cannot be read');
+    expect(await look(service)).toEqual(NOT_STARTED);
+    expect((await look(service, '/readyz?verbose')).text).toMatch(/^start: down\n/);
+    copyFileSync(authority.caFile, caFile);
+    await untilLogged(service, 'is back');
+    expect(await look(service)).toEqual(NOT_STARTED);
+    mkdirSync(join(folder, 'with-the-right-authority', 'config'), { recursive: true });
+    await becomesReady(service);
   });
 
   it('until the store of limits per second was reached too; later outages are those of the settings', async () => {

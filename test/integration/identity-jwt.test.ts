@@ -1,26 +1,25 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { exportJWK, generateKeyPair, generateSecret, SignJWT, type JWTPayload } from 'jose';
+import { exportJWK, generateKeyPair, generateSecret, type JWTPayload, SignJWT } from 'jose';
 import { createJwtVerifier } from '../../src/identity/jwt/create-jwt-verifier';
-import { createKeySet } from '../../src/identity/jwt/key-set';
-import { loadKeysByUrl, loadKeysFromFile } from '../../src/identity/jwt/load-keys';
 import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
+import { createKeySet, loadKeysByUrl, loadKeysFromFile } from '../../src/identity/jwt/key-set';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
-import { ANN, grant, startIdentity, type IdentityUnderTest } from '../support/identity';
+import { expectFigure } from '../support/figure';
+import { ANN, grant, type IdentityUnderTest, startIdentity } from '../support/identity';
 import {
   AUDIENCE,
+  type Claims,
   createSigningKey,
   ISSUER,
-  signToken,
-  startKeyServer,
-  type Claims,
   type KeyServer,
   type SigningKey,
+  signToken,
+  startKeyServer,
 } from '../support/jwt-issuer';
-import { send, type HttpAnswer } from '../support/raw-http';
+import { type HttpAnswer, send } from '../support/raw-http';
 import { createRecordingLogger } from '../support/recording-logger';
-import { startStopwatch } from '../support/core-time';
-import { expectFigure } from '../support/figure';
 
 const HOUR_S = 3_600;
 const NOW_S = 1_800_000_000;

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { createRedisStore } from '../../src/identity/store/redis/create-redis-store';
-import type { RedisStoreOptions } from '../../src/identity/store/redis/open-redis';
+import type { RedisStoreOptions } from '../../src/identity/store/redis/client-options';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import { createAuthority, type Authority } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -12,6 +14,7 @@ import { freePort } from '../support/free-port';
 import { ANN, grant, startIdentity } from '../support/identity';
 import { send } from '../support/raw-http';
 import { createRecordingLogger } from '../support/recording-logger';
+import { startRedisCluster } from '../support/redis-cluster';
 import { startSentinels } from '../support/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStopwatch } from '../support/core-time';
@@ -109,6 +112,62 @@ it('says no secret when a password is wrong', async () => {
     auth: { username: undefined, password: 'hunter2' },
   });
   await good.putUsers([ANN]);
+});
+
+describe('with its password in a file', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'weir-identity-auth-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const isThere = (store: IdentityStore, id: string) =>
+    eventually(async () => {
+      await store.putUsers([{ ...ANN, id }]);
+    });
+
+  /** Gives the servers another password and ends the connections that were made with the last one. */
+  const change = async (masters: readonly RedisServer[], password: string) => {
+    for (const { client } of masters) {
+      await client.config('SET', 'masterauth', password);
+      await client.config('SET', 'requirepass', password);
+      await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    }
+  };
+
+  it.each(['a server', 'a cluster'])(
+    'reads it again for each new connection to %s',
+    async (kind) => {
+      const file = join(folder, 'password');
+      await writeFile(file, 'first\n');
+      const settings = [
+        ['requirepass', 'first'],
+        ['masterauth', 'first'],
+      ];
+      const client = { password: 'first' };
+      const setup =
+        kind === 'a cluster'
+          ? await startRedisCluster({ settings, client })
+          : await startRedisServer({ settings }, client);
+      endings.push(() => setup.stop());
+      const masters = 'masters' in setup ? setup.masters : [setup];
+      const { store, lines } = await openStore(setup.address, { auth: { file } });
+      await isThere(store, 'first');
+
+      await rm(file);
+      await change(masters, 'second');
+      await eventually(async () => {
+        // A cluster connects to a node when a command goes there.
+        await expect(store.findUser('first')).rejects.toThrow(StoreUnavailable);
+        expect(JSON.stringify(lines)).toContain(`cannot read the credentials in ${file}`);
+      });
+
+      await writeFile(file, 'second');
+      await isThere(store, 'second');
+      expect(JSON.stringify(lines)).not.toMatch(/"first"|"second"/);
+    },
+    60_000,
+  );
 });
 
 it('gives the session key the time of the session, and one DEL ends it', async () => {

@@ -10,7 +10,7 @@ import { createApp, type App } from '../../src/app/create-app';
 import type { Addresses } from '../../src/app/create-transports';
 import { withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/actors/store';
-import { toProtoJson } from '../../src/client/to-json';
+import { toProtoJson } from '../../src/client/response';
 import { parseInProcess, createDirectorySource } from '../../src/config/directory-source';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';

@@ -4,6 +4,8 @@ import { residentMb } from './h2-polite';
 import { besideAPoliteClient, warmUp } from './h2-siege';
 import { eventually } from './eventually';
 import { expectFigure } from './figure';
+import { startMemcachedServer } from './memcached-server';
+import { startRedisServer } from './redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from './rule-directory';
 import { startService, stopServices, type Service } from './service';
 
@@ -23,12 +25,33 @@ descriptors:
 `;
 
 const directories: TemporaryDirectory[] = [];
+const servers: { stop(): Promise<unknown> }[] = [];
 let shared: Service | undefined;
 
-/** Ends the services and removes their rules; call it in `afterAll`. */
+/** Ends the services, then what they used, and removes their rules; call it in `afterAll`. */
 export async function stopSmallServices(): Promise<void> {
   await stopServices();
   for (const directory of directories.splice(0)) directory.remove();
+  for (const server of servers.splice(0)) await server.stop();
+}
+
+/** Waits for a server that services use; it is stopped after them. */
+export async function using<T extends { stop(): Promise<unknown> }>(start: Promise<T>): Promise<T> {
+  const server = await start;
+  servers.push(server);
+  return server;
+}
+
+/** The settings of a small service that counts in a Redis of its own. */
+export async function inRedis() {
+  const redis = await using(startRedisServer());
+  return { redis, env: { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` } };
+}
+
+/** The same in memcached. */
+export async function inMemcached() {
+  const { port } = await using(startMemcachedServer());
+  return { BACKEND_TYPE: 'memcache', MEMCACHE_HOST_PORT: `127.0.0.1:${String(port)}` };
 }
 
 /** A small service with one rule and no settings: the one of the test before, if that has left it in order. */

@@ -9,7 +9,7 @@ import type { InProcessDecisions } from './in-process-decisions';
 
 const DEFAULT_PORT = { grpc: 8081, json: 8080 } as const;
 
-/** Whoever decides limits; undefined: nobody. */
+/** The service that decides limits; undefined: none. */
 export function chooseDecisions(
   settings: Settings,
   logger: Logger,

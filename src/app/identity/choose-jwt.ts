@@ -1,24 +1,24 @@
 import type * as CreateJwtVerifier from '../../identity/jwt/create-jwt-verifier';
-import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 import type * as KeySet from '../../identity/jwt/key-set';
-import { loadKeysByUrl, loadKeysFromFile } from '../../identity/jwt/load-keys';
+import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { JwtSettings } from '../../settings/identity';
 
-/** A caller hears 503 within a second, also when the limits have taken their time before. */
+/** Leaves time for a 503 within a second, after the time-out of the limits. */
 const LOAD_WITHIN_MS = 600;
 const REFRESH_URL_MS = 300_000;
 /** A file is cheap to read again. */
 const REFRESH_FILE_MS = 5_000;
 
-/** Who checks JWT access tokens; undefined: nobody, they are not taken. */
+/** The verifier of JWT access tokens; undefined: they are not accepted. */
 export function chooseJwtVerifier(
   settings: JwtSettings | undefined,
   logger: Logger,
 ): JwtVerifier | undefined {
   if (settings === undefined) return undefined;
   const { keys: source } = settings;
+  const { createKeySet, createJwtVerifier, loadKeysByUrl, loadKeysFromFile } = loadJwt();
   const { load, options } =
     source.kind === 'url'
       ? {
@@ -29,7 +29,6 @@ export function chooseJwtVerifier(
           load: loadKeysFromFile(source.file),
           options: { name: source.file, refreshMs: REFRESH_FILE_MS },
         };
-  const { createKeySet, createJwtVerifier } = loadJwt();
   const keys = createKeySet({ load, monotonicMs, logger }, options);
   return createJwtVerifier({ keys, nowMs: Date.now }, settings);
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { checkClientFiles } from '../tls/check-client-files';
 
-/** A caller hears 503 within a second, also when the limits have taken their time before. */
+/** Leaves time for a 503 within a second, after the time-out of the limits. */
 const STORE_TIMEOUT_MS = 600;
 
 /** The store that the settings name; throws an error that says which setting is missing. */
@@ -16,10 +16,7 @@ export function chooseIdentityStore(
 ): IdentityStore {
   if (identity.store === 'embedded')
     return createEmbeddedStore({ nowMs: Date.now, logger }, { file: identity.storeFile });
-  if (store === undefined)
-    throw new Error(
-      'IDENTITY_STORE=kvstore: expected KVSTORE_URL to be set, and no other BACKEND_TYPE',
-    );
+  if (store === undefined) throw new Error(identity.storeProblem);
   checkClientFiles(clientFiles.stores);
   const { address, database, auth, sentinelAuth, tls } = store;
   const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);

@@ -1,6 +1,6 @@
+import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
-import { usage } from '../../identity/provisioning/commands';
-import { runCommand } from '../../identity/provisioning/run-command';
+import { runCommand, usage } from '../../identity/provisioning/run-command';
 import { hushServerNameWarning } from '../../platform/hush-server-name';
 import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
@@ -8,7 +8,6 @@ import type { Settings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
 import { failStart } from '../run-process';
 import { chooseIdentityStore, localName } from './choose-store';
-import type * as Serve from './serve';
 
 /** `identity` from its command line to its exit code; without words it serves. */
 export async function runIdentity(process: NodeJS.Process): Promise<void> {
@@ -35,7 +34,7 @@ function serveHelp(): string {
   return `usage: identity [serve] [--help]\n\n${settingsHelp('identity')}\n${others}\n`;
 }
 
-/** Loaded only when it is used: a command shall not wait for the parts of a server. */
+/** Loaded only when it is used: a command should not wait for the parts of a server. */
 function loadServe(): typeof Serve {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
   return require('./serve') as typeof Serve;
@@ -46,7 +45,7 @@ async function provision(
   settings: Settings,
   words: readonly string[],
 ): Promise<void> {
-  // What goes wrong is told by the command itself.
+  // The command itself reports what goes wrong.
   const logger = createLogger({ level: 'fatal', format: 'text' });
   const store = chooseIdentityStore(settings, logger);
   await store.open();

@@ -1,5 +1,4 @@
 import type { UserInfoResponse } from '../contract/user-info';
-import { createDeadline, type Deadline } from './deadline';
 import { APIError, AuthenticationError, type IdentityError } from './errors';
 import { parseErrorBody, parseUserInfoResponse } from './parse-response';
 
@@ -22,7 +21,7 @@ export type Fetch = (
   },
 ) => Promise<FetchedResponse>;
 
-export interface UserinfoCall {
+interface UserinfoCall {
   readonly url: string;
   readonly token: string;
   readonly apiKey: string | undefined;
@@ -82,8 +81,8 @@ async function ask(
 function networkError(url: string, error: unknown, secrets: readonly string[]): APIError {
   const { message = '', cause } = Object(error) as { message?: string; cause?: unknown };
   const { message: inner = '' } = Object(cause) as { message?: string };
-  const told = [message, inner].filter((text) => text !== '').join(': ');
-  const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), told);
+  const full = [message, inner].filter((text) => text !== '').join(': ');
+  const reason = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), full);
   return new APIError('network', `cannot reach ${url}: ${reason || 'the connection failed'}`);
 }
 
@@ -109,17 +108,51 @@ function statusError(response: FetchedResponse, body: string): IdentityError {
       status,
     });
   }
-  const told = parseErrorBody(body);
+  const answer = parseErrorBody(body);
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const details = {
     requestId: headers.get('x-request-id') ?? undefined,
-    ...told,
+    ...answer,
     status,
     retryAfterSeconds: Number.isFinite(seconds) ? seconds : undefined,
   };
-  const error = told.error === undefined ? '' : ` (${told.error})`;
+  const error = answer.error === undefined ? '' : ` (${answer.error})`;
   const message = `the service answered ${String(status)}${error}`;
   return status === 401
     ? new AuthenticationError(message, details)
     : new APIError('status', message, details);
+}
+
+/** Ends a call when its time is over or the caller wants it. */
+interface Deadline {
+  readonly signal: AbortSignal;
+  /** Why it ended; undefined: it did not. */
+  readonly ended: 'timeout' | 'aborted' | undefined;
+  /** Lets go of timer and listener. */
+  clear(): void;
+}
+
+function createDeadline(timeoutMs: number, outer: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  let ended: Deadline['ended'];
+  const end = (why: 'timeout' | 'aborted'): void => {
+    ended ??= why;
+    controller.abort();
+  };
+  const abort = (): void => {
+    end('aborted');
+  };
+  const timer = setTimeout(end, timeoutMs, 'timeout');
+  if (outer?.aborted === true) abort();
+  else outer?.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    get ended() {
+      return ended;
+    },
+    clear() {
+      clearTimeout(timer);
+      outer?.removeEventListener('abort', abort);
+    },
+  };
 }

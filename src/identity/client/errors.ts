@@ -1,4 +1,4 @@
-/** What a failure is told about; undefined where the service did not say. */
+/** Details of a failure; undefined where the service did not say. */
 export interface IdentityErrorDetails {
   /** HTTP status; undefined when there was no answer. */
   readonly status?: number | undefined;

@@ -8,7 +8,7 @@ export interface IdentityClientOptions {
   readonly baseUrl: string;
   /** Sent as `X-API-Key`. */
   readonly apiKey?: string;
-  /** Longest time for a whole call; 10 s unless told otherwise. */
+  /** Longest time for a whole call; 10 s by default. */
   readonly timeoutMs?: number;
   /** Default: the platform's. */
   readonly fetch?: Fetch;
@@ -29,7 +29,7 @@ export class IdentityClient {
   readonly #timeoutMs: number;
   readonly #fetch: Fetch;
 
-  /** Throws a TypeError when `baseUrl` is no http address or `timeoutMs` is no time. */
+  /** Throws a TypeError when `baseUrl` is not an http address or `timeoutMs` is not a time. */
   constructor({ baseUrl, apiKey, timeoutMs = DEFAULT_TIMEOUT_MS, fetch }: IdentityClientOptions) {
     if (!/^https?:\/\/[^/?#@\s]+(?:\/[^?#\s]*)?$/i.test(baseUrl))
       throw new TypeError(

@@ -6,7 +6,7 @@ export interface Rxjs {
 }
 
 /**
- * The optional companion: the client works without it as long as nobody asks for a stream. This is the one
+ * The optional companion: the client works without it unless a stream is asked for. This is the one
  * for CommonJS; `load-rxjs.mts` is the one for ES modules.
  */
 export function loadRxjs(): Rxjs {

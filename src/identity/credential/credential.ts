@@ -1,16 +1,15 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { randomBase62, toBase62, type RandomBytes } from './base62';
 
 /** What an access token or an API key is made of: a public id and a secret (behaviour.md §7.5). */
-export interface Credential {
+interface Credential {
   /** 16 base62 digits; names the record in the store. */
   readonly id: string;
   /** 43 base62 digits: 32 random bytes. Never stored. */
   readonly secret: string;
 }
 
-export type CredentialKind = 'token' | 'apiKey';
+type CredentialKind = 'token' | 'apiKey';
 
 const PREFIX: Readonly<Record<CredentialKind, string>> = { token: 'idt_', apiKey: 'idk_' };
 const ID_LENGTH = 16;
@@ -64,4 +63,33 @@ export function matchesHash(secret: string, hash: string | undefined): boolean {
   const expected = Buffer.from(hash ?? NO_HASH, 'hex');
   const isSame = expected.length === HASH_BYTES && timingSafeEqual(actual, expected);
   return isSame && hash !== undefined;
+}
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = 62n;
+/** The largest multiple of 62 in a byte: bytes from here on would favour the first letters. */
+const FAIR_BYTES = 248;
+
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** A number that is not negative, with zeros before it up to `width` digits. */
+export function toBase62(value: bigint, width: number): string {
+  let rest = value;
+  let text = '';
+  while (rest > 0n) {
+    text = ALPHABET.charAt(Number(rest % BASE)) + text;
+    rest /= BASE;
+  }
+  return text.padStart(width, '0');
+}
+
+/** So many digits, each as likely as the other. */
+export function randomBase62(length: number, randomBytes: RandomBytes): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < FAIR_BYTES && text.length < length) text += ALPHABET.charAt(byte % 62);
+    }
+  }
+  return text;
 }

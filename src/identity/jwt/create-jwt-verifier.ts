@@ -13,7 +13,7 @@ export interface JwtVerifierOptions {
   readonly audience: string;
 }
 
-/** Whoever holds a public key must not be able to sign: no HS256, and never `none` (RFC 8725 §3.1). */
+/** A holder of a public key must not be able to sign: no HS256, and never `none` (RFC 8725 §3.1). */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],

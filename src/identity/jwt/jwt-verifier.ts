@@ -2,11 +2,11 @@ import type { Credentials } from '../store/store';
 
 /** Who a JWT access token speaks for, once its signature and its claims were found right. */
 export interface JwtVerifier {
-  /** Undefined: not one that counts here. Rejects with `KeysUnavailable` when nobody can tell. */
+  /** Undefined: not valid for this service. Rejects with `KeysUnavailable` when the keys cannot be read. */
   verify(text: string): Promise<Credentials | undefined>;
 }
 
-/** The key set cannot be had now, so that nobody knows whether a token is good. */
+/** The key set cannot be read, so whether a token is good is unknown. */
 export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
   readonly code = 'keys_unavailable';

@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import type { Logger } from '../../platform/logger/logger';
 import { toReason } from '../../platform/errors';
+import type { Logger } from '../../platform/logger/logger';
 import { KeysUnavailable } from './jwt-verifier';
 
-export interface KeySetDeps {
+interface KeySetDeps {
   /** Reads the whole set; rejects within its own time-out. */
   readonly load: () => Promise<unknown>;
   /** Milliseconds of a clock that never goes back. */
@@ -11,7 +12,7 @@ export interface KeySetDeps {
   readonly logger: Logger;
 }
 
-export interface KeySetOptions {
+interface KeySetOptions {
   /** Where it comes from, for the log. */
   readonly name: string;
   /** A good set is read again after this time, while the old one serves. */
@@ -48,7 +49,7 @@ export function createKeySet(
       failure = reason;
     }
   };
-  /** Asks unless it was done a moment ago; whoever comes meanwhile waits for the same answer. */
+  /** Asks unless it was done a moment ago; calls meanwhile wait for the same answer. */
   const askAgain = (): Promise<void> => {
     if (asking !== undefined) return asking;
     if (monotonicMs() - lastAskedMs < ASK_EVERY_MS) return Promise.resolve();
@@ -87,4 +88,46 @@ export function createKeySet(
     if (failure !== undefined) throw new KeysUnavailable(`the key set ${name}: ${failure}`);
     return current()(header, token);
   };
+}
+
+/** Far more than any set of public keys. */
+const MOST_BYTES = 1_048_576;
+
+/** Reads a JSON Web Key Set by HTTP; no redirect is followed. */
+export function loadKeysByUrl(url: string, timeoutMs: number) {
+  return async (): Promise<unknown> => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await fetch(url, { redirect: 'error', signal }).catch((error: unknown) => {
+      throw new Error(toReason(error), { cause: error });
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`it answered ${String(response.status)}, expected 200`);
+    }
+    return parse(await readBounded(response));
+  };
+}
+
+export function loadKeysFromFile(file: string) {
+  return async (): Promise<unknown> => parse(await readFile(file, 'utf8'));
+}
+
+async function readBounded({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > MOST_BYTES) throw new Error(`it is longer than ${String(MOST_BYTES)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The message of JSON.parse would quote the text. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new Error('it is not valid JSON');
+  }
 }

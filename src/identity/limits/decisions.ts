@@ -4,7 +4,7 @@ export type Descriptor = readonly { readonly key: string; readonly value: string
 /** What the decision service says of one request. */
 export interface Verdict {
   readonly isOver: boolean;
-  /** Requests per window of the limit that was hit; undefined when it was not told. */
+  /** Requests per window of the limit that was hit; undefined when the answer does not say. */
   readonly limit: number | undefined;
   /** The largest time until a window of a limit that was hit ends. */
   readonly resetSeconds: number | undefined;
@@ -12,7 +12,7 @@ export interface Verdict {
 
 /** How the identity service asks for decisions: in process, by gRPC or by `POST /json` (behaviour.md §7.7). */
 export interface Decisions {
-  /** Counts one hit. Rejects when there is no decision to be had, within its time-out. */
+  /** Counts one hit. Rejects within its time-out when there is no decision. */
   ask(descriptor: Descriptor): Promise<Verdict>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Decisions {
 export const DOMAIN = 'identity';
 
 /** A status as all adapters see it. */
-export interface LimitStatus {
+interface LimitStatus {
   readonly isOver: boolean;
   readonly limit: number | undefined;
   readonly resetSeconds: number | undefined;
@@ -34,4 +34,40 @@ export function toVerdict(isOver: boolean, statuses: readonly LimitStatus[]): Ve
     .filter((status) => status.isOver)
     .toSorted((left, right) => reset(right) - reset(left));
   return { isOver, limit: longest?.limit, resetSeconds: longest?.resetSeconds };
+}
+
+/** The fields of a RateLimitResponse that matter here, as proto3 JSON and proto-loader have them. */
+export interface RawDecision {
+  readonly overallCode?: string;
+  readonly statuses?: readonly {
+    readonly code?: string;
+    readonly currentLimit?: { readonly requestsPerUnit?: number } | null;
+    readonly durationUntilReset?: string | { readonly seconds?: string | number } | null;
+  }[];
+}
+
+const OVER = 'OVER_LIMIT';
+
+/** Throws when the answer holds no decision. */
+export function readDecision({ overallCode, statuses = [] }: RawDecision): Verdict {
+  if (overallCode !== 'OK' && overallCode !== OVER)
+    throw new Error('the answer holds no decision, expected an overallCode of OK or OVER_LIMIT');
+  const read = statuses.map(({ code, currentLimit, durationUntilReset }): LimitStatus => {
+    return {
+      isOver: code === OVER,
+      // A limit of 0 is left out in JSON.
+      limit: currentLimit ? (currentLimit.requestsPerUnit ?? 0) : undefined,
+      resetSeconds: readSeconds(durationUntilReset),
+    };
+  });
+  return toVerdict(overallCode === OVER, read);
+}
+
+type RawDuration = NonNullable<RawDecision['statuses']>[number]['durationUntilReset'];
+
+/** `12s`, `1.5s` or `{seconds}`; undefined when it is not a time. */
+function readSeconds(duration: RawDuration): number | undefined {
+  const text = typeof duration === 'object' ? duration?.seconds : duration?.replace(/s$/, '');
+  const seconds = Number(text ?? Number.NaN);
+  return Number.isFinite(seconds) ? seconds : undefined;
 }

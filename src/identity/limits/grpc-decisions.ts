@@ -1,10 +1,9 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import type { ServiceDefinition } from '@grpc/proto-loader';
-import { loadProtos, RATE_LIMIT_PROTO } from '../../platform/proto-files';
 import { toReason } from '../../platform/errors';
-import { DOMAIN, type Decisions } from './decisions';
+import { loadProtos, RATE_LIMIT_PROTO } from '../../platform/proto-files';
+import { type Decisions, DOMAIN, type RawDecision, readDecision } from './decisions';
 import type { RemoteOptions } from './json-decisions';
-import { readDecision, type RawDecision } from './proto-json';
 
 const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
 /** The library would wait two minutes for a service that was away for long. */

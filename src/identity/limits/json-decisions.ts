@@ -1,5 +1,4 @@
-import { DOMAIN, type Decisions } from './decisions';
-import { readDecision, type RawDecision } from './proto-json';
+import { type Decisions, DOMAIN, type RawDecision, readDecision } from './decisions';
 
 export interface RemoteOptions {
   /** `host:port` of the decision service. */

@@ -1,4 +1,3 @@
-import { createBlocks, type Block } from './blocks';
 import type { Decisions, Descriptor } from './decisions';
 
 /** A caller who has to wait. */
@@ -8,12 +7,12 @@ export interface OverLimit {
   readonly retryAfterSeconds: number;
 }
 
-/** No decision was to be had, and the operator wants such calls refused. */
-export interface NoDecision {
+/** No decision was available, and the operator wants such calls refused. */
+interface NoDecision {
   readonly kind: 'no-decision';
 }
 
-export type Obstacle = OverLimit | NoDecision;
+export type LimitRejection = OverLimit | NoDecision;
 
 /** The questions of one request; undefined: go on. None of them rejects. */
 export interface Limits {
@@ -21,19 +20,19 @@ export interface Limits {
    * Every request, before the store is touched. `isKnown`: its credential was good from this address before,
    * so that what others have failed there does not count.
    */
-  admit(address: string, isKnown: boolean): Promise<Obstacle | undefined>;
-  /** A credential that was refused. An obstacle wherever `admit` has one for credentials that are not known. */
-  chargeFailure(address: string): Promise<Obstacle | undefined>;
+  admit(address: string, isKnown: boolean): Promise<LimitRejection | undefined>;
+  /** A credential that was refused. A rejection wherever `admit` has one for credentials that are not known. */
+  chargeFailure(address: string): Promise<LimitRejection | undefined>;
   /** A token that was good. */
-  chargeUser(userId: string): Promise<Obstacle | undefined>;
+  chargeUser(userId: string): Promise<LimitRejection | undefined>;
   close(): Promise<void>;
 }
 
-export interface LimitsDeps {
+interface LimitsDeps {
   readonly decisions: Decisions;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
-  /** Told of every question without an answer. */
+  /** Called with the error of every question without an answer. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -51,7 +50,7 @@ export function createLimits(
   { decisions, monotonicMs, onFailure }: LimitsDeps,
   { failure, maxBlocked }: LimitsOptions,
 ): Limits {
-  // Two of them: whoever is over the one must not get out of the other by it.
+  // Two maps: an address that is over one limit must stay over the other too.
   const overRequests = createBlocks(monotonicMs, maxBlocked);
   const overFailures = createBlocks(monotonicMs, maxBlocked);
 
@@ -63,7 +62,7 @@ export function createLimits(
   const ask = async (
     descriptor: Descriptor,
     onOver?: (block: Block) => void,
-  ): Promise<Obstacle | undefined> => {
+  ): Promise<LimitRejection | undefined> => {
     try {
       const { isOver, limit, resetSeconds = 1 } = await decisions.ask(descriptor);
       if (!isOver) return undefined;
@@ -87,7 +86,7 @@ export function createLimits(
     },
     async chargeFailure(address) {
       const before = overFailures.find(address);
-      const obstacle = await ask(
+      const rejection = await ask(
         [
           { key: 'authenticated', value: 'false' },
           { key: 'remote_address', value: address },
@@ -97,7 +96,7 @@ export function createLimits(
         },
       );
       // The same answer that an unknown credential gets there.
-      return before === undefined ? obstacle : toOverLimit(overFailures.find(address) ?? before);
+      return before === undefined ? rejection : toOverLimit(overFailures.find(address) ?? before);
     },
     chargeUser: (userId) =>
       ask([
@@ -115,3 +114,34 @@ export const NO_LIMITS: Limits = {
   chargeUser: () => Promise.resolve(undefined),
   close: () => Promise.resolve(),
 };
+
+/** A limit that was hit and the time until it resets. */
+export interface Block {
+  readonly limit: number | undefined;
+  readonly untilMs: number;
+}
+
+/** The addresses that are over one limit, until its window ends. */
+interface Blocks {
+  find(address: string): Block | undefined;
+  add(address: string, block: Block): void;
+}
+
+/** @param max addresses that are remembered, the newest. */
+function createBlocks(monotonicMs: () => number, max: number): Blocks {
+  const blocks = new Map<string, Block>();
+  return {
+    find(address) {
+      const block = blocks.get(address);
+      if (block === undefined || block.untilMs > monotonicMs()) return block;
+      blocks.delete(address);
+      return undefined;
+    },
+    add(address, block) {
+      blocks.delete(address);
+      const [oldest] = blocks.keys();
+      if (blocks.size >= max && oldest !== undefined) blocks.delete(oldest);
+      blocks.set(address, block);
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../platform/env-table/durations';
-import type { RandomBytes } from '../credential/base62';
+import type { RandomBytes } from '../credential/credential';
 import type { IdentityStore } from '../store/store';
 
 /** What a command works with. */
@@ -32,7 +32,7 @@ export type CommandResult =
   | { readonly kind: 'wrong'; readonly problems: readonly string[] };
 
 export interface Command {
-  /** What stands behind the words of the command: `<user> [--ttl <duration>]`. */
+  /** What follows the words of the command: `<user> [--ttl <duration>]`. */
   readonly usage: string;
   readonly doc: string;
   /** Names of the values that must be given. */
@@ -60,8 +60,8 @@ export function flagText({ flags }: CommandCall, name: string): string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A year is the longest session; Redis and timers take more, nobody should want it. */
-const LONGEST_MS = 366 * 24 * 3_600_000;
+/** The longest session: a year. */
+const MAX_TTL_MS = 366 * 24 * 3_600_000;
 
 /** The milliseconds of a flag that holds a duration; a text is what is wrong. */
 export function readTtl(
@@ -72,7 +72,7 @@ export function readTtl(
   const text = flagText(call, name) ?? otherwise;
   if (text === undefined) return undefined;
   const milliseconds = Math.floor(parseDuration(text) ?? 0);
-  if (milliseconds >= 1 && milliseconds <= LONGEST_MS) return milliseconds;
+  if (milliseconds >= 1 && milliseconds <= MAX_TTL_MS) return milliseconds;
   return `--${name} ${JSON.stringify(text)}: expected a duration from 1ms to 8784h, such as 1h30m`;
 }
 

@@ -1,7 +1,7 @@
 import { parseUser } from '../store/parse-records';
 import { issueApiKey } from './api-key-commands';
 import { done, notFound, toIso, type Command } from './command';
-import { issueToken } from './issue-token';
+import { issueToken } from './token-commands';
 
 const USER = 'demo';
 const SESSION_MS = 3_600_000;

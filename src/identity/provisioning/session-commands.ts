@@ -2,7 +2,7 @@ import { createId } from '../credential/credential';
 import { ID_EXPECTED, isId } from '../store/parse-records';
 import { done, flagText, notFound, readTtl, toIso, wrong, type Command } from './command';
 
-/** How long a session lasts when nobody says. */
+/** How long a session lasts by default. */
 export const DEFAULT_SESSION = '1h';
 
 const add: Command = {

@@ -1,8 +1,8 @@
-import { STATUS_OF_ERROR, type ErrorCode, type ErrorResponse } from '../contract/errors';
+import { type ErrorCode, type ErrorResponse, STATUS_OF_ERROR } from '../contract/errors';
+import type { UserInfo } from '../contract/user-info';
 import type { OverLimit } from '../limits/limits';
 import type { UserRecord } from '../store/records';
 import type { Outcome } from './outcome';
-import { toFullUser, toUser } from './to-user';
 
 /** A whole answer, without what depends on the connection. */
 export interface HttpAnswer {
@@ -74,7 +74,7 @@ export function createAnswers(profile: UserinfoProfile) {
         return { status: 200, headers: {}, body: userinfoBody(seconds, print(outcome.user)) };
       }
       case 'over-limit':
-        return overLimitAnswer(outcome.obstacle, requestId);
+        return overLimitAnswer(outcome.rejection, requestId);
       case 'refused':
         return errorAnswer(outcome.error, requestId);
     }
@@ -106,4 +106,40 @@ function overLimitAnswer({ limit, retryAfterSeconds }: OverLimit, requestId: str
   const rest = { 'RateLimit-Remaining': '0', 'RateLimit-Reset': reset };
   const answer = errorAnswer('rate_limited', requestId);
   return { ...answer, headers: { 'Retry-After': reset, ...known, ...rest } };
+}
+
+/** The documented fields, in the order of identity.openapi.json. */
+export function toUser(user: UserRecord): UserInfo {
+  const { id, externalId, userName, displayName, emails, photos, names, verifications } = user;
+  const { provider, environmentId } = user;
+  const { familyName, givenName } = names;
+  return {
+    id,
+    externalId,
+    userName,
+    displayName,
+    emails,
+    photos,
+    names: { familyName, givenName },
+    verifications,
+    provider,
+    environmentId,
+  };
+}
+
+/**
+ * What strict published clients cannot do without (IDENTITY_USERINFO_PROFILE=full). Entries that need
+ * an id of their own get one made of the user's and their place.
+ */
+function toFullUser(user: UserRecord) {
+  const { emails, photos, names, ...rest } = user;
+  const entryId = (kind: string, index: number): string => `${user.id}-${kind}-${String(index)}`;
+  return {
+    ...rest,
+    names: { id: `${user.id}-names`, ...names },
+    emails: emails.map((email, index) => ({ id: entryId('email', index), ...email })),
+    photos: photos.map((photo, index) => ({ id: entryId('photo', index), ...photo })),
+    phoneNumbers: [],
+    addresses: [],
+  };
 }

@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
 /** What a request shows to be let in (RFC 6750 §2). */
-export type Bearer =
+export type BearerCredential =
   | { readonly kind: 'token'; readonly token: string }
   /** None: no header, another scheme, or a token where it does not count. */
   | { readonly kind: 'none' }
-  /** Two of them: nobody can tell which one is meant. */
+  /** Two of them: which one is meant is unknown. */
   | { readonly kind: 'ambiguous' };
 
-const NONE: Bearer = { kind: 'none' };
-const AMBIGUOUS: Bearer = { kind: 'ambiguous' };
+const NONE: BearerCredential = { kind: 'none' };
+const AMBIGUOUS: BearerCredential = { kind: 'ambiguous' };
 const SCHEME = /^bearer(?: +|$)/i;
 
-/** Reads `Authorization: Bearer <token>`; the token may be any text, also none of ours. */
-export function readBearer(request: IncomingMessage): Bearer {
+/** Reads `Authorization: Bearer <token>`; the token may be any text. */
+export function readBearer(request: IncomingMessage): BearerCredential {
   const [value = '', second] = headerValues(request, 'authorization');
   if (second !== undefined) return AMBIGUOUS;
   if (value === '') return NONE;

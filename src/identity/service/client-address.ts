@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Logger } from '../../platform/logger/logger';
 import { headerValues } from './bearer';
-import { ipv6Network, withoutMapping } from './ip-text';
 
 /** A proxy or a network of proxies: `10.0.0.0/8`, `192.0.2.1`, `fd00::/8`. */
 export interface Network {
@@ -11,11 +10,11 @@ export interface Network {
   readonly prefix: number | undefined;
 }
 
-/** One provider hands a customer a /56 or more: whoever has one could use every address of it. */
+/** One provider hands a customer a /56 or more: its owner can use every address of it. */
 const IPV6_PREFIX = 56;
 
 /**
- * The address that limits count by. X-Forwarded-For is believed from the right as far as it was written
+ * The address by which limits count. X-Forwarded-For is believed from the right as far as it was written
  * by trusted proxies; an IPv6 address counts as its /56.
  */
 export function createClientAddress(trusted: readonly Network[], logger: Logger) {
@@ -57,7 +56,7 @@ function lastUntrusted(
   let address = peer;
   for (const hop of hops.toReversed()) {
     const next = withoutMapping(withoutPort(hop));
-    // What is no address was written by nobody we trust.
+    // Trusted proxies write addresses only.
     if (isIP(next) === 0) return address;
     address = next;
     if (!isTrusted(next)) return next;
@@ -76,4 +75,43 @@ function forwardedFor(request: IncomingMessage): readonly string[] {
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
+}
+
+const GROUPS = 8;
+const GROUP_BITS = 16;
+
+/** An IPv4 address that came over an IPv6 socket (`::ffff:192.0.2.1`) as what it is; no zone. */
+function withoutMapping(address: string): string {
+  const [plain = ''] = address.split('%');
+  return plain.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+}
+
+/** The network of a valid IPv6 address, always written in the same way: `2001:db8:0:ff00::/56`. */
+export function ipv6Network(address: string, prefix: number): string {
+  const kept = toGroups(address).map((group, index) => {
+    const bits = Math.min(Math.max(prefix - index * GROUP_BITS, 0), GROUP_BITS);
+    return group & (0xffff << (GROUP_BITS - bits)) & 0xffff;
+  });
+  const used = kept.slice(0, Math.ceil(prefix / GROUP_BITS));
+  return `${used.map((group) => group.toString(16)).join(':')}::/${String(prefix)}`;
+}
+
+function toGroups(address: string): readonly number[] {
+  const [head = '', tail] = toHexOnly(address).split('::');
+  const first = parseGroups(head);
+  const last = parseGroups(tail ?? '');
+  const gap = Array.from({ length: GROUPS - first.length - last.length }, () => 0);
+  return [...first, ...gap, ...last];
+}
+
+function parseGroups(text: string): readonly number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
+}
+
+/** The last 32 bits may be written as an IPv4 address. */
+function toHexOnly(address: string): string {
+  return address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number);
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
 }

@@ -9,7 +9,7 @@ const PREFLIGHT_SECONDS = 600;
 export interface Cors {
   /** What every answer to this request says about origins; nothing while CORS is off. */
   headers(request: IncomingMessage): Headers;
-  /** What a preflight is told besides. */
+  /** Further headers of the answer to a preflight. */
   preflight(request: IncomingMessage): Headers;
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Router, type NextFunction, type Request, type Response } from 'express';
+import { type NextFunction, type Request, type Response, Router } from 'express';
 import type { Logger } from '../../platform/logger/logger';
 import {
   ALLOWED_METHODS,
@@ -10,10 +10,9 @@ import {
 } from './answers';
 import { createCors } from './cors';
 import type { Metrics } from './metrics';
-import { reasonOf, refused, type Outcome, type Reason } from './outcome';
-import { requestIdOf } from './request-id';
+import { type Outcome, type Reason, reasonOf, refused } from './outcome';
 
-export interface HandlerDeps {
+interface HandlerDeps {
   readonly userinfo: (request: IncomingMessage) => Promise<Outcome>;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -22,7 +21,7 @@ export interface HandlerDeps {
   readonly createRequestId: () => string;
 }
 
-export interface HandlerOptions {
+interface HandlerOptions {
   readonly corsOrigins: readonly string[];
   readonly profile: UserinfoProfile;
 }
@@ -128,4 +127,13 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
     };
     router(request as Request, response as Response, onError);
   };
+}
+
+/** Too short for a token, so that none comes back in an answer or a log by mistake. */
+const GOOD = /^[A-Za-z0-9._:@-]{1,64}$/;
+
+/** The caller's X-Request-Id when it is a plain one, else a new one. */
+function requestIdOf(request: IncomingMessage, createId: () => string): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && GOOD.test(given) ? given : createId();
 }

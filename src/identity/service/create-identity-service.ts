@@ -9,9 +9,8 @@ import type { IdentityStore } from '../store/store';
 import type { UserinfoProfile } from './answers';
 import { createClientAddress, type Network } from './client-address';
 import { createHandler } from './create-handler';
-import type { Metrics } from './metrics';
+import { createMetricsHandler, type Metrics } from './metrics';
 import { createReject } from './reject';
-import { createMetricsHandler } from './metrics-handler';
 import { createUserinfo } from './userinfo';
 
 const SETTINGS = { host: 'IDENTITY_HOST', port: 'IDENTITY_PORT' };

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** What a caller has shown, by hashes: nobody can read a credential from memory or from a core dump. */
+/** Hashes of what a client has presented, so that memory and core dumps hold no credential. */
 export interface Shown {
   /** Of the address and the token. */
   readonly pair: string;
@@ -9,10 +9,10 @@ export interface Shown {
 }
 
 /**
- * Which credentials were good a while ago, from which address. They spare their callers a budget that their
+ * Which credentials were good a while ago, from which address. They exempt their clients from a budget that their
  * neighbours have spent, and prove nothing: each of them is checked again.
  *
- * The address belongs to it, so that nobody learns at one address whether a token is in use at another.
+ * The address belongs to it, so that one address cannot learn whether a token is in use at another.
  */
 export interface KnownCredentials {
   has(shown: Shown): boolean;
@@ -20,10 +20,10 @@ export interface KnownCredentials {
   drop(shown: Shown): void;
 }
 
-/** Some 250 bytes each. */
-const MOST = 10_000;
+/** About 250 bytes each. */
+const MAX_KNOWN = 10_000;
 
-export function createKnownCredentials(most = MOST): KnownCredentials {
+export function createKnownCredentials(max = MAX_KNOWN): KnownCredentials {
   /** The API key by the pair: a caller who varies it takes one place all the same. */
   const known = new Map<string, string>();
   return {
@@ -31,7 +31,7 @@ export function createKnownCredentials(most = MOST): KnownCredentials {
     add({ pair, apiKey }) {
       known.delete(pair);
       const [oldest] = known.keys();
-      if (known.size >= most && oldest !== undefined) known.delete(oldest);
+      if (known.size >= max && oldest !== undefined) known.delete(oldest);
       known.set(pair, apiKey);
     },
     drop({ pair }) {

@@ -27,7 +27,7 @@ export type Reason =
 /** What a request comes to. */
 export type Outcome =
   | { readonly kind: 'found'; readonly user: UserRecord; readonly remainingMs: number }
-  | { readonly kind: 'over-limit'; readonly obstacle: OverLimit }
+  | { readonly kind: 'over-limit'; readonly rejection: OverLimit }
   | { readonly kind: 'refused'; readonly error: ErrorCode; readonly reason: Reason };
 
 export function refused(error: ErrorCode, reason: Reason): Outcome {

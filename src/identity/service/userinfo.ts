@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { matchesHash, parseCredential } from '../credential/credential';
 import { KeysUnavailable, looksLikeJwt, type JwtVerifier } from '../jwt/jwt-verifier';
-import type { Limits, Obstacle } from '../limits/limits';
+import type { Limits, LimitRejection } from '../limits/limits';
 import { StoreUnavailable, type Credentials, type IdentityReader } from '../store/store';
 import { headerValues, readBearer } from './bearer';
 import { createKnownCredentials, toShown } from './known-credentials';
@@ -37,8 +37,8 @@ export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDe
     if (user === undefined) return badToken('user_gone');
     if (!user.active) return badToken('user_disabled');
 
-    const obstacle = await limits.chargeUser(user.id);
-    return obstacle === undefined ? { kind: 'found', user, remainingMs } : toOutcome(obstacle);
+    const rejection = await limits.chargeUser(user.id);
+    return rejection === undefined ? { kind: 'found', user, remainingMs } : toOutcome(rejection);
   };
 
   const checkCredentials = async (
@@ -55,15 +55,15 @@ export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDe
     const bearer = readBearer(request);
     const address = clientAddress(request);
     if (bearer.kind !== 'token') {
-      const obstacle = await limits.admit(address, false);
-      if (obstacle !== undefined) return toOutcome(obstacle);
+      const rejection = await limits.admit(address, false);
+      if (rejection !== undefined) return toOutcome(rejection);
       return bearer.kind === 'none'
         ? refused('unauthorized', 'no_credentials')
         : refused('invalid_request', 'ambiguous_credentials');
     }
     const shown = toShown(address, bearer.token, headerValues(request, 'x-api-key'));
-    const obstacle = await limits.admit(address, known.has(shown));
-    if (obstacle !== undefined) return toOutcome(obstacle);
+    const rejection = await limits.admit(address, known.has(shown));
+    if (rejection !== undefined) return toOutcome(rejection);
     const checked = await checkCredentials(request, bearer.token);
     if (checked.kind === 'found') known.add(shown);
     if (checked.kind !== 'fault') return checked;
@@ -119,8 +119,8 @@ function badToken(reason: Reason): Fault {
   return { kind: 'fault', error: 'invalid_token', reason };
 }
 
-function toOutcome(obstacle: Obstacle): Outcome {
-  return obstacle.kind === 'over-limit'
-    ? { kind: 'over-limit', obstacle }
+function toOutcome(rejection: LimitRejection): Outcome {
+  return rejection.kind === 'over-limit'
+    ? { kind: 'over-limit', rejection }
     : refused('unavailable', 'no_decision');
 }

@@ -20,7 +20,7 @@ export class MalformedRecord extends Error {
   }
 }
 
-/** Reads a record; throws `MalformedRecord` when a field has another type, or a name that nobody knows. */
+/** Reads a record; throws `MalformedRecord` when a field has another type, or its name is unknown. */
 export function readRecord<T>(input: unknown, where: string, read: (fields: Fields) => T): T {
   const problems: string[] = [];
   const value = readObject(input, where, problems, read);

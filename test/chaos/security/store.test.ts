@@ -1,36 +1,27 @@
 import {
   ONE_RULE,
+  inMemcached,
+  inRedis,
   postJson,
   startSmallService,
   stopSmallServices,
 } from '../../support/small-service';
 import { createTestClient } from '../../contract/transport.client';
 import { eventually } from '../../support/eventually';
-import { startMemcachedServer } from '../../support/memcached-server';
-import { startRedisServer } from '../../support/redis-server';
 
 /** What a store holds, and what it is asked for: the answers. `test/siege/security` sees to the others meanwhile. */
 
-const ends: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  await stopSmallServices();
-  for (const end of ends.splice(0)) await end();
-});
+afterAll(stopSmallServices);
 
 const DAY_SECONDS = 86_400;
 const OK = 0;
 const DEADLINE_EXCEEDED = 4;
 
 it('answers, and goes on answering, whatever number a counter in Redis holds', async () => {
-  const redis = await startRedisServer();
-  ends.push(() => redis.stop());
+  const { redis, env } = await inRedis();
   const service = await startSmallService(
     `${ONE_RULE}  - { key: over, rate_limit: { unit: day, requests_per_unit: 0 } }\n`,
-    {
-      BACKEND_TYPE: 'redis',
-      REDIS_URL: `127.0.0.1:${String(redis.port)}`,
-      STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',
-    },
+    { ...env, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' },
   );
   const today = Math.floor(Date.now() / 1_000 / DAY_SECONDS) * DAY_SECONDS;
   const client = createTestClient(service.grpc);
@@ -56,12 +47,7 @@ descriptors:
 `;
 
 it('denies a user who is over a limit in memcached whatever another value holds', async () => {
-  const memcached = await startMemcachedServer();
-  ends.push(() => memcached.stop());
-  const service = await startSmallService(LIMITED, {
-    BACKEND_TYPE: 'memcache',
-    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
-  });
+  const service = await startSmallService(LIMITED, await inMemcached());
   const descriptor = (key: string, value: string) => ({ entries: [{ key, value }] });
   const post = (agent: string) => {
     const descriptors = [descriptor('address', '10.0.0.1'), descriptor('agent', agent)];

@@ -4,17 +4,18 @@ import { bytesField, grpcMessage, openGrpc, packedCall } from '../../support/grp
 import { connectAttacker, connectRaw, ponged, type Attacker } from '../../support/h2-attacker';
 import { PREFACE, Type, data, frame, settings, windowUpdate } from '../../support/h2-frames';
 import { startHttpCollector } from '../../support/otlp-collector';
-import { startRedisServer } from '../../support/redis-server';
 import type { Service } from '../../support/service';
 import {
   ONE_RULE,
   askAll,
   expectToWithstand,
   expired,
+  inRedis,
   postJson,
   sharedService,
   startSmallService,
   stopSmallServices,
+  using,
   type Attackers,
 } from '../../support/small-service';
 
@@ -25,11 +26,7 @@ const REFLECTION = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
 const MAX_WINDOW = 2 ** 31 - 1;
 const FRAME_BYTES = 16_384;
 
-const ends: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  await stopSmallServices();
-  for (const end of ends.splice(0)) await end();
-});
+afterAll(stopSmallServices);
 
 const leaving = (attackers: readonly Attacker[]): Attackers => ({
   leave() {
@@ -76,12 +73,8 @@ it('answers others while a domain of 2 MB is asked for by 50 descriptors', async
 });
 
 it('lives when half a million descriptors come in 49 kB while the store hangs', async () => {
-  const redis = await startRedisServer();
-  ends.push(() => redis.stop());
-  const service = await startSmallService(ONE_RULE, {
-    BACKEND_TYPE: 'redis',
-    REDIS_URL: `127.0.0.1:${String(redis.port)}`,
-  });
+  const { redis, env } = await inRedis();
+  const service = await startSmallService(ONE_RULE, env);
   redis.pause();
   const entry = bytesField(2, bytesField(1, bytesField(1, 'k')));
   const message = Buffer.concat([
@@ -168,8 +161,7 @@ it('holds a thousand watches at once without the names that they asked for', asy
 const SAMPLED = ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'] as const;
 
 async function startTraced(): Promise<Service> {
-  const collector = await startHttpCollector();
-  ends.push(() => collector.stop());
+  const collector = await using(startHttpCollector());
   collector.hang();
   return startSmallService(ONE_RULE, {
     TRACING_ENABLED: 'true',

@@ -6,13 +6,13 @@ import {
   ONE_RULE,
   expectToWithstand,
   expired,
+  inRedis,
   postJson,
   sharedService,
   startSmallService,
   stopSmallServices,
   type Attackers,
 } from '../../support/small-service';
-import { startRedisServer, type RedisServer } from '../../support/redis-server';
 import type { Service } from '../../support/service';
 
 /** Attacks of those who reach the HTTP or the debug port. */
@@ -20,11 +20,7 @@ import type { Service } from '../../support/service';
 const BROTLI = { 'Content-Encoding': 'br' };
 const GZIP = { 'Content-Encoding': 'gzip' };
 
-let redis: RedisServer | undefined;
-afterAll(async () => {
-  await stopSmallServices();
-  await redis?.stop();
-});
+afterAll(stopSmallServices);
 
 const manyEmpty = (count: number) => `[${new Array(count).fill('{}').join(',')}]`;
 
@@ -75,10 +71,9 @@ it('keeps nothing of a body beyond what it remembers of its domain', async () =>
 });
 
 it('keeps nothing of a body beyond the key of a counter that is over its limit', async () => {
-  redis = await startRedisServer();
+  const { env } = await inRedis();
   const service = await startSmallService(ONE_RULE, {
-    BACKEND_TYPE: 'redis',
-    REDIS_URL: `127.0.0.1:${String(redis.port)}`,
+    ...env,
     LOCAL_CACHE_SIZE_IN_BYTES: '1000000',
   });
   const ask = (index: number) => {

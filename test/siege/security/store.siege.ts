@@ -2,26 +2,17 @@ import {
   ONE_RULE,
   askAll,
   expectToWithstand,
+  inMemcached,
   startSmallService,
   stopSmallServices,
 } from '../../support/small-service';
-import { startMemcachedServer } from '../../support/memcached-server';
 
 /** What a store is asked for. */
 
-const ends: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  await stopSmallServices();
-  for (const end of ends.splice(0)) await end();
-});
+afterAll(stopSmallServices);
 
 it('answers others while 40,000 descriptors are looked up in memcached', async () => {
-  const memcached = await startMemcachedServer();
-  ends.push(() => memcached.stop());
-  const service = await startSmallService(ONE_RULE, {
-    BACKEND_TYPE: 'memcache',
-    MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
-  });
+  const service = await startSmallService(ONE_RULE, await inMemcached());
   const descriptors = Array.from({ length: 40_000 }, (_, at) => ({
     entries: [{ key: 'k', value: String(at) }],
   }));

@@ -7,15 +7,12 @@ import {
   expired,
   startSmallService,
   stopSmallServices,
+  using,
 } from '../../support/small-service';
 
 /** What a user of a proxied site can do, by the values of headers alone. */
 
-const ends: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  await stopSmallServices();
-  for (const end of ends.splice(0)) await end();
-});
+afterAll(stopSmallServices);
 
 const NESTED = `domain: d
 descriptors:
@@ -62,8 +59,7 @@ it('lives when 10,000 users send values of 60 kB, with counters in memory', asyn
 });
 
 it('answers others while statistics are named by a pattern with three greedy groups', async () => {
-  const statsd = await startStatsdTcp();
-  ends.push(() => statsd.stop());
+  const statsd = await using(startStatsdTcp());
   const service = await startSmallService(NESTED, {
     DISABLE_STATS: 'false',
     USE_TAGGED_STATSD: 'true',

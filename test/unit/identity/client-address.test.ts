@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import fc from 'fast-check';
-import { createClientAddress } from '../../../src/identity/service/client-address';
-import { ipv6Network } from '../../../src/identity/service/ip-text';
+import { createClientAddress, ipv6Network } from '../../../src/identity/service/client-address';
 import { createRecordingLogger } from '../../support/recording-logger';
 import { silentLogger } from '../../support/silent-logger';
+
+import fc from 'fast-check';
 
 const request = (remoteAddress: string | undefined, ...forwarded: readonly string[]) =>
   ({

@@ -1,14 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
-import { randomBase62, toBase62 } from '../../../src/identity/credential/base62';
 import {
   createCredential,
   formatCredential,
   hashSecret,
   matchesHash,
   parseCredential,
+  randomBase62,
+  toBase62,
 } from '../../../src/identity/credential/credential';
+
+import fc from 'fast-check';
 
 const bytesOf = (seed: Uint8Array) => (size: number) =>
   Uint8Array.from({ length: size }, (_, index) => seed[index % seed.length] ?? 0);

@@ -1,6 +1,5 @@
-import { toVerdict } from '../../../src/identity/limits/decisions';
+import { readDecision, toVerdict } from '../../../src/identity/limits/decisions';
 import { createLimits } from '../../../src/identity/limits/limits';
-import { readDecision } from '../../../src/identity/limits/proto-json';
 import { createFakeDecisions } from '../../support/identity';
 
 function createUnderTest(failure: 'allow' | 'deny' = 'allow', maxBlocked = 2) {

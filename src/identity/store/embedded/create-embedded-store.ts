@@ -1,12 +1,17 @@
+import { toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
 import type { LiveSession, SessionRecord } from '../records';
-import { StoreUnavailable, type IdentityStore } from '../store';
-import { toReason } from '../../../platform/errors';
-import { addToken, draftOf, endSession, endSessionsOf } from './changes';
-import type { Expiring, StoreDocument } from './document';
-import { changeDocument } from './document-file';
-import { createFollower } from './follower';
-import { warnOfWriters } from './warn-of-writers';
+import { type IdentityStore, StoreUnavailable } from '../store';
+import {
+  addToken,
+  draftOf,
+  endSession,
+  endSessionsOf,
+  type Expiring,
+  type StoreDocument,
+} from './document';
+import { changeDocument, warnOfWriters } from './document-file';
+import { createFileWatcher } from './file-watcher';
 
 export interface EmbeddedStoreDeps {
   /** Unix milliseconds. */
@@ -23,7 +28,7 @@ export function createEmbeddedStore(
   { nowMs, logger }: EmbeddedStoreDeps,
   { file }: EmbeddedStoreOptions,
 ): IdentityStore {
-  const follower = createFollower(file, logger);
+  const watcher = createFileWatcher(file, logger);
 
   const live = <T>(entry: Expiring<T> | undefined): Expiring<T> | undefined =>
     entry !== undefined && entry.expiresAtMs > nowMs() ? entry : undefined;
@@ -34,17 +39,17 @@ export function createEmbeddedStore(
 
   const read = <T>(take: (document: StoreDocument) => T): Promise<T> => {
     try {
-      return Promise.resolve(take(follower.current()));
+      return Promise.resolve(take(watcher.current()));
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  /** Before an id is refused: somebody may have written it a moment ago. */
+  /** Looks at the file again before an id is refused: it may have been written a moment ago. */
   const readKnown = async <T>(take: (document: StoreDocument) => T | undefined) => {
-    const known = take(follower.current());
+    const known = take(watcher.current());
     if (known !== undefined) return known;
-    await follower.lookAgain();
-    return take(follower.current());
+    await watcher.lookAgain();
+    return take(watcher.current());
   };
   /** `apply` answers false when there is nothing to change. */
   const write = async (apply: (draft: ReturnType<typeof draftOf>) => boolean): Promise<boolean> => {
@@ -55,7 +60,7 @@ export function createEmbeddedStore(
         isDone = apply(draft);
         return isDone ? draft : undefined;
       });
-      follower.set(after);
+      watcher.set(after);
     } catch (error) {
       throw toUnavailable(file, error);
     }
@@ -63,13 +68,13 @@ export function createEmbeddedStore(
   };
 
   return {
-    run$: follower.run$,
+    run$: watcher.run$,
     async open() {
       await warnOfWriters(file, logger);
-      await follower.open();
+      await watcher.open();
     },
     close() {
-      follower.close();
+      watcher.close();
       return Promise.resolve();
     },
 
@@ -78,7 +83,7 @@ export function createEmbeddedStore(
       const session = await readKnown(({ sessions }) => live(sessions.get(sessionId)));
       const isTheirs = session?.record.userId === userId;
       return {
-        user: follower.current().users.get(userId),
+        user: watcher.current().users.get(userId),
         remainingMs: isTheirs ? session.expiresAtMs - nowMs() : undefined,
       };
     },

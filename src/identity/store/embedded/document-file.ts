@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { toReason } from '../../../platform/errors';
+import type { Logger } from '../../../platform/logger/logger';
 import { EMPTY_DOCUMENT, parseDocument, printDocument, type StoreDocument } from './document';
-import { isCode } from './error-code';
+import { errorCode } from '../../../platform/errors';
 import { withLock } from './lock';
 
 const OWNER_ONLY = 0o600;
@@ -16,7 +17,7 @@ export async function readDocument(file: string): Promise<StoreDocument | undefi
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   try {
@@ -33,7 +34,7 @@ export async function fileSignature(file: string): Promise<string | undefined> {
     const { ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });
     return [ino, size, mtimeNs, ctimeNs].join(' ');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -75,4 +76,28 @@ async function writeAtomically(file: string, text: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+/** In such a folder (`/tmp`) others may not replace a file that is not theirs. */
+const STICKY = 0o1000;
+const PERMISSIONS = 0o7777;
+
+/** Warns when others may write or replace the store file: they could give themselves any identity. */
+export async function warnOfWriters(file: string, logger: Logger): Promise<void> {
+  await warnOf('the store file', file, 0, logger);
+  await warnOf('the folder of the store file', dirname(file), STICKY, logger);
+}
+
+async function warnOf(what: string, path: string, harmless: number, logger: Logger): Promise<void> {
+  // What is not there, or cannot be looked at, is reported when it is read.
+  const mode = await stat(path).then(
+    (stats) => stats.mode & PERMISSIONS,
+    () => 0,
+  );
+  if ((mode & WRITABLE_BY_OTHERS) === 0 || (mode & harmless) !== 0) return;
+  logger.warn(`${what} may be written by others: chmod go-w ${path}`, {
+    path,
+    mode: mode.toString(8).padStart(4, '0'),
+  });
 }

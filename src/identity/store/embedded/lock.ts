@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isCode } from './error-code';
+import { errorCode } from '../../../platform/errors';
 
 const RETRY_MS = 15;
-/** No change takes this long; whoever holds the lock longer has died on another machine. */
+/** No change takes this long; a longer holder has died on another machine. */
 const STALE_MS = 15_000;
 
 export interface LockOptions {
@@ -13,7 +13,7 @@ export interface LockOptions {
   readonly withinMs: number;
 }
 
-/** Runs a task while nobody else, in any process, runs one under the same lock file. */
+/** Runs a task while no other task, in any process, runs under the same lock file. */
 export async function withLock<T>(
   file: string,
   { withinMs }: LockOptions,
@@ -34,7 +34,7 @@ export async function withLock<T>(
   }
 }
 
-/** A link appears with its content, so that nobody ever sees a lock without an owner. */
+/** A link appears with its content, so that a lock always has an owner. */
 async function take(file: string, owner: string): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
   const handle = await open(draft, 'wx', 0o600);
@@ -44,7 +44,7 @@ async function take(file: string, owner: string): Promise<boolean> {
     await link(draft, file);
     return true;
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false;
+    if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     await rm(draft, { force: true });
@@ -57,10 +57,10 @@ async function removeStale(file: string): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
   try {
     await rename(file, aside);
-    // Somebody was quicker and this is a fresh lock: give it back.
+    // Another process was faster and this lock is its new one: give it back.
     if ((await readOwner(aside)) !== owner) await link(aside, file);
   } catch (error) {
-    if (!isCode(error, 'ENOENT') && !isCode(error, 'EEXIST')) throw error;
+    if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'EEXIST') throw error;
   } finally {
     await rm(aside, { force: true });
   }
@@ -80,7 +80,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return isCode(error, 'EPERM');
+    return errorCode(error) === 'EPERM';
   }
 }
 
@@ -88,7 +88,7 @@ async function readOwner(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

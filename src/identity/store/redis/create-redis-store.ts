@@ -1,14 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
+import { toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
 import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
 import type { ApiKeyRecord, LiveSession } from '../records';
-import { StoreUnavailable, type IdentityStore } from '../store';
-import { toReason } from '../../../platform/errors';
-import { printIncarnate, splitIncarnate } from './incarnation';
-import { API_KEYS_KEY, sessionKey, sessionsOfKey, tokenKey, userKey, USERS_KEY } from './keys';
-import { openRedis, type RedisStoreOptions } from './open-redis';
+import { type IdentityStore, StoreUnavailable } from '../store';
+import type { RedisStoreOptions } from './client-options';
+import {
+  API_KEYS_KEY,
+  printIncarnate,
+  sessionKey,
+  sessionsOfKey,
+  splitIncarnate,
+  tokenKey,
+  userKey,
+  USERS_KEY,
+} from './layout';
+import { openRedis } from './open-redis';
 
 export interface RedisStoreDeps {
   /** Milliseconds of a clock that never goes back. */
@@ -18,7 +27,7 @@ export interface RedisStoreDeps {
   readonly logger: Logger;
 }
 
-/** Sessions are taken off the index of their user so long after their end, whatever clock wrote it. */
+/** Time after its end at which a session leaves the index of its user: more than clocks differ. */
 const CLOCKS_DIFFER_MS = 86_400_000;
 /** Longer than any session, so that the index of a user who does not come back goes. */
 const INDEX_FOR_MS = 400 * 86_400_000;
@@ -189,7 +198,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An error of Redis names the command; its arguments, which hold records, stay behind. */
+/** Keeps the message of an error of Redis, which names the command, without the arguments, which hold records. */
 function toUnavailable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`the identity store did not answer: ${toReason(error)}`);
 }

@@ -5,7 +5,7 @@ import {
   printDocument,
   type StoreDocument,
 } from '../../../src/identity/store/embedded/document';
-import { createFollower } from '../../../src/identity/store/embedded/follower';
+import { createFileWatcher } from '../../../src/identity/store/embedded/file-watcher';
 import { ANN, createStoreFile } from '../../support/identity';
 import { eventually } from '../../support/eventually';
 import { createRecordingLogger } from '../../support/recording-logger';
@@ -15,15 +15,15 @@ it('keeps what this process has written while an older content was being read', 
   const { file, remove } = await createStoreFile();
   // A pipe opens when it is being read, and is not read to its end before it is closed.
   execFileSync('mkfifo', [file]);
-  const follower = createFollower(file, createRecordingLogger().logger);
-  const reading = follower.open();
+  const watcher = createFileWatcher(file, createRecordingLogger().logger);
+  const reading = watcher.open();
   const pipe = await open(file, 'w');
   const written: StoreDocument = { ...EMPTY_DOCUMENT, users: new Map([['ann', ANN]]) };
-  follower.set(written);
+  watcher.set(written);
   await pipe.writeFile(printDocument(EMPTY_DOCUMENT));
   await pipe.close();
   await reading;
-  expect(follower.current()).toBe(written);
+  expect(watcher.current()).toBe(written);
   await remove();
 });
 
@@ -36,24 +36,24 @@ const write = (file: string, ...ids: readonly string[]) =>
 
 it('has what was written before it was told to look again', async () => {
   const { file, remove } = await createStoreFile();
-  const follower = createFollower(file, silentLogger);
-  await follower.open();
+  const watcher = createFileWatcher(file, silentLogger);
+  await watcher.open();
   for (const id of ['ann', 'bob', 'cyd']) {
     await write(file, id);
-    await follower.lookAgain();
-    expect([...follower.current().users.keys()]).toEqual([id]);
+    await watcher.lookAgain();
+    expect([...watcher.current().users.keys()]).toEqual([id]);
   }
   await remove();
 });
 
 it('looks once for all that ask at the same time, and seldom for those that ask in turn', async () => {
   const { file, remove } = await createStoreFile();
-  const follower = createFollower(file, silentLogger);
-  await follower.open();
-  expect(follower.lookAgain()).toBe(follower.lookAgain());
-  await follower.lookAgain();
+  const watcher = createFileWatcher(file, silentLogger);
+  await watcher.open();
+  expect(watcher.lookAgain()).toBe(watcher.lookAgain());
+  await watcher.lookAgain();
   const startedMs = performance.now();
-  for (let at = 0; at < 20; at++) await follower.lookAgain();
+  for (let at = 0; at < 20; at++) await watcher.lookAgain();
   // Timers of Node may be early by less than a millisecond.
   expect(performance.now() - startedMs).toBeGreaterThan(20 * 4);
   await remove();
@@ -62,17 +62,17 @@ it('looks once for all that ask at the same time, and seldom for those that ask 
 it('never takes an older content after a newer one, however slow it was read', async () => {
   const { file, remove } = await createStoreFile();
   execFileSync('mkfifo', [file]);
-  const follower = createFollower(file, silentLogger);
-  const first = follower.open();
+  const watcher = createFileWatcher(file, silentLogger);
+  const first = watcher.open();
   const pipe = await open(file, 'w');
   await write(`${file}.new`, 'bob');
   await rename(`${file}.new`, file);
-  await follower.lookAgain();
+  await watcher.lookAgain();
   await pipe.writeFile(printDocument(holding('ann')));
   await pipe.close();
   await first;
   await eventually(() => {
-    expect([...follower.current().users.keys()]).toEqual(['bob']);
+    expect([...watcher.current().users.keys()]).toEqual(['bob']);
   });
   await remove();
 });
@@ -80,12 +80,12 @@ it('never takes an older content after a newer one, however slow it was read', a
 it('goes on with what it has when the file does not answer', async () => {
   const { file, remove } = await createStoreFile();
   await write(file, 'ann');
-  const follower = createFollower(file, silentLogger);
-  await follower.open();
+  const watcher = createFileWatcher(file, silentLogger);
+  await watcher.open();
   await rm(file);
   execFileSync('mkfifo', [file]);
-  await follower.lookAgain();
-  expect([...follower.current().users.keys()]).toEqual(['ann']);
+  await watcher.lookAgain();
+  expect([...watcher.current().users.keys()]).toEqual(['ann']);
   // The reader waits for somebody to write.
   await (await open(file, 'w')).close();
   await remove();

@@ -7,10 +7,10 @@ import { EMPTY_DOCUMENT, type StoreDocument } from './document';
 import { fileSignature, readDocument } from './document-file';
 
 /** The last good content of the store file. */
-export interface Follower {
+export interface FileWatcher {
   /** Takes the file again whenever it has changed; completes after `close`. */
   readonly run$: Observable<never>;
-  /** Reads it for the first time; a file that cannot be read is told in the log. */
+  /** Reads it for the first time; logs a file that cannot be read. */
   open(): Promise<void>;
   /** Settles when a look that began after the call has ended, or has taken too long. Never rejects. */
   lookAgain(): Promise<void>;
@@ -25,10 +25,10 @@ export interface Follower {
 const LOOK_EVERY_MS = 250;
 /** However many unknown ids are asked for, they cause no more than one look in this time. */
 const LOOK_AGAIN_EVERY_MS = 5;
-/** A caller hears something within a second, also when the file lies where nobody answers. */
+/** Leaves time to answer within a second when the file system hangs. */
 const LOOK_WITHIN_MS = 500;
 
-export function createFollower(file: string, logger: Logger): Follower {
+export function createFileWatcher(file: string, logger: Logger): FileWatcher {
   let document: StoreDocument | undefined;
   let failure = 'it was not read yet';
   let seen: string | undefined = 'never';

@@ -1,0 +1,161 @@
+import type { ConnectionOptions } from 'node:tls';
+import type { Cluster, RedisOptions } from 'ioredis';
+import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
+import type { Address } from '../../../platform/env-table/addresses';
+import { serverNameOf } from '../../../platform/server-name';
+import { readTlsOptionsNow, type ClientTlsFiles } from '../../../platform/tls-files';
+
+export interface RedisStoreOptions {
+  readonly address:
+    | ({ readonly kind: 'tcp' } & Address)
+    | { readonly kind: 'unix'; readonly path: string }
+    | {
+        readonly kind: 'sentinel';
+        readonly masterName: string;
+        readonly sentinels: readonly Address[];
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
+  readonly auth: CredentialsSource | undefined;
+  readonly sentinelAuth: CredentialsSource | undefined;
+  /** Selected on every connection; 0 when undefined. */
+  readonly database?: number;
+  /** For the servers and for the sentinels. */
+  readonly tls: ClientTlsFiles | undefined;
+  /** Longest time for one command. */
+  readonly timeoutMs: number;
+}
+
+const FIRST_RETRY_MS = 50;
+const MAX_RETRY_MS = 1_000;
+/** Redirections of one command in a cluster, after which it has to fail within its time. */
+const MAX_REDIRECTIONS = 4;
+const REFRESH_SLOTS_MS = 5_000;
+
+type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
+type ClientOptions =
+  | { readonly kind: 'single'; readonly redis: ServerOptions }
+  | {
+      readonly kind: 'cluster';
+      readonly nodes: readonly ServerOptions[];
+      readonly cluster: NonNullable<ConstructorParameters<typeof Cluster>[1]>;
+    };
+
+/** The options of the client library for this store. */
+export function toClientOptions(options: RedisStoreOptions): ClientOptions {
+  const { address, timeoutMs } = options;
+  const tls = options.tls && readTlsOptionsNow(options.tls);
+  const common = toCommon(options, tls);
+  switch (address.kind) {
+    case 'tcp':
+      return { kind: 'single', redis: { ...common, ...toNode(address, tls) } };
+    case 'unix':
+      return { kind: 'single', redis: { ...common, path: address.path } };
+    case 'sentinel':
+      return { kind: 'single', redis: { ...common, ...toSentinel(options, address, tls) } };
+    case 'cluster':
+      return {
+        kind: 'cluster',
+        nodes: address.nodes.map((node) => toNode(node, tls)),
+        cluster: {
+          redisOptions: common,
+          natMap: (key) => toNode(parseAddress(key), tls),
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          clusterRetryStrategy: retryAfterMs,
+          slotsRefreshTimeout: timeoutMs,
+          slotsRefreshInterval: REFRESH_SLOTS_MS,
+          maxRedirections: MAX_REDIRECTIONS,
+          retryDelayOnFailover: FIRST_RETRY_MS,
+          retryDelayOnClusterDown: FIRST_RETRY_MS,
+        },
+      };
+  }
+}
+
+function toCommon(options: RedisStoreOptions, tls: ConnectionOptions | undefined) {
+  const { auth, timeoutMs, database = 0 } = options;
+  const { username, password } = readIfAny(auth);
+  return {
+    db: database,
+    ...(password !== undefined && { password }),
+    ...(username !== undefined && { username }),
+    ...(tls !== undefined && { tls }),
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    disableClientInfo: true,
+    protocol: 2,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+    retryStrategy: retryAfterMs,
+    // After a failover the old master is a replica: reconnect, so that the sentinels are asked again.
+    reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
+  } satisfies ServerOptions;
+}
+
+function toSentinel(
+  { sentinelAuth, timeoutMs }: RedisStoreOptions,
+  { masterName, sentinels }: Extract<RedisStoreOptions['address'], { kind: 'sentinel' }>,
+  tls: ConnectionOptions | undefined,
+): ServerOptions {
+  const { username, password } = readIfAny(sentinelAuth);
+  return {
+    name: masterName,
+    sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+    natMap: (key) => {
+      const { host, port } = parseAddress(key);
+      return { host, port, ...serverNameOf(host) };
+    },
+    sentinelRetryStrategy: retryAfterMs,
+    sentinelCommandTimeout: timeoutMs,
+    ...(password !== undefined && { sentinelPassword: password }),
+    ...(username !== undefined && { sentinelUsername: username }),
+    ...(tls !== undefined && {
+      sentinelTLS: { ...tls, ...nameOfAll(sentinels) },
+      enableTLSForSentinelMode: true,
+    }),
+  };
+}
+
+function readIfAny(source: CredentialsSource | undefined) {
+  return source === undefined
+    ? { username: undefined, password: undefined }
+    : readCredentialsNow(source);
+}
+
+function retryAfterMs(attempt: number): number {
+  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(attempt - 1, 10), MAX_RETRY_MS);
+}
+
+/** A server with the name that its certificate must have. */
+function toNode({ host, port }: Address, tls: ConnectionOptions | undefined) {
+  return { host, port, ...(tls !== undefined && { tls: { ...tls, ...serverNameOf(host) } }) };
+}
+
+/** The client library has one set of options for all sentinels: a name can be given only if all share a host. */
+function nameOfAll(sentinels: readonly Address[]) {
+  const [host, ...others] = new Set(sentinels.map((sentinel) => sentinel.host));
+  return host === undefined || others.length > 0 ? {} : serverNameOf(host);
+}
+
+/** Reads the client library's `host:port`. */
+function parseAddress(key: string): Address {
+  const colon = key.lastIndexOf(':');
+  return { host: key.slice(0, colon), port: Number(key.slice(colon + 1)) };
+}
+
+/** The address for log lines. */
+export function toAddressName(address: RedisStoreOptions['address']): string {
+  const toText = ({ host, port }: Address): string => `${host}:${String(port)}`;
+  switch (address.kind) {
+    case 'tcp':
+      return toText(address);
+    case 'unix':
+      return address.path;
+    case 'sentinel':
+      return `${address.masterName},${address.sentinels.map(toText).join(',')}`;
+    case 'cluster':
+      return address.nodes.map(toText).join(',');
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The keys of the store. Each lies on its own: nothing needs two of them in one slot. A session's key
+ * lives as long as the session, so deleting it ends the session and every token of it, for good: a session
+ * of the same id later is another incarnation (see `printIncarnate`).
+ */
+const PREFIX = 'identity:';
+
+export const userKey = (id: string): string => `${PREFIX}user:${id}`;
+export const sessionKey = (id: string): string => `${PREFIX}session:${id}`;
+export const tokenKey = (id: string): string => `${PREFIX}token:${id}`;
+
+/** A set of the ids of all users. */
+export const USERS_KEY = `${PREFIX}users`;
+/** A sorted set of the ids of a user's sessions by their end; may name some that are over. */
+export const sessionsOfKey = (userId: string): string => `${PREFIX}sessions-of:${userId}`;
+/** A hash from id to record. */
+export const API_KEYS_KEY = `${PREFIX}api-keys`;
+
+/**
+ * A session that is added again under an id that was revoked is another incarnation of it. Tokens name the
+ * one they were issued for, so that they stay revoked without being deleted.
+ */
+interface Incarnate {
+  /** Empty in what was written before there were incarnations. */
+  readonly incarnation: string;
+  /** Without the incarnation, not checked. */
+  readonly record: unknown;
+}
+
+/** The text of a record with its incarnation. */
+export function printIncarnate(record: object, incarnation: string): string {
+  return JSON.stringify({ ...record, incarnation });
+}
+
+/** Divides what `printIncarnate` has put together. */
+export function splitIncarnate(value: unknown): Incarnate {
+  if (typeof value !== 'object' || value === null) return { incarnation: '', record: value };
+  const { incarnation, ...record } = value as Readonly<Record<string, unknown>>;
+  return { incarnation: typeof incarnation === 'string' ? incarnation : '', record };
+}

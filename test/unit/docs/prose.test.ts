@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = join(__dirname, '../../..');
+const MAX_WIDTH = 140;
+
+/** Written by scripts: a paragraph is one line there. */
+const GENERATED = new Set(['docs/settings.md', 'docs/faults.md']);
+
+/** Folders whose comments are checked; messages are checked in all of `src`. */
+const COMMENTED = ['src/identity', 'src/app/identity', 'src/client'];
+
+/** "a file that is no socket": say "is not a socket". */
+const RIDDLE = /(?<!\bthere )\b(?:is|are) no (?!longer\b)/i;
+
+/** Words that comments and docs had in place of plain ones, and what to say instead. */
+const DIALECT: readonly (readonly [RegExp, string])[] = [
+  [RIDDLE, 'is not a'],
+  [/\boctets?\b(?!-)/i, 'bytes'],
+  [/\b(?:is|are|was|were|not|as) told\b(?! to)/, 'reported, logged, sent'],
+  [/(?<!lags )(?<!lag )\bbehind\b/, 'after'],
+  [/\bto be had\b/, 'available'],
+];
+
+const filesBelow = (folder: string, name: RegExp): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => name.test(file))
+    .map((file) => join(folder, file));
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+interface Line {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** The lines of a page outside of its blocks of code. */
+function proseOf(file: string): readonly Line[] {
+  let isCode = false;
+  return read(file)
+    .split('\n')
+    .flatMap((text, at) => {
+      if (text.trimStart().startsWith('```')) isCode = !isCode;
+      return isCode ? [] : [{ where: `${file}:${String(at + 1)}`, text }];
+    });
+}
+
+/** All string literals and parts of templates of a source. */
+function textsOf(file: string): readonly Line[] {
+  const texts: Line[] = [];
+  const visit = (node: ts.Node): void => {
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
+    if (isText || ts.isTemplateMiddle(node) || ts.isTemplateTail(node))
+      texts.push({ where: file, text: node.text });
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest));
+  return texts;
+}
+
+function commentsOf(file: string): readonly Line[] {
+  const found = read(file).match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm) ?? [];
+  return found.map((text) => ({ where: file, text: text.replace(/\s+\*?\s*/g, ' ') }));
+}
+
+const dialectIn = (lines: readonly Line[]): readonly string[] =>
+  lines.flatMap(({ where, text }) =>
+    DIALECT.filter(([words]) => words.test(text.replace(/`[^`]*`/g, ''))).map(
+      ([, better]) => `${where}: say "${better}": ${text}`,
+    ),
+  );
+
+const pages = [...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md']
+  .filter((file) => !GENERATED.has(file))
+  .flatMap(proseOf);
+const sources = filesBelow('src', /\.m?ts$/);
+
+it(`no line of prose is wider than ${String(MAX_WIDTH)} columns`, () => {
+  const wide = pages.filter(
+    ({ text }) => text.length > MAX_WIDTH && !text.trimStart().startsWith('|'),
+  );
+  expect(pages.length).toBeGreaterThan(2_000);
+  expect(wide.map(({ where }) => where)).toEqual([]);
+});
+
+it('no page uses a word of the old dialect', () => {
+  expect(dialectIn(pages)).toEqual([]);
+});
+
+it('no comment uses a word of the old dialect', () => {
+  const comments = COMMENTED.flatMap((folder) => filesBelow(folder, /\.m?ts$/)).flatMap(commentsOf);
+  expect(comments.length).toBeGreaterThan(100);
+  expect(dialectIn(comments)).toEqual([]);
+});
+
+/** The stores' texts are checked by what operators and clients get of them (test/chaos/faults). */
+it('no message says that something "is no" other thing', () => {
+  const riddles = sources.flatMap(textsOf).filter(({ text }) => RIDDLE.test(text));
+  expect(sources.length).toBeGreaterThan(300);
+  expect(riddles.map(({ where, text }) => `${where}: ${text}`)).toEqual([]);
+});
