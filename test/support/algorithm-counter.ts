@@ -1,5 +1,5 @@
 import type { Algorithm } from '../../src/core/algorithms/algorithm';
-import { applyAsks, isUnused, type Asks } from '../../src/core/algorithms/apply-asks';
+import { applyAsks, isUnused, lifetimeMs, type Asks } from '../../src/core/algorithms/apply-asks';
 import { outcomeOf, type Outcome } from '../../src/core/algorithms/outcome';
 import { standingAfter, unusedAt, type Standing } from '../../src/core/algorithms/standing';
 
@@ -7,8 +7,11 @@ import { standingAfter, unusedAt, type Standing } from '../../src/core/algorithm
 export class AlgorithmCounter {
   #kept: { readonly standing: Standing; readonly tick: number } | undefined;
 
-  get isKept(): boolean {
-    return this.#kept !== undefined;
+  /** How long a store has to keep it, by the last write. */
+  lifetimeMs = 0;
+
+  get previous(): number {
+    return this.#kept?.standing.previous ?? 0;
   }
 
   /** Units or hits in use as they are kept, and the counter's own tick. */
@@ -27,6 +30,7 @@ export class AlgorithmCounter {
     const after = applyAsks(algorithm, standing, asks);
     if (after === undefined) return standing;
     const { elapsed } = after;
+    this.lifetimeMs = lifetimeMs(algorithm, after);
     this.#kept = isUnused(after)
       ? undefined
       : { standing: { ...after, elapsed: 0 }, tick: tick - elapsed };

@@ -10,9 +10,9 @@ export interface Standing {
   /** Hits of the window before; 0 but under sliding_window. */
   readonly previous: number;
   /**
-   * Ticks since the counter's own time: the last change under gcra (0 once what was freed is taken off `used`), the start
-   * of the window under sliding_window. Negative when the clock has gone back behind that time: the counter then stands
-   * still, and every wait is so much longer.
+   * Ticks since the counter's own time: the last change under gcra (0 once `used` has drained up to now), the start of the
+   * window under sliding_window, always 0 under fixed_window. Negative when the clock went back before that time: the counter
+   * then stands still, and every wait is longer by as much.
    */
   readonly elapsed: number;
 }
@@ -24,6 +24,7 @@ export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): Sta
 
 /** A counter so many ticks later; earlier when negative. What was stored at a tick stands here with `elapsed` 0. */
 export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: number): Standing {
+  if (algorithm.name === 'fixed_window') return standing;
   const { used, previous, elapsed } = standing;
   const now = elapsed + ticks;
   if (algorithm.name === 'gcra') {
@@ -32,8 +33,7 @@ export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: n
     return { used: Math.max(0, used - now * algorithm.limit), previous, elapsed: 0 };
   }
   const { periodTicks } = algorithm;
-  if (algorithm.name === 'fixed_window' || now < periodTicks)
-    return { used, previous, elapsed: now };
+  if (now < periodTicks) return { used, previous, elapsed: now };
   if (now < 2 * periodTicks) return { used: 0, previous: used, elapsed: now - periodTicks };
   return { used: 0, previous: 0, elapsed: now % periodTicks };
 }
