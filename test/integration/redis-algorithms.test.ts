@@ -198,6 +198,15 @@ describe('the script of algorithms', () => {
     expect(seconds * 1_000_000 + rest - (tick ?? 0)).toBeLessThan(60_000_000);
   });
 
+  it('fails as a whole, and not for want of scripts, where it may not read the clock', async () => {
+    await server.client.acl('SETUSER', 'default', '-time');
+    try {
+      await expect(call([ask(freshKey(), gcra)])).rejects.toThrow(/^ERR the clock of the server/);
+    } finally {
+      await server.client.acl('SETUSER', 'default', '+time');
+    }
+  });
+
   it('decides the counters of a request together, whatever their algorithms', async () => {
     const options = { nowMicros: micros(START), runEnds: [4, 5] };
     const keys = [freshKey(), freshKey(), freshKey(), freshKey()];

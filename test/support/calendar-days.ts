@@ -27,12 +27,7 @@ export function walkCalendarDays(timeZone: string, from: number, to: number): Ca
   for (let at = from; at < to; at += DAY) {
     let start = at;
     while (offsetAt(start) !== offsetAt(at + DAY)) {
-      let [low, high] = [start, at + DAY];
-      while (high - low > 1) {
-        const middle = Math.floor((low + high) / 2);
-        if (offsetAt(middle) === offsetAt(start)) low = middle;
-        else high = middle;
-      }
+      const high = changeIn(offsetAt, start, at + DAY);
       pass(start, high);
       changes.push(high);
       start = high;
@@ -40,6 +35,17 @@ export function walkCalendarDays(timeZone: string, from: number, to: number): Ca
     pass(start, at + DAY);
   }
   return { starts, firstDay, changes };
+}
+
+/** The first second after `from` that has another offset. */
+function changeIn(offsetAt: (second: number) => number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(middle) === offsetAt(from)) low = middle;
+    else high = middle;
+  }
+  return high;
 }
 
 function offsets(timeZone: string): (second: number) => number {

@@ -1,5 +1,5 @@
 import { toCivilDate, toDayNumber } from './days';
-import type { WindowSpan } from './length';
+import { keepWindow, type WindowAt, type WindowSpan } from './length';
 import { createTimeZone, type TimeZone } from './time-zone';
 
 /** A period of the calendar, as a rule says it (`calendar: true`). */
@@ -18,13 +18,10 @@ export interface CalendarPeriod {
 export type CalendarUnit = 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 export type WeekStart = 'monday' | 'sunday' | 'saturday';
 
-/** The window of one period that holds a moment in Unix seconds. */
-export type CalendarWindowAt = (nowSeconds: number) => WindowSpan;
-
 /** The windows of a rule set: rules of equal periods share them, and periods of a zone share its clock. */
-export function createCalendar(): (period: CalendarPeriod) => CalendarWindowAt {
+export function createCalendar(): (period: CalendarPeriod) => WindowAt {
   const zones = new Map<string, TimeZone>();
-  const known = new Map<string, CalendarWindowAt>();
+  const known = new Map<string, WindowAt>();
   return (period) => {
     const { unit, timeZone, weekStart, monthStart, multiplier } = period;
     const name = [unit, timeZone, weekStart, monthStart, multiplier].join(' ');
@@ -32,19 +29,9 @@ export function createCalendar(): (period: CalendarPeriod) => CalendarWindowAt {
     if (found !== undefined) return found;
     const zone = zones.get(timeZone) ?? createTimeZone(timeZone);
     zones.set(timeZone, zone);
-    const windowAt = keepWindow(zone, period);
+    const windowAt = keepWindow((nowSeconds) => calendarWindow(zone, period, nowSeconds));
     known.set(name, windowAt);
     return windowAt;
-  };
-}
-
-/** Keeps the window until the clock leaves it. */
-function keepWindow(zone: TimeZone, period: CalendarPeriod): CalendarWindowAt {
-  let kept: WindowSpan = { startSeconds: 0, endSeconds: 0, keyEnd: '' };
-  return (nowSeconds) => {
-    if (nowSeconds >= kept.endSeconds || nowSeconds < kept.startSeconds)
-      kept = calendarWindow(zone, period, nowSeconds);
-    return kept;
   };
 }
 

@@ -11,6 +11,9 @@ export interface WindowSpan {
   readonly keyEnd: string;
 }
 
+/** The window that holds a moment in Unix seconds. */
+export type WindowAt = (nowSeconds: number) => WindowSpan;
+
 /** A length as the largest unit of which it is a whole number. */
 export interface UnitCount {
   readonly unit: Unit;
@@ -27,6 +30,15 @@ export function windowOfLength(lengthSeconds: number, nowSeconds: number): Windo
   const startSeconds = Math.floor(nowSeconds / lengthSeconds) * lengthSeconds;
   const endSeconds = startSeconds + lengthSeconds;
   return { startSeconds, endSeconds, keyEnd: `_${String(startSeconds)}` };
+}
+
+/** Keeps the window that was found until the clock leaves it: nearly every batch finds it by one comparison. */
+export function keepWindow(find: WindowAt): WindowAt {
+  let kept: WindowSpan = { startSeconds: 0, endSeconds: 0, keyEnd: '' };
+  return (nowSeconds) => {
+    if (nowSeconds >= kept.endSeconds || nowSeconds < kept.startSeconds) kept = find(nowSeconds);
+    return kept;
+  };
 }
 
 const UNITS_BY_LENGTH = (Object.keys(UNIT_SECONDS) as Unit[]).sort(
