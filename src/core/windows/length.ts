@@ -1,8 +1,5 @@
 import { UNIT_SECONDS, type Unit } from '../units';
 
-/** The longest window, in seconds: ten years of 365 days. */
-export const MAX_WINDOW_SECONDS = 315_360_000;
-
 /** A window in Unix seconds; the second of its end belongs to the next one. */
 export interface WindowSpan {
   readonly startSeconds: number;
