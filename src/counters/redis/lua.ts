@@ -23,7 +23,7 @@ export interface Scripts {
  * Counts are answered in MessagePack, which the client reads ten times faster than a list of integers, where the server
  * can make it; else as a list.
  */
-const ADD = `
+export const ADD = `
 local isPacking, pack = pcall(function() return cmsgpack.pack end)
 local pcall, hasNx = redis.pcall, redis.REDIS_VERSION_NUM
 local text, number
@@ -55,16 +55,16 @@ end
 `;
 
 /** Where a script finds its keys: their number, the key at `i`, and what stands before the other arguments. */
-interface KeyPlaces {
+export interface KeyPlaces {
   readonly count: string;
   readonly key: string;
   readonly skip: string;
 }
 
-const DECLARED: KeyPlaces = { count: '#KEYS', key: 'KEYS[i]', skip: '0' };
+export const DECLARED: KeyPlaces = { count: '#KEYS', key: 'KEYS[i]', skip: '0' };
 
 /** ARGV: the number of keys, the keys, then the rest. */
-const IN_ARGUMENTS: KeyPlaces = {
+export const IN_ARGUMENTS: KeyPlaces = {
   count: `tonumber(ARGV[1] or '0')`,
   key: 'ARGV[i + 1]',
   skip: 'n + 1',
@@ -135,6 +135,6 @@ export const CLUSTER_SCRIPTS: Scripts = {
   isDeclaringKeys: false,
 };
 
-function script(source: string): Script {
+export function script(source: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }

@@ -89,7 +89,7 @@ const oneHits = new Array<string | undefined>(REMEMBERED).fill(undefined);
 const oneHitTtls = new Float64Array(REMEMBERED);
 
 /** What stands before the octets of a bulk string, the end of the one before included (RESP). */
-function headOf(octets: number): string {
+export function headOf(octets: number): string {
   if (octets >= REMEMBERED) return `\r\n$${String(octets)}\r\n`;
   return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
 }
@@ -106,7 +106,7 @@ function oneHitOf(ttlSeconds: number): string {
 }
 
 /** Times to live are those of seven units, with some jitter. */
-function integerOf(value: number | bigint): string {
+export function integerOf(value: number | bigint): string {
   const known = integers.get(value);
   if (known !== undefined) return known;
   const text = encodeAscii(String(value));
@@ -116,6 +116,6 @@ function integerOf(value: number | bigint): string {
 }
 
 /** One bulk string (RESP) of characters that are an octet each. */
-function encodeAscii(text: string): string {
+export function encodeAscii(text: string): string {
   return `$${String(text.length)}\r\n${text}\r\n`;
 }

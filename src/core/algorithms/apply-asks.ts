@@ -1,0 +1,73 @@
+import type { Algorithm } from './algorithm';
+import { freeUnits, type Standing } from './standing';
+import { millisOfTicks } from './ticks';
+
+/** Asks of one batch for one counter, one after the other: so many times the same hits. */
+export interface Asks {
+  /** Hits of each; 0 looks, negative gives back. Beyond 2^53 it has lost digits, which changes no answer. */
+  readonly hits: number;
+  /** 1 for looks and for hits that are given back. */
+  readonly times: number;
+}
+
+/** A debt stops here: beyond, integers are no longer exact. */
+const MOST_UNITS = Number.MAX_SAFE_INTEGER;
+const MOST_HITS_OF_WINDOW = 100_000_000;
+
+/** A key outlives what it holds by this, so that no answer depends on when a store forgets. */
+const SPARE_MS = 1_000;
+
+/** How many of the asks are admitted, whole: the first ones. */
+export function countAdmitted(
+  algorithm: Algorithm,
+  standing: Standing,
+  { hits, times }: Asks,
+): number {
+  if (hits <= 0 || hits > algorithm.size) return 0;
+  const free = Math.max(0, freeUnits(algorithm, standing));
+  return Math.min(times, Math.floor(free / (hits * algorithm.periodTicks)));
+}
+
+/** The counter after the first `asked` of the asks, of which `admitted` fit. */
+export function standingAfterAsks(
+  algorithm: Algorithm,
+  standing: Standing,
+  hits: number,
+  asked: number,
+  admitted: number,
+): Standing {
+  const charged = algorithm.chargeDenied || hits < 0 ? asked : Math.min(asked, admitted);
+  if (hits === 0 || charged === 0) return standing;
+  const isGcra = algorithm.name === 'gcra';
+  const used = standing.used + charged * hits * (isGcra ? algorithm.periodTicks : 1);
+  return { ...standing, used: Math.max(0, Math.min(used, mostUsed(algorithm))) };
+}
+
+function mostUsed({ name }: Algorithm): number {
+  return name === 'sliding_window' ? MOST_HITS_OF_WINDOW : MOST_UNITS;
+}
+
+/** The counter after all asks; undefined when nothing has to be written, as for a look and for what was refused. */
+export function applyAsks(
+  algorithm: Algorithm,
+  standing: Standing,
+  asks: Asks,
+): Standing | undefined {
+  const { hits, times } = asks;
+  if (hits === 0) return undefined;
+  const admitted = countAdmitted(algorithm, standing, asks);
+  if (hits > 0 && admitted === 0 && !algorithm.chargeDenied) return undefined;
+  return standingAfterAsks(algorithm, standing, hits, times, admitted);
+}
+
+/** Whether a counter says the same as none: its key is deleted. */
+export function isUnused({ used, previous }: Standing): boolean {
+  return used === 0 && previous === 0;
+}
+
+/** Milliseconds for which a counter of gcra or sliding_window has to be kept after it was written. */
+export function lifetimeMs(algorithm: Algorithm, { used, elapsed }: Standing): number {
+  const { name, limit, periodTicks, tickMicros } = algorithm;
+  const ticks = name === 'gcra' ? Math.ceil(used / limit) : 2 * periodTicks;
+  return millisOfTicks(ticks - elapsed, tickMicros) + SPARE_MS;
+}

@@ -1,0 +1,53 @@
+import type { Algorithm } from './algorithm';
+
+/** Where a counter stands at one moment. */
+export interface Standing {
+  /**
+   * gcra: units in use, as many to a hit as the period has ticks, of which each tick frees as many as the limit says. Else:
+   * hits of this window.
+   */
+  readonly used: number;
+  /** Hits of the window before; 0 but under sliding_window. */
+  readonly previous: number;
+  /**
+   * Ticks since the counter's own time: the last change under gcra (0 once `used` has drained up to now), the start of the
+   * window under sliding_window, always 0 under fixed_window. Negative when the clock went back before that time: the counter
+   * then stands still, and every wait is longer by as much.
+   */
+  readonly elapsed: number;
+}
+
+/** A counter that nobody has used. */
+export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): Standing {
+  return { used: 0, previous: 0, elapsed: name === 'sliding_window' ? nowTick % periodTicks : 0 };
+}
+
+/** A counter so many ticks later; earlier when negative. What was stored at a tick stands here with `elapsed` 0. */
+export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: number): Standing {
+  if (algorithm.name === 'fixed_window') return standing;
+  const { used, previous, elapsed } = standing;
+  const now = elapsed + ticks;
+  if (algorithm.name === 'gcra') {
+    if (now <= 0) return { used, previous, elapsed: now };
+    // A product beyond 2^53 is rounded, but never below what is in use.
+    return { used: Math.max(0, used - now * algorithm.limit), previous, elapsed: 0 };
+  }
+  const { periodTicks } = algorithm;
+  if (now < periodTicks) return { used, previous, elapsed: now };
+  if (now < 2 * periodTicks) return { used: 0, previous: used, elapsed: now - periodTicks };
+  return { used: 0, previous: 0, elapsed: now % periodTicks };
+}
+
+/** Units that are free, as many to a hit as the period has ticks; negative: a debt, or a limit that was lowered. */
+export function freeUnits(algorithm: Algorithm, { used, previous, elapsed }: Standing): number {
+  const { size, periodTicks } = algorithm;
+  const capacity = size * periodTicks;
+  if (algorithm.name === 'gcra') return capacity - used;
+  const fading = previous === 0 ? 0 : previous * (periodTicks - Math.max(0, elapsed));
+  return capacity - fading - used * periodTicks;
+}
+
+/** Whole hits that would be admitted now. */
+export function freeHits(algorithm: Algorithm, standing: Standing): number {
+  return Math.max(0, Math.floor(freeUnits(algorithm, standing) / algorithm.periodTicks));
+}

@@ -1,0 +1,78 @@
+import { toCivilDate, toDayNumber } from './days';
+import { keepWindow, type WindowAt, type WindowSpan } from './length';
+import { createTimeZone, type TimeZone } from './time-zone';
+
+/** A period of the calendar, as a rule says it (`calendar: true`). */
+export interface CalendarPeriod {
+  readonly unit: CalendarUnit;
+  /** An IANA name that the runtime knows. */
+  readonly timeZone: string;
+  /** First day of a week. */
+  readonly weekStart: WeekStart;
+  /** First day of a month, 1 to 28. */
+  readonly monthStart: number;
+  /** Months of a period, counted from January: 1, 2, 3, 4 or 6; 1 for other units. */
+  readonly multiplier: number;
+}
+
+export type CalendarUnit = 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+export type WeekStart = 'monday' | 'sunday' | 'saturday';
+
+/** The windows of a rule set: rules of equal periods share them, and periods of a zone share its clock. */
+export function createCalendar(): (period: CalendarPeriod) => WindowAt {
+  const zones = new Map<string, TimeZone>();
+  const known = new Map<string, WindowAt>();
+  return (period) => {
+    const { unit, timeZone, weekStart, monthStart, multiplier } = period;
+    const name = [unit, timeZone, weekStart, monthStart, multiplier].join(' ');
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    const zone = zones.get(timeZone) ?? createTimeZone(timeZone);
+    zones.set(timeZone, zone);
+    const windowAt = keepWindow((nowSeconds) => calendarWindow(zone, period, nowSeconds));
+    known.set(name, windowAt);
+    return windowAt;
+  };
+}
+
+/** The window whose start is not after the moment, and whose end is. */
+function calendarWindow(zone: TimeZone, period: CalendarPeriod, nowSeconds: number): WindowSpan {
+  let day = firstDay(period, zone.dayAt(Math.floor(nowSeconds)));
+  let startSeconds = zone.startOfDay(day);
+  for (;;) {
+    day = firstDayOfNext(period, day);
+    const endSeconds = zone.startOfDay(day);
+    // A clock that went back over midnight shows yesterday's date in today's window; a day that was left out is empty.
+    if (nowSeconds < endSeconds)
+      return { startSeconds, endSeconds, keyEnd: `_${String(startSeconds)}~c` };
+    startSeconds = endSeconds;
+  }
+}
+
+/** Weekday of 1970-01-01, a Thursday, counted from the first day of the week. */
+const WEEKDAY_OF_1970: Readonly<Record<WeekStart, number>> = { monday: 3, sunday: 4, saturday: 5 };
+
+/** The first day of the period that holds a day, both counted from 1970-01-01. */
+function firstDay(period: CalendarPeriod, day: number): number {
+  const { unit, weekStart, monthStart, multiplier } = period;
+  if (unit === 'DAY') return day;
+  if (unit === 'WEEK') return day - ((((day + WEEKDAY_OF_1970[weekStart]) % 7) + 7) % 7);
+  const { year, month, day: dayOfMonth } = toCivilDate(day);
+  if (unit === 'YEAR') return toDayNumber({ year, month: 1, day: 1 });
+  const months = year * 12 + month - (dayOfMonth < monthStart ? 2 : 1);
+  return dayOfMonths(months - (months % multiplier), monthStart);
+}
+
+/** The first day of the period after the one that begins with this day. */
+function firstDayOfNext({ unit, monthStart, multiplier }: CalendarPeriod, day: number): number {
+  if (unit === 'DAY') return day + 1;
+  if (unit === 'WEEK') return day + 7;
+  const { year, month } = toCivilDate(day);
+  if (unit === 'YEAR') return toDayNumber({ year: year + 1, month: 1, day: 1 });
+  return dayOfMonths(year * 12 + month - 1 + multiplier, monthStart);
+}
+
+/** A day of the month that comes so many months after January of the year 0. */
+function dayOfMonths(months: number, day: number): number {
+  return toDayNumber({ year: Math.floor(months / 12), month: (months % 12) + 1, day });
+}

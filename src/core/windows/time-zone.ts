@@ -1,0 +1,90 @@
+import { toDayNumber } from './days';
+
+const DAY_SECONDS = 86_400;
+
+/** No zone has been further from UTC than this since 1970. */
+const MAX_OFFSET_SECONDS = 16 * 3_600;
+
+/** Two changes of a zone's clock lie further apart. */
+const STEP_SECONDS = 4 * 3_600;
+
+/** What the clocks of a place show. */
+export interface TimeZone {
+  /** Days from 1970-01-01 to the local date at a Unix second. */
+  dayAt(second: number): number;
+  /**
+   * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
+   * back over midnight shows a date twice: the first time counts.
+   */
+  startOfDay(dayNumber: number): number;
+}
+
+/** Whether this runtime knows a zone of this IANA name. */
+export function isTimeZone(name: string): boolean {
+  // Offsets such as +01:00 are zones for newer runtimes, and refused by older ones.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Throws a RangeError when the runtime does not know the zone. */
+export function createTimeZone(name: string): TimeZone {
+  const format = formatOf(name);
+
+  const offsetAt = (second: number): number => {
+    const shown = format
+      .format(second * 1_000)
+      .split(/\D+/)
+      .map(Number);
+    const [month = 0, day = 0, year = 0, hours = 0, minutes = 0, seconds = 0] = shown;
+    const days = toDayNumber({ year, month, day });
+    return days * DAY_SECONDS + hours * 3_600 + minutes * 60 + seconds - second;
+  };
+
+  /** The first second after `from`, where the offset is another, that has the offset of `to`. */
+  const changeBetween = (from: number, to: number): number => {
+    const offset = offsetAt(from);
+    let [before, after] = [from, to];
+    while (after - before > 1) {
+      const middle = Math.floor((before + after) / 2);
+      if (offsetAt(middle) === offset) before = middle;
+      else after = middle;
+    }
+    return after;
+  };
+
+  return {
+    dayAt: (second) => Math.floor((second + offsetAt(second)) / DAY_SECONDS),
+    startOfDay: (dayNumber) => {
+      const midnight = dayNumber * DAY_SECONDS;
+      let from = midnight - MAX_OFFSET_SECONDS;
+      let offset = offsetAt(from);
+      for (;;) {
+        const to = from + STEP_SECONDS;
+        const nextOffset = offsetAt(to);
+        const end = nextOffset === offset ? to : changeBetween(from, to);
+        const start = Math.max(from, midnight - offset);
+        if (start < end) return start;
+        from = end;
+        offset = nextOffset;
+      }
+    },
+  };
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+}

@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
+import { outcomeOf } from '../../src/core/algorithms/outcome';
+import { type Standing } from '../../src/core/algorithms/standing';
+import { tickAt } from '../../src/core/algorithms/ticks';
+import {
+  encodeAlgorithmCall,
+  readAlgorithmAnswer,
+  type AlgorithmIncrement,
+} from '../../src/counters/redis/algorithm-call';
+import { ALGORITHM_SCRIPTS } from '../../src/counters/redis/lua-algorithms';
+import { unpack } from '../../src/counters/redis/message-pack';
+import { callScript } from '../../src/counters/redis/script-call';
+import { MOVES, play, rules } from '../support/algorithm-arbitraries';
+import { AlgorithmCounter } from '../support/algorithm-counter';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+const START = 1_700_000_040;
+const RUNS = { numRuns: 60 };
+
+let server: RedisServer;
+let serial = 0;
+
+beforeAll(async () => {
+  server = await startRedisServer();
+});
+afterAll(() => server.stop());
+
+const freshKey = (): string => `algorithms_${String((serial += 1))}`;
+
+interface CallOptions {
+  readonly runEnds?: readonly number[];
+  readonly nowMicros?: number | undefined;
+  readonly isDeclaringKeys?: boolean;
+}
+
+const call = async (increments: readonly AlgorithmIncrement[], options: CallOptions = {}) => {
+  const { runEnds, nowMicros, isDeclaringKeys = true } = options;
+  const now = nowMicros === undefined ? {} : { nowMicros };
+  const args = encodeAlgorithmCall({ increments, runEnds, isDeclaringKeys, ...now });
+  const script = ALGORITHM_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
+  const answer = await callScript(server.client, script, args, 'eval');
+  return readAlgorithmAnswer(unpack(answer as Buffer), increments);
+};
+
+const ask = (
+  key: string,
+  algorithm: Algorithm | undefined,
+  hits: number | bigint = 1,
+  more: Partial<AlgorithmIncrement> = {},
+): AlgorithmIncrement => ({
+  key,
+  hits,
+  times: 1,
+  limit: algorithm?.limit ?? 10,
+  ttlSeconds: 60,
+  algorithm,
+  ...more,
+});
+
+const rule = (
+  name: Algorithm['name'],
+  limit: number,
+  more: { burst?: number; chargeDenied?: boolean; periodSeconds?: number } = {},
+): Algorithm => {
+  const { burst, chargeDenied = false, periodSeconds = 60 } = more;
+  return toAlgorithm({ name, limit, burst, chargeDenied, periodSeconds }) as Algorithm;
+};
+
+const gcra = rule('gcra', 60, { burst: 10 });
+const sliding = rule('sliding_window', 10);
+const guarded = rule('fixed_window', 10);
+const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
+
+/** The value under the key and its time to live are those of the counter in memory. */
+const expectKept = async (
+  key: string,
+  { name, periodTicks }: Algorithm,
+  counter: AlgorithmCounter,
+): Promise<void> => {
+  const [value, ttlMs] = await Promise.all([server.client.get(key), server.client.pttl(key)]);
+  if (name === 'fixed_window') {
+    expect(Number(value ?? 0)).toBe(counter.state?.[0] ?? 0);
+    return;
+  }
+  const [used, tick] = counter.state ?? [];
+  if (used === undefined || tick === undefined) {
+    expect(value).toBeNull();
+    return;
+  }
+  const windows = [tick / periodTicks, counter.previous, used];
+  expect(value).toBe((name === 'gcra' ? [used, tick] : windows).join(' '));
+  expect(ttlMs).toBeLessThanOrEqual(counter.lifetimeMs);
+  expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - 60_000);
+};
+
+describe.each([true, false])('the script of algorithms, declaring keys: %s', (isDeclaringKeys) => {
+  it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
+    'counts %s as memory does, step by step',
+    async (name) => {
+      await fc.assert(
+        fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
+          const key = freshKey();
+          const counter = new AlgorithmCounter();
+          for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
+            const increment = ask(key, any, move.hits, { times: move.times });
+            const nowMicros = move.tick * any.tickMicros;
+            const { standings } = await call([increment], { nowMicros, isDeclaringKeys });
+            expect(standings[0]).toEqual(counter.apply(any, move.tick, move));
+            await expectKept(key, any, counter);
+          }
+        }),
+        RUNS,
+      );
+    },
+  );
+
+  it('counts many keys, also the same key twice, in one call', async () => {
+    const [one, two, three, four] = [freshKey(), freshKey(), `ключ ${freshKey()}`, freshKey()];
+    const increments = [
+      ask(one, gcra, 4),
+      ask(two, sliding, 2, { times: 3 }),
+      ask(one, gcra, 4, { times: 2 }),
+      ask(three, guarded, 7),
+      ask(two, sliding, 0),
+      ask(one, gcra),
+      ask(four, gcra),
+      ask(three, guarded, -2n),
+      ask(three, guarded, 0),
+    ];
+    const options = { nowMicros: micros(START), isDeclaringKeys };
+    const { standings, failures, held } = await call(increments, options);
+    const hit = gcra.periodTicks;
+    expect(standings.map((standing) => standing?.used)).toEqual([
+      0,
+      0,
+      4 * hit,
+      0,
+      6,
+      8 * hit,
+      0,
+      7,
+      5,
+    ]);
+    expect([failures, held]).toEqual([undefined, undefined]);
+    expect(await server.client.get(one)).toBe(`540000000 ${String(micros(START))}`);
+    expect(await server.client.get(two)).toBe('28333334 0 6');
+    expect(await server.client.get(three)).toBe('5');
+  });
+
+  it('fails a key alone whose value is not ours', async () => {
+    const good = freshKey();
+    const odd = await Promise.all(
+      ['', 'text', '1', '-1 5', '9007199254740992 1', '1 2 3 4', '1e3 5'].map(async (value) => {
+        const key = freshKey();
+        await server.client.set(key, value);
+        return key;
+      }),
+    );
+    const list = freshKey();
+    await server.client.rpush(list, 'x');
+    for (const algorithm of [gcra, sliding]) {
+      const increments = [...odd, list, good].map((key) => ask(key, algorithm));
+      const { standings, failures } = await call(increments, { isDeclaringKeys });
+      expect([...(failures?.keys() ?? [])]).toEqual([...odd, list].map((_, index) => index));
+      expect([...(failures?.values() ?? [])].map((text) => text.slice(0, 27))).toEqual([
+        ...odd.map(() => 'ERR value is not an integer'),
+        'WRONGTYPE Operation against',
+      ]);
+      expect(standings.at(-1)).toMatchObject({ used: 0 });
+      await server.client.del(good);
+    }
+  });
+
+  it('writes nothing for looks and for what it refuses', async () => {
+    const keys = [freshKey(), freshKey(), freshKey()];
+    const each = [gcra, sliding, guarded];
+    const asks = (hits: number) =>
+      each.map((algorithm, i) => ask(keys[i] as string, algorithm, hits));
+    await call(asks(0), { isDeclaringKeys });
+    expect(await server.client.exists(...keys)).toBe(0);
+    await call(asks(9), { isDeclaringKeys });
+    const before = await server.client.mget(...keys);
+    await server.client.config('RESETSTAT');
+    for (let round = 0; round < 5; round += 1) await call(asks(9), { isDeclaringKeys });
+    expect(await server.client.mget(...keys)).toEqual(before);
+    expect(await server.client.info('commandstats')).not.toMatch(/cmdstat_(psetex|incrby|del)/);
+  });
+});
+
+describe('the script of algorithms', () => {
+  it('uses the clock of the server', async () => {
+    const key = freshKey();
+    await call([ask(key, gcra)]);
+    const [, tick] = (await server.client.get(key))?.split(' ').map(Number) ?? [];
+    const [seconds = 0, rest = 0] = (await server.client.time()).map(Number);
+    expect(seconds * 1_000_000 + rest - (tick ?? 0)).toBeGreaterThanOrEqual(0);
+    expect(seconds * 1_000_000 + rest - (tick ?? 0)).toBeLessThan(60_000_000);
+  });
+
+  it('fails as a whole, and not for want of scripts, where it may not read the clock', async () => {
+    await server.client.acl('SETUSER', 'default', '-time');
+    try {
+      await expect(call([ask(freshKey(), gcra)])).rejects.toThrow(/^ERR the clock of the server/);
+    } finally {
+      await server.client.acl('SETUSER', 'default', '+time');
+    }
+  });
+
+  it('decides the counters of a request together, whatever their algorithms', async () => {
+    const options = { nowMicros: micros(START), runEnds: [4, 5] };
+    const keys = [freshKey(), freshKey(), freshKey(), freshKey()];
+    const [a = '', b = '', c = '', d = ''] = keys;
+    const all = (last: number) => [
+      ask(a, gcra, 3),
+      ask(b, sliding, 3),
+      ask(c, guarded, 3),
+      ask(d, undefined, last, { limit: 10 }),
+      ask(a, gcra, 1),
+    ];
+    const first = await call(all(8), options);
+    expect(first.held).toBeUndefined();
+    expect(first.after[3]).toBe(8);
+    const second = await call(all(3), options);
+    expect(second.held).toEqual([true, true, true, false, false]);
+    expect(second.after[3]).toBe(11);
+    expect(second.standings.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
+    const used = Number((await server.client.get(a))?.split(' ')[0]);
+    expect(used).toBe(5 * gcra.periodTicks);
+    const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { limit: 20 })], {
+      nowMicros: micros(START),
+      runEnds: [2],
+    });
+    expect(third.held).toEqual([false, true]);
+    expect(third.after[1]).toBe(11);
+    expect(await server.client.get(b)).toBe('28333334 0 3');
+  });
+
+  it('charges what it refuses where the rule says so, also hits beyond 2^53', async () => {
+    const [a, b] = [freshKey(), freshKey()];
+    const debt = { chargeDenied: true };
+    await call([
+      ask(a, rule('gcra', 1, { ...debt, periodSeconds: 90_000_000 }), 2n ** 63n - 1n),
+      ask(b, rule('sliding_window', 1, debt), 2n ** 63n - 1n),
+    ]);
+    expect(await server.client.get(a)).toMatch(/^9007199254740991 \d+$/);
+    expect(await server.client.get(b)).toMatch(/^\d+ 0 100000000$/);
+    expect(await server.client.pttl(a)).toBeGreaterThan(315_576_000_000_000);
+  });
+
+  it('admits exactly the promised number to several connections at once', async () => {
+    const key = freshKey();
+    const slow = rule('gcra', 1, { burst: 50, periodSeconds: 86_400 });
+    const replies = await Promise.all(Array.from({ length: 200 }, () => call([ask(key, slow)])));
+    const admitted = replies.map(({ standings }) =>
+      outcomeOf(slow, standings[0] as Standing, { hits: 1, times: 1 }, 1),
+    );
+    expect(admitted.filter(({ isOver }) => !isOver)).toHaveLength(50);
+  });
+});
