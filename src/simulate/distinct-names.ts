@@ -27,10 +27,11 @@ export class DistinctNames {
 }
 
 function insert(slots: Float64Array, hash: number): boolean {
-  let at = hash % slots.length;
+  const mask = slots.length - 1;
+  let at = (hash >>> 0) & mask;
   while (slots[at] !== 0) {
     if (slots[at] === hash) return false;
-    at = (at + 1) % slots.length;
+    at = (at + 1) & mask;
   }
   slots[at] = hash;
   return true;

@@ -69,7 +69,7 @@ describe('ratelimit-simulate', () => {
     const { code, ...said } = await report(LOG, ['-config_dir', rules]);
     expect(code).toBe(0);
     expect(said).toMatchObject({ requests: 15, refused: 2 });
-    expect(said['rules']).toEqual([
+    expect(said.rules).toEqual([
       {
         rule: 'shop.user',
         limit: '10 per minute',
@@ -82,8 +82,8 @@ describe('ratelimit-simulate', () => {
       expect.objectContaining({ rule: 'shop.trial', requests: 2, over: 0, shadow: 1 }),
       expect.objectContaining({ rule: 'shop.open', limit: 'unlimited', requests: 1, over: 0 }),
     ]);
-    expect(said['mostLimited']).toEqual([{ key: 'shop_user_ann', rule: 'shop.user', refused: 2 }]);
-    expect(said['unmatched']).toEqual([{ domain: 'shop', keys: 'ip', requests: 2 }]);
+    expect(said.mostLimited).toEqual([{ key: 'shop_user_ann', rule: 'shop.user', refused: 2 }]);
+    expect(said.unmatched).toEqual([{ domain: 'shop', keys: 'ip', requests: 2 }]);
   });
 
   it('uses the clock of the log: the next minute begins anew, and a late line stands in its place', async () => {
