@@ -1,0 +1,41 @@
+import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
+import { hitsOf } from './hits';
+
+/** A decision as a line of the decision log says it. */
+export interface DecisionRecord {
+  /** RFC 3339. */
+  readonly time: string;
+  readonly request: DecisionRequest;
+  readonly decision: Decision;
+  /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
+  readonly metrics: readonly (string | undefined)[];
+}
+
+/**
+ * One decision as plain JSON, its fields in a fixed order:
+ * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`.
+ */
+export function toDecisionRecord({
+  time,
+  request,
+  decision,
+  metrics,
+}: DecisionRecord): JsonObject {
+  return {
+    time,
+    domain: request.domain,
+    descriptors: request.descriptors.map(toPairs),
+    hits: request.descriptors.map((descriptor) => Number(hitsOf(request, descriptor))),
+    rules: request.descriptors.map((_, at) => metrics[at] ?? null),
+    code: decision.overallCode,
+    statuses: decision.statuses.map(({ code, currentLimit, limitRemaining }) =>
+      currentLimit === undefined
+        ? [code]
+        : [code, currentLimit.requestsPerUnit, currentLimit.unit, limitRemaining],
+    ),
+  };
+}
+
+function toPairs({ entries }: RequestDescriptor): Json {
+  return entries.map(({ key, value }) => [key, value]);
+}

@@ -1,0 +1,124 @@
+import type { Increment } from '../core/ports';
+import type { RuleLimit } from '../core/rules/rules';
+import { DistinctNames } from './distinct-names';
+import { CountHistogram } from './histogram';
+import { counterNameOf, type Outcome } from './run-rules';
+
+/** What one rule did. Requests are descriptors that met it; over, shadow and near count those of them with any such hit. */
+export interface RuleFigures {
+  readonly limit: RuleLimit;
+  requests: number;
+  hits: number;
+  over: number;
+  shadow: number;
+  near: number;
+  distinctKeys: number;
+  firstLimitedSeconds: number | undefined;
+  lastLimitedSeconds: number | undefined;
+  /** Where the counter stood after each request. */
+  readonly after: CountHistogram;
+  /** The hits of each key in each window. */
+  readonly perWindow: CountHistogram;
+}
+
+/** A key of a rule that was refused at least once. */
+export interface LimitedKey {
+  readonly key: string;
+  readonly limit: RuleLimit;
+  refused: number;
+}
+
+interface LiveWindow {
+  readonly endSeconds: number;
+  readonly hits: Map<string, { readonly figures: RuleFigures; count: number }>;
+}
+
+/** Gathers the figures of a run. Memory: the keys of the windows that are open, those that were limited, 16 bytes for each key ever met. */
+export class FigureSheet {
+  readonly rules = new Map<RuleLimit, RuleFigures>();
+  readonly limitedKeys = new Map<string, LimitedKey>();
+  readonly #names = new DistinctNames();
+  #windows: readonly LiveWindow[] = [];
+  #firstEndSeconds = Infinity;
+
+  note(outcome: Outcome, nowSeconds: number): void {
+    if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
+    const { rules, increments, after } = outcome;
+    for (const rule of rules) {
+      const figures = this.#of(rule.limit);
+      figures.requests += 1;
+      figures.hits += rule.totalHits;
+      if (rule.nearLimit > 0) figures.near += 1;
+      if (rule.overLimit === 0) continue;
+      if (rule.shadowMode > 0) figures.shadow += 1;
+      else figures.over += 1;
+      figures.firstLimitedSeconds ??= nowSeconds;
+      figures.lastLimitedSeconds = nowSeconds;
+    }
+    for (let i = 0; i < increments.length; i++) {
+      const increment = increments[i] as Increment;
+      this.#noteCounter(increment, after[i] as number);
+    }
+  }
+
+  /** Closes all windows; to be called once, after the last request. */
+  finish(): void {
+    this.#fold(Infinity);
+  }
+
+  #of(limit: RuleLimit): RuleFigures {
+    let figures = this.rules.get(limit);
+    if (figures === undefined) {
+      figures = {
+        limit,
+        requests: 0,
+        hits: 0,
+        over: 0,
+        shadow: 0,
+        near: 0,
+        distinctKeys: 0,
+        firstLimitedSeconds: undefined,
+        lastLimitedSeconds: undefined,
+        after: new CountHistogram(),
+        perWindow: new CountHistogram(),
+      };
+      this.rules.set(limit, figures);
+    }
+    return figures;
+  }
+
+  #noteCounter({ key, rule, limit, windowEndSeconds }: Increment, after: number): void {
+    const figures = this.#of(rule);
+    figures.after.add(after);
+    const { hits } = this.#windowAt(windowEndSeconds);
+    const live = hits.get(key);
+    if (live === undefined) {
+      hits.set(key, { figures, count: after });
+      if (this.#names.add(counterNameOf(key))) figures.distinctKeys += 1;
+    } else live.count = after;
+    if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
+  }
+
+  #noteLimited(key: string, limit: RuleLimit): void {
+    const limited = this.limitedKeys.get(key);
+    if (limited === undefined) this.limitedKeys.set(key, { key, limit, refused: 1 });
+    else limited.refused += 1;
+  }
+
+  #windowAt(endSeconds: number): LiveWindow {
+    for (const window of this.#windows) if (window.endSeconds === endSeconds) return window;
+    const window: LiveWindow = { endSeconds, hits: new Map() };
+    this.#windows = [...this.#windows, window];
+    this.#firstEndSeconds = Math.min(this.#firstEndSeconds, endSeconds);
+    return window;
+  }
+
+  #fold(nowSeconds: number): void {
+    const ended = this.#windows.filter(({ endSeconds }) => endSeconds <= nowSeconds);
+    for (const { hits } of ended) {
+      for (const { figures, count } of hits.values()) figures.perWindow.add(count);
+    }
+    this.#windows = this.#windows.filter(({ endSeconds }) => endSeconds > nowSeconds);
+    this.#firstEndSeconds = Math.min(...this.#windows.map(({ endSeconds }) => endSeconds));
+  }
+}

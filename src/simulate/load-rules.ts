@@ -1,0 +1,42 @@
+import type { Readable } from 'node:stream';
+import { checkRules } from '../config/check/check-rules';
+import { parseRules } from '../config/parse-rules';
+import { readSource } from '../config/read-source';
+import { compileRules } from '../core/rules/compile';
+import type { DomainDefinition, RuleDefinition } from '../core/rules/definition';
+import type { Rules } from '../core/rules/rules';
+
+/** Rules that the service would refuse: every mistake in them, one line each. */
+export class RulesRefused extends Error {
+  override readonly name = 'RulesRefused';
+}
+
+export interface LoadOptions {
+  readonly mergeDomains: boolean;
+  /** Limits are multiplied by it, rounded up; undefined: they stay. */
+  readonly sampleRate: number | undefined;
+  readonly stdin: Readable;
+}
+
+/** Reads and checks a directory of rules as the service does. Throws `RulesRefused`. */
+export async function loadRules(directory: string, options: LoadOptions): Promise<Rules> {
+  const { mergeDomains, sampleRate, stdin } = options;
+  const files = await readSource({ kind: 'directory', path: directory }, stdin);
+  const merging = `-merge_domain_configs=${String(mergeDomains)}`;
+  const checked = await checkRules([merging, '-config_dir', directory], () =>
+    Promise.resolve(files),
+  );
+  if (checked.exitCode !== 0) throw new RulesRefused(checked.lines.join('\n'));
+  const { domains } = parseRules(files.files, { mergeDomains });
+  return compileRules(sampleRate === undefined ? domains : scale(domains, sampleRate));
+}
+
+/** Limits for a sampled log: at least 1, and 0 stays 0. */
+function scale(domains: readonly DomainDefinition[], rate: number): readonly DomainDefinition[] {
+  const scaleRule = (rule: RuleDefinition): RuleDefinition => {
+    if (rule.limit === undefined) return rule;
+    const requestsPerUnit = Math.ceil(rule.limit.requestsPerUnit * rate);
+    return { ...rule, limit: { ...rule.limit, requestsPerUnit } };
+  };
+  return domains.map(({ domain, rules }) => ({ domain, rules: rules.map(scaleRule) }));
+}

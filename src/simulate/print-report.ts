@@ -1,0 +1,115 @@
+import type { Comparison } from './compare-runs';
+import type { Report, RuleReport } from './report';
+
+/** The report as lines for a person, at most some 120 columns wide. */
+export function printReport(report: Report): readonly string[] {
+  const { lines, requests, refused, sampleRate } = report;
+  return [
+    `${count(requests)} requests, ${count(refused)} refused (${share(refused, requests)})`,
+    ...(sampleRate === undefined
+      ? []
+      : [
+          `estimates: the log holds a share of ${String(sampleRate)} of all requests, limits were scaled by it`,
+        ]),
+    ...printLines(lines),
+    '',
+    ...report.rules.flatMap(printRule),
+    ...titled(
+      'refused most often',
+      report.mostLimited.map(({ key, refused: times }) => `${count(times).padStart(10)}  ${key}`),
+    ),
+    ...titled(
+      'met no limit',
+      report.unmatched.map(
+        ({ domain, keys, requests: times }) =>
+          `${count(times).padStart(10)}  ${domain}: ${keys === '' ? '(no entries)' : keys}`,
+      ),
+    ),
+  ];
+}
+
+export function printComparison(comparison: Comparison): readonly string[] {
+  const { changed, okToOver, overToOk, pairs, keys, onlyInFirst, onlyInSecond } = comparison;
+  if (changed === 0) return ['no decision changes', ...onlyIn(onlyInFirst, onlyInSecond)];
+  return [
+    `${count(changed)} decisions change: ${count(okToOver)} OK→OVER_LIMIT, ${count(overToOk)} OVER_LIMIT→OK`,
+    ...titled(
+      'by rule',
+      pairs.map(
+        ({ change, first, second, requests }) =>
+          `${count(requests).padStart(10)}  ${change}  ${first} → ${second}`,
+      ),
+    ),
+    ...titled(
+      'keys that change most',
+      keys.map(
+        ({ key, okToOver: more, overToOk: less }) =>
+          `${`+${count(more)}`.padStart(10)} ${`-${count(less)}`.padStart(10)}  ${key}`,
+      ),
+    ),
+    ...onlyIn(onlyInFirst, onlyInSecond),
+  ];
+}
+
+function onlyIn(first: readonly string[], second: readonly string[]): readonly string[] {
+  return [...titled('only in -config_dir', first), ...titled('only in -against', second)];
+}
+
+function printLines(lines: Report['lines']): readonly string[] {
+  const aside = [
+    [lines.withoutDescriptors, 'made no descriptor'],
+    [lines.outsideOfTimes, 'lie outside of -from and -to'],
+    [lines.late, 'came too late and were taken at the newest time'],
+    [lines.unreadable, 'could not be read'],
+  ] as const;
+  const said = aside.filter(([lines_]) => lines_ > 0).map(([n, what]) => `${count(n)} ${what}`);
+  return [
+    `${count(lines.read)} lines${said.length === 0 ? '' : `; ${said.join(', ')}`}`,
+    ...lines.firstUnreadable.map(({ line, reason }) => `  line ${String(line)}: ${reason}`),
+  ];
+}
+
+function printRule(rule: RuleReport): readonly string[] {
+  const { requests, over, shadow, near, use, smallestLimit } = rule;
+  const parts = [
+    `${count(requests)} requests`,
+    `${count(over)} over (${share(over, requests)})`,
+    ...(shadow === 0 ? [] : [`${count(shadow)} over in shadow mode`]),
+    `${count(near)} near`,
+    `${count(rule.distinctKeys)} keys, ${count(rule.keysLimited)} of them limited`,
+  ];
+  const lines = [`${rule.rule}: ${rule.limit}`, `  ${parts.join(', ')}`];
+  if (rule.firstLimited !== undefined) {
+    lines.push(`  limited from ${rule.firstLimited} to ${rule.lastLimited ?? ''}`);
+  }
+  if (use !== undefined) {
+    const { p50, p95, p99, max } = use;
+    lines.push(
+      `  used by a key in a window: p50 ${pct(p50)}, p95 ${pct(p95)}, p99 ${pct(p99)}, most ${pct(max)} of the limit`,
+    );
+  }
+  if (smallestLimit !== undefined) {
+    const { onePercent, onePerMille, none } = smallestLimit;
+    lines.push(
+      `  smallest limit that refuses under 1 %: ${count(onePercent)}, under 0.1 %: ${count(onePerMille)}, nobody: ${count(none)}`,
+    );
+  }
+  return [...lines, ''];
+}
+
+function titled(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`), ''];
+}
+
+function pct(percent: number): string {
+  return `${String(percent)} %`;
+}
+
+function share(part: number, whole: number): string {
+  return whole === 0 ? '0 %' : `${((100 * part) / whole).toFixed(2)} %`;
+}
+
+/** Thousands apart, alike in every locale. */
+function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+}

@@ -1,0 +1,118 @@
+import type { FigureSheet, RuleFigures } from './figures';
+import type { LineCounts } from './read-log';
+import type { UnmatchedSheet } from './unmatched';
+
+const MOST_LIMITED = 10;
+
+/** What `-report json` prints; docs/simulate.schema.json describes it. */
+export interface Report {
+  readonly lines: LineCounts;
+  /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
+  readonly sampleRate: number | undefined;
+  readonly requests: number;
+  readonly refused: number;
+  readonly rules: readonly RuleReport[];
+  /** The ten keys that were refused most often. */
+  readonly mostLimited: readonly { key: string; rule: string; refused: number }[];
+  readonly unmatched: readonly { domain: string; keys: string; requests: number }[];
+  readonly unmatchedOthers: number;
+}
+
+export interface RuleReport {
+  readonly rule: string;
+  readonly limit: string;
+  readonly requests: number;
+  readonly hits: number;
+  readonly over: number;
+  readonly shadow: number;
+  readonly near: number;
+  readonly distinctKeys: number;
+  readonly keysLimited: number;
+  /** RFC 3339; undefined when nobody was limited. */
+  readonly firstLimited: string | undefined;
+  readonly lastLimited: string | undefined;
+  /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
+  readonly use: Quantiles | undefined;
+  /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
+  readonly smallestLimit: { onePercent: number; onePerMille: number; none: number } | undefined;
+}
+
+export interface Quantiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface ReportParts {
+  readonly lines: LineCounts;
+  readonly sampleRate: number | undefined;
+  readonly refused: number;
+  readonly figures: FigureSheet;
+  readonly unmatched: UnmatchedSheet;
+}
+
+export function toReport({ lines, sampleRate, refused, figures, unmatched }: ReportParts): Report {
+  const limited = [...figures.limitedKeys.values()];
+  const keysLimited = new Map<unknown, number>();
+  for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
+  const mostLimited = limited
+    .sort((a, b) => b.refused - a.refused || compare(a.key, b.key))
+    .slice(0, MOST_LIMITED)
+    .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
+  return {
+    lines,
+    sampleRate,
+    requests: lines.requests,
+    refused,
+    rules: [...figures.rules.values()]
+      .map((rule) => toRuleReport(rule, keysLimited.get(rule.limit) ?? 0))
+      .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
+    mostLimited,
+    unmatched: unmatched.shapes().map(({ domain, keys, requests }) => ({ domain, keys, requests })),
+    unmatchedOthers: unmatched.others,
+  };
+}
+
+function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
+  const { limit, after, perWindow } = figures;
+  const { requestsPerUnit } = limit;
+  const percent = (share: number) =>
+    Math.round((perWindow.quantile(share) / requestsPerUnit) * 1_000) / 10;
+  return {
+    rule: limit.metric,
+    limit: limit.unlimited
+      ? 'unlimited'
+      : `${String(requestsPerUnit)} per ${limit.unit.toLowerCase()}`,
+    requests: figures.requests,
+    hits: figures.hits,
+    over: figures.over,
+    shadow: figures.shadow,
+    near: figures.near,
+    distinctKeys: figures.distinctKeys,
+    keysLimited,
+    firstLimited: toTime(figures.firstLimitedSeconds),
+    lastLimited: toTime(figures.lastLimitedSeconds),
+    use:
+      perWindow.total === 0 || requestsPerUnit === 0
+        ? undefined
+        : { p50: percent(0.5), p95: percent(0.95), p99: percent(0.99), max: percent(1) },
+    smallestLimit:
+      after.total === 0
+        ? undefined
+        : {
+            onePercent: after.leastBound(0.01),
+            onePerMille: after.leastBound(0.001),
+            none: after.leastBound(0),
+          },
+  };
+}
+
+function toTime(seconds: number | undefined): string | undefined {
+  return seconds === undefined ? undefined : new Date(Math.round(seconds * 1_000)).toISOString();
+}
+
+/** Order of the characters, alike on every machine. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

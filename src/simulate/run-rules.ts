@@ -1,0 +1,99 @@
+import { createMemoryCounters } from '../counters/memory/create-memory-counters';
+import type { Decision } from '../core/model';
+import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
+import type { RuleTally, Tally } from '../core/decision/tally';
+import type { Rules } from '../core/rules/rules';
+import { createDecideBatch } from '../decisions/decide-batch';
+import type { LogRecord } from './log-record';
+
+/** What became of one request. */
+export interface Outcome {
+  readonly decision: Decision;
+  /** One for each descriptor that met a limit, in order. */
+  readonly rules: readonly RuleTally[];
+  /** The counters that it moved, and where each stood after it. */
+  readonly increments: readonly Increment[];
+  readonly after: readonly number[];
+}
+
+/** One set of rules with counters of its own, on the clock of the log. */
+export interface RuleRun {
+  readonly rules: Rules;
+  /** Undefined for a request that makes no sense to the service (without a domain or a descriptor). */
+  decide(record: LogRecord): Promise<Outcome | undefined>;
+  close(): Promise<void>;
+}
+
+const NOTHING: readonly never[] = [];
+
+/**
+ * Decides as the service does: its planner, its counters in memory, its verdicts, one request a batch. No jitter and no clock
+ * of the machine, so that the same log gives the same outcomes.
+ */
+export function createRuleRun(rules: Rules, options: { readonly nearLimitRatio: number }): RuleRun {
+  let nowSeconds = 0;
+  const clock = () => nowSeconds;
+  const memory = createMemoryCounters({ clock }, { maxKeys: Infinity, maxBytes: Infinity });
+  let batch: CounterBatch | undefined;
+  let reply: CounterReply | undefined;
+  const counters = {
+    async add(asked: CounterBatch): Promise<CounterReply> {
+      batch = asked;
+      reply = await memory.add(asked);
+      return reply;
+    },
+  };
+  let answer: Answer | undefined;
+  const asker = {
+    answer(_ticket: number, given: Answer) {
+      answer = given;
+    },
+  };
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: rules },
+      counters,
+      clock,
+      random: () => 0,
+      onFault(error) {
+        throw error;
+      },
+    },
+    {
+      keyPrefix: '',
+      ttlJitterSeconds: 0,
+      holdBack: false,
+      nearLimitRatio: options.nearLimitRatio,
+      quotaMode: false,
+      shadowMode: false,
+      headers: undefined,
+      dynamicMetadata: false,
+    },
+  );
+
+  return {
+    rules,
+    async decide({ timeSeconds, request }) {
+      nowSeconds = timeSeconds;
+      batch = reply = answer = undefined;
+      const tally: Tally = await decideBatch([{ request, asker, ticket: 0 }]);
+      const decision = answer as Answer | undefined;
+      if (decision?.kind !== 'decision') return undefined;
+      const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
+      const after = (reply as CounterReply | undefined)?.after ?? NOTHING;
+      return { decision, rules: tally.rules, increments, after };
+    },
+    close: () => memory.close(),
+  };
+}
+
+/** The descriptor that made the service refuse a request: the first that is over a limit which is not a trial. */
+export function decidingRule({ decision, rules }: Outcome): RuleTally | undefined {
+  if (decision.overallCode === 'OK') return undefined;
+  return rules.find(({ overLimit, shadowMode }) => overLimit > 0 && shadowMode === 0);
+}
+
+/** The name of a counter without the start of its window. */
+export function counterNameOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('_'));
+}

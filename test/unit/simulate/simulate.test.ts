@@ -1,0 +1,204 @@
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { simulate } from '../../../src/simulate/simulate';
+
+const RULES = (limit: number, more = '') => `domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: minute, requests_per_unit: ${String(limit)} }
+  - key: trial
+    shadow_mode: true
+    rate_limit: { unit: minute, requests_per_unit: 1 }
+  - key: open
+    rate_limit: { unlimited: true }
+${more}`;
+
+const START = Date.parse('2026-11-22T14:00:00Z');
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'weir-simulate-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function directory(name: string, rules: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  writeFileSync(join(path, 'shop.yaml'), rules);
+  return path;
+}
+
+function line(second: number, ...descriptors: string[]): string {
+  const time = new Date(START + second * 1_000).toISOString();
+  const parsed = descriptors.map((text) => text.split(',').map((entry) => entry.split('=')));
+  return JSON.stringify({ time, domain: 'shop', descriptors: parsed });
+}
+
+async function run(log: readonly string[], args: readonly string[]) {
+  const text = { stdout: '', stderr: '' };
+  const sink = (name: 'stdout' | 'stderr') => ({
+    write: (piece: string) => (text[name] += piece),
+  });
+  const stdin = Readable.from([Buffer.from(log.join('\n'))]);
+  const streams = { stdin, stdout: sink('stdout'), stderr: sink('stderr') };
+  const code = await simulate(['-input', '-', ...args], streams);
+  return { code, ...text };
+}
+
+async function report(log: readonly string[], args: readonly string[]) {
+  const { code, stdout, stderr } = await run(log, [...args, '-report', 'json']);
+  if (stderr !== '') throw new Error(stderr);
+  return { code, ...(JSON.parse(stdout) as Record<string, never>) };
+}
+
+/** Ann asks twelve times in a minute, Bob once, somebody under no rule. */
+const LOG = [
+  ...Array.from({ length: 12 }, (_, at) => line(at, 'user=ann')),
+  line(13, 'user=bob', 'trial=x', 'open=x'),
+  line(14, 'trial=x'),
+  line(15, 'ip=1', 'ip=2'),
+];
+
+describe('ratelimit-simulate', () => {
+  it('says what rules would have refused, and which limit would have been enough', async () => {
+    const rules = directory('rules', RULES(10));
+    const { code, ...said } = await report(LOG, ['-config_dir', rules]);
+    expect(code).toBe(0);
+    expect(said).toMatchObject({ requests: 15, refused: 2 });
+    expect(said.rules).toEqual([
+      {
+        rule: 'shop.user',
+        limit: '10 per minute',
+        ...{ requests: 13, hits: 13, over: 2, shadow: 0, near: 2, distinctKeys: 2, keysLimited: 1 },
+        firstLimited: '2026-11-22T14:00:10.000Z',
+        lastLimited: '2026-11-22T14:00:11.000Z',
+        use: { p50: 10, p95: 120, p99: 120, max: 120 },
+        smallestLimit: { onePercent: 12, onePerMille: 12, none: 12 },
+      },
+      expect.objectContaining({ rule: 'shop.trial', requests: 2, over: 0, shadow: 1 }),
+      expect.objectContaining({ rule: 'shop.open', limit: 'unlimited', requests: 1, over: 0 }),
+    ]);
+    expect(said.mostLimited).toEqual([{ key: 'shop_user_ann', rule: 'shop.user', refused: 2 }]);
+    expect(said.unmatched).toEqual([{ domain: 'shop', keys: 'ip', requests: 2 }]);
+  });
+
+  it('uses the clock of the log: the next minute begins anew, and a late line stands in its place', async () => {
+    const rules = directory('rules', RULES(2));
+    const log = [
+      line(58, 'user=ann'),
+      line(61, 'user=ann'),
+      line(59, 'user=ann'),
+      line(62, 'user=ann'),
+    ];
+    expect(await report(log, ['-config_dir', rules])).toMatchObject({ refused: 0 });
+    expect(await report(log, ['-config_dir', rules, '-reorder', '1s'])).toMatchObject({
+      refused: 1,
+      lines: { late: 1 },
+    });
+  });
+
+  it('reads its own decision log: the recorded decisions come out again', async () => {
+    const rules = directory('rules', RULES(10));
+    const decisions = join(folder, 'decisions.jsonl');
+    await run(LOG, ['-config_dir', rules, '-decisions', decisions]);
+    const recorded = readFileSync(decisions, 'utf8');
+    expect(recorded.split('\n')[11]).toBe(
+      '{"time":"2026-11-22T14:00:11.000Z","domain":"shop","descriptors":[[["user","ann"]]],"hits":[1],' +
+        '"rules":["shop.user"],"code":"OVER_LIMIT","statuses":[["OVER_LIMIT",10,"MINUTE",0]]}',
+    );
+    const again = join(folder, 'again.jsonl');
+    await run(recorded.trim().split('\n'), ['-config_dir', rules, '-decisions', again]);
+    expect(readFileSync(again, 'utf8')).toBe(recorded);
+  });
+
+  it('prints the same bytes for the same log', async () => {
+    const rules = directory('rules', RULES(3));
+    const first = await run(LOG, ['-config_dir', rules]);
+    expect(first.stdout).toContain('15 requests, 9 refused (60.00 %)');
+    expect(await run(LOG, ['-config_dir', rules])).toEqual(first);
+  });
+
+  it('compares two sets of rules: 3 when a decision changes, with the rules and keys', async () => {
+    const rules = directory('rules', RULES(10));
+    const next = directory(
+      'next',
+      RULES(11, '  - key: ip\n    rate_limit: { unit: day, requests_per_unit: 0 }\n'),
+    );
+    const { code, comparison } = await report(LOG, ['-config_dir', rules, '-against', next]);
+    expect(code).toBe(3);
+    expect(comparison).toMatchObject({
+      ...{ changed: 2, okToOver: 1, overToOk: 1 },
+      pairs: [
+        { change: 'OK→OVER_LIMIT', first: '-', second: 'shop.ip', requests: 1 },
+        { change: 'OVER_LIMIT→OK', first: 'shop.user', second: '-', requests: 1 },
+      ],
+      keys: [
+        { key: 'shop_ip_1', okToOver: 1, overToOk: 0 },
+        { key: 'shop_user_ann', okToOver: 0, overToOk: 1 },
+      ],
+      onlyInFirst: [expect.stringContaining('requests_per_unit=10,')],
+      onlyInSecond: [
+        expect.stringContaining('requests_per_unit=11,'),
+        expect.stringContaining('shop.ip'),
+      ],
+    });
+  });
+
+  it('ends with 0 when nothing changes', async () => {
+    const [rules, same] = [directory('rules', RULES(10)), directory('same', RULES(10))];
+    const { code, stdout } = await run(LOG, ['-config_dir', rules, '-against', same]);
+    expect([code, stdout.split('\n').at(-2)]).toEqual([0, 'no decision changes']);
+  });
+
+  it('is never green where a comparison proves nothing', async () => {
+    const [rules, same] = [directory('rules', RULES(10)), directory('same', RULES(10))];
+    const compare = ['-config_dir', rules, '-against', same];
+    const unread = await run([...LOG, 'what', '{"time":1}'], compare);
+    expect([unread.code, unread.stderr]).toEqual([1, expect.stringContaining('more than 1 %')]);
+    expect(unread.stdout).toContain('  line 16: the line is not JSON');
+    const unmet = await run([line(1, 'ip=1')], compare);
+    expect([unmet.code, unmet.stderr]).toEqual([
+      1,
+      expect.stringContaining('no request met a rule'),
+    ]);
+  });
+
+  it('scales limits for a sampled log', async () => {
+    const rules = directory('rules', RULES(100));
+    const said = await report(LOG, ['-config_dir', rules, '-sample_rate', '0.1']);
+    expect(said).toMatchObject({ sampleRate: 0.1, refused: 2 });
+  });
+
+  it('takes the requests from a time on and before another', async () => {
+    const rules = directory('rules', RULES(10));
+    const times = ['-from', '2026-11-22T14:00:02Z', '-to', '2026-11-22T14:00:04Z'];
+    expect(await report(LOG, ['-config_dir', rules, ...times])).toMatchObject({
+      requests: 2,
+      lines: { outsideOfTimes: 13 },
+    });
+  });
+
+  it.each([
+    [['-config_dir', 'x', '-format', 'combined'], '-format combined needs -map'],
+    [['-config_dir', 'x', '-from', 'now'], '-from is "now", expected a time like'],
+    [['-config_dir', 'x', '-reorder', '5'], '-reorder is "5", expected a duration like 5s'],
+    [['-config_dir', 'x', '-sample_rate', '2'], '-sample_rate is "2", expected a number above 0'],
+    [['-config_dir', 'x', '-report', 'xml'], '-report is "xml", expected one of text, json'],
+    [['-confg', 'x'], "Unknown option '--confg'"],
+    [[], '-config_dir is missing'],
+  ])('%p ends with 1 and the usage', async (args, message) => {
+    const { code, stderr } = await run([], args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+    expect(stderr).toContain('usage: ratelimit-simulate');
+  });
+
+  it('refuses rules that the service would refuse, with the place', async () => {
+    const rules = directory('rules', RULES(10).replace('minute', 'fortnight'));
+    const { code, stderr } = await run(LOG, ['-config_dir', rules]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/shop\.yaml:4:\d+: .*fortnight/)]);
+  });
+});
