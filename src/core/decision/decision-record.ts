@@ -1,5 +1,5 @@
 import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
-import { hitsOf } from './hits';
+import { hitsOf } from './request';
 
 /** A decision as a line of the decision log says it. */
 export interface DecisionRecord {

@@ -1,6 +1,6 @@
 import { type Algorithm, type AlgorithmName } from '../../core/algorithms/algorithm';
 import { type Standing } from '../../core/algorithms/standing';
-import { isCount } from '../is-count';
+import { isCount } from '../count';
 import { PackError } from './message-pack';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 

@@ -49,10 +49,17 @@ async function run(log: readonly string[], args: readonly string[]) {
   return { code, ...text };
 }
 
+interface Said {
+  readonly rules: unknown;
+  readonly mostLimited: unknown;
+  readonly unmatched: unknown;
+  readonly comparison: unknown;
+}
+
 async function report(log: readonly string[], args: readonly string[]) {
   const { code, stdout, stderr } = await run(log, [...args, '-report', 'json']);
   if (stderr !== '') throw new Error(stderr);
-  return { code, ...(JSON.parse(stdout) as Record<string, never>) };
+  return { code, ...(JSON.parse(stdout) as Said) };
 }
 
 /** Ann asks twelve times in a minute, Bob once, somebody under no rule. */
