@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
 import { createSnapshot, firstTrueOrTimeout, type Snapshot } from '../../streams';
-import type { LoadResult } from '../config/load-result';
+import type { LoadResult } from '../rule-sources/load-result';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';

@@ -1,7 +1,7 @@
 import type { Observable } from 'rxjs';
-import { directoryOf, type DirectoryOptions } from '../config/directory/survey';
-import { createDirectorySource } from '../config/directory-source';
-import type { LoadResult } from '../config/load-result';
+import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
+import { createDirectorySource } from '../rule-sources/directory-source';
+import type { LoadResult } from '../rule-sources/load-result';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
-import type { LoadResult } from '../config/load-result';
-import { createXdsSource } from '../config/xds-source';
+import type { LoadResult } from '../rule-sources/load-result';
+import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';

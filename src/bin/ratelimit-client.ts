@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runClient } from '../client/run';
+import { runClient } from '../cli/run';
 import { hushServerNameWarning } from '../platform/hush-server-name';
 
 hushServerNameWarning(process);

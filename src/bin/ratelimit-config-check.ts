@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { checkRules } from '../config/check/check-rules';
-import { readSource } from '../config/read-source';
+import { checkRules } from '../rule-sources/check/check-rules';
+import { readSource } from '../rule-sources/read-source';
 
 const { argv, stdin, stdout, stderr } = process;
 

@@ -1,4 +1,4 @@
-import type { Ask, Plan } from '../core/counters/plan';
+import type { Ask, Plan } from '../core/planning/plan';
 import { evaluateInOutage, evaluateUnknown, policyOf } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
 import type { TallySheet } from '../core/decision/tally';

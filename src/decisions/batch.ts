@@ -1,5 +1,5 @@
-import type { Ask, Plan } from '../core/counters/plan';
-import type { Windows } from '../core/counters/windows';
+import type { Ask, Plan } from '../core/planning/plan';
+import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';

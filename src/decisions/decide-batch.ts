@@ -1,5 +1,5 @@
-import { planBatch, type Plan, type PlanOptions } from '../core/counters/plan';
-import { createWindowTable } from '../core/counters/windows';
+import { planBatch, type Plan, type PlanOptions } from '../core/planning/plan';
+import { createWindowTable } from '../core/planning/windows';
 import { planLocal, toLocalCounts } from '../core/decision/outage';
 import { TallySheet, type Tally } from '../core/decision/tally';
 import { failure, StoreError, type FailureCode } from '../core/errors';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { checkRules } from '../config/check/check-rules';
-import { parseRules } from '../config/parse-rules';
-import { readSource } from '../config/read-source';
+import { checkRules } from '../rule-sources/check/check-rules';
+import { parseRules } from '../rule-sources/parse-rules';
+import { readSource } from '../rule-sources/read-source';
 import { compileRules } from '../core/rules/compile';
 import type { DomainDefinition, RuleDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';

@@ -1,5 +1,5 @@
-import { createWindowTable } from '../../src/core/counters/windows';
-import { planBatch } from '../../src/core/counters/plan';
+import { createWindowTable } from '../../src/core/planning/windows';
+import { planBatch } from '../../src/core/planning/plan';
 import { answerFor } from '../../src/decisions/answer';
 import { createBatchContext } from '../../src/decisions/batch';
 import type { DecisionRequest } from '../../src/core/model';

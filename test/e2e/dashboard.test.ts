@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { shouldRateLimit } from '../../src/client/call';
+import { shouldRateLimit } from '../../src/cli/call';
 import { launchChromium, openPage } from '../support/chromium';
 import { startStopwatch } from '../support/core-time';
 import { expectFigure } from '../support/figure';

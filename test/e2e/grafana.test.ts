@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shouldRateLimit } from '../../src/client/call';
+import { shouldRateLimit } from '../../src/cli/call';
 import { createAuthority } from '../support/certificates';
 import { temporaryRules } from '../support/dashboard-rules';
 import { eventually } from '../support/eventually';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runClient } from '../../src/client/run';
+import { runClient } from '../../src/cli/run';
 import { failure } from '../../src/core/errors';
 import type { Decision } from '../../src/core/model';
 import type { Answer } from '../../src/core/ports';

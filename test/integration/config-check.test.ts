@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { checkRules, type ReadRules } from '../../src/config/check/check-rules';
-import { readSource } from '../../src/config/read-source';
+import { checkRules, type ReadRules } from '../../src/rule-sources/check/check-rules';
+import { readSource } from '../../src/rule-sources/read-source';
 
 const GOOD =
   'domain: x\ndescriptors:\n  - key: k\n    rate_limit: {unit: hour, requests_per_unit: 1}\n';

@@ -1,7 +1,10 @@
 import { chmodSync } from 'node:fs';
 import type { Subscription } from 'rxjs';
-import { followDirectory, type FollowDeps } from '../../src/config/directory/follow-directory';
-import type { LoadResult } from '../../src/config/load-result';
+import {
+  followDirectory,
+  type FollowDeps,
+} from '../../src/rule-sources/directory/follow-directory';
+import type { LoadResult } from '../../src/rule-sources/load-result';
 import { eventually } from '../support/eventually';
 import {
   createTemporaryDirectory,

@@ -11,7 +11,7 @@ import {
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { DirectorySourceOptions } from '../../src/config/directory-source';
+import type { DirectorySourceOptions } from '../../src/rule-sources/directory-source';
 import { eventually } from '../support/eventually';
 import { describeLoad, followRules, type FollowedRules } from '../support/followed-rules';
 import { TYPESCRIPT_HOOK } from '../support/parse-in-typescript-worker';

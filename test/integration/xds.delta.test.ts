@@ -1,4 +1,4 @@
-import type { XdsSourceOptions } from '../../src/config/xds-source';
+import type { XdsSourceOptions } from '../../src/rule-sources/xds-source';
 import { describeLoad } from '../support/followed-rules';
 import { followServer, type XdsFollower } from '../support/xds-follower';
 import {

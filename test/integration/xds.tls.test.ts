@@ -1,7 +1,7 @@
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerCredentials } from '@grpc/grpc-js';
-import type { ClientTls } from '../../src/config/xds/connect';
+import type { ClientTls } from '../../src/rule-sources/xds/connect';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { followServer, type XdsFollower } from '../support/xds-follower';

@@ -1,4 +1,4 @@
-import { parseRules } from '../../src/config/parse-rules';
+import { parseRules } from '../../src/rule-sources/parse-rules';
 import type { DecisionRequest } from '../../src/core/model';
 import { compileRules } from '../../src/core/rules/compile';
 import { createReplyReader } from '../../src/counters/memcached/reply-reader';

@@ -3,9 +3,9 @@ import {
   createDirectorySource,
   parseInProcess,
   type DirectorySourceOptions,
-} from '../../src/config/directory-source';
-import type { LoadResult } from '../../src/config/load-result';
-import type { ParseRules } from '../../src/config/loader/rule-loader';
+} from '../../src/rule-sources/directory-source';
+import type { LoadResult } from '../../src/rule-sources/load-result';
+import type { ParseRules } from '../../src/rule-sources/loader/rule-loader';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { dumpRules } from '../../src/core/rules/dump';
 import type { Rules } from '../../src/core/rules/rules';

@@ -1,5 +1,5 @@
-import { planBatch } from '../../src/core/counters/plan';
-import { windowsAt } from '../../src/core/counters/windows';
+import { planBatch } from '../../src/core/planning/plan';
+import { windowsAt } from '../../src/core/planning/windows';
 import { TallySheet } from '../../src/core/decision/tally';
 import type { Asker, Question } from '../../src/core/ports';
 import { createLiveView } from '../../src/stats/live/create-live-view';

@@ -1,5 +1,5 @@
 import { filter, firstValueFrom, shareReplay, skip } from 'rxjs';
-import { createDirectorySource } from '../../src/config/directory-source';
+import { createDirectorySource } from '../../src/rule-sources/directory-source';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { createStallProbe } from './event-loop-stall';
 import { manyRules } from './many-rules';

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { filter, firstValueFrom, shareReplay } from 'rxjs';
-import { createXdsSource } from '../../src/config/xds-source';
+import { createXdsSource } from '../../src/rule-sources/xds-source';
 import { compileInSlices } from '../../src/core/rules/compile';
-import type { LoadResult } from '../../src/config/load-result';
+import type { LoadResult } from '../../src/rule-sources/load-result';
 import type { Rules } from '../../src/core/rules/rules';
-import { parseInWorker } from '../../src/config/loader/parse-in-worker';
+import { parseInWorker } from '../../src/rule-sources/loader/parse-in-worker';
 import { createStallProbe } from './event-loop-stall';
 
 const WANTED_MS = 25;
 
 /** Compiling TypeScript in every thread would take longer than all the rest. */
-const BUILT_WORKER = join(__dirname, '../../dist/src/config/xds-worker.js');
+const BUILT_WORKER = join(__dirname, '../../dist/src/rule-sources/xds-worker.js');
 
 interface Burst {
   readonly longestMs: number;

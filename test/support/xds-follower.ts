@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { LoadResult } from '../../src/config/load-result';
-import { parseInWorker, type WorkerOptions } from '../../src/config/loader/parse-in-worker';
-import { createXdsSource, type XdsSourceOptions } from '../../src/config/xds-source';
+import type { LoadResult } from '../../src/rule-sources/load-result';
+import { parseInWorker, type WorkerOptions } from '../../src/rule-sources/loader/parse-in-worker';
+import { createXdsSource, type XdsSourceOptions } from '../../src/rule-sources/xds-source';
 import { compileInSlices } from '../../src/core/rules/compile';
 import type { Rules } from '../../src/core/rules/rules';
 import { eventually } from './eventually';
@@ -70,7 +70,7 @@ export function followServer(
 /** The product's thread for rules from a management server, started from its TypeScript source. */
 export function parseInTypescriptXdsWorker(options: WorkerOptions = {}) {
   return parseInWorker({
-    script: join(__dirname, '../../src/config/xds-worker.ts'),
+    script: join(__dirname, '../../src/rule-sources/xds-worker.ts'),
     execArgv: ['--require', TYPESCRIPT_HOOK],
     ...options,
   });

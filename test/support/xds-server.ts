@@ -9,7 +9,7 @@ import type {
   DeltaDiscoveryRequest,
   DiscoveryRequest,
   RateLimitConfig,
-} from '../../src/config/xds/messages';
+} from '../../src/rule-sources/xds/messages';
 import { loadProtos } from '../../src/platform/proto-files';
 import { eventually } from './eventually';
 

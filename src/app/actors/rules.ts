@@ -1,6 +1,6 @@
 import { tap, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
-import { hasRead, type LoadResult } from '../../config/load-result';
+import { hasRead, type LoadResult } from '../../rule-sources/load-result';
 import type { Statistics } from '../../core/ports';
 import { isError, messageOf, type RuleProblem } from '../../core/rules/parse/problem';
 import { dumpRules } from '../../core/rules/dump';

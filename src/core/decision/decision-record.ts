@@ -15,12 +15,7 @@ export interface DecisionRecord {
  * One decision as plain JSON, its fields in a fixed order:
  * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`.
  */
-export function toDecisionRecord({
-  time,
-  request,
-  decision,
-  metrics,
-}: DecisionRecord): JsonObject {
+export function toDecisionRecord({ time, request, decision, metrics }: DecisionRecord): JsonObject {
   return {
     time,
     domain: request.domain,

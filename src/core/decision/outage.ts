@@ -1,5 +1,5 @@
-import type { Ask, Plan } from '../counters/plan';
-import type { Windows } from '../counters/windows';
+import type { Ask, Plan } from '../planning/plan';
+import type { Windows } from '../planning/windows';
 import type { StoreError } from '../errors';
 import type { CounterBatch, CounterReply, Increment } from '../ports';
 import type { OnStoreError } from '../rules/definition';

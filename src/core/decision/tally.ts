@@ -1,4 +1,4 @@
-import type { Ask, Unmet } from '../counters/plan';
+import type { Ask, Unmet } from '../planning/plan';
 import type { StoreError } from '../errors';
 import type { Verdict } from './verdict';
 

@@ -1,5 +1,5 @@
-import type { Ask } from '../counters/plan';
-import type { Windows } from '../counters/windows';
+import type { Ask } from '../planning/plan';
+import type { Windows } from '../planning/windows';
 import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 

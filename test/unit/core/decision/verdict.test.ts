@@ -1,6 +1,6 @@
-import type { Ask } from '../../../../src/core/counters/plan';
+import type { Ask } from '../../../../src/core/planning/plan';
 import type { JsonObject } from '../../../../src/core/model';
-import { windowsAt } from '../../../../src/core/counters/windows';
+import { windowsAt } from '../../../../src/core/planning/windows';
 import { dynamicMetadata, limitHeaders, overallCode } from '../../../../src/core/decision/response';
 import {
   evaluate,

@@ -78,7 +78,11 @@ describe('reading a table', () => {
   });
 
   it('never shows a secret, nor a value that may hold one', () => {
-    const { problems, describe: shown } = read({ AUTH: 'hush:', OLD_AUTH: 'other', SIZE: 'user:hush@host' });
+    const { problems, describe: shown } = read({
+      AUTH: 'hush:',
+      OLD_AUTH: 'other',
+      SIZE: 'user:hush@host',
+    });
     expect(problems).toEqual([
       'SIZE (value not shown): expected a whole number from 1 to 9',
       'AUTH (value not shown): expected <PASSWORD> or <USER>:<PASSWORD>, without line breaks',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { planBatch } from '../../../../src/core/counters/plan';
-import { windowsAt } from '../../../../src/core/counters/windows';
+import { planBatch } from '../../../../src/core/planning/plan';
+import { windowsAt } from '../../../../src/core/planning/windows';
 import type { RequestDescriptor } from '../../../../src/core/model';
 import { pathOf } from '../../../../src/stats/live/rule-tree';
 import { descriptor, request } from '../../../support/requests';

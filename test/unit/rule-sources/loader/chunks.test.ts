@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createAssembly, toChunks } from '../../../../src/config/loader/chunks';
+import { createAssembly, toChunks } from '../../../../src/rule-sources/loader/chunks';
 import type { ParsedRules, RuleDefinition } from '../../../../src/core/rules/definition';
 import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
 

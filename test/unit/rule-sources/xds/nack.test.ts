@@ -1,4 +1,4 @@
-import { toErrorDetail } from '../../../../src/config/xds/nack';
+import { toErrorDetail } from '../../../../src/rule-sources/xds/nack';
 import { WHOLE, type RuleProblem } from '../../../../src/core/rules/parse/problem';
 
 const problem = (message: string, more: Partial<RuleProblem> = {}): RuleProblem => ({

@@ -3,8 +3,8 @@ import {
   readDeltaResponse,
   readResources,
   readResponse,
-} from '../../../../src/config/xds/read-response';
-import { toMessage } from '../../../../src/config/xds/resource-state';
+} from '../../../../src/rule-sources/xds/read-response';
+import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
 import { loadProtos } from '../../../../src/platform/proto-files';
 
 const protos = loadProtos(['envoy/service/discovery/v3/ads.proto']);

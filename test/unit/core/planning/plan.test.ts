@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { Coalescer, MAX_MERGED_LENGTH, NOT_MERGED } from '../../../../src/core/counters/coalesce';
-import { planBatch, type PlanOptions } from '../../../../src/core/counters/plan';
-import { createWindowTable, windowsAt } from '../../../../src/core/counters/windows';
+import { Coalescer, MAX_MERGED_LENGTH, NOT_MERGED } from '../../../../src/core/planning/coalesce';
+import { planBatch, type PlanOptions } from '../../../../src/core/planning/plan';
+import { createWindowTable, windowsAt } from '../../../../src/core/planning/windows';
 import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf, SOME_MATCH } from '../../../support/rules';

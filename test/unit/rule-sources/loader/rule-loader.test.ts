@@ -1,5 +1,5 @@
-import { createRuleLoader, type ParseRules } from '../../../../src/config/loader/rule-loader';
-import type { RuleFiles } from '../../../../src/config/load-result';
+import { createRuleLoader, type ParseRules } from '../../../../src/rule-sources/loader/rule-loader';
+import type { RuleFiles } from '../../../../src/rule-sources/load-result';
 import type { DomainDefinition, ParsedRules } from '../../../../src/core/rules/definition';
 import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
 

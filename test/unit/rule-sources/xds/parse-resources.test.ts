@@ -1,6 +1,6 @@
-import type { RateLimitConfig } from '../../../../src/config/xds/messages';
-import { createParseResources } from '../../../../src/config/xds/parse-resources';
-import { toMessage } from '../../../../src/config/xds/resource-state';
+import type { RateLimitConfig } from '../../../../src/rule-sources/xds/messages';
+import { createParseResources } from '../../../../src/rule-sources/xds/parse-resources';
+import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { messageOf } from '../../../../src/core/rules/parse/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';

@@ -1,4 +1,4 @@
-import { parseCheckOptions } from '../../../../src/config/check/options';
+import { parseCheckOptions } from '../../../../src/rule-sources/check/options';
 
 describe('the flags of the rule checker', () => {
   it.each([

@@ -1,6 +1,6 @@
-import { readRuleFile } from '../../../../src/config/yaml/locate';
+import { readRuleFile } from '../../../../src/rule-sources/yaml/locate';
 import { MAX_DEPTH } from '../../../../src/core/rules/parse/located';
-import { MAX_ALIASED_NODES } from '../../../../src/config/yaml/tree';
+import { MAX_ALIASED_NODES } from '../../../../src/rule-sources/yaml/tree';
 import { parseText, problemsOf, rulesOf } from '../../../support/rule-texts';
 import { expectFigure } from '../../../support/figure';
 
