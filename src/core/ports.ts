@@ -1,3 +1,5 @@
+import type { Algorithm } from './algorithms/algorithm';
+import type { Standing } from './algorithms/standing';
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { RuleLimit } from './rules/rules';
@@ -26,7 +28,9 @@ export interface Question {
 export interface Increment {
   /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
-  /** Hits to add; 0 creates and reads the counter; negative gives back, never below 0. */
+  /**
+   * Hits to add; 0 creates and reads the counter; negative gives back, never below 0. Under an algorithm those of ONE ask.
+   */
   readonly hits: number | bigint;
   /** Hits allowed in the window (uint32). */
   readonly limit: number;
@@ -41,6 +45,10 @@ export interface Increment {
    * request has the counter's name as its only value. They belong to the request: copy what outlives the batch.
    */
   readonly entries: readonly Entry[];
+  /** Undefined: today's fixed window, which counts every hit. Otherwise hits are admitted or refused one ask after another. */
+  readonly algorithm?: Algorithm | undefined;
+  /** Equal asks in a row that this increment stands for, under an algorithm; else 1. */
+  readonly times?: number;
 }
 
 /** All counter changes of a batch of questions. */
@@ -69,6 +77,11 @@ export interface CounterReply {
    * of them means nothing; undefined when there are none.
    */
   readonly known?: readonly boolean[] | undefined;
+  /**
+   * Where the counters of increments with an algorithm stood before their asks; undefined when the batch has none. `after`
+   * means nothing for those.
+   */
+  readonly standings?: readonly (Standing | undefined)[] | undefined;
 }
 
 /** A counter store. The contract suite in `test/contract` says what every one must keep. */

@@ -161,5 +161,7 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
     onStoreError: rule.onStoreError,
     metric,
     domain,
+    algorithm: undefined,
+    windowAt: undefined,
   };
 }

@@ -139,6 +139,8 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     onStoreError: undefined,
     metric,
     domain: rules.domain,
+    algorithm: undefined,
+    windowAt: undefined,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
   return { limit, template: OVERRIDES[unit], values: name, entries, metric };

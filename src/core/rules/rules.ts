@@ -1,5 +1,7 @@
 import type { CurrentLimit, JsonObject } from '../model';
+import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
+import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
 import type { OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
@@ -22,6 +24,10 @@ export interface RuleLimit {
   /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
   readonly metric: string;
   readonly domain: string;
+  /** Undefined: today's fixed window. */
+  readonly algorithm?: Algorithm | undefined;
+  /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
+  readonly windowAt?: WindowAt | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
