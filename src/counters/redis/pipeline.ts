@@ -143,7 +143,7 @@ export async function readByPipeline(
   return { counts, failures };
 }
 
-/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is no integer. */
+/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is not an integer. */
 function toCount(value: unknown): number | undefined {
   if (value === null || value === undefined) return 0;
   if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return undefined;

@@ -9,7 +9,7 @@ export interface ParseOptions {
   readonly mergeDomains: boolean;
 }
 
-/** Parses rule files, here or elsewhere. Rejects only for what is no mistake in a file: a crash, a cancellation. */
+/** Parses rule files, here or elsewhere. Rejects only for faults outside of the files: a crash, a cancellation. */
 export type ParseRules = (
   files: RuleFiles['files'],
   options: ParseOptions,

@@ -18,7 +18,7 @@ export interface DebugDeps {
   readonly dumpStats: () => AsyncIterable<string>;
   /** The same as JSON. */
   readonly dumpStatsJson: () => AsyncIterable<string>;
-  /** What the dashboard is told. */
+  /** What the dashboard gets. */
   readonly live: EventSource;
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;

@@ -60,7 +60,7 @@ export function createHttpTransport(
   });
 
   const listener = createHttpListener(
-    // A full house is no reason to be restarted.
+    // Too many connections must not restart the service.
     { handle: app, isVital: ({ url }) => url === '/healthcheck' },
     options,
   );

@@ -9,7 +9,7 @@ const MAX_WIDTH = 140;
 const GENERATED = new Set(['docs/settings.md', 'docs/faults.md']);
 
 /** Folders whose comments are checked; messages are checked in all of `src`. */
-const COMMENTED = ['src/identity', 'src/app/identity', 'src/client'];
+const COMMENTED = ['src', 'streams'];
 
 /** "a file that is no socket": say "is not a socket". */
 const RIDDLE = /(?<!\bthere )\b(?:is|are) no (?!longer\b)/i;

@@ -1,6 +1,6 @@
 import type { RequestBounds } from '../../../core/decision/request';
 
-/** A body that is no request (`malformed`), or one beyond the bounds (`too_much`): what is wrong and where. */
+/** A body that is not a request (`malformed`), or one beyond the bounds (`too_much`): what is wrong and where. */
 export interface MalformedBody {
   readonly kind: 'malformed' | 'too_much';
   /** A lowercase sentence that names the place, the value and what was expected. */
@@ -80,7 +80,7 @@ export function quoted(text: string): string {
   return JSON.stringify(isLong ? `${text.slice(0, MAX_QUOTED_LENGTH)}…` : text);
 }
 
-/** The next character that is no white space, not taken; an empty text at the end. */
+/** The next character after white space, not taken; an empty text at the end. */
 export function peek(cursor: Cursor): string {
   const { text } = cursor;
   let { at } = cursor;

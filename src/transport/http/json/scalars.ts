@@ -3,7 +3,7 @@ import { describe, fail, peek, quoted, refuse, takeWord, type Cursor } from './c
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** A string; its escapes are resolved. A surrogate without its other half is no Unicode and is refused. */
+/** A string; its escapes are resolved. A surrogate without its other half is not Unicode and is refused. */
 export function readString(cursor: Cursor): string {
   if (peek(cursor) !== '"') return fail(cursor, `is ${describe(cursor)}, expected a string`);
   const { text } = cursor;
@@ -123,7 +123,7 @@ const MAX_DIGITS = 40;
 
 /**
  * The whole number that a JSON number stands for (`7`, `7.0`, `0.7e1`); undefined for a fraction, for
- * one of more than 40 digits and for what is no number. A bigint only where a number would lose digits.
+ * one of more than 40 digits and for anything else. A bigint only where a number would lose digits.
  */
 export function parseInteger(text: string): number | bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? [];
