@@ -107,7 +107,7 @@ whereEnvoyIs('the demo', () => {
     const socket = read('transport-socket.yaml')
       .replace('/certs/envoy.pem', client.certFile)
       .replace('/certs/envoy.key', client.keyFile)
-      .replace('/certs/ca.pem', authority.caFile);
+      .replaceAll('/certs/ca.pem', authority.caFile);
     const config = read('envoy.yaml')
       .replace('0.0.0.0, port_value: 10000', `127.0.0.1, port_value: ${String(port)}`)
       .replace('0.0.0.0, port_value: 9901', `127.0.0.1, port_value: ${String(admin)}`)
