@@ -3,6 +3,7 @@
 // version of package.json, when its tag exists, and when .ci/run fails. Publishes nothing.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 const FOLDER = '.cache/release';
 const print = (program, ...words) =>
@@ -26,7 +27,7 @@ if (!readFileSync('CHANGELOG.md', 'utf8').split('\n').includes(`## ${version}`))
   refuse(`CHANGELOG.md has no heading "## ${version}"`);
 if (print('git', 'tag', '--list', tag) !== '') refuse(`the tag ${tag} exists`);
 try {
-  execFileSync('.ci/run', { stdio: 'inherit' });
+  execFileSync(join(process.cwd(), '.ci', 'run'), { stdio: 'inherit' });
 } catch (error) {
   refuse(`.ci/run failed: ${error.message}`);
 }

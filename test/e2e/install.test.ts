@@ -114,7 +114,10 @@ it('installs, builds and starts in an empty folder from what the image copies', 
 
   const [entry = ''] = JSON.parse(only(last, 'ENTRYPOINT')) as string[];
   const [uid, gid] = only(last, 'USER').split(':').map(Number);
-  const env = { ...pairs(inRoot(only(last, 'ENV'))), PATH: dirname(nodeBinary(24)) };
+  const env: Readonly<Record<string, string>> = {
+    ...pairs(inRoot(only(last, 'ENV'))),
+    PATH: dirname(nodeBinary(24)),
+  };
   // Only root may start something as another user.
   const user = process.getuid?.() === 0 ? { uid, gid } : {};
   const output = await expectToServe({ command: inRoot(entry), cwd: image, env, ...user });

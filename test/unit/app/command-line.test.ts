@@ -9,10 +9,7 @@ it.each([
   [['-v'], { kind: 'version' }],
   [['--constructor'], { kind: 'mistake', message: 'unknown argument "--constructor"' }],
   [['--completion', 'bash'], { kind: 'completion' }],
-  [
-    ['--completion', 'fish'],
-    { kind: 'mistake', message: '--completion is "fish", expected bash' },
-  ],
+  [['--completion', 'fish'], { kind: 'mistake', message: '--completion is "fish", expected bash' }],
   [['serve'], { kind: 'mistake', message: 'unknown argument "serve"' }],
   [[''], { kind: 'mistake', message: 'unknown argument ""' }],
 ])('reads %j', (words, command) => {
