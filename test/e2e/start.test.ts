@@ -19,7 +19,7 @@ const BIN = join(ROOT, 'dist/src/bin/ratelimit.js');
 it('prints in a terminal what it listens on, and lines to try that work as printed', async () => {
   const service = await startService({ inTerminal: true });
   const lines = await eventually(() => {
-    const found = service.output().match(/^ {2}(curl|node) .*$/gm);
+    const found = service.output().match(/^ {2}(curl|npx) .*$/gm);
     if (found?.length !== 2) throw new Error(`no lines to try in:\n${service.output()}`);
     return found.map((line) => line.trim());
   });
@@ -31,7 +31,7 @@ it('prints in a terminal what it listens on, and lines to try that work as print
     const answers = [await shell(line), await shell(line), await shell(line)];
     expect(answers.some(({ stdout }) => /\bOK\b/.test(stdout))).toBe(true);
     expect(answers.some(({ stdout }) => stdout.includes('OVER_LIMIT'))).toBe(true);
-    if (line.startsWith('node')) expect(answers.map(({ code }) => code)).toContain(2);
+    if (line.startsWith('npx')) expect(answers.map(({ code }) => code)).toContain(2);
   }
 });
 
