@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
 import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
-import type { MalformedBody } from './json/cursor';
+import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
 import { readBody } from './read-body';
@@ -75,9 +75,9 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
   };
 }
 
-function malformed({ kind, message, where, line, column }: MalformedBody): Refusal {
+function malformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
-  return { status: 400, body: { error: message, code, where, line, column } };
+  return { status: 400, body: { error: message, code, ...place } };
 }
 
 /** Node gives names and values in turns. */

@@ -19,7 +19,7 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [RIDDLE, 'is not a'],
   [/\boctets?\b(?!-)/i, 'bytes'],
   [/\b(?:is|are|was|were|not|as) told\b(?! to)/, 'reported, logged, sent'],
-  [/(?<!lags )(?<!lag )\bbehind\b/, 'after'],
+  [/(?<!lags )(?<!lag )\bbehind\b(?! (?:Envoy|a proxy)\b)/, 'after'],
   [/\bto be had\b/, 'available'],
 ];
 
