@@ -136,6 +136,8 @@ export interface CallKind {
 export interface CallTrace {
   /** Ends a call that never became a question. */
   refused(failure: Failure): void;
+  /** The id of its trace, 32 hexadecimal digits. */
+  traceId(): string;
 }
 
 /** Says which calls are traced. */

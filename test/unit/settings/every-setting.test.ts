@@ -109,6 +109,10 @@ const CASES: readonly Case[] = [
   flag('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', false),
   ['DRAIN_DELAY', 0, '10s', 10_000, '-1s'],
 
+  ['DECISION_LOG', 'off', 'over', 'over', 'on'],
+  ['DECISION_LOG_SAMPLE', 0.01, '1', 1, '1.5'],
+  ['DECISION_LOG_FILE', undefined, '/log/decisions.jsonl', '/log/decisions.jsonl', 'a\nb'],
+  ['DECISION_LOG_MAX_PER_SECOND', 100, '1000', 1_000, '0'],
   flag('SHADOW_MODE', false),
   flag('QUOTA_MODE', false),
   ['NEAR_LIMIT_RATIO', 0.8, '1.0', 1, '1.1'],
