@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toReason } from '../../../platform/errors';
 import type { TransportBounds } from '../../bounds';
-import { readBody } from '../../http/read-body';
-import { refuse, respond } from '../../http/responses';
+import { readBody } from '../../read-body';
+import { refuse, respond } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint } from './admin-api';
 import { createAllowance } from './allowance';
 
