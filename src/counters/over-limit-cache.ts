@@ -7,10 +7,22 @@ export interface OverLimitCache {
   isOver(increment: Increment, nowSeconds: number): boolean;
   /** Remembers that a counter is over this increment's limit, until its window ends. */
   remember(increment: Increment, nowSeconds: number): void;
+  /** The same for an operator: counts as no lookup. */
+  knows(counter: Pick<Increment, 'key' | 'limit' | 'windowEndSeconds'>, nowSeconds: number): boolean;
+  /** Keys that are over their limit now, up to a number; long ones by their digest. */
+  list(nowSeconds: number, most: number): readonly OverKey[];
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
   /** Takes the gauges away. */
   close(): void;
+}
+
+/** A counter over its limit. */
+export interface OverKey {
+  readonly key: string;
+  readonly limit: number;
+  /** Unix seconds. */
+  readonly windowEndSeconds: number;
 }
 
 export interface OverLimitCacheOptions {
@@ -120,6 +132,21 @@ export function createOverLimitCache(
       accessSeconds += nowSeconds - entry.accessSeconds;
       entry.accessSeconds = nowSeconds;
       return true;
+    },
+    knows({ key, limit, windowEndSeconds }, nowSeconds) {
+      const entry = windows.get(windowEndSeconds)?.entries.get(toKeptKey(key));
+      return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
+    },
+    list(nowSeconds, most) {
+      const found: OverKey[] = [];
+      for (const [windowEndSeconds, window] of windows) {
+        if (windowEndSeconds <= nowSeconds) continue;
+        for (const [key, { limit }] of window.entries) {
+          if (found.length >= most) return found;
+          found.push({ key, limit, windowEndSeconds });
+        }
+      }
+      return found;
     },
     remember({ key, limit, windowEndSeconds }, nowSeconds) {
       if (windowEndSeconds <= nowSeconds) return;

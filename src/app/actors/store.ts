@@ -1,8 +1,9 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
-import type { Clock, Counters, Random, Statistics } from '../../core/ports';
+import type { Clock, CounterReader, Counters, Random, Statistics } from '../../core/ports';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import type { OverLimitCache } from '../../counters/over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
@@ -16,7 +17,8 @@ import type { Settings } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
-import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
+import { memcachedReader, memoryReader, redisReader, splitReader } from '../counter-readers';
+import { closeWith, createBreakers, createLocalCache, withLocalCache } from '../guard-counters';
 import { late } from '../late';
 import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
@@ -26,6 +28,10 @@ import type { Actor } from './actor';
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
 export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly counters: Counters;
+  /** Looks at counters past breakers and the local cache. */
+  readonly reader: CounterReader;
+  /** Counters known to be over their limit; undefined: there is no local cache. */
+  readonly localCache?: OverLimitCache | undefined;
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
@@ -63,10 +69,11 @@ const MEMCACHED_TIMEOUT_MS = 500;
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
   const store = chooseStore(settings, { ...deps, outages });
-  const counters = withLocalCache(store.counters, settings, deps);
+  const localCache = createLocalCache(settings, deps);
+  const counters = withLocalCache(store.counters, localCache);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
-  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$) };
+  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$), localCache };
 }
 
 interface StoreDeps extends CounterStoreDeps {
@@ -79,7 +86,8 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
-    return { counters, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+    const reader = memoryReader(counters, deps.clock);
+    return { counters, reader, ...ALWAYS_THERE, run$: of(), description: 'memory' };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
@@ -140,7 +148,14 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
-  return { counters: guarded, ...asOne({ connected$, run$ }), whyAway: last.whyAway, description };
+  const reader = redisReader(counters);
+  return {
+    counters: guarded,
+    reader,
+    ...asOne({ connected$, run$ }),
+    whyAway: last.whyAway,
+    description,
+  };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
@@ -158,7 +173,8 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     withCircuitBreaker(counters, breakers.breakerOf(description)),
     breakers,
   );
-  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
+  const reader = memcachedReader(counters);
+  return { counters: guarded, reader, ...asOne(counters), whyAway: last.whyAway, description };
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
@@ -198,6 +214,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
         );
       },
     }),
+    reader: splitReader(perSecond.reader, others.reader),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     run$: merge(others.run$, perSecond.run$),

@@ -1,7 +1,9 @@
 import { map, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, createStreamGroup } from '../../../streams';
 import { StoreError } from '../../core/errors';
-import { type CounterReply, type Counters } from '../../core/ports';
+import { type CounterReading, type CounterReply, type Counters } from '../../core/ports';
+import { toKeyError } from '../count';
+import { unread } from '../unread';
 import { createKeptConnection, type KeptConnection } from '../connection/kept-connection';
 import { type MemcachedConnection } from './connection';
 import { countBatch } from './count-batch';
@@ -14,12 +16,14 @@ import {
   type NodeAddress,
   toNodeText,
 } from './options';
-import { placeOf } from './protocol';
+import { faultOfKey, placeOf } from './protocol';
 import { createNodeErrors } from './store-errors';
 
 export interface MemcachedCounters extends Counters {
   /** Counters with hits that were answered and are still on their way to their node. */
   readonly pendingKeys: number;
+  /** The counter of a key as it stands, with the hits that are on their way; never rejects. */
+  look(key: string): Promise<CounterReading>;
   /** Whether a node can be used now; distinct. */
   readonly connected$: Observable<boolean>;
   /** Connects, and connects again, while it is subscribed to; subscribe once. Completes after `close`. */
@@ -184,11 +188,28 @@ export function createMemcachedCounters(
       return pendingKeys();
     },
     close: () => (closing ??= closeAll()),
+    look(key) {
+      if (isClosed || nodes.length === 0) {
+        const why = isClosed ? 'the memcached counters are closed' : noNode(reason);
+        return Promise.resolve(unread('memcached', unavailable(why)));
+      }
+      const fault = faultOfKey(key);
+      const { node } = placeOf(key, nodes.length, connectionsPerNode);
+      const store = `memcached at ${[...byAddress.keys()][node] ?? ''}`;
+      if (fault !== undefined) return Promise.resolve(unread(store, toKeyError(fault)));
+      return new Promise((resolve) => {
+        countersOf(key).look([key], (counts) => {
+          const count = counts instanceof StoreError ? counts : (counts.get(key) ?? 0);
+          if (count instanceof StoreError) resolve(unread(store, count));
+          else resolve({ count: Number(count), expiresInSeconds: undefined, store });
+        });
+      });
+    },
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
       if (nodes.length === 0)
-        return Promise.reject(unavailable(`no memcached node is known: ${reason}`));
+        return Promise.reject(unavailable(noNode(reason)));
       batchesInFlight += 1;
       return new Promise((resolve, reject) => {
         countBatch(batch, countersOf, (reply) => {
@@ -209,6 +230,10 @@ async function closePart(kept: KeptConnection<MemcachedConnection>): Promise<voi
   current?.endWhenIdle();
   await current?.retired;
   kept.end();
+}
+
+function noNode(reason: string): string {
+  return `no memcached node is known: ${reason}`;
 }
 
 function unavailable(message: string): StoreError {

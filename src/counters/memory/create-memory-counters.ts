@@ -28,6 +28,9 @@ const DEFAULT_MAX_KEYS = 1_000_000;
 /** Room for as many keys of 188 characters. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
+/** Counters that one look for those over their limit passes: some milliseconds. */
+const MAX_VISITS = 100_000;
+
 /** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
 
@@ -50,12 +53,23 @@ export interface MemoryEntry {
   readonly ttlSeconds: number;
 }
 
+/** A counter over its limit. */
+export interface OverCounter {
+  readonly key: string;
+  readonly limit: number;
+  readonly count: number;
+  /** Unix seconds. */
+  readonly windowEndSeconds: number;
+}
+
 export interface MemoryCounters extends Counters {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
+  /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. */
+  listOver(nowSeconds: number, most: number): readonly OverCounter[];
   /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
@@ -163,6 +177,20 @@ export function createMemoryCounters(
         if (counter !== undefined) return toEntry(counter, nowSeconds);
       }
       return undefined;
+    },
+    listOver(nowSeconds, most) {
+      const found: OverCounter[] = [];
+      let visits = 0;
+      for (const { endSeconds, shards } of buckets.all()) {
+        if (endSeconds <= nowSeconds) continue;
+        for (const shard of shards) {
+          for (const { key, limit, count } of shard.values()) {
+            if (found.length >= most || ++visits > MAX_VISITS) return found;
+            if (count > limit) found.push({ key, limit, count, windowEndSeconds: endSeconds });
+          }
+        }
+      }
+      return found;
     },
     *entries(nowSeconds) {
       for (const counter of buckets.counters()) {

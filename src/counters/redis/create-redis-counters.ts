@@ -2,6 +2,7 @@ import { createSnapshot } from '../../../streams';
 import { type Statistics } from '../../core/ports';
 import { refuseIfNothing } from '../reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
+import { lookAt } from './look';
 import { createNode } from './node';
 import {
   type NodeOptions,
@@ -53,6 +54,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     run$: node.run$,
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
+    look: (keys) => lookAt(node, keys),
     async close() {
       await node.close('the counters are closed');
       connected.close();

@@ -4,7 +4,7 @@ import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch, type Sending } from './apply-batch';
 import { type RedisConnection } from './connection';
 import { type NodeOptions } from './options';
-import { readByPipeline, type ReadCounts } from './pipeline';
+import { readByPipeline, type ReadCounts, type Reading } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
@@ -25,7 +25,7 @@ export interface RedisNode {
   /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
-  read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
+  read(keys: readonly string[], how?: NodeCall & Reading): Promise<ReadCounts>;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -110,7 +110,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
       }
     },
     read: (keys, how = {}) =>
-      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
+      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }

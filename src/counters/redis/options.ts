@@ -1,11 +1,13 @@
 import { type Observable } from 'rxjs';
-import { type Random, type Statistics } from '../../core/ports';
+import { type CounterReading, type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
+  /** Every one of these keys as it stands, with its time to live; creates nothing and never rejects. */
+  look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
   /**

@@ -40,7 +40,7 @@ export async function addByPipeline(
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
-    const { counts, failures } = await readByPipeline(connection, toKeys(increments), asking);
+    const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
     for (const [index, count] of planHoldBack(batch, counts)) {
       const failure = failures.get((increments[index] as Increment).key);
       holdBack(draft, index, count);
@@ -120,27 +120,40 @@ async function follow(
 /** Counts as they stand; keys that cannot be read are missing there and have an error instead. */
 export interface ReadCounts {
   readonly counts: ReadonlyMap<string, number>;
+  /** Milliseconds for which keys still live, where asked for; those that live for ever or do not exist are missing. */
+  readonly livesMs: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, StoreError>;
+}
+
+/** How counters are read. */
+export interface Reading {
+  readonly asking?: boolean;
+  /** Whether the time to live of each key is asked for too. */
+  readonly withLives?: boolean;
 }
 
 /** Reads counters; a key that does not exist counts 0. */
 export async function readByPipeline(
   connection: RedisConnection,
   keys: readonly string[],
-  asking = false,
+  { asking = false, withLives = false }: Reading = {},
 ): Promise<ReadCounts> {
-  const commands = keys.map((key): PlainCommand => ['get', key]);
-  const answers = await sendAll(connection.client, commands, asking);
+  const gets = keys.map((key): PlainCommand => ['get', key]);
+  const lives = withLives ? keys.map((key): PlainCommand => ['pttl', key]) : [];
+  const answers = await sendAll(connection.client, [...gets, ...lives], asking);
   const counts = new Map<string, number>();
+  const livesMs = new Map<string, number>();
   const failures = new Map<string, StoreError>();
   keys.forEach((key, at) => {
     const [error, value] = answers[at] ?? [null];
     const count = toCount(value);
+    const lifeMs = Number(answers[keys.length + at]?.[1]);
+    if (lifeMs >= 0) livesMs.set(key, lifeMs);
     if (error !== null) failures.set(key, connection.toError(error));
     else if (count === undefined) failures.set(key, connection.toAnswerError(NO_INTEGER));
     else counts.set(key, count);
   });
-  return { counts, failures };
+  return { counts, livesMs, failures };
 }
 
 /** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is no integer. */
