@@ -140,6 +140,7 @@ const CASES: readonly Case[] = [
   ['KVSTORE_STARTUP_INITIAL_INTERVAL', 1_000, '100ms', 100, '0'],
   ['KVSTORE_STARTUP_MAX_INTERVAL', 1_000, '30s', 30_000, '30'],
   ['KVSTORE_STARTUP_MAX_ELAPSED_TIME', 0, '5m', 300_000, '-1s'],
+  flag('KVSTORE_CACHE_INVALIDATION', true),
   ['KVSTORE_FAILURE_MODE', 'error', 'local', 'local', 'ignore'],
   ['KVSTORE_FAILURE_REPLICAS', 1, '3', 3, '0'],
   flag('KVSTORE_PERSECOND', false),
