@@ -73,7 +73,12 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
   const counters = withLocalCache(store.counters, localCache);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
-  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$), localCache };
+  return {
+    ...store,
+    counters: { ...counters, close },
+    run$: merge(outages.run$, store.run$),
+    localCache,
+  };
 }
 
 interface StoreDeps extends CounterStoreDeps {

@@ -208,8 +208,7 @@ export function createMemcachedCounters(
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
-      if (nodes.length === 0)
-        return Promise.reject(unavailable(noNode(reason)));
+      if (nodes.length === 0) return Promise.reject(unavailable(noNode(reason)));
       batchesInFlight += 1;
       return new Promise((resolve, reject) => {
         countBatch(batch, countersOf, (reply) => {

@@ -87,7 +87,8 @@ export function createClusterStore(
       },
       async read(node, keys) {
         if (node === undefined) throw toUnavailableError(store, NO_OWNER);
-        return (await readFollowing(clusterNodes.redirectTarget, node, keys, { deadlineMs })).counts;
+        return (await readFollowing(clusterNodes.redirectTarget, node, keys, { deadlineMs }))
+          .counts;
       },
     };
   };
