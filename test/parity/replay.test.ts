@@ -121,6 +121,7 @@ describe('with counters in memcached', () => {
         return Promise.resolve({
           counters,
           reader: memcachedReader(counters),
+          writer: UNUSED_WRITER,
           connected$,
           connections,
           whyAway: () => undefined,
@@ -220,6 +221,12 @@ function expectTtl(counts: Counts, key: string, least: number, most: number): vo
   expect(ttlSeconds).toBeLessThanOrEqual(most);
 }
 
+/** No replay changes a counter but by decisions. */
+const UNUSED_WRITER: CounterStore['writer'] = {
+  remove: () => Promise.resolve([]),
+  set: () => Promise.resolve([]),
+};
+
 function memoryStore(
   counters: CounterStore['counters'],
   reader: CounterStore['reader'],
@@ -227,6 +234,7 @@ function memoryStore(
   return {
     counters,
     reader,
+    writer: UNUSED_WRITER,
     connected$: of(true),
     connections: new Map(),
     whyAway: () => undefined,
@@ -257,6 +265,7 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       onNotAtomic: () => undefined,
     }),
     reader: splitReader(perSecond.reader, others.reader),
+    writer: UNUSED_WRITER,
     connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
       map((areConnected) => !areConnected.includes(false)),
     ),
