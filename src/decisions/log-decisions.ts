@@ -19,7 +19,8 @@ export function logDecisions(
   answers: readonly Answer[],
   { verdicts = [], plan }: BatchContext,
 ): void {
-  const time = new Date(Math.round(nowSeconds * 1_000)).toISOString();
+  // Rounded down, so that it lies in the windows that were counted in.
+  const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
   let next = 0;
   for (let i = 0; i < questions.length; i++) {
     if (plan.faults[i] !== undefined) continue;

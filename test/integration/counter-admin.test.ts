@@ -189,7 +189,7 @@ describe('every store', () => {
       },
     ]);
     const writes = [...registry.readCounters()].find(([name]) => name === 'ratelimit.admin.writes');
-    expect(writes?.[1].total).toBe(2);
+    expect(writes?.[1].value).toBe(2);
   });
 });
 
