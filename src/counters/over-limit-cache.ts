@@ -7,10 +7,29 @@ export interface OverLimitCache {
   isOver(increment: Increment, nowSeconds: number): boolean;
   /** Remembers that a counter is over this increment's limit, until its window ends. */
   remember(increment: Increment, nowSeconds: number): void;
+  /** The same for an operator: counts as no lookup. */
+  knows(
+    counter: Pick<Increment, 'key' | 'limit' | 'windowEndSeconds'>,
+    nowSeconds: number,
+  ): boolean;
+  /** Keys that are over their limit now, up to a number; long ones by their digest. */
+  list(nowSeconds: number, most: number): readonly OverKey[];
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
+  /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
+  forgetKeys(keys: readonly string[] | undefined): void;
+  /** Grows with each `forgetKeys`: what a store said before may no longer be true. */
+  readonly generation: number;
   /** Takes the gauges away. */
   close(): void;
+}
+
+/** A counter over its limit. */
+export interface OverKey {
+  readonly key: string;
+  readonly limit: number;
+  /** Unix seconds. */
+  readonly windowEndSeconds: number;
 }
 
 export interface OverLimitCacheOptions {
@@ -47,6 +66,7 @@ export function createOverLimitCache(
   let bytes = 0;
   let accessSeconds = 0;
   let firstEnd = Infinity;
+  let generation = 0;
 
   const drop = (key: string, entry: Entry): void => {
     entries -= 1;
@@ -121,6 +141,21 @@ export function createOverLimitCache(
       entry.accessSeconds = nowSeconds;
       return true;
     },
+    knows({ key, limit, windowEndSeconds }, nowSeconds) {
+      const entry = windows.get(windowEndSeconds)?.entries.get(toKeptKey(key));
+      return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
+    },
+    list(nowSeconds, most) {
+      const found: OverKey[] = [];
+      for (const [windowEndSeconds, window] of windows) {
+        if (windowEndSeconds <= nowSeconds) continue;
+        for (const [key, { limit }] of window.entries) {
+          if (found.length >= most) return found;
+          found.push({ key, limit, windowEndSeconds });
+        }
+      }
+      return found;
+    },
     remember({ key, limit, windowEndSeconds }, nowSeconds) {
       if (windowEndSeconds <= nowSeconds) return;
       const window = windowOf(windowEndSeconds);
@@ -136,6 +171,21 @@ export function createOverLimitCache(
       bytes += bytesOf(kept);
       accessSeconds += nowSeconds;
       makeRoom();
+    },
+    forgetKeys(keys) {
+      generation += 1;
+      for (const { entries: ofWindow } of windows.values()) {
+        for (const key of keys ?? [...ofWindow.keys()]) {
+          const kept = toKeptKey(key);
+          const entry = ofWindow.get(kept);
+          if (entry === undefined) continue;
+          ofWindow.delete(kept);
+          drop(kept, entry);
+        }
+      }
+    },
+    get generation() {
+      return generation;
     },
     forget({ key, windowEndSeconds }) {
       const window = windows.get(windowEndSeconds);

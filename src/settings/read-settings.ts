@@ -2,6 +2,7 @@ import { type Environment, type Diagnostics, readTable } from '../platform/env-t
 import { boundsTable } from './bounds';
 import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
 import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
@@ -43,6 +44,7 @@ export function readSettings(env: Environment): SettingsResult {
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
+    decisionLog: read(decisionLogTable).values,
     responseHeaders: read(responseHeadersTable).values,
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),

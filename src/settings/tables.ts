@@ -2,6 +2,7 @@ import type { Table } from '../platform/env-table/setting';
 import { backendTable } from './backend';
 import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
 import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable } from './identity';
@@ -32,6 +33,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Logging', need: 'most', table: loggingTable },
   { title: 'Health', need: 'most', table: healthTable },
   { title: 'Decisions', need: 'some', table: decisionsTable },
+  { title: 'Decision log', need: 'some', table: decisionLogTable },
   { title: 'Response headers', need: 'some', table: responseHeadersTable },
   { title: 'Backend', need: 'most', table: backendTable },
   { title: 'Key-value store', need: 'most', table: { ...kvstoreTable, ...sharedStoreTable } },

@@ -1,5 +1,11 @@
 import { combineLatest, map, merge, of } from 'rxjs';
 import type { CounterStore } from '../../src/app/actors/store';
+import {
+  memcachedReader,
+  memoryReader,
+  redisReader,
+  splitReader,
+} from '../../src/app/counter-readers';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';
@@ -38,7 +44,7 @@ describe('with counters in memory', () => {
             { value: String(value), ttlSeconds },
           ]),
         );
-      return Promise.resolve(memoryStore(counters));
+      return Promise.resolve(memoryStore(counters, memoryReader(counters, clock)));
     };
     const replayer = await startReplay(scenario, makeStore, splitSettings(scenario));
     await replay(scenario, replayer, () => Promise.resolve([read()]));
@@ -114,6 +120,8 @@ describe('with counters in memcached', () => {
         const connections = new Map([['store', connected$]]);
         return Promise.resolve({
           counters,
+          reader: memcachedReader(counters),
+          writer: UNUSED_WRITER,
           connected$,
           connections,
           whyAway: () => undefined,
@@ -213,9 +221,20 @@ function expectTtl(counts: Counts, key: string, least: number, most: number): vo
   expect(ttlSeconds).toBeLessThanOrEqual(most);
 }
 
-function memoryStore(counters: CounterStore['counters']): CounterStore {
+/** No replay changes a counter but by decisions. */
+const UNUSED_WRITER: CounterStore['writer'] = {
+  remove: () => Promise.resolve([]),
+  set: () => Promise.resolve([]),
+};
+
+function memoryStore(
+  counters: CounterStore['counters'],
+  reader: CounterStore['reader'],
+): CounterStore {
   return {
     counters,
+    reader,
+    writer: UNUSED_WRITER,
     connected$: of(true),
     connections: new Map(),
     whyAway: () => undefined,
@@ -231,7 +250,9 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
   );
   const { connected$, run$ } = counters;
   const whyAway = () => undefined;
-  return { counters, connected$, connections: new Map(), run$, whyAway, description: 'redis' };
+  const reader = redisReader(counters);
+  const connections = new Map();
+  return { counters, reader, connected$, connections, run$, whyAway, description: 'redis' };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
@@ -243,6 +264,8 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       others: others.counters,
       onNotAtomic: () => undefined,
     }),
+    reader: splitReader(perSecond.reader, others.reader),
+    writer: UNUSED_WRITER,
     connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
       map((areConnected) => !areConnected.includes(false)),
     ),

@@ -8,7 +8,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
 import { createApp, type App } from '../../src/app/create-app';
 import type { Addresses } from '../../src/app/create-transports';
-import { withLocalCache } from '../../src/app/guard-counters';
+import { createLocalCache, withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/actors/store';
 import { toProtoJson } from '../../src/cli/response';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';
@@ -51,8 +51,9 @@ export async function startReplay(
   const registry = createRegistry();
   const settings = settingsOf(scenario, root, more);
   const made = await makeStore(registry, clock);
-  const counters = withLocalCache(made.counters, settings, { statistics: registry });
-  const store = { ...made, counters };
+  const localCache = createLocalCache(settings, { statistics: registry });
+  const counters = withLocalCache(made.counters, localCache);
+  const store = { ...made, counters, localCache };
   const app = createApp(settings, {
     registry,
     store,

@@ -1,5 +1,5 @@
 import type { KeyTemplate } from './key-template';
-import type { DomainDefinition, RuleDefinition } from './definition';
+import type { DomainDefinition, RuleDefinition, RulePlace } from './definition';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
 
@@ -32,6 +32,7 @@ export function* compileInSlices(
   sliceSize: number,
 ): Generator<void, Rules> {
   const compiled = new Map<string, DomainRules>();
+  const places = new Map<RuleNode, RulePlace>();
   let limitCount = 0;
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
@@ -39,7 +40,9 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule(domain, top, parent, rule));
+      const draft = addRule(domain, top, parent, rule);
+      drafts.push(draft);
+      if (rule.place !== undefined) places.set(draft.node, rule.place);
       if (rule.limit !== undefined) limitCount += 1;
       sinceSlice += 1;
       if (sinceSlice >= sliceSize) {
@@ -58,7 +61,7 @@ export function* compileInSlices(
     }
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
-  return { domains: compiled, limitCount };
+  return { domains: compiled, limitCount, places };
 }
 
 function addRule(

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
-import type { RuleProblem } from './parse/problem';
+import type { Place, RuleProblem } from './parse/problem';
 
 /**
  * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
@@ -23,6 +23,15 @@ export interface LimitDefinition {
   readonly replaces: readonly string[];
 }
 
+/** Where a rule is written; only what explains rules reads it. */
+export interface RulePlace {
+  /** Name of the file or resource. */
+  readonly file: string;
+  readonly at: Place;
+  /** Of its `rate_limit`; undefined when it has none. */
+  readonly limitAt: Place | undefined;
+}
+
 /**
  * One descriptor entry of a rule file, checked. Entries come flat, parents before children, so that
  * ten thousand of them can cross a thread and be compiled in slices.
@@ -42,6 +51,8 @@ export interface RuleDefinition {
   readonly metadata: JsonObject | undefined;
   /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
   readonly onStoreError?: OnStoreError | undefined;
+  /** Undefined: nobody knows. */
+  readonly place?: RulePlace | undefined;
 }
 
 /** All checked entries of one domain (several files when domains are merged). */

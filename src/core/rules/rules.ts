@@ -3,7 +3,7 @@ import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { OnStoreError } from './definition';
+import type { OnStoreError, RulePlace } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -67,4 +67,6 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Where rules are written. Beside the nodes, so that matching has less to read. */
+  readonly places: ReadonlyMap<RuleNode, RulePlace>;
 }

@@ -3,6 +3,7 @@ import {
   type Clock,
   type CounterBatch,
   type CounterReply,
+  type CounterWriter,
   type Counters,
   type Increment,
   type Statistics,
@@ -28,6 +29,9 @@ const DEFAULT_MAX_KEYS = 1_000_000;
 /** Room for as many keys of 188 characters. */
 const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
+/** Counters that one look for those over their limit passes: some milliseconds. */
+const MAX_VISITS = 100_000;
+
 /** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
 
@@ -50,12 +54,23 @@ export interface MemoryEntry {
   readonly ttlSeconds: number;
 }
 
-export interface MemoryCounters extends Counters {
+/** A counter over its limit. */
+export interface OverCounter {
+  readonly key: string;
+  readonly limit: number;
+  readonly count: number;
+  /** Unix seconds. */
+  readonly windowEndSeconds: number;
+}
+
+export interface MemoryCounters extends Counters, CounterWriter {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
+  /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. */
+  listOver(nowSeconds: number, most: number): readonly OverCounter[];
   /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
@@ -163,6 +178,42 @@ export function createMemoryCounters(
         if (counter !== undefined) return toEntry(counter, nowSeconds);
       }
       return undefined;
+    },
+    remove(counters) {
+      for (const { key, windowEndSeconds } of counters) {
+        const bucket = buckets.at(windowEndSeconds);
+        const counter = findCounter(bucket, toKeptKey(key));
+        if (counter !== undefined) buckets.remove(bucket, counter);
+      }
+      return Promise.resolve(counters.map(() => undefined));
+    },
+    set(counters, used, nowSeconds) {
+      const setOne = (increment: Increment): StoreError | undefined => {
+        const bucket = buckets.at(increment.windowEndSeconds);
+        const key = toKeptKey(increment.key);
+        const counter = findCounter(bucket, key) ?? create(bucket, key, increment, nowSeconds);
+        if (counter === undefined) return fullError(buckets.liveKeys);
+        counter.count = used;
+        counter.exact = undefined;
+        counter.limit = increment.limit;
+        classify(bucket, counter);
+        return undefined;
+      };
+      return Promise.resolve(counters.map(setOne));
+    },
+    listOver(nowSeconds, most) {
+      const found: OverCounter[] = [];
+      let visits = 0;
+      for (const { endSeconds, shards } of buckets.all()) {
+        if (endSeconds <= nowSeconds) continue;
+        for (const shard of shards) {
+          for (const { key, limit, count } of shard.values()) {
+            if (found.length >= most || ++visits > MAX_VISITS) return found;
+            if (count > limit) found.push({ key, limit, count, windowEndSeconds: endSeconds });
+          }
+        }
+      }
+      return found;
     },
     *entries(nowSeconds) {
       for (const counter of buckets.counters()) {

@@ -3,6 +3,8 @@ import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Listener } from '../listener';
 import { toReason } from '../../platform/errors';
+import { ADMIN_PREFIX } from './admin/admin-api';
+import type { AdminRouter } from './admin/admin-router';
 import { createHostCheck } from './allowed-host';
 import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
@@ -23,6 +25,8 @@ export interface DebugDeps {
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;
   readonly clock: Clock;
+  /** The operator API; undefined: there is none. */
+  readonly admin?: AdminRouter | undefined;
 }
 
 export interface DebugOptions extends HttpListenerOptions {
@@ -79,8 +83,11 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
   const handle: RequestListener = (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const { host } = request.headers;
-    if (isAllowed(host)) respond(pages, request, response);
-    else send(response, 421, PLAIN, misdirected(host));
+    if (isAllowed(host)) {
+      if (deps.admin !== undefined && request.url?.startsWith(ADMIN_PREFIX) === true)
+        deps.admin(request, response, { tokenId: undefined });
+      else respond(pages, request, response);
+    } else send(response, 421, PLAIN, misdirected(host));
   };
   // What shows an overload is bounded by itself, and must be seen during one.
   const listener = createHttpListener({ handle, isVital: () => true }, options);

@@ -5,8 +5,8 @@ import type { TransportBounds } from '../bounds';
 import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
-import { readBody } from './read-body';
-import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from './responses';
+import { readBody } from '../read-body';
+import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 
 /** `POST /json` in the words of OpenTelemetry's conventions for HTTP. */
 const JSON_CALL: CallKind = {

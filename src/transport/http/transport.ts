@@ -7,7 +7,7 @@ import { createHttpListener, type HttpListenerOptions } from '../../platform/htt
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
 import { createJsonEndpoint } from './json-endpoint';
-import { refusal, refuse, respond } from './responses';
+import { refusal, refuse, respond } from '../responses';
 
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;

@@ -52,6 +52,7 @@ function readLevel(
       parent: at.parent,
       ...readRule(map, fields, report),
       limit: readLimit(fields.get('rate_limit'), draft.names, report),
+      place: { file: report.file, at: map.at, limitAt: fields.get('rate_limit')?.at },
     };
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
@@ -64,7 +65,7 @@ function readRule(
   map: LocatedMap,
   fields: Fields<'descriptor'>,
   report: Report,
-): Omit<RuleDefinition, 'parent' | 'limit'> {
+): Omit<RuleDefinition, 'parent' | 'limit' | 'place'> {
   const flag = (name: Parameters<typeof fields.get>[0]) => readFlag(fields.get(name), name, report);
   const value = readText(fields.get('value'), 'value', report);
   const shareThreshold = flag('share_threshold');

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from 'node:zlib';
-import { unpackedLimit, unpackReason } from '../../wire/unpacked-limit';
-import type { TransportBounds } from '../bounds';
+import { unpackedLimit, unpackReason } from '../wire/unpacked-limit';
+import type { TransportBounds } from './bounds';
 import { refusal, type Refusal } from './responses';
 
 type BodyBounds = Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'>;

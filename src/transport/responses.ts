@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Failure, FailureCode } from '../../core/errors';
-import type { Answer } from '../../core/ports';
+import type { Failure, FailureCode } from '../core/errors';
+import type { Answer } from '../core/ports';
 
 /** Why a request gets no decision, as it is written to the caller. */
 export interface Refusal {
