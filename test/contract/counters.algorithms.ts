@@ -1,39 +1,19 @@
 import fc from 'fast-check';
-import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
+import { type Algorithm } from '../../src/core/algorithms/algorithm';
 import { outcomeOf } from '../../src/core/algorithms/outcome';
 import { type Standing } from '../../src/core/algorithms/standing';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { AlgorithmCounter } from '../support/algorithm-counter';
+import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
 import { batch, freshKey, increment, type CountersUnderTest } from './counters.contract';
 
-/** Long enough that nothing drains while a test runs. */
-const PERIOD_SECONDS = 80_000_000;
-
-type Name = Algorithm['name'];
-
-function rule(name: Name, limit = 10, chargeDenied = false): Algorithm {
-  const definition = { name, limit, burst: undefined, chargeDenied, periodSeconds: PERIOD_SECONDS };
-  return toAlgorithm(definition) as Algorithm;
-}
-
-const gcra = rule('gcra');
-const sliding = rule('sliding_window');
-const guarded = rule('fixed_window');
+const gcra = slowRule('gcra');
+const sliding = slowRule('sliding_window');
+const guarded = slowRule('fixed_window');
 const ALL = [gcra, sliding, guarded] as const;
 
-function ask(algorithm: Algorithm, key: string, hits: number | bigint = 1, times = 1): Increment {
-  const { keyEnd = '' } = algorithm;
-  return increment(key + keyEnd, hits, { algorithm, times, limit: algorithm.limit });
-}
-
-/** Whole hits in use: what has drained since the test began is less than one. */
 function hitsOf(reply: CounterReply, algorithms: readonly Algorithm[]): readonly number[] {
   return algorithms.map((algorithm, at) => usedHits(reply.standings?.[at], algorithm));
-}
-
-function usedHits(standing: Standing | undefined, { name, periodTicks }: Algorithm): number {
-  if (standing === undefined) return NaN;
-  return name === 'gcra' ? Math.max(0, Math.ceil(standing.used / periodTicks - 1e-3)) : standing.used;
 }
 
 /** What a store keeps that knows algorithms. */
@@ -86,13 +66,13 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       async (algorithm) => {
         const key = freshKey();
         await add([ask(algorithm, key, 0), ask(algorithm, key, 11), ask(algorithm, key, 20n)]);
-        expect(await store().read(key + (algorithm.keyEnd ?? ''))).toBeUndefined();
+        expect(await store().read(keyFor(algorithm, key))).toBeUndefined();
       },
     );
 
     it('fails a counter alone whose value is of another kind', async () => {
       const [odd, good] = [freshKey(), freshKey()];
-      await add([increment(`${odd}${String(gcra.keyEnd)}`, 5)]);
+      await add([increment(keyFor(gcra, odd), 5)]);
       const reply = await add([ask(gcra, odd), ask(gcra, good)]);
       expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
       expect(reply.failures?.get(0)).toMatchObject({ fault: 'key' });
