@@ -1,7 +1,8 @@
 import { StoreError } from '../core/errors';
 import { type CounterBatch, type CounterReply, type Counters, type Increment } from '../core/ports';
-import { findKnown, type OverLimitCache } from './over-limit-cache';
-import { createReplyDraft, fail, holdBack, type ReplyDraft } from './reply-draft';
+import { findKnown, rememberOver, type Known } from './known-refusals';
+import { type OverLimitCache } from './over-limit-cache';
+import { createReplyDraft, fail, finish, holdBack, takeOver } from './reply-draft';
 
 /**
  * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
@@ -15,21 +16,25 @@ export function withOverLimitCache(counters: Counters, cache: OverLimitCache): C
     return reply;
   };
 
-  const addRest = async (batch: CounterBatch, known: readonly boolean[]): Promise<CounterReply> => {
+  const addRest = async (
+    batch: CounterBatch,
+    { known, standings }: Known,
+  ): Promise<CounterReply> => {
     const { rest, indexes, looks } = withoutKnown(batch, known);
-    const draft = createReplyDraft(batch.increments.length);
+    const draft = { ...createReplyDraft(batch.increments.length), standings };
     for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
     const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
     if (reply instanceof StoreError) {
       for (const index of indexes) fail(draft, index, reply);
     } else if (reply !== undefined) {
       indexes.forEach((index, at) => {
-        copy(draft, index, reply, at, looks.has(index));
+        takeOver(draft, index, reply, at);
+        if (looks.has(index) && draft.failures?.has(index) !== true)
+          holdBack(draft, index, reply.after[at] as number);
       });
       rememberOver(cache, batch, { ...draft, known });
     }
-    const { after, held, failures } = draft;
-    return { after, held, failures, known };
+    return { ...finish(draft), known };
   };
 
   return {
@@ -42,18 +47,6 @@ export function withOverLimitCache(counters: Counters, cache: OverLimitCache): C
       cache.close();
     },
   };
-}
-
-function rememberOver(
-  cache: OverLimitCache,
-  { increments, nowSeconds }: CounterBatch,
-  { after, failures, known }: CounterReply,
-): void {
-  for (let index = 0; index < increments.length; index += 1) {
-    const increment = increments[index] as Increment;
-    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
-    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
-  }
 }
 
 interface Rest {
@@ -101,18 +94,4 @@ async function settled(
     if (error instanceof StoreError) return error;
     throw error;
   }
-}
-
-function copy(
-  draft: ReplyDraft,
-  index: number,
-  reply: CounterReply,
-  at: number,
-  isLook: boolean,
-): void {
-  const failure = reply.failures?.get(at);
-  const after = reply.after[at] as number;
-  if (failure !== undefined) fail(draft, index, failure);
-  else if (isLook || reply.held?.[at] === true) holdBack(draft, index, after);
-  else draft.after[index] = after;
 }

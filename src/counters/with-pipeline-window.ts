@@ -74,7 +74,8 @@ function shareOut(reply: CounterReply, gathered: readonly Waiting[]): void {
     const draft = createReplyDraft(end - start);
     for (let at = start; at < end; at += 1) takeOver(draft, at - start, reply, at);
     try {
-      resolve(toReply(draft));
+      const own = toReply(draft);
+      resolve(reply.held === undefined ? own : { ...own, held: reply.held.slice(start, end) });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       reject(error);
