@@ -1,5 +1,5 @@
 import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
-import type { Increment } from '../../src/core/ports';
+import type { Counters, Increment } from '../../src/core/ports';
 import { SOME_MATCH } from '../support/rules';
 import { startRedisServer } from '../support/redis-server';
 import { cpuMicros } from './cpu';
@@ -9,13 +9,9 @@ import { openCounters } from './redis';
 const PER_BATCH = 100;
 const IN_FLIGHT = 10;
 const KEYS = 10_000;
-const ROUNDS = 7;
-const WAVES = 40;
-
-interface Figures {
-  readonly ours: number;
-  readonly redis: number;
-}
+const ROUNDS = 11;
+const WAVES = 20;
+const INCREMENTS = WAVES * IN_FLIGHT * PER_BATCH;
 
 interface Shape {
   readonly name: string;
@@ -39,7 +35,7 @@ const SHAPES: readonly Shape[] = [
 
 function incrementOf({ algorithm, limit }: Shape, keyAt: number): Increment {
   return {
-    key: `edge_user_${String(keyAt)}_1795240200${algorithm?.keyEnd ?? ''}`,
+    key: `edge_user_${String(limit)}_${String(keyAt)}${algorithm?.keyEnd ?? '_1795240200'}`,
     hits: 1,
     limit,
     ttlSeconds: 3_600 + (keyAt % 300),
@@ -49,10 +45,8 @@ function incrementOf({ algorithm, limit }: Shape, keyAt: number): Increment {
   };
 }
 
-/** CPU µs per increment: ours, and the server's. */
-async function measureShape(given: Shape): Promise<Figures> {
-  const server = await startRedisServer();
-  const { counters, stop } = await openCounters(server.address);
+/** Sends waves of batches; every key is asked again after 10,000 others. */
+function createLoad(given: Shape, counters: Pick<Counters, 'add'>) {
   const all = Array.from({ length: KEYS }, (_, at) => incrementOf(given, at));
   let at = 0;
   const batch = () => {
@@ -61,32 +55,41 @@ async function measureShape(given: Shape): Promise<Figures> {
       increments.push(all[(at = (at + 7_919) % KEYS)] as Increment);
     return counters.add({ increments, runEnds: undefined, nowSeconds: Date.now() / 1_000 });
   };
-  const ours: number[] = [];
-  const redis: number[] = [];
-  for (let round = 0; round < ROUNDS + 1; round += 1) {
-    const [us, them] = [process.cpuUsage(), cpuMicros(server.pid)];
+  return async () => {
     for (let wave = 0; wave < WAVES; wave += 1)
       await Promise.all(Array.from({ length: IN_FLIGHT }, batch));
-    const { user, system } = process.cpuUsage(us);
-    const increments = WAVES * IN_FLIGHT * PER_BATCH;
-    ours.push((user + system) / increments);
-    redis.push((cpuMicros(server.pid) - them) / increments);
+  };
+}
+
+/** CPU µs per increment: ours, and the server's. The shapes take turns, so that a disturbance is shared. */
+async function main(): Promise<void> {
+  const server = await startRedisServer();
+  const { counters, stop } = await openCounters(server.address);
+  const loads = SHAPES.map((each) => createLoad(each, counters));
+  const ours = SHAPES.map((): number[] => []);
+  const redis = SHAPES.map((): number[] => []);
+  for (let round = 0; round < ROUNDS + 1; round += 1) {
+    for (const [at, load] of loads.entries()) {
+      const [us, them] = [process.cpuUsage(), cpuMicros(server.pid)];
+      await load();
+      const { user, system } = process.cpuUsage(us);
+      if (round === 0) continue;
+      ours[at]?.push((user + system) / INCREMENTS);
+      redis[at]?.push((cpuMicros(server.pid) - them) / INCREMENTS);
+    }
   }
   await stop();
   await server.stop();
-  return { ours: median(ours.slice(1)), redis: median(redis.slice(1)) };
-}
-
-async function main(): Promise<void> {
   console.log('CPU µs per counter, batches of 100 over 10,000 keys, ten in flight\n');
-  let base: Figures | undefined;
-  for (const each of SHAPES) {
-    const figures = await measureShape(each);
-    if (each.algorithm === undefined) base = figures;
-    const times = (name: keyof Figures) =>
-      `${figures[name].toFixed(2)} µs (${(figures[name] / (base ?? figures)[name]).toFixed(2)} times)`;
-    console.log(`${each.name.padEnd(26)} ours ${times('ours')}, Redis ${times('redis')}`);
-  }
+  const text = (all: readonly number[][], at: number): string => {
+    const [mine, base] = [at, at - (at % 3)].map((one) => median(all[one] ?? [])) as [
+      number,
+      number,
+    ];
+    return `${mine.toFixed(2)} µs (${(mine / base).toFixed(2)} times)`;
+  };
+  for (const [at, { name }] of SHAPES.entries())
+    console.log(`${name.padEnd(26)} ours ${text(ours, at)}, Redis ${text(redis, at)}`);
 }
 
 void main();
