@@ -5,6 +5,7 @@ import type { LoadResult } from '../rule-sources/load-result';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
+import { storeAbilities } from './store-abilities';
 import { late } from './late';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -37,13 +38,15 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 }
 
 function directoryLoads(
-  { configuration }: Settings,
+  settings: Settings,
   { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
+  const { configuration } = settings;
   return createDirectorySource(
     {
       ...toPlace(configuration),
       mergeDomains: configuration.mergeDomains,
+      abilities: storeAbilities(settings),
     },
     {
       compile: (domains) => compileInSlices(domains, SLICE),

@@ -1,4 +1,4 @@
-import type { Counters } from '../core/ports';
+import type { Counters, Increment } from '../core/ports';
 import { addSplit, type ReadableCounters, type SplitOptions } from './split';
 
 export interface PerSecondSplitDeps {
@@ -30,10 +30,16 @@ export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
   return {
     async add(batch) {
       if (batch.increments.length === 0) return others.add(batch);
-      return addSplit(batch, ({ rule }) => (rule.unit === 'SECOND' ? perSecond : others), options);
+      return addSplit(batch, (one) => (isPerSecond(one) ? perSecond : others), options);
     },
     async close() {
       await Promise.all([perSecond.close(), others.close()]);
     },
   };
+}
+
+/** Whether a counter's window is one second long, and not a multiple. */
+function isPerSecond({ rule, algorithm }: Increment): boolean {
+  if (rule.unit !== 'SECOND' || rule.windowAt !== undefined) return false;
+  return algorithm === undefined || algorithm.periodTicks * algorithm.tickMicros === 1_000_000;
 }

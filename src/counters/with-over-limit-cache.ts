@@ -7,8 +7,9 @@ import {
   type Counters,
   type Increment,
 } from '../core/ports';
-import { findKnown, type OverLimitCache } from './over-limit-cache';
-import { createReplyDraft, fail, holdBack, type ReplyDraft } from './reply-draft';
+import { findKnown, rememberOver, type Known } from './known-refusals';
+import { type OverLimitCache } from './over-limit-cache';
+import { createReplyDraft, fail, finish, holdBack, takeOver } from './reply-draft';
 
 /** Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails. */
 export type TellForget = (counters: readonly CounterPlace[]) => void;
@@ -39,22 +40,26 @@ export function withOverLimitCache(
     tellForget?.(back);
   };
 
-  const addRest = async (batch: CounterBatch, known: readonly boolean[]): Promise<CounterReply> => {
+  const addRest = async (
+    batch: CounterBatch,
+    { known, standings }: Known,
+  ): Promise<CounterReply> => {
     const { generation } = cache;
     const { rest, indexes, looks } = withoutKnown(batch, known);
-    const draft = createReplyDraft(batch.increments.length);
+    const draft = { ...createReplyDraft(batch.increments.length), standings };
     for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
     const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
     if (reply instanceof StoreError) {
       for (const index of indexes) fail(draft, index, reply);
     } else if (reply !== undefined) {
       indexes.forEach((index, at) => {
-        copy(draft, index, reply, at, looks.has(index));
+        takeOver(draft, index, reply, at);
+        if (looks.has(index) && draft.failures?.has(index) !== true)
+          holdBack(draft, index, reply.after[at] as number);
       });
       learn(batch, { ...draft, known }, generation);
     }
-    const { after, held, failures } = draft;
-    return { after, held, failures, known };
+    return { ...finish(draft), known };
   };
 
   return {
@@ -67,18 +72,6 @@ export function withOverLimitCache(
       cache.close();
     },
   };
-}
-
-function rememberOver(
-  cache: OverLimitCache,
-  { increments, nowSeconds }: CounterBatch,
-  { after, failures, known }: CounterReply,
-): void {
-  for (let index = 0; index < increments.length; index += 1) {
-    const increment = increments[index] as Increment;
-    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
-    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
-  }
 }
 
 /** Counters that hits given back took from over their limit to within it; undefined: none. */
@@ -151,18 +144,4 @@ async function settled(
     if (error instanceof StoreError) return error;
     throw error;
   }
-}
-
-function copy(
-  draft: ReplyDraft,
-  index: number,
-  reply: CounterReply,
-  at: number,
-  isLook: boolean,
-): void {
-  const failure = reply.failures?.get(at);
-  const after = reply.after[at] as number;
-  if (failure !== undefined) fail(draft, index, failure);
-  else if (isLook || reply.held?.[at] === true) holdBack(draft, index, after);
-  else draft.after[index] = after;
 }

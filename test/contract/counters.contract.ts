@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { StoreError } from '../../src/core/errors';
 import type { CounterBatch, Counters, Increment } from '../../src/core/ports';
 import { SOME_MATCH } from '../support/rules';
+import { describeAlgorithms } from './counters.algorithms';
 import { createModel } from './counters.model';
 
 /** A store under test, and a look into it past its counters. */
@@ -43,13 +44,15 @@ export function batch(increments: readonly Increment[], runEnds?: readonly numbe
 export interface ContractOptions {
   /** False: the store takes no key over 250 bytes, none with whitespace or control characters, none that is empty. */
   readonly takesOddKeys?: boolean;
+  /** The store counts by algorithms other than the fixed window. */
+  readonly knowsAlgorithms?: boolean;
 }
 
 /** What every counter store keeps. */
 export function describeCounters(
   name: string,
   create: () => Promise<CountersUnderTest>,
-  { takesOddKeys = true }: ContractOptions = {},
+  { takesOddKeys = true, knowsAlgorithms = false }: ContractOptions = {},
 ): void {
   describe(`counters: ${name}`, () => {
     let store: CountersUnderTest;
@@ -62,6 +65,8 @@ export function describeCounters(
     afterAll(async () => {
       await store.stop();
     });
+
+    if (knowsAlgorithms) describeAlgorithms(() => store);
 
     it('answers an empty batch', async () => {
       expect((await add([])).after).toEqual([]);

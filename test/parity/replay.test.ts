@@ -252,7 +252,8 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
   const whyAway = () => undefined;
   const reader = redisReader(counters);
   const connections = new Map();
-  return { counters, reader, connected$, connections, run$, whyAway, description: 'redis' };
+  const writer = UNUSED_WRITER;
+  return { counters, reader, writer, connected$, connections, run$, whyAway, description: 'redis' };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {

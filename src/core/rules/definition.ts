@@ -1,3 +1,4 @@
+import type { AlgorithmName } from '../algorithms/algorithm';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { Place, RuleProblem } from './parse/problem';
@@ -21,6 +22,12 @@ export interface LimitDefinition {
   readonly name: string;
   /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
+  /** Undefined: fixed_window. */
+  readonly algorithm?: AlgorithmName | undefined;
+  /** gcra alone: the size of the bucket; undefined: `requestsPerUnit`. */
+  readonly burst?: number | undefined;
+  /** Undefined: what the algorithm does by itself. */
+  readonly chargeDenied?: boolean | undefined;
 }
 
 /** Where a rule is written; only what explains rules reads it. */

@@ -1,22 +1,15 @@
 import { type Algorithm, type AlgorithmName } from '../../core/algorithms/algorithm';
 import { type Standing } from '../../core/algorithms/standing';
+import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
-/** The asks of one batch for one counter. */
-export interface AlgorithmIncrement {
-  readonly key: string;
-  /** Hits of each ask. */
-  readonly hits: number | bigint;
-  /** Equal asks in a row. */
-  readonly times: number;
-  readonly limit: number;
-  /** Of a fixed window: how long a new counter lives. */
-  readonly ttlSeconds: number;
-  /** Undefined: a fixed window that charges what it refuses, which comes here only in a run with others. */
-  readonly algorithm: Algorithm | undefined;
-}
+/** The asks of one batch for one counter; without an algorithm only in a run with others. */
+export type AlgorithmIncrement = Pick<
+  Increment,
+  'key' | 'hits' | 'times' | 'limit' | 'ttlSeconds' | 'algorithm'
+>;
 
 /** What becomes of a call; the lists run parallel to its increments. */
 export interface AlgorithmReply {
@@ -77,7 +70,7 @@ class OrderSheet {
   readonly #singles = new Map<Algorithm, number>();
 
   numberOf(increment: AlgorithmIncrement): number {
-    const { algorithm, hits, times } = increment;
+    const { algorithm, hits, times = 1 } = increment;
     if (algorithm === undefined || hits !== 1 || times !== 1) return this.#numberOfOther(increment);
     const known = this.#singles.get(algorithm);
     if (known !== undefined) return known;
@@ -92,12 +85,12 @@ class OrderSheet {
       last.algorithm === increment.algorithm &&
       last.limit === increment.limit &&
       last.hits === increment.hits &&
-      last.times === increment.times;
+      (last.times ?? 1) === (increment.times ?? 1);
     return isSame ? this.count : this.#add(increment);
   }
 
   #add(increment: AlgorithmIncrement): number {
-    const { algorithm, hits, times, limit } = increment;
+    const { algorithm, hits, times = 1, limit } = increment;
     this.#last = increment;
     this.count += 1;
     if (algorithm === undefined) {

@@ -11,6 +11,9 @@ local MOST = 9007199254740991
 local MOST_HITS_OF_WINDOW = 100000000
 local NOT_OURS = '${NO_INTEGER}'
 local find, format, floor, ceil = string.find, string.format, math.floor, math.ceil
+-- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
+local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
+local WINDOWS = WHOLE .. ' ' .. WHOLE .. ' ' .. WHOLE
 local function standOfGcra(value, order)
   if not value then return 0, 0, 0 end
   local _, _, used, tick = find(value, '^(%d+) (%d+)$')
@@ -63,14 +66,14 @@ local function write(key, order, used, previous, elapsed)
     local done = pcall('DEL', key)
     return type(done) == 'table' and done.err
   elseif order.kind == 'g' then
-    value = format('%.0f %.0f', used, order.now - elapsed)
+    value = format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed)
     ticks = ceil(used / order.limit)
   else
-    value = format('%.0f %.0f %.0f', (order.now - elapsed) / order.period, previous, used)
+    value = format(WINDOWS, (order.now - elapsed) / order.period, previous, used)
     ticks = 2 * order.period
   end
   local ms = math.min(ceil((ticks - elapsed) * order.micros / 1000), 315576000000000) + 1000
-  return pcall('PSETEX', key, format('%.0f', ms), value).err
+  return pcall('PSETEX', key, format(WHOLE, ms), value).err
 end
 local function charge(key, order, ttl, used, previous, elapsed)
   local hits, charged = order.hits, 1
@@ -83,11 +86,97 @@ local function charge(key, order, ttl, used, previous, elapsed)
     charged = math.min(order.times, floor(free / order.cost))
   end
   if order.kind == 'f' then
-    local count = add(key, charged == 1 and order.text or format('%.0f', charged * hits), ttl)
+    local count = add(key, charged == 1 and order.text or format(WHOLE, charged * hits), ttl)
     return type(count) == 'string' and count
   end
   used = math.max(0, math.min(used + charged * order.step, order.most))
   return write(key, order, used, previous, elapsed)
+end
+`;
+
+/**
+ * One ask of gcra or of a sliding window, nearly all there are, without the calls and tables of the general way: it answers
+ * into the list after place `size` and says how long that is then. Within its window a sliding counter that does not grow
+ * shorter is overwritten in place, which keeps its time to live: it ends with the next window all the same.
+ */
+const ONE_ASK = `
+local function oneOfGcra(key, order, after, size)
+  local value = pcall('GET', key)
+  local used, elapsed = 0, 0
+  if value then
+    if value.err then
+      after[size + 1] = value.err
+      return size + 1
+    end
+    local _, _, units, tick = find(value, '^(%d+) (%d+)$')
+    units, tick = tonumber(units), tonumber(tick)
+    if not units or units > MOST or tick > MOST then
+      after[size + 1] = NOT_OURS
+      return size + 1
+    end
+    used, elapsed = units, order.now - tick
+    if elapsed > 0 then
+      used, elapsed = units - elapsed * order.limit, 0
+      if used < 0 then used = 0 end
+    end
+  end
+  after[size + 1] = used
+  after[size + 2] = elapsed
+  if used > order.room then return size + 2 end
+  local charged = used + order.cost
+  local ms = ceil((ceil(charged / order.limit) - elapsed) * order.micros / 1000) + 1000
+  if ms > 315576000001000 then ms = 315576000001000 end
+  local text = elapsed == 0 and format(WHOLE, charged) .. order.at or format(WHOLE .. ' ' .. WHOLE, charged, order.now - elapsed)
+  local done = pcall('PSETEX', key, format(WHOLE, ms), text)
+  if not done.err then return size + 2 end
+  after[size + 1] = done.err
+  return size + 1
+end
+local function oneOfWindows(key, order, after, size)
+  local value = pcall('GET', key)
+  local period = order.period
+  local used, previous, elapsed, isSame = 0, 0, order.now % period, false
+  if value then
+    if value.err then
+      after[size + 1] = value.err
+      return size + 1
+    end
+    local _, _, window, before, count = find(value, '^(%d+) (%d+) (%d+)$')
+    window, before, count = tonumber(window), tonumber(before), tonumber(count)
+    if not count or window * period > MOST or before > MOST_HITS_OF_WINDOW or count > MOST_HITS_OF_WINDOW then
+      after[size + 1] = NOT_OURS
+      return size + 1
+    end
+    local since = order.now - window * period
+    if since < period then used, previous, elapsed, isSame = count, before, since, true
+    elseif since < 2 * period then previous, elapsed = count, since - period end
+  end
+  after[size + 1] = used
+  after[size + 2] = previous
+  after[size + 3] = elapsed
+  local free = order.capacity - used * period
+  if previous > 0 then free = free - previous * (elapsed > 0 and period - elapsed or period) end
+  if free < order.cost then return size + 3 end
+  local text = format(WINDOWS, (order.now - elapsed) / period, previous, used + order.hits)
+  local done
+  if isSame and #text >= #value then
+    done = pcall('SETRANGE', key, '0', text)
+    if type(done) == 'number' then return size + 3 end
+  else
+    local ms = ceil((2 * period - elapsed) * order.micros / 1000) + 1000
+    if ms > 315576000001000 then ms = 315576000001000 end
+    done = pcall('PSETEX', key, format(WHOLE, ms), text)
+    if not done.err then return size + 3 end
+  end
+  after[size + 1] = done.err
+  return size + 1
+end
+local function prepareOneAsk(order)
+  if order.kind == 'g' then
+    order.one, order.room, order.at = oneOfGcra, order.capacity - order.cost, format(' ' .. WHOLE, order.now)
+  else
+    order.one = oneOfWindows
+  end
 end
 `;
 
@@ -101,7 +190,7 @@ end
  * the text of an error; and the places (from 1) of what was held back.
  */
 function algorithmScript({ count, key, skip }: KeyPlaces): Script {
-  return script(`${ADD}${STANDING}${CHARGE}
+  return script(`${ADD}${STANDING}${CHARGE}${ONE_ASK}
 local n = ${count}
 local at = ${skip} + 3
 local micros = tonumber(ARGV[at - 2])
@@ -125,9 +214,13 @@ local function readOrder(at)
     isCount = kind == 'f' or kind == 'p'
   }
 end
+local function isOneAsk(order)
+  return order.times == 1 and order.hits > 0 and order.hits <= order.size and not order.charging and not order.isCount
+end
 local orders = {}
 for i = 1, tonumber(ARGV[at - 1]) do
   orders[i] = readOrder(at)
+  if isOneAsk(orders[i]) then prepareOneAsk(orders[i]) end
   at = at + 8
 end
 local orderOf, ttlOf = {}, {}
@@ -191,7 +284,11 @@ local function applyRun(first, last)
   end
 end
 if not ARGV[at] then
-  for i = 1, n do apply(${key}, orderOf[i], ttlOf[i]) end
+  for i = 1, n do
+    local order = orderOf[i]
+    if order.one then size = order.one(${key}, order, after, size)
+    else apply(${key}, order, ttlOf[i]) end
+  end
 end
 local first = 1
 for r = at, #ARGV do

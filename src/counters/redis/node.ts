@@ -1,7 +1,8 @@
 import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
-import { applyBatch, type Sending } from './apply-batch';
+import { applyBatch } from './apply-batch';
+import { countAlgorithms } from './apply-mixed';
 import { type RedisConnection } from './connection';
 import { type NodeOptions, type RedisAddress } from './options';
 import {
@@ -12,6 +13,7 @@ import {
   type Reading,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
+import { type Sending } from './sending';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
 /** How a batch is sent to a node of several. */
@@ -45,7 +47,8 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
   const { store } = pool;
-  const warnNotAtomic = createWarning(deps, store);
+  const warnNotAtomic = createWarning(deps, store, 'hold-back-not-atomic');
+  const warnScriptsNeeded = createWarning(deps, store, 'scripts-needed');
 
   const countUnknownOutcomes = (errors: Iterable<unknown>): void => {
     for (const error of errors) {
@@ -59,7 +62,10 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     batch: CounterBatch,
     how?: NodeCall,
   ): Promise<CounterReply> => {
-    if (batch.runEnds !== undefined && !connection.usesScripts) warnNotAtomic();
+    if (!connection.usesScripts) {
+      if (batch.runEnds !== undefined) warnNotAtomic();
+      if (countAlgorithms(batch.increments) > 0) warnScriptsNeeded();
+    }
     return applyBatch(connection, batch, how);
   };
 
@@ -129,13 +135,17 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   };
 }
 
-/** Warns once that counters are held back without a script. */
-function createWarning({ onEvent }: PoolDeps, store: string): () => void {
+/** Warns once of what cannot be had without a script. */
+function createWarning(
+  { onEvent }: PoolDeps,
+  store: string,
+  kind: 'hold-back-not-atomic' | 'scripts-needed',
+): () => void {
   let hasWarned = false;
   return () => {
     if (hasWarned) return;
     hasWarned = true;
-    onEvent?.({ kind: 'hold-back-not-atomic', store, reason: 'it takes no scripts' });
+    onEvent?.({ kind, store, reason: 'it takes no scripts' });
   };
 }
 

@@ -115,6 +115,8 @@ export type RedisEvent =
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
+  /** Once: increments fail whose algorithm needs scripts. */
+  | { readonly kind: 'scripts-needed'; readonly store: string; readonly reason: string }
   /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
   /** The sentinels name another master than before, or the first. */

@@ -41,7 +41,7 @@ export async function addByPipeline(
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
     const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
-    for (const [index, count] of planHoldBack(batch, counts)) {
+    for (const [index, { count }] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);
       holdBack(draft, index, count);
       if (failure !== undefined) fail(draft, index, failure);

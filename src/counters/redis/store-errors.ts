@@ -75,6 +75,13 @@ export function toLostError(store: string, reason: string): StoreError {
   return new UnknownOutcome('store_unavailable', message);
 }
 
+/** Counters with an algorithm cannot be counted by plain commands. */
+export function toNeedsScriptsError(store: string): StoreError {
+  const message = `this rule needs scripts, and redis ${store} takes none`;
+  const forCaller = 'this rule needs scripts, the store takes none';
+  return new StoreError('store_unavailable', message, { fault: 'answer', forCaller });
+}
+
 /** It answered what no script of ours says. */
 export function toUnreadError(store: string, cause: unknown): StoreError {
   const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;

@@ -1,3 +1,4 @@
+import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { RuleSource } from '../load-result';
 
 /** What the command line of `ratelimit-config-check` asks for. */
@@ -8,11 +9,14 @@ export type CheckOptions =
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
+      /** The store that has to count by the rules; undefined: any. */
+      readonly abilities?: StoreAbilities | undefined;
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] -config_dir DIR | FILE | -
+export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
+                              -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
 
@@ -21,6 +25,8 @@ Reads rules as the service does and prints every mistake in them.
   -                       one file from the standard input
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
   -strict                 warnings are mistakes too
+  -backend NAME           kvstore, memstore or memory: rules that this store cannot count
+                          by are mistakes
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
@@ -31,6 +37,8 @@ const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 interface Draft {
   readonly sources: RuleSource[];
+  /** As written, each. */
+  readonly backends: string[];
   readonly switches: Record<string, string>;
 }
 
@@ -41,6 +49,7 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const rest = [...args];
   const draft: Draft = {
     sources: [],
+    backends: [],
     switches: { merge_domain_configs: 'false', strict: 'false' },
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
@@ -48,29 +57,28 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
     const problem = readArgument(arg, rest, draft);
     if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(draft.sources, draft.switches);
+  return toOptions(draft);
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
 function readArgument(
   arg: string,
   rest: string[],
-  { sources, switches }: Draft,
+  { sources, backends, switches }: Draft,
 ): string | undefined {
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
   if (name === 'config_dir') {
     sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  } else if (name === 'backend') backends.push(value ?? rest.shift() ?? '');
+  else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
 }
 
-function toOptions(
-  [source, another]: readonly RuleSource[],
-  switches: Readonly<Record<string, string>>,
-): CheckOptions {
+function toOptions({ sources, backends, switches }: Draft): CheckOptions {
+  const [source, another] = sources;
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
   }
@@ -81,9 +89,15 @@ function toOptions(
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
+  const kinds = backends.map((name) => BACKENDS.find((kind) => kind === name));
+  if (kinds.length > 1 || kinds.includes(undefined)) {
+    const found = backends.map((name) => JSON.stringify(name)).join(', ');
+    return mistake(`-backend is one of ${BACKENDS.join(', ')}, not ${found}`);
+  }
+  const abilities = kinds[0] && { kind: kinds[0], scripts: true };
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  return { kind: 'check', source, mergeDomains, strict: isOn('strict') };
+  return { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities };
 }
 
 function mistake(message: string): CheckOptions {

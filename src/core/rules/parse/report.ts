@@ -22,7 +22,8 @@ type ErrorClass =
   | 'bad-merge'
   | 'too-many-aliases'
   | 'too-deep'
-  | 'bad-on-store-error';
+  | 'bad-on-store-error'
+  | 'store-without-algorithms';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =

@@ -1,6 +1,6 @@
 import { StoreError } from '../../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { fail, failedReply, type ReplyDraft } from '../../reply-draft';
+import { failedReply, finish, takeOver, type ReplyDraft } from '../../reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
 import { type PlainCommand, type ReadCounts } from '../pipeline';
@@ -41,6 +41,7 @@ export async function addFollowing(
     after: [...reply.after],
     held: reply.held === undefined ? undefined : [...reply.held],
     failures: new Map(reply.failures),
+    standings: reply.standings === undefined ? undefined : [...reply.standings],
   };
   const askedAt = new Map<number, ClusterNode>();
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
@@ -54,8 +55,8 @@ export async function addFollowing(
       }),
     );
   }
-  const { after, held, failures } = draft;
-  return { after, held, failures: failures?.size === 0 ? undefined : failures };
+  if (draft.failures?.size === 0) draft.failures = undefined;
+  return finish(draft);
 }
 
 function planRedirects(
@@ -99,15 +100,10 @@ async function sendRedirected(
     nowSeconds,
   };
   const how = { withoutScripts: true, asking, deadlineMs };
-  const { after, failures } = await addSettled(node, asked, how);
+  const reply = await addSettled(node, asked, how);
   indexes.forEach((index, at) => {
-    const failure = failures?.get(at);
-    if (failure !== undefined) {
-      fail(draft, index, failure);
-      return;
-    }
     draft.failures?.delete(index);
-    draft.after[index] = after[at] as number;
+    takeOver(draft, index, reply, at);
   });
 }
 
