@@ -3,6 +3,7 @@ import type { Clock } from '../core/ports';
 import type { LiveView } from '../stats/live/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
 import type { HealthActor } from './actors/health';
+import type { RulesActor } from './actors/rules';
 import { packageVersion } from './package-version';
 import type { Troubles } from './troubles';
 
@@ -12,6 +13,7 @@ export interface LiveSourceDeps {
   readonly store: { readonly description: string };
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
+  readonly rulesVersion: RulesActor['version'];
 }
 
 /** What the dashboard shows: the rules once, then every second what happens and what is wrong. */
@@ -21,6 +23,7 @@ export function createLiveSource({
   store,
   troubles,
   clock,
+  rulesVersion,
 }: LiveSourceDeps): EventSource {
   const startedSeconds = clock();
   const instance = { host: hostname(), version: packageVersion(), startedSeconds };
@@ -44,6 +47,7 @@ export function createLiveSource({
       ...live.take(),
       serving: health.status.current.serving,
       troubles: troubles.list(),
+      rulesVersion: rulesVersion(),
       storeName: store.description,
       storeConnected: health.connected.current,
       instance,

@@ -3,7 +3,7 @@ import { healthStatus, turnWindow } from '../../../streams';
 import type { Clock, CounterReader, Counters, Random, Statistics } from '../../core/ports';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
-import type { OverLimitCache } from '../../counters/over-limit-cache';
+import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
@@ -32,6 +32,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly reader: CounterReader;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
+  /** Counters over their limit now, up to a number; undefined: nobody here knows. */
+  readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
@@ -78,6 +80,7 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
     counters: { ...counters, close },
     run$: merge(outages.run$, store.run$),
     localCache,
+    listOver: localCache?.list ?? store.listOver,
   };
 }
 
@@ -92,7 +95,8 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
     const reader = memoryReader(counters, deps.clock);
-    return { counters, reader, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+    const { listOver } = counters;
+    return { counters, reader, listOver, ...ALWAYS_THERE, run$: of(), description: 'memory' };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
