@@ -132,7 +132,15 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     limits,
     rules,
     rulesVersion: loading.version,
-    live: createLiveSource({ live, health, store, troubles, clock, rulesVersion: loading.version }),
+    live: createLiveSource({
+      live,
+      health,
+      store,
+      troubles,
+      clock,
+      rulesVersion: loading.version,
+      adminApi: settings.admin.api,
+    }),
     admin: createAdmin(settings, { ...deps, rules, rulesVersion: loading.version, live, options }),
   });
   // The outages first: they miss no failure.

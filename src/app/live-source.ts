@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/ports';
+import type { AdminSettings } from '../settings/admin';
 import type { LiveView } from '../stats/live/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
 import type { HealthActor } from './actors/health';
@@ -14,6 +15,8 @@ export interface LiveSourceDeps {
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
   readonly rulesVersion: RulesActor['version'];
+  /** ADMIN_API. */
+  readonly adminApi: AdminSettings['api'];
 }
 
 /** What the dashboard shows: the rules once, then every second what happens and what is wrong. */
@@ -24,6 +27,7 @@ export function createLiveSource({
   troubles,
   clock,
   rulesVersion,
+  adminApi,
 }: LiveSourceDeps): EventSource {
   const startedSeconds = clock();
   const instance = { host: hostname(), version: packageVersion(), startedSeconds };
@@ -48,6 +52,7 @@ export function createLiveSource({
       serving: health.status.current.serving,
       troubles: troubles.list(),
       rulesVersion: rulesVersion(),
+      adminApi,
       storeName: store.description,
       storeConnected: health.connected.current,
       instance,

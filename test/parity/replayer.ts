@@ -145,7 +145,7 @@ function createReplayer(
     perform,
     async explain({ request, http }) {
       const isAsked = http?.path === '/json' && http.method === 'POST';
-      const body = request === undefined ? (isAsked ? http.body : undefined) : request;
+      const body = request ?? (isAsked ? http.body : undefined);
       if (body === undefined) return undefined;
       skipSecond();
       const response = await fetch(`http://${addresses.debug}/api/v1/explain`, {

@@ -64,23 +64,28 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(
-  arg: string,
-  rest: string[],
-  { sources, switches, domains, descriptors }: Draft,
-): string | undefined {
+function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+  const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (name === 'domain') domains.push(value ?? rest.shift() ?? '');
-  else if (name === 'descriptors') {
-    const entries = toEntries(value ?? rest.shift() ?? '');
-    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
-    descriptors.push(entries);
-  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  if (VALUED.has(name)) return readValued(name, value ?? rest.shift() ?? '', draft);
+  if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
+  return undefined;
+}
+
+/** Flags that take a value. */
+const VALUED = new Set(['config_dir', 'domain', 'descriptors']);
+
+function readValued(name: string, value: string, draft: Draft): string | undefined {
+  if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
+  else if (name === 'domain') draft.domains.push(value);
+  else {
+    const entries = toEntries(value);
+    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
+    draft.descriptors.push(entries);
+  }
   return undefined;
 }
 
@@ -107,12 +112,11 @@ function toOptions({ sources, switches, domains, descriptors }: Draft): CheckOpt
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
   const check = { kind: 'check', source, mergeDomains, strict: isOn('strict') } as const;
-  const domain = domains.at(-1);
   if (!isOn('explain')) return check;
-  if (domain === undefined || domain === '' || descriptors.length === 0) {
-    return mistake('-explain needs -domain and -descriptors');
-  }
-  return { ...check, explain: { domain, descriptors } };
+  const domain = domains.at(-1) ?? '';
+  if (domain !== '' && descriptors.length > 0)
+    return { ...check, explain: { domain, descriptors } };
+  return mistake('-explain needs -domain and -descriptors');
 }
 
 function mistake(message: string): CheckOptions {
