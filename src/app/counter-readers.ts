@@ -1,7 +1,11 @@
+import type { Algorithm } from '../core/algorithms/algorithm';
+import { StoreError } from '../core/errors';
 import type { Clock, CounterPlace, CounterReader, CounterReading } from '../core/ports';
 import type { MemcachedCounters } from '../counters/memcached/create-memcached-counters';
 import type { MemoryCounters } from '../counters/memory/create-memory-counters';
 import type { RedisCounters } from '../counters/redis/options';
+import { unread } from '../counters/unread';
+import { late } from './late';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
   const read = ({ key }: CounterPlace): CounterReading => {
@@ -12,11 +16,32 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
   return { read: (places) => Promise.resolve(places.map(read)) };
 }
 
-export function redisReader(counters: Pick<RedisCounters, 'look'>): CounterReader {
+/** A counter of an algorithm is no plain number: it is read by itself. */
+async function paced(
+  counters: Pick<RedisCounters, 'ask'>,
+  key: string,
+  algorithm: Algorithm,
+  { store }: CounterReading,
+): Promise<CounterReading> {
+  try {
+    return { ...(await late.redis().readPaced(counters, key, algorithm)), store };
+  } catch (error) {
+    if (error instanceof StoreError) return unread(store, error);
+    throw error;
+  }
+}
+
+export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): CounterReader {
   return {
     async read(places) {
       const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
-      return places.map(({ key }) => looks.get(key) as CounterReading);
+      return Promise.all(
+        places.map(({ key, rule }) => {
+          const look = looks.get(key) as CounterReading;
+          const { algorithm } = rule;
+          return algorithm?.keyEnd === undefined ? look : paced(counters, key, algorithm, look);
+        }),
+      );
     },
   };
 }

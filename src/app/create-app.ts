@@ -24,6 +24,7 @@ import {
   listenAll,
   type Addresses,
 } from './create-transports';
+import { createDecisionLog } from './decision-log';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
@@ -117,12 +118,14 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const decisionLog = createDecisionLog(settings.decisionLog, { ...deps, statistics: registry });
   const decisions = createDecisionsActor(transports.questions$, settings, {
     ...deps,
     rules,
     counters: store.counters,
     localCounters,
     tracer: tracing?.tracer,
+    log: decisionLog,
     live,
     reports: createDecisionReports(deps),
   });
@@ -163,6 +166,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     await transports.close(withinMs);
     await debug.close(withinMs);
     await decisions.close();
+    await decisionLog?.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
     health.close();

@@ -5,7 +5,7 @@ import {
   type CircuitBreaker,
 } from '../counters/circuit-breaker/circuit-breaker';
 import { createOverLimitCache, type OverLimitCache } from '../counters/over-limit-cache';
-import { withOverLimitCache } from '../counters/with-over-limit-cache';
+import { withOverLimitCache, type TellForget } from '../counters/with-over-limit-cache';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
 
@@ -75,6 +75,10 @@ export function createLocalCache(
 }
 
 /** The local cache stands before all stores. */
-export function withLocalCache(counters: Counters, cache: OverLimitCache | undefined): Counters {
-  return cache === undefined ? counters : withOverLimitCache(counters, cache);
+export function withLocalCache(
+  counters: Counters,
+  cache: OverLimitCache | undefined,
+  tellForget?: TellForget,
+): Counters {
+  return cache === undefined ? counters : withOverLimitCache(counters, cache, tellForget);
 }

@@ -65,6 +65,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     ended: (store) => `the nodes of ${store} say again how slots are placed`,
   },
   'slots-known': { ends: ['slots'] },
+  'forget-refused': {
+    level: 'warn',
+    text: (store) =>
+      `the store at ${store} takes no messages between local caches: what one instance resets or refunds, the others know when its window ends`,
+  },
 };
 
 const memcachedIsBack: ToText = (store) => `memcached at ${store} is back`;

@@ -116,6 +116,18 @@ export interface CounterReader {
   read(places: readonly CounterPlace[]): Promise<readonly CounterReading[]>;
 }
 
+/** Changes counters for operators. */
+export interface CounterWriter {
+  /** Deletes counters; for each, in order, why that failed, or undefined. Never rejects. */
+  remove(counters: readonly Increment[]): Promise<readonly (StoreError | undefined)[]>;
+  /** Lets counters stand at so many hits, for as long as they lived or a new one would; answers as `remove`. */
+  set(
+    counters: readonly Increment[],
+    used: number,
+    nowSeconds: number,
+  ): Promise<readonly (StoreError | undefined)[]>;
+}
+
 /** Counts for statistics. Names are complete (`ratelimit.service.…`) and already clean. */
 export interface Statistics {
   /** Adds to a counter. */
@@ -157,6 +169,8 @@ export interface CallKind {
 export interface CallTrace {
   /** Ends a call that never became a question. */
   refused(failure: Failure): void;
+  /** The id of its trace, 32 hexadecimal digits. */
+  traceId(): string;
 }
 
 /** Says which calls are traced. */

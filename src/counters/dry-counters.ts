@@ -48,5 +48,14 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
 /** A local cache that is looked at only. */
 export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
   const nothing = (): void => undefined;
-  return { isOver: knows, knows, list, remember: nothing, forget: nothing, close: nothing };
+  return {
+    isOver: knows,
+    knows,
+    list,
+    remember: nothing,
+    forget: nothing,
+    forgetKeys: nothing,
+    generation: 0,
+    close: nothing,
+  };
 }

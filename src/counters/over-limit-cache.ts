@@ -16,6 +16,10 @@ export interface OverLimitCache {
   readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
+  /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
+  forgetKeys(keys: readonly string[] | undefined): void;
+  /** Grows with each `forgetKeys`: what a store said before may no longer be true. */
+  readonly generation: number;
   /** Takes the gauges away. */
   close(): void;
 }
@@ -62,6 +66,7 @@ export function createOverLimitCache(
   let bytes = 0;
   let accessSeconds = 0;
   let firstEnd = Infinity;
+  let generation = 0;
 
   const drop = (key: string, entry: Entry): void => {
     entries -= 1;
@@ -166,6 +171,21 @@ export function createOverLimitCache(
       bytes += bytesOf(kept);
       accessSeconds += nowSeconds;
       makeRoom();
+    },
+    forgetKeys(keys) {
+      generation += 1;
+      for (const { entries: ofWindow } of windows.values()) {
+        for (const key of keys ?? [...ofWindow.keys()]) {
+          const kept = toKeptKey(key);
+          const entry = ofWindow.get(kept);
+          if (entry === undefined) continue;
+          ofWindow.delete(kept);
+          drop(kept, entry);
+        }
+      }
+    },
+    get generation() {
+      return generation;
     },
     forget({ key, windowEndSeconds }) {
       const window = windows.get(windowEndSeconds);

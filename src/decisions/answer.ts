@@ -12,12 +12,17 @@ import {
 import { failure, type StoreError } from '../core/errors';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
-import { hitsAfter, hitsBeside, noteFirst, type AnswerOptions, type BatchContext } from './batch';
-
-/** One for each descriptor of a request; undefined where no limit applies. */
-type Verdicts = readonly (Verdict | undefined)[];
+import {
+  hitsAfter,
+  hitsBeside,
+  noteFirst,
+  type AnswerOptions,
+  type BatchContext,
+  type Verdicts,
+} from './batch';
 
 const NO_HEADERS: readonly Header[] = [];
+const NO_VERDICTS: Verdicts = [];
 
 /** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the tally. */
 export function answerFor(
@@ -31,6 +36,7 @@ export function answerFor(
   const error = outage && errorFor(batch, start, end, verdicts);
   if (error !== undefined) {
     for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
+    batch.verdicts?.push(NO_VERDICTS);
     return failure(error.code, error.forCaller);
   }
   const statuses = new Array<DescriptorStatus>(end - start);
@@ -40,6 +46,7 @@ export function answerFor(
     statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
+  batch.verdicts?.push(verdicts);
   return toDecision(request, batch, verdicts, statuses);
 }
 
@@ -162,6 +169,6 @@ function toDecision(
     statuses,
     responseHeaders:
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
-    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts) : undefined,
+    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts, code) : undefined,
   };
 }

@@ -3,7 +3,7 @@ import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';
-import type { EvaluateOptions } from '../core/decision/verdict';
+import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
@@ -27,6 +27,9 @@ export interface Counted {
   readonly outage: Outage | undefined;
 }
 
+/** One for each descriptor of a request; undefined where no limit applies. */
+export type Verdicts = readonly (Verdict | undefined)[];
+
 /** What the answers of one batch share; made once for it. */
 export interface BatchContext extends Counted {
   readonly plan: Plan;
@@ -38,6 +41,8 @@ export interface BatchContext extends Counted {
    * so an older index is below their start.
    */
   readonly firstAsks: Int32Array | undefined;
+  /** For the decision log: those of each request that was decided, in order; undefined when nobody keeps them. */
+  readonly verdicts: Verdicts[] | undefined;
 }
 
 export function createBatchContext(
@@ -45,6 +50,7 @@ export function createBatchContext(
   { reply, outage }: Counted,
   windows: Windows,
   options: AnswerOptions,
+  keepsVerdicts = false,
 ): BatchContext {
   return {
     plan,
@@ -54,6 +60,7 @@ export function createBatchContext(
     options,
     tally: new TallySheet(plan.unmet),
     firstAsks: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
+    verdicts: keepsVerdicts ? [] : undefined,
   };
 }
 

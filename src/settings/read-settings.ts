@@ -3,6 +3,7 @@ import { adminTable, toAdmin } from './admin';
 import { boundsTable } from './bounds';
 import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
 import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
@@ -46,6 +47,7 @@ export function readSettings(env: Environment): SettingsResult {
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
+    decisionLog: read(decisionLogTable).values,
     responseHeaders: read(responseHeadersTable).values,
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),

@@ -3,6 +3,7 @@ import { adminTable } from './admin';
 import { backendTable } from './backend';
 import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
 import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable } from './identity';
@@ -34,6 +35,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Logging', need: 'most', table: loggingTable },
   { title: 'Health', need: 'most', table: healthTable },
   { title: 'Decisions', need: 'some', table: decisionsTable },
+  { title: 'Decision log', need: 'some', table: decisionLogTable },
   { title: 'Response headers', need: 'some', table: responseHeadersTable },
   { title: 'Backend', need: 'most', table: backendTable },
   { title: 'Key-value store', need: 'most', table: { ...kvstoreTable, ...sharedStoreTable } },

@@ -128,6 +128,7 @@ describe('with counters in memcached', () => {
         return Promise.resolve({
           counters,
           reader: memcachedReader(counters),
+          writer: UNUSED_WRITER,
           connected$,
           connections,
           whyAway: () => undefined,
@@ -231,6 +232,12 @@ function expectTtl(counts: Counts, key: string, least: number, most: number): vo
   expect(ttlSeconds).toBeLessThanOrEqual(most);
 }
 
+/** No replay changes a counter but by decisions. */
+const UNUSED_WRITER: CounterStore['writer'] = {
+  remove: () => Promise.resolve([]),
+  set: () => Promise.resolve([]),
+};
+
 function memoryStore(
   counters: CounterStore['counters'],
   reader: CounterStore['reader'],
@@ -238,6 +245,7 @@ function memoryStore(
   return {
     counters,
     reader,
+    writer: UNUSED_WRITER,
     connected$: of(true),
     connections: new Map(),
     whyAway: () => undefined,
@@ -255,7 +263,8 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
   const whyAway = () => undefined;
   const reader = redisReader(counters);
   const connections = new Map();
-  return { counters, reader, connected$, connections, run$, whyAway, description: 'redis' };
+  const more = { writer: UNUSED_WRITER, whyAway, description: 'redis' };
+  return { counters, reader, connected$, connections, run$, ...more };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
@@ -268,6 +277,7 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       onNotAtomic: () => undefined,
     }),
     reader: splitReader(perSecond.reader, others.reader),
+    writer: UNUSED_WRITER,
     connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
       map((areConnected) => !areConnected.includes(false)),
     ),

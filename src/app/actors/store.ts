@@ -1,9 +1,17 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
-import type { Clock, CounterReader, Counters, Random, Statistics } from '../../core/ports';
+import type {
+  Clock,
+  CounterReader,
+  Counters,
+  CounterWriter,
+  Random,
+  Statistics,
+} from '../../core/ports';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
+import type { TellForget } from '../../counters/with-over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
@@ -18,6 +26,7 @@ import type { StoreSettings } from '../../settings/store';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
 import { memcachedReader, memoryReader, redisReader, splitReader } from '../counter-readers';
+import { splitTelling, splitWriter } from '../counter-writers';
 import { closeWith, createBreakers, createLocalCache, withLocalCache } from '../guard-counters';
 import { late } from '../late';
 import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
@@ -30,6 +39,9 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly counters: Counters;
   /** Looks at counters past breakers and the local cache. */
   readonly reader: CounterReader;
+  readonly writer: CounterWriter;
+  /** Undefined: other instances cannot be told what their local caches must forget. */
+  readonly tellForget?: TellForget | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
   /** Counters over their limit now, up to a number; undefined: nobody here knows. */
@@ -70,22 +82,20 @@ const MEMCACHED_TIMEOUT_MS = 500;
  */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
-  const store = chooseStore(settings, { ...deps, outages });
   const localCache = createLocalCache(settings, deps);
-  const counters = withLocalCache(store.counters, localCache);
+  const store = chooseStore(settings, { ...deps, outages, onForget: localCache?.forgetKeys });
+  const counters = withLocalCache(store.counters, localCache, store.tellForget);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
-  return {
-    ...store,
-    counters: { ...counters, close },
-    run$: merge(outages.run$, store.run$),
-    localCache,
-    listOver: localCache?.list ?? store.listOver,
-  };
+  const run$ = merge(outages.run$, store.run$);
+  const listOver = localCache?.list ?? store.listOver;
+  return { ...store, counters: { ...counters, close }, run$, localCache, listOver };
 }
 
 interface StoreDeps extends CounterStoreDeps {
   readonly outages: OutageLog;
+  /** See RedisCountersDeps. */
+  readonly onForget: OverLimitCache['forgetKeys'] | undefined;
 }
 
 /** Two of them when limits per second have their own. */
@@ -95,8 +105,15 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
     const reader = memoryReader(counters, deps.clock);
-    const { listOver } = counters;
-    return { counters, reader, listOver, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+    return {
+      counters,
+      reader,
+      writer: counters,
+      listOver: counters.listOver,
+      ...ALWAYS_THERE,
+      run$: of(),
+      description: 'memory',
+    };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
@@ -126,7 +143,7 @@ function redisStore(
   settings: Settings,
   deps: StoreDeps,
 ): ReadableStore {
-  const { createRedisCounters } = late.redis();
+  const { createRedisCounters, createRedisWriter } = late.redis();
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
@@ -138,8 +155,13 @@ function redisStore(
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
   const counters = createRedisCounters(
-    { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
-    options,
+    {
+      ...deps,
+      onEvent,
+      onForget: store.cacheInvalidation ? deps.onForget : undefined,
+      ...(isCluster ? { guardNode } : {}),
+    },
+    { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
   const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
   const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
@@ -157,10 +179,12 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
-  const reader = redisReader(counters);
+  const { tellForget } = counters;
   return {
     counters: guarded,
-    reader,
+    reader: redisReader(counters),
+    writer: createRedisWriter(counters),
+    tellForget: tellForget && ((told) => tellForget(told.map(({ key }) => key))),
     ...asOne({ connected$, run$ }),
     whyAway: last.whyAway,
     description,
@@ -183,7 +207,14 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     breakers,
   );
   const reader = memcachedReader(counters);
-  return { counters: guarded, reader, ...asOne(counters), whyAway: last.whyAway, description };
+  return {
+    counters: guarded,
+    reader,
+    writer: counters,
+    ...asOne(counters),
+    whyAway: last.whyAway,
+    description,
+  };
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
@@ -224,6 +255,8 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
       },
     }),
     reader: splitReader(perSecond.reader, others.reader),
+    writer: splitWriter(perSecond.writer, others.writer),
+    tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     run$: merge(others.run$, perSecond.run$),

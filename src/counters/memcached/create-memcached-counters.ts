@@ -1,7 +1,12 @@
 import { map, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, createStreamGroup } from '../../../streams';
 import { StoreError } from '../../core/errors';
-import { type CounterReading, type CounterReply, type Counters } from '../../core/ports';
+import {
+  type CounterReading,
+  type CounterReply,
+  type Counters,
+  type CounterWriter,
+} from '../../core/ports';
 import { toKeyError } from '../count';
 import { unread } from '../unread';
 import { createKeptConnection, type KeptConnection } from '../connection/kept-connection';
@@ -16,10 +21,10 @@ import {
   type NodeAddress,
   toNodeText,
 } from './options';
-import { faultOfKey, placeOf } from './protocol';
+import { deleteCommand, faultOfKey, placeOf, setCommand, toExpiry } from './protocol';
 import { createNodeErrors } from './store-errors';
 
-export interface MemcachedCounters extends Counters {
+export interface MemcachedCounters extends Counters, CounterWriter {
   /** Counters with hits that were answered and are still on their way to their node. */
   readonly pendingKeys: number;
   /** The counter of a key as it stands, with the hits that are on their way; never rejects. */
@@ -170,6 +175,15 @@ export function createMemcachedCounters(
     return ((nodes[node] as MemcachedNode)[connection] as NodePart).counters;
   };
 
+  const order = (key: string, command: string): Promise<StoreError | undefined> => {
+    if (isClosed || nodes.length === 0) return Promise.resolve(unavailable(noNode(reason)));
+    const fault = faultOfKey(key);
+    if (fault !== undefined) return Promise.resolve(toKeyError(fault));
+    return new Promise((resolve) => {
+      countersOf(key).order(command, resolve);
+    });
+  };
+
   const closeAll = async (): Promise<void> => {
     isClosed = true;
     stopped.stop();
@@ -205,6 +219,13 @@ export function createMemcachedCounters(
         });
       });
     },
+    remove: (counters) => Promise.all(counters.map(({ key }) => order(key, deleteCommand(key)))),
+    set: (counters, used, nowSeconds) =>
+      Promise.all(
+        counters.map(({ key, ttlSeconds }) =>
+          order(key, setCommand(key, used, toExpiry(ttlSeconds, nowSeconds))),
+        ),
+      ),
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);

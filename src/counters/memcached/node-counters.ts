@@ -15,8 +15,13 @@ export interface NodeCounters {
   read(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
   /** The same for an operator: counts in no statistics. */
   look(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
+  /** Sends one command for an operator; gives why it failed, if it did. */
+  order(command: string, then: (failure: StoreError | undefined) => void): void;
   readonly writes: WriteBehind;
 }
+
+/** What a delete and a set answer when they are done. */
+const DONE: ReadonlySet<string> = new Set(['DELETED', 'NOT_FOUND', 'STORED']);
 
 export type Counts = Map<string, Count | StoreError>;
 
@@ -48,6 +53,21 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
         readAll(connection, keys, node.errors, (found) => {
           then(found instanceof StoreError ? found : withOurs(keys, found));
         });
+    },
+    order(command, then) {
+      const connection = usableConnection(node);
+      if (connection instanceof StoreError) {
+        then(connection);
+        return;
+      }
+      const pending: PendingCommand = {
+        onLine(line) {
+          then(DONE.has(line) ? undefined : node.errors.answered(line));
+          if (!DONE.has(line)) checkIsError(line, 'an order');
+        },
+        onLost: then,
+      };
+      connection.send(command, [pending]);
     },
     read(keys, then) {
       const connection = usableConnection(node);

@@ -3,6 +3,7 @@ import {
   type Clock,
   type CounterBatch,
   type CounterReply,
+  type CounterWriter,
   type Counters,
   type Increment,
   type Statistics,
@@ -62,7 +63,7 @@ export interface OverCounter {
   readonly windowEndSeconds: number;
 }
 
-export interface MemoryCounters extends Counters {
+export interface MemoryCounters extends Counters, CounterWriter {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
@@ -177,6 +178,28 @@ export function createMemoryCounters(
         if (counter !== undefined) return toEntry(counter, nowSeconds);
       }
       return undefined;
+    },
+    remove(counters) {
+      for (const { key, windowEndSeconds } of counters) {
+        const bucket = buckets.at(windowEndSeconds);
+        const counter = findCounter(bucket, toKeptKey(key));
+        if (counter !== undefined) buckets.remove(bucket, counter);
+      }
+      return Promise.resolve(counters.map(() => undefined));
+    },
+    set(counters, used, nowSeconds) {
+      const setOne = (increment: Increment): StoreError | undefined => {
+        const bucket = buckets.at(increment.windowEndSeconds);
+        const key = toKeptKey(increment.key);
+        const counter = findCounter(bucket, key) ?? create(bucket, key, increment, nowSeconds);
+        if (counter === undefined) return fullError(buckets.liveKeys);
+        counter.count = used;
+        counter.exact = undefined;
+        counter.limit = increment.limit;
+        classify(bucket, counter);
+        return undefined;
+      };
+      return Promise.resolve(counters.map(setOne));
     },
     listOver(nowSeconds, most) {
       const found: OverCounter[] = [];

@@ -15,6 +15,7 @@ export interface WindowBuckets {
   readonly bytes: number;
   at(endSeconds: number): WindowBucket;
   add(bucket: WindowBucket, counter: Counter): void;
+  remove(bucket: WindowBucket, counter: Counter): void;
   /** Drops every window that has ended: constant work per window, whatever it holds. */
   dropEnded(nowSeconds: number): void;
   /** Forgets the counter that matters least; false when every counter has reached its limit. */
@@ -40,13 +41,17 @@ export function createWindowBuckets(): WindowBuckets {
     return bucket;
   };
 
+  const remove = (bucket: WindowBucket, counter: Counter): void => {
+    removeCounter(bucket, counter);
+    liveKeys -= 1;
+    bytes -= bytesOfCounter(counter.key);
+  };
+
   const firstEvictable = (quartile: number): boolean => {
     for (const bucket of ordered) {
       const counter = bucket.evictable[quartile]?.first;
       if (counter === undefined) continue;
-      removeCounter(bucket, counter);
-      liveKeys -= 1;
-      bytes -= bytesOfCounter(counter.key);
+      remove(bucket, counter);
       return true;
     }
     return false;
@@ -69,6 +74,7 @@ export function createWindowBuckets(): WindowBuckets {
       liveKeys += 1;
       bytes += bytesOfCounter(counter.key);
     },
+    remove,
     dropEnded(nowSeconds) {
       while (ordered[0] !== undefined && ordered[0].endSeconds <= nowSeconds) {
         liveKeys -= ordered[0].size;

@@ -3,8 +3,14 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch, type Sending } from './apply-batch';
 import { type RedisConnection } from './connection';
-import { type NodeOptions } from './options';
-import { readByPipeline, type ReadCounts, type Reading } from './pipeline';
+import { type NodeOptions, type RedisAddress } from './options';
+import {
+  askByPipeline,
+  readByPipeline,
+  type PlainCommand,
+  type ReadCounts,
+  type Reading,
+} from './pipeline';
 import { createPool, type PoolDeps } from './pool';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
@@ -20,12 +26,15 @@ export interface RedisNode {
   readonly store: string;
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
+  readonly address: RedisAddress;
   /** A connection for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
   /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
   read(keys: readonly string[], how?: NodeCall & Reading): Promise<ReadCounts>;
+  /** Sends commands in order; rejects with the StoreError of the first that failed. */
+  ask(commands: readonly PlainCommand[], how?: NodeCall): Promise<readonly unknown[]>;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -87,6 +96,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
 
   return {
     store,
+    address: options.address,
     run$: pool.run$,
     get anyConnection() {
       return pool.anyConnection;
@@ -111,6 +121,10 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     },
     read: (keys, how = {}) =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
+    ask: (commands, how = {}) =>
+      withLease(commands.length, how, (connection) =>
+        askByPipeline(connection, commands, how.asking),
+      ),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }

@@ -7,7 +7,7 @@ import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draf
 import { type RedisConnection } from './connection';
 import { NO_INTEGER, toNoCountError } from './store-errors';
 
-type PlainCommand = [name: string, ...args: string[]];
+export type PlainCommand = [name: string, ...args: string[]];
 type Answer = readonly [error: Error | null, value?: unknown];
 
 /** One command of the first round and the place of its increment in the batch. */
@@ -167,6 +167,20 @@ function toCount(value: unknown): number | undefined {
 /** The keys of increments, each once. */
 export function toKeys(increments: readonly Increment[]): readonly string[] {
   return [...new Set(increments.map(({ key }) => key))];
+}
+
+/** Sends commands in order and answers what they answered; rejects with the StoreError of the first that failed. */
+export async function askByPipeline(
+  connection: RedisConnection,
+  commands: readonly PlainCommand[],
+  asking = false,
+): Promise<readonly unknown[]> {
+  const answers = await sendAll(connection.client, commands, asking);
+  return commands.map((_, at) => {
+    const [error, value] = answers[at] ?? [new Error('no answer')];
+    if (error !== null) throw connection.toError(error);
+    return value;
+  });
 }
 
 /** One write for all; an answer for each, also when the connection is lost meanwhile. */

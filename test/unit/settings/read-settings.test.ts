@@ -56,6 +56,7 @@ describe('settings', () => {
       },
       logging: { level: 'warning', format: 'text' },
       health: { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 },
+      decisionLog: { mode: 'off', sample: 0.01, file: undefined, maxPerSecond: 100 },
       decisions: {
         shadowMode: false,
         quotaMode: false,

@@ -15,7 +15,7 @@ import {
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { addFollowing, readFollowing } from './follow-redirects';
+import { addFollowing, askFollowing, readFollowing } from './follow-redirects';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
@@ -139,6 +139,13 @@ export function createClusterStore(
       );
       return looks;
     },
+    async ask(key, commands) {
+      const owner = clusterNodes.slotOwner(slotOf(key));
+      if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
+      const deadlineMs = monotonicMs() + timeoutMs;
+      return askFollowing(clusterNodes.redirectTarget, owner, commands, deadlineMs);
+    },
+    anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,
     async close() {
       isClosed = true;
       topology.close();

@@ -3,7 +3,7 @@ import { type CounterBatch, type CounterReply, type Increment } from '../../../c
 import { fail, failedReply, type ReplyDraft } from '../../reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
-import { type ReadCounts } from '../pipeline';
+import { type PlainCommand, type ReadCounts } from '../pipeline';
 import { AnswerError } from '../store-errors';
 import { type ClusterNode } from './cluster-nodes';
 
@@ -160,6 +160,28 @@ export async function readFollowing(
     }),
   );
   return { counts, livesMs, failures };
+}
+
+/** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
+export async function askFollowing(
+  nodeAt: (address: HostAndPort) => ClusterNode,
+  first: ClusterNode,
+  commands: readonly PlainCommand[],
+  deadlineMs: number,
+): Promise<readonly unknown[]> {
+  let asked = first;
+  let asking = false;
+  for (let step = 1; ; step += 1) {
+    try {
+      return await asked.node.ask(commands, { deadlineMs, asking });
+    } catch (error) {
+      const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
+      const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';
+      if (!isOther || step === MAX_STEPS) throw error;
+      asked = nodeAt(redirect.to);
+      asking = redirect.kind === 'ask';
+    }
+  }
 }
 
 /** How to apply an increment that a node has refused. */

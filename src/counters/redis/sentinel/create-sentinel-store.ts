@@ -108,6 +108,11 @@ export function createSentinelStore(
       const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));
       return Promise.resolve(new Map(keys.map((key) => [key, away])));
     },
+    async ask(_key, commands) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.ask(commands);
+    },
+    anyServer: () => master?.address,
     async close() {
       reason = 'the counters are closed';
       stopped.stop();
