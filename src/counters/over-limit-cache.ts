@@ -8,12 +8,12 @@ export interface OverLimitCache {
   /** Remembers that a counter is over this increment's limit, until its window ends. */
   remember(increment: Increment, nowSeconds: number): void;
   /** The same for an operator: counts as no lookup. */
-  knows(
+  readonly knows: (
     counter: Pick<Increment, 'key' | 'limit' | 'windowEndSeconds'>,
     nowSeconds: number,
-  ): boolean;
+  ) => boolean;
   /** Keys that are over their limit now, up to a number; long ones by their digest. */
-  list(nowSeconds: number, most: number): readonly OverKey[];
+  readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
   /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */

@@ -10,6 +10,7 @@ import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
+import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
@@ -130,6 +131,7 @@ function createLoadState<R>(
       parseSmall,
       compile,
       clock,
+      digest: digestResources,
     },
     { mergeDomains },
   );

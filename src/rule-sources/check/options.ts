@@ -1,4 +1,6 @@
+import type { Entry } from '../../core/model';
 import type { RuleSource } from '../load-result';
+import type { ExplainQuestion } from './explain-rules';
 
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
@@ -8,11 +10,14 @@ export type CheckOptions =
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
+      /** Undefined: only check. */
+      readonly explain?: ExplainQuestion | undefined;
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] -config_dir DIR | FILE | -
+       ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
 
@@ -21,6 +26,9 @@ Reads rules as the service does and prints every mistake in them.
   -                       one file from the standard input
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
   -strict                 warnings are mistakes too
+  -explain                also print the path of descriptors through the rules, and why one meets no limit
+  -domain DOMAIN          the domain of these descriptors
+  -descriptors K=V,...    one descriptor; repeat the flag for several
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
@@ -32,6 +40,8 @@ const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 interface Draft {
   readonly sources: RuleSource[];
   readonly switches: Record<string, string>;
+  readonly domains: string[];
+  readonly descriptors: (readonly Entry[])[];
 }
 
 const HELP = new Set(['-h', '--h', '-help', '--help']);
@@ -41,36 +51,54 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const rest = [...args];
   const draft: Draft = {
     sources: [],
-    switches: { merge_domain_configs: 'false', strict: 'false' },
+    switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
+    domains: [],
+    descriptors: [],
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (HELP.has(arg)) return { kind: 'help' };
     const problem = readArgument(arg, rest, draft);
     if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(draft.sources, draft.switches);
+  return toOptions(draft);
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(
-  arg: string,
-  rest: string[],
-  { sources, switches }: Draft,
-): string | undefined {
+function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+  const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  if (VALUED.has(name)) return readValued(name, value ?? rest.shift() ?? '', draft);
+  if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
 }
 
-function toOptions(
-  [source, another]: readonly RuleSource[],
-  switches: Readonly<Record<string, string>>,
-): CheckOptions {
+/** Flags that take a value. */
+const VALUED = new Set(['config_dir', 'domain', 'descriptors']);
+
+function readValued(name: string, value: string, draft: Draft): string | undefined {
+  if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
+  else if (name === 'domain') draft.domains.push(value);
+  else {
+    const entries = toEntries(value);
+    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
+    draft.descriptors.push(entries);
+  }
+  return undefined;
+}
+
+function toEntries(text: string): readonly Entry[] | undefined {
+  const entries = text.split(',').map((pair) => {
+    const at = pair.indexOf('=');
+    return { key: pair.slice(0, Math.max(at, 0)), value: pair.slice(at + 1) };
+  });
+  return entries.some(({ key }) => key === '') ? undefined : entries;
+}
+
+function toOptions({ sources, switches, domains, descriptors }: Draft): CheckOptions {
+  const [source, another] = sources;
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
   }
@@ -83,7 +111,12 @@ function toOptions(
   }
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  return { kind: 'check', source, mergeDomains, strict: isOn('strict') };
+  const check = { kind: 'check', source, mergeDomains, strict: isOn('strict') } as const;
+  if (!isOn('explain')) return check;
+  const domain = domains.at(-1) ?? '';
+  if (domain !== '' && descriptors.length > 0)
+    return { ...check, explain: { domain, descriptors } };
+  return mistake('-explain needs -domain and -descriptors');
 }
 
 function mistake(message: string): CheckOptions {
