@@ -70,7 +70,7 @@ export interface MemoryCounters extends Counters, CounterWriter {
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
   /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. */
-  listOver(nowSeconds: number, most: number): readonly OverCounter[];
+  readonly listOver: (nowSeconds: number, most: number) => readonly OverCounter[];
   /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
@@ -204,14 +204,10 @@ export function createMemoryCounters(
     listOver(nowSeconds, most) {
       const found: OverCounter[] = [];
       let visits = 0;
-      for (const { endSeconds, shards } of buckets.all()) {
-        if (endSeconds <= nowSeconds) continue;
-        for (const shard of shards) {
-          for (const { key, limit, count } of shard.values()) {
-            if (found.length >= most || ++visits > MAX_VISITS) return found;
-            if (count > limit) found.push({ key, limit, count, windowEndSeconds: endSeconds });
-          }
-        }
+      for (const [{ key, limit, count }, windowEndSeconds] of buckets.withEnds(nowSeconds)) {
+        visits += 1;
+        if (found.length >= most || visits > MAX_VISITS) break;
+        if (count > limit) found.push({ key, limit, count, windowEndSeconds });
       }
       return found;
     },

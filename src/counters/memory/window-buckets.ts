@@ -22,6 +22,8 @@ export interface WindowBuckets {
   evictOne(): boolean;
   all(): readonly WindowBucket[];
   counters(): IterableIterator<Counter>;
+  /** Counters whose window has not ended, each with that end. */
+  withEnds(nowSeconds: number): IterableIterator<readonly [Counter, endSeconds: number]>;
   clear(): void;
 }
 
@@ -92,6 +94,14 @@ export function createWindowBuckets(): WindowBuckets {
     *counters() {
       for (const { shards } of ordered) {
         for (const shard of shards) yield* shard.values();
+      }
+    },
+    *withEnds(nowSeconds) {
+      for (const { endSeconds, shards } of ordered) {
+        if (endSeconds <= nowSeconds) continue;
+        for (const shard of shards) {
+          for (const counter of shard.values()) yield [counter, endSeconds];
+        }
       }
     },
     clear() {
