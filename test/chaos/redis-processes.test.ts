@@ -28,8 +28,8 @@ async function hitTogether(
   { key = KEY, algorithm }: { readonly key?: string; readonly algorithm?: string } = {},
 ): Promise<number> {
   const numbers = [String(HITS[kind]), String(limitOf(kind))] as const;
-  const parameters = [HITTER, String(port), key, ...numbers, kind];
-  if (algorithm !== undefined) parameters.push(algorithm);
+  const place = algorithm === undefined ? [kind] : ['single', algorithm];
+  const parameters = [HITTER, String(port), key, ...numbers, ...place];
   const outputs = await Promise.all(
     Array.from({ length: PROCESSES }, () => run(process.execPath, parameters)),
   );
