@@ -52,7 +52,7 @@ export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
     isOver: knows,
     knows,
     list,
-    refusing: nothing,
+    refusing: () => undefined,
     rememberStanding: nothing,
     remember: nothing,
     forget: nothing,
