@@ -112,8 +112,14 @@ function toOptions({ sources, switches, domains, descriptors }: Draft): CheckOpt
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
   const check = { kind: 'check', source, mergeDomains, strict: isOn('strict') } as const;
-  if (!isOn('explain')) return check;
-  const domain = domains.at(-1) ?? '';
+  return isOn('explain') ? withExplain(check, domains.at(-1) ?? '', descriptors) : check;
+}
+
+function withExplain(
+  check: CheckOptions & { readonly kind: 'check' },
+  domain: string,
+  descriptors: Draft['descriptors'],
+): CheckOptions {
   if (domain !== '' && descriptors.length > 0)
     return { ...check, explain: { domain, descriptors } };
   return mistake('-explain needs -domain and -descriptors');

@@ -27,7 +27,7 @@ descriptors:
     const absent = { value: undefined, limit: undefined, metadata: undefined };
     const off = { shadowMode: false, quotaMode: false, detailedMetric: false };
     const none = { ...absent, ...off, valueToMetric: false, shareThreshold: false };
-    expect(rulesOf(text).map(({ place: _, ...rule }) => rule)).toEqual([
+    expect(rulesOf(text).map((rule) => ({ ...rule, place: undefined }))).toEqual([
       {
         parent: -1,
         key: 'k',
