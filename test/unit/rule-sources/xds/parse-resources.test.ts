@@ -32,6 +32,8 @@ const problemsOf = (...parameters: Parameters<typeof parse>) =>
 
 const rateLimit = { unit: 'HOUR', requestsPerUnit: 5 };
 
+const placeAt = (path: string) => ({ file: 'c1', at: { path }, limitAt: { path } });
+
 describe('rules out of protobuf messages', () => {
   it('say what the same rules in a file would say', () => {
     const { domains, problems } = parse([
@@ -76,6 +78,7 @@ describe('rules out of protobuf messages', () => {
         rules: [
           {
             parent: -1,
+            place: placeAt('descriptors[0]'),
             key: 'user',
             value: '0x10',
             limit: {
@@ -104,6 +107,7 @@ describe('rules out of protobuf messages', () => {
           },
           {
             parent: 0,
+            place: placeAt('descriptors[0].descriptors[0]'),
             key: 'path',
             value: undefined,
             limit: {
