@@ -16,7 +16,7 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
   return { read: (places) => Promise.resolve(places.map(read)) };
 }
 
-/** A counter of an algorithm is no plain number: it is read by itself. */
+/** A counter of an algorithm is not a plain number: it is read by itself. */
 async function paced(
   counters: Pick<RedisCounters, 'ask'>,
   key: string,

@@ -42,18 +42,18 @@ export function findKnown(
 export function rememberOver(
   cache: OverLimitCache,
   { increments, nowSeconds }: CounterBatch,
-  { after, failures, known, held, standings }: CounterReply,
+  reply: CounterReply,
 ): void {
   for (let index = 0; index < increments.length; index += 1) {
+    if (reply.known?.[index] === true) continue;
     const increment = increments[index] as Increment;
-    const standing = standings?.[index];
-    if (standing !== undefined) {
-      if (known?.[index] !== true && held?.[index] !== true)
-        rememberRefusal(cache, increment, standing, nowSeconds);
-      continue;
+    const standing = reply.standings?.[index];
+    if (standing === undefined) {
+      const isOver = (reply.after[index] as number) > increment.limit;
+      if (isOver && reply.failures?.has(index) !== true) cache.remember(increment, nowSeconds);
+    } else if (reply.held?.[index] !== true) {
+      rememberRefusal(cache, increment, standing, nowSeconds);
     }
-    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
-    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
   }
 }
 

@@ -11,7 +11,7 @@ export interface DecisionLog {
   write(record: DecisionRecord): void;
 }
 
-/** Offers the decisions of a batch, which are answered already, to the log. Failures are no decisions. */
+/** Offers the decisions of a batch, which are answered already, to the log. Failures are left out. */
 export function logDecisions(
   log: DecisionLog,
   nowSeconds: number,

@@ -5,7 +5,7 @@ import { type Standing } from '../../src/core/algorithms/standing';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { AlgorithmCounter } from '../support/algorithm-counter';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
-import { batch, freshKey, increment, type CountersUnderTest } from './counters.contract';
+import { batch, freshKey, increment, type CountersUnderTest } from '../support/increments';
 
 const gcra = slowRule('gcra');
 const sliding = slowRule('sliding_window');

@@ -1,7 +1,7 @@
 import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
 import { type Standing } from '../../src/core/algorithms/standing';
 import type { Increment } from '../../src/core/ports';
-import { increment } from '../contract/counters.contract';
+import { increment } from './increments';
 
 /** Long enough that nothing drains while a test runs. */
 const PERIOD_SECONDS = 80_000_000;

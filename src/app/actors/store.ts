@@ -83,7 +83,12 @@ const MEMCACHED_TIMEOUT_MS = 500;
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
   const localCache = createLocalCache(settings, deps);
-  const store = chooseStore(settings, { ...deps, outages, onForget: localCache?.forgetKeys });
+  const onForget =
+    localCache &&
+    ((keys?: readonly string[]) => {
+      localCache.forgetKeys(keys);
+    });
+  const store = chooseStore(settings, { ...deps, outages, onForget });
   const counters = withLocalCache(store.counters, localCache, store.tellForget);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
@@ -184,7 +189,11 @@ function redisStore(
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    tellForget: tellForget && ((told) => tellForget(told.map(({ key }) => key))),
+    tellForget:
+      tellForget &&
+      ((told) => {
+        tellForget(told.map(({ key }) => key));
+      }),
     ...asOne({ connected$, run$ }),
     whyAway: last.whyAway,
     description,

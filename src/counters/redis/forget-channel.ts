@@ -133,7 +133,7 @@ function listening(client: Redis): OpenConnection {
   };
 }
 
-/** Anybody may write to a channel: what is no list of texts says nothing. */
+/** Anybody may write to a channel: anything but a list of texts is ignored. */
 function readKeys(message: string): readonly string[] | undefined {
   try {
     const keys: unknown = JSON.parse(message);

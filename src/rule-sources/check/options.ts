@@ -120,7 +120,11 @@ function toOptions(draft: Draft): CheckOptions {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
-  const { backends } = draft;
+  return toCheck(source, draft);
+}
+
+function toCheck(source: RuleSource, draft: Draft): CheckOptions {
+  const { backends, switches } = draft;
   const kinds = backends.map((name) => BACKENDS.find((kind) => kind === name));
   if (kinds.length > 1 || kinds.includes(undefined)) {
     const found = backends.map((name) => JSON.stringify(name)).join(', ');

@@ -16,10 +16,14 @@ export function whyNotCountable(
 ): string | undefined {
   const isPlain = algorithm === 'fixed_window' && chargeDenied;
   // A limit of 0 blocks without counting.
-  if (isPlain || unlimited || requestsPerUnit === 0) return undefined;
-  if (kind === 'memory' || (kind === 'kvstore' && scripts)) return undefined;
+  const isCounted = !unlimited && requestsPerUnit > 0;
+  if (isPlain || !isCounted || knowsAlgorithms({ kind, scripts })) return undefined;
   const rule = algorithm === 'fixed_window' ? 'charge_denied: false' : `algorithm: ${algorithm}`;
   return kind === 'memstore'
     ? `${rule} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window that charges what it denies`
     : `${rule} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window that charges what it denies`;
+}
+
+function knowsAlgorithms({ kind, scripts }: StoreAbilities): boolean {
+  return kind === 'memory' || (kind === 'kvstore' && scripts);
 }

@@ -36,13 +36,7 @@ export async function addFollowing(
 ): Promise<CounterReply> {
   const reply = await addSettled(node, batch, how);
   if (reply.failures === undefined) return reply;
-  const draft: ReplyDraft = {
-    size: reply.after.length,
-    after: [...reply.after],
-    held: reply.held === undefined ? undefined : [...reply.held],
-    failures: new Map(reply.failures),
-    standings: reply.standings === undefined ? undefined : [...reply.standings],
-  };
+  const draft = toDraft(reply);
   const askedAt = new Map<number, ClusterNode>();
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
     const redirected = planRedirects(draft, (index) => askedAt.get(index) ?? node, nodeAt, step);
@@ -57,6 +51,16 @@ export async function addFollowing(
   }
   if (draft.failures?.size === 0) draft.failures = undefined;
   return finish(draft);
+}
+
+function toDraft({ after, held, failures, standings }: CounterReply): ReplyDraft {
+  return {
+    size: after.length,
+    after: [...after],
+    held: held && [...held],
+    failures: new Map(failures),
+    standings: standings && [...standings],
+  };
 }
 
 function planRedirects(
