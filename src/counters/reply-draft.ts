@@ -1,3 +1,4 @@
+import { type Standing } from '../core/algorithms/standing';
 import { type StoreError } from '../core/errors';
 import { type CounterReply } from '../core/ports';
 
@@ -7,6 +8,8 @@ export interface ReplyDraft {
   readonly after: number[];
   held: boolean[] | undefined;
   failures: Map<number, StoreError> | undefined;
+  /** See CounterReply. */
+  standings?: (Standing | undefined)[] | undefined;
 }
 
 export function createReplyDraft(size: number, after: number[] = []): ReplyDraft {
@@ -20,6 +23,13 @@ export function holdBack(draft: ReplyDraft, index: number, count: number): void 
   draft.after[index] = count;
 }
 
+/** Notes where the counter of an algorithm stood before the asks of an increment. */
+export function noteStanding(draft: ReplyDraft, index: number, standing: Standing): void {
+  draft.standings ??= new Array<Standing | undefined>(draft.size).fill(undefined);
+  draft.standings[index] = standing;
+  draft.after[index] = 0;
+}
+
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
   draft.failures ??= new Map();
   draft.failures.set(index, error);
@@ -28,11 +38,11 @@ export function fail(draft: ReplyDraft, index: number, error: StoreError): void 
 
 /** The finished reply; throws the first failure when nothing of the batch was applied. */
 export function toReply(draft: ReplyDraft): CounterReply {
-  const { after, held, failures, size } = draft;
+  const { after, held, failures, standings, size } = draft;
   if (failures?.size === size) {
     for (const error of failures.values()) throw error;
   }
-  return { after, held, failures };
+  return standings === undefined ? { after, held, failures } : { after, held, failures, standings };
 }
 
 /** The reply to increments that failed as a whole. */

@@ -1,3 +1,7 @@
+import type { Algorithm } from '../../core/algorithms/algorithm';
+import { countAdmitted } from '../../core/algorithms/apply-asks';
+import { outcomeOf } from '../../core/algorithms/outcome';
+import type { Standing } from '../../core/algorithms/standing';
 import { StoreError } from '../../core/errors';
 import {
   type Clock,
@@ -8,19 +12,18 @@ import {
   type Statistics,
 } from '../../core/ports';
 import { toKeyError } from '../count';
-import { decideRuns } from '../hold-back';
-import { toKeptKey } from '../kept-key';
-import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
+import { decideRuns, isOverBy } from '../hold-back';
 import {
-  applyHits,
-  bytesOfCounter,
-  classify,
-  findCounter,
-  usageQuartileOf,
-  type Counter,
-  type WindowBucket,
-} from './window-bucket';
-import { createWindowBuckets } from './window-buckets';
+  createReplyDraft,
+  fail,
+  holdBack,
+  noteStanding,
+  toReply,
+  type ReplyDraft,
+} from '../reply-draft';
+import { PacedCounters } from './paced-counters';
+import { USAGE_QUARTILES, type Counter } from './window-bucket';
+import { WindowCounters } from './window-counters';
 
 /** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
@@ -30,6 +33,12 @@ const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
 /** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
+
+/** Counters of gcra and sliding_window that are looked at then: a few milliseconds. */
+const IDLE_SWEEP_COUNTERS = 10_000;
+
+/** Those that a batch looks at for each of its increments, so that they go faster than they come. */
+const SWEEP_PER_INCREMENT = 2;
 
 export interface MemoryCountersDeps {
   /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
@@ -54,9 +63,9 @@ export interface MemoryCounters extends Counters {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
-  /** The counter of a key, for tests and tools; undefined when there is none. */
+  /** The counter of a key, for tests and tools; undefined when there is none. Not of gcra and sliding_window. */
   read(key: string, nowSeconds: number): MemoryEntry | undefined;
-  /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
+  /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
 
@@ -69,76 +78,90 @@ export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
   { maxKeys = DEFAULT_MAX_KEYS, maxBytes = DEFAULT_MAX_BYTES }: MemoryCountersOptions = {},
 ): MemoryCounters {
-  const buckets = createWindowBuckets();
   let evictions = 0;
   let closed = false;
-  const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', () => buckets.liveKeys);
+  const liveKeys = (): number => windows.buckets.liveKeys + paced.liveKeys;
+  const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
-    buckets.dropEnded(clock());
+    const nowSeconds = clock();
+    windows.buckets.dropEnded(nowSeconds);
+    paced.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
+  /** Forgets the counter that matters least; false when every counter has reached its limit. */
+  const evictOne = (): boolean => {
+    for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
+      if (windows.buckets.evictOne(quartile) || paced.evictOne(quartile)) return true;
+    }
+    return false;
+  };
+
   const makeRoom = (bytes: number): boolean => {
-    while (buckets.liveKeys >= maxKeys || buckets.bytes + bytes > maxBytes) {
-      const evicted = buckets.evictOne();
+    while (liveKeys() >= maxKeys || windows.buckets.bytes + paced.bytes + bytes > maxBytes) {
+      const evicted = evictOne();
       statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
       if (!evicted) return false;
       evictions += 1;
     }
     return true;
   };
-
-  const create = (bucket: WindowBucket, key: string, increment: Increment, nowSeconds: number) => {
-    if (!makeRoom(bytesOfCounter(key))) return undefined;
-    const counter: Counter = {
-      key,
-      count: 0,
-      exact: undefined,
-      limit: increment.limit,
-      expiresAtSeconds: Math.ceil(nowSeconds) + increment.ttlSeconds,
-      usageQuartile: usageQuartileOf(0, increment.limit),
-      previous: undefined,
-      next: undefined,
-    };
-    buckets.add(bucket, counter);
-    return counter;
-  };
+  const windows = new WindowCounters(makeRoom);
+  const paced = new PacedCounters(makeRoom);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
-    const bucket = buckets.at(increment.windowEndSeconds);
-    const key = toKeptKey(increment.key);
-    const counter = findCounter(bucket, key) ?? create(bucket, key, increment, nowSeconds);
-    if (counter === undefined) {
-      fail(draft, index, fullError(buckets.liveKeys));
-      return;
-    }
-    const overflow = applyHits(counter, increment.hits);
-    if (overflow !== undefined) {
-      fail(draft, index, overflow);
-      return;
-    }
-    counter.limit = increment.limit;
-    classify(bucket, counter);
-    draft.after[index] = counter.count;
+    const { algorithm, hits } = increment;
+    const reply =
+      algorithm === undefined
+        ? windows.add(increment, hits, nowSeconds)
+        : addAsks(increment, algorithm, nowSeconds);
+    if (typeof reply === 'number') draft.after[index] = reply;
+    else if (reply === undefined) fail(draft, index, fullError(liveKeys()));
+    else if (reply instanceof StoreError) fail(draft, index, reply);
+    else noteStanding(draft, index, reply);
   };
 
-  const countOf = ({ key, windowEndSeconds }: Increment): number =>
-    findCounter(buckets.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
+  /** Where the counter stood before the asks; undefined: no room for a new one. */
+  const addAsks = (
+    increment: Increment,
+    algorithm: Algorithm,
+    nowSeconds: number,
+  ): Standing | StoreError | undefined => {
+    if (algorithm.name !== 'fixed_window') return paced.apply(increment, algorithm, nowSeconds);
+    const standing = toStanding(windows.countOf(increment));
+    const { hits, times = 1 } = increment;
+    const admitted = countAdmitted(algorithm, standing, { hits: Number(hits), times });
+    const charged = hits < 0 ? hits : admitted * Number(hits);
+    const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
+    return typeof after === 'number' ? standing : after;
+  };
+
+  /** Where a counter stands; its count, where nothing but that is known of it. */
+  const look = (increment: Increment, nowSeconds: number): Standing | number => {
+    const { algorithm } = increment;
+    if (algorithm === undefined) return windows.countOf(increment);
+    return algorithm.name === 'fixed_window'
+      ? toStanding(windows.countOf(increment))
+      : paced.look(increment, algorithm, nowSeconds);
+  };
 
   const apply = (batch: CounterBatch): CounterReply => {
     const { increments, runEnds, nowSeconds } = batch;
-    buckets.dropEnded(nowSeconds);
+    windows.buckets.dropEnded(nowSeconds);
+    paced.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
     if (runEnds === undefined) {
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
-      decideRuns(batch, {
-        countOf,
+      decideRuns<Standing | number>(batch, {
+        look: (increment) => look(increment, nowSeconds),
+        isOver,
         add(index, increment) {
           addOne(draft, index, increment, nowSeconds);
         },
-        holdBack(index, count) {
-          holdBack(draft, index, count);
+        holdBack(index, seen) {
+          if (typeof seen !== 'number') noteStanding(draft, index, seen);
+          holdBack(draft, index, typeof seen === 'number' ? seen : 0);
         },
       });
     }
@@ -147,7 +170,7 @@ export function createMemoryCounters(
 
   return {
     get liveKeys() {
-      return buckets.liveKeys;
+      return liveKeys();
     },
     get evictions() {
       return evictions;
@@ -158,14 +181,11 @@ export function createMemoryCounters(
       return apply(batch);
     },
     read(key, nowSeconds) {
-      for (const bucket of buckets.all()) {
-        const counter = findCounter(bucket, toKeptKey(key));
-        if (counter !== undefined) return toEntry(counter, nowSeconds);
-      }
-      return undefined;
+      const counter = windows.find(key);
+      return counter && toEntry(counter, nowSeconds);
     },
     *entries(nowSeconds) {
-      for (const counter of buckets.counters()) {
+      for (const counter of windows.buckets.counters()) {
         yield [counter.key, toEntry(counter, nowSeconds)];
       }
     },
@@ -173,10 +193,24 @@ export function createMemoryCounters(
       closed = true;
       clearInterval(sweep);
       removeGauge?.();
-      buckets.clear();
+      windows.buckets.clear();
+      paced.clear();
       return Promise.resolve();
     },
   };
+}
+
+/** A window that charges no refused hits. */
+function toStanding(used: number): Standing {
+  return { used, previous: 0, elapsed: 0 };
+}
+
+/** Whether an increment would be refused, or looks at a counter that is over. */
+function isOver(increment: Increment, seen: Standing | number): boolean {
+  const { algorithm, hits } = increment;
+  if (algorithm === undefined || typeof seen === 'number')
+    return isOverBy(increment, seen as number);
+  return outcomeOf(algorithm, seen, { hits: Number(hits), times: 1 }, 1).isOver;
 }
 
 function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number): MemoryEntry {
