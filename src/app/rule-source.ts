@@ -37,7 +37,7 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 }
 
 function directoryLoads(
-  { configuration }: Settings,
+  { configuration, decisions }: Settings,
   { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
@@ -46,7 +46,7 @@ function directoryLoads(
       mergeDomains: configuration.mergeDomains,
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       warn: (message) => {
         logger.warn(message);

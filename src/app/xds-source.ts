@@ -23,7 +23,7 @@ export interface ManagementServerDeps {
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, xds }: Settings,
+  { configuration, decisions, xds }: Settings,
   { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
@@ -42,7 +42,7 @@ export function managementServerLoads(
       mergeDomains: configuration.mergeDomains,
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       random,
       onStream(event) {

@@ -172,8 +172,8 @@ describe('encoding a rate limit response', () => {
         '120d0801' +
         '120908641002' +
         '220308ac02' +
-        '12190801' +
-        '121508ffffffff0f1002' +
+        '12170801' +
+        '121308ffffffff0f1002' +
         '1a016e' +
         '220608ffffffff0f',
     );
