@@ -7,6 +7,7 @@ import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
+import { plainStoreOf } from './plain-store';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -23,9 +24,10 @@ export interface ManagementServerDeps {
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, decisions, xds }: Settings,
+  settings: Settings,
   { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
     level: 'warn',
@@ -40,6 +42,7 @@ export function managementServerLoads(
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
       mergeDomains: configuration.mergeDomains,
+      plainStore: plainStoreOf(settings),
     },
     {
       compile: (domains) => compileInSlices(domains, SLICE, decisions),

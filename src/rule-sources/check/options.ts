@@ -6,13 +6,15 @@ export type CheckOptions =
       readonly kind: 'check';
       readonly source: RuleSource;
       readonly mergeDomains: boolean;
+      /** See ParseOptions. */
+      readonly plainStore: string | undefined;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] -config_dir DIR | FILE | -
+export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend STORE] -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
 
@@ -21,6 +23,8 @@ Reads rules as the service does and prints every mistake in them.
   -                       one file from the standard input
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
   -strict                 warnings are mistakes too
+  -backend STORE          kvstore (default), memstore or memory, as BACKEND_TYPE: memstore, which is memcached,
+                          counts fixed windows alone
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
@@ -32,6 +36,7 @@ const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 interface Draft {
   readonly sources: RuleSource[];
   readonly switches: Record<string, string>;
+  backend: string;
 }
 
 const HELP = new Set(['-h', '--h', '-help', '--help']);
@@ -42,35 +47,34 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const draft: Draft = {
     sources: [],
     switches: { merge_domain_configs: 'false', strict: 'false' },
+    backend: 'kvstore',
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (HELP.has(arg)) return { kind: 'help' };
     const problem = readArgument(arg, rest, draft);
     if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(draft.sources, draft.switches);
+  return toOptions(draft);
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(
-  arg: string,
-  rest: string[],
-  { sources, switches }: Draft,
-): string | undefined {
+function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+  const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
   if (name === 'config_dir') {
     sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  } else if (name === 'backend') draft.backend = value ?? rest.shift() ?? '';
+  else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
 }
 
-function toOptions(
-  [source, another]: readonly RuleSource[],
-  switches: Readonly<Record<string, string>>,
-): CheckOptions {
+const BACKENDS = ['kvstore', 'memstore', 'memory'];
+
+function toOptions({ sources, switches, backend }: Draft): CheckOptions {
+  const [source, another] = sources;
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
   }
@@ -83,7 +87,10 @@ function toOptions(
   }
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  return { kind: 'check', source, mergeDomains, strict: isOn('strict') };
+  if (!BACKENDS.includes(backend))
+    return mistake(`-backend is one of ${BACKENDS.join(', ')}, not ${JSON.stringify(backend)}`);
+  const plainStore = backend === 'memstore' ? 'memcached' : undefined;
+  return { kind: 'check', source, mergeDomains, plainStore, strict: isOn('strict') };
 }
 
 function mistake(message: string): CheckOptions {

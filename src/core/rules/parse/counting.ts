@@ -24,6 +24,7 @@ export function readCounting(
   limit: Pick<LimitDefinition, 'unit' | 'unitMultiplier' | 'calendar'> & {
     readonly requestsPerUnit: number;
     readonly unlimited: boolean;
+    readonly plainStore: string | undefined;
   },
   report: Report,
 ): Counting {
@@ -39,6 +40,7 @@ export function readCounting(
     burst: readBurst(fields, algorithm, report),
     chargeDenied: chargeNode && readFlag(chargeNode, 'charge_denied', report),
   };
+  if (limit.plainStore !== undefined) checkStore(fields, counting, limit.plainStore, report);
   if (node !== undefined && algorithm !== undefined && algorithm !== 'fixed_window')
     checkPaced(node, fields, algorithm, limit, report);
   return counting;
@@ -77,6 +79,21 @@ function readBurst(
   return readWholeNumber(node, 'burst', range, (message) => {
     report.error(node.at, 'bad-burst', message);
   });
+}
+
+/** One mistake for a rule, however much of it the store cannot do. */
+function checkStore(
+  fields: RateLimit,
+  { algorithm = 'fixed_window', chargeDenied = true }: Counting,
+  store: string,
+  report: Report,
+): void {
+  const isPlain = algorithm === 'fixed_window';
+  const node = fields.get(isPlain ? 'charge_denied' : 'algorithm');
+  if (node === undefined || (isPlain && chargeDenied)) return;
+  const asked = isPlain ? 'charge_denied: false' : `algorithm: ${algorithm}`;
+  const message = `${asked} is more than ${store} can count; expected fixed windows that charge refused hits, or another store`;
+  report.error(node.at, 'store-without-algorithms', message);
 }
 
 /** What gcra and sliding_window, which count in ticks, cannot do. */

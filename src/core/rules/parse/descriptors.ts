@@ -17,6 +17,8 @@ export interface DomainDraft {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
   readonly names: LimitNames;
+  /** See ParseOptions. */
+  readonly plainStore: string | undefined;
 }
 
 /** Adds the entries of a list of descriptors, and all below them, to the domain. */
@@ -51,7 +53,7 @@ function readLevel(
     const rule = {
       parent: at.parent,
       ...readRule(map, fields, report),
-      limit: readLimit(fields.get('rate_limit'), draft.names, report),
+      limit: readLimit(fields.get('rate_limit'), draft, report),
     };
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;

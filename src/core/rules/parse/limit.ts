@@ -10,10 +10,17 @@ import { present, readFlag, readMap, readText, readUint32 } from './values';
 
 const UNITS = Object.keys(UNIT_SECONDS).join(', ').toLowerCase();
 
+/** What a limit is checked with besides itself. */
+export interface LimitContext {
+  readonly names: LimitNames;
+  /** See ParseOptions. */
+  readonly plainStore: string | undefined;
+}
+
 /** The limit of a descriptor; undefined when it has none. What is wrong in it is reported. */
 export function readLimit(
   node: Located | undefined,
-  names: LimitNames,
+  { names, plainStore }: LimitContext,
   report: Report,
 ): LimitDefinition | undefined {
   const map = readMap(node, 'rate_limit', report);
@@ -31,7 +38,7 @@ export function readLimit(
     name,
     replaces: readReplaces(fields.get('replaces'), name, names, report),
     ...period,
-    ...readCounting(fields, { ...period, requestsPerUnit, unlimited }, report),
+    ...readCounting(fields, { ...period, requestsPerUnit, unlimited, plainStore }, report),
   };
 }
 

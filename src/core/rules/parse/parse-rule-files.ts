@@ -17,14 +17,17 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
+export interface ParseOptions {
+  readonly mergeDomains: boolean;
+  /** Name of the counter store where it knows fixed windows alone: rules that count otherwise are refused; undefined: it knows all. */
+  readonly plainStore?: string | undefined;
+}
+
 /**
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
  * With any error there are no domains (behaviour.md §2.11).
  */
-export function parseRuleFiles(
-  files: readonly RuleSource[],
-  options: { readonly mergeDomains: boolean },
-): ParsedRules {
+export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
@@ -45,7 +48,7 @@ type Drafts = Map<string, Draft>;
 function readFile(
   root: Located | undefined,
   drafts: Drafts,
-  options: { readonly mergeDomains: boolean },
+  options: ParseOptions,
   report: Report,
 ): void {
   const map = readRoot(root, report);
@@ -60,7 +63,7 @@ function readFile(
   }
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at, report)
+      ? createDraft(at, options.plainStore, report)
       : draftOf(domain, at, drafts, options, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
@@ -70,12 +73,12 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  { mergeDomains }: { readonly mergeDomains: boolean },
+  { mergeDomains, plainStore }: ParseOptions,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);
   if (known !== undefined && mergeDomains) return known;
-  const draft = createDraft(at, report);
+  const draft = createDraft(at, plainStore, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -86,8 +89,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { file }: Report): Draft {
-  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, at };
+function createDraft(at: Place, plainStore: string | undefined, { file }: Report): Draft {
+  const names = { defined: new Set<string>(), replaced: [] };
+  return { rules: [], top: new Map(), names, plainStore, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {
