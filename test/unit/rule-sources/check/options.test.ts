@@ -23,6 +23,15 @@ describe('the flags of the rule checker', () => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains: false, strict });
   });
 
+  it.each([
+    ['kvstore', undefined],
+    ['memory', undefined],
+    ['memstore', 'memcached'],
+  ])('-backend %s says what the store cannot count', (backend, plainStore) => {
+    expect(parseCheckOptions(['-backend', backend, '-'])).toMatchObject({ plainStore });
+    expect(parseCheckOptions([`--backend=${backend}`, '-'])).toMatchObject({ plainStore });
+  });
+
   it.each([[['-h']], [['--help']], [['-config_dir', 'rules', '-help']]])(
     '%j ask for help',
     (args) => {
@@ -37,6 +46,7 @@ describe('the flags of the rule checker', () => {
     [['-config_dir', 'rules', 'more'], 'expected one of -config_dir DIR, FILE or -'],
     [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -'],
     [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
+    [['-backend', 'redis', '-'], '-backend is one of kvstore, memstore, memory, not "redis"'],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],

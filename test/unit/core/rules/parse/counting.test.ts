@@ -1,3 +1,5 @@
+import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
+import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
 import { parseText, problemsOf, rulesOf } from '../../../../support/rule-texts';
 
 /** A rule file whose limit, on line 4, begins in column 18. */
@@ -141,5 +143,33 @@ describe('how a limit counts', () => {
     ],
   ])('%s says what was expected', (fields, message) => {
     expect(messageOf(fields).join('\n')).toContain(message);
+  });
+});
+
+describe('a store that counts fixed windows alone', () => {
+  const refused = (fields: string) => {
+    const source = readRuleFile('rules.yaml', inLimit(fields));
+    const options = { mergeDomains: false, plainStore: 'memcached' };
+    return parseRuleFiles([source], options).problems.map(({ class: name, message }) => [
+      name,
+      message,
+    ]);
+  };
+
+  it.each([
+    [`${DAY}, algorithm: gcra, burst: 3, charge_denied: true`, 'algorithm: gcra'],
+    [`${DAY}, algorithm: sliding_window`, 'algorithm: sliding_window'],
+    [`${DAY}, charge_denied: false`, 'charge_denied: false'],
+  ])('refuses {%s}, once', (fields, asked) => {
+    const message = `${asked} is more than memcached can count; expected fixed windows that charge refused hits, or another store`;
+    expect(refused(fields)).toEqual([['store-without-algorithms', message]]);
+  });
+
+  it.each([
+    `${DAY}, algorithm: fixed_window, charge_denied: true`,
+    `${DAY}, unit_multiplier: 3`,
+    `${DAY}, calendar: true`,
+  ])('takes {%s}', (fields) => {
+    expect(refused(fields)).toEqual([]);
   });
 });
