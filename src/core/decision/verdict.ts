@@ -1,5 +1,7 @@
+import type { Algorithm } from '../algorithms/algorithm';
+import { nearHits, type Outcome } from '../algorithms/outcome';
 import type { Ask } from '../planning/plan';
-import type { Windows } from '../planning/windows';
+import { secondsUntilReset, type Windows } from '../planning/windows';
 import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
@@ -62,10 +64,9 @@ export function evaluateUncounted(
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
-  const { secondsUntilReset } = windows[limit.unit];
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
-  const remaining = isOver ? 0 : limit.requestsPerUnit;
-  const status = toStatus(code, limit.current, remaining, secondsUntilReset);
+  const remaining = isOver ? 0 : (limit.algorithm?.size ?? limit.requestsPerUnit);
+  const status = toStatus(code, limit.current, remaining, secondsUntilReset(limit, windows));
   return toVerdict(ask, enforcement, status, hits, {
     over: isOver ? hits : 0,
     near: 0,
@@ -98,19 +99,47 @@ export function evaluate(
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
-  const { secondsUntilReset } = windows[limit.unit];
+  const reset = secondsUntilReset(limit, windows);
   const near = nearLimitThreshold(limit.requestsPerUnit, nearLimitRatio);
   if (after > limit.requestsPerUnit) {
     const code = limit.shadowMode ? 'OK' : 'OVER_LIMIT';
-    const status = toStatus(code, limit.current, 0, secondsUntilReset);
+    const status = toStatus(code, limit.current, 0, reset);
     return toVerdict(ask, enforcement, status, hits, splitOver(ask, hits, after, near));
   }
   // A counter that others set back, or that stood below 0, leaves no more than the limit.
   const remaining = limit.requestsPerUnit - Math.max(after, 0);
-  const status = toStatus('OK', limit.current, remaining, secondsUntilReset);
-  const nearHits = held ? 0 : hitsAbove(near, hits, after);
-  const split = { over: 0, near: nearHits, within: hits, shadow: 0 };
+  const status = toStatus('OK', limit.current, remaining, reset);
+  const nearCount = held ? 0 : hitsAbove(near, hits, after);
+  const split = { over: 0, near: nearCount, within: hits, shadow: 0 };
   return toVerdict(ask, enforcement, status, hits, split);
+}
+
+/**
+ * Judges one ask under an algorithm, whose hits are admitted or refused whole: a refused one is over with all its hits, and
+ * near with none. One that was held back looks.
+ */
+export function evaluateOutcome(
+  ask: Ask,
+  outcome: Outcome,
+  held: boolean,
+  windows: Windows,
+  { nearLimitRatio, quotaMode }: EvaluateOptions,
+): Verdict {
+  const { limit } = ask;
+  const { isOver, remaining, used, resetSeconds } = outcome;
+  const { name, size } = limit.algorithm as Algorithm;
+  const hits = Math.max(ask.hits, 0);
+  const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const reset = name === 'fixed_window' ? secondsUntilReset(limit, windows) : resetSeconds;
+  const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
+  const status = toStatus(code, limit.current, remaining, reset);
+  const near = held || isOver ? 0 : nearHits(nearLimitThreshold(size, nearLimitRatio), hits, used);
+  return toVerdict(ask, enforcement, status, hits, {
+    over: isOver ? hits : 0,
+    near,
+    within: isOver ? 0 : hits,
+    shadow: isOver && limit.shadowMode ? hits : 0,
+  });
 }
 
 interface Split {
