@@ -10,6 +10,7 @@ import type { Settings } from '../settings/settings';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
+import { createAdmin } from './admin/create-admin';
 import { runAll, runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import { createHealthActor } from './actors/health';
@@ -29,6 +30,7 @@ import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
 import { createCertificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
+import { ruleSourceKind } from './rule-source';
 import { createTroubles } from './troubles';
 
 /** What the app needs from outside: everything that a test replaces. */
@@ -76,8 +78,11 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   // What a service has once: rules, health, statistics.
   const loading = createRulesActor(
     deps.loads$,
-    { statistics: registry, logger, outages },
-    { startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig },
+    { statistics: registry, logger, outages, clock },
+    {
+      startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig,
+      source: ruleSourceKind(settings),
+    },
   );
   const { rules } = loading;
   const health = createHealthActor(
@@ -90,7 +95,12 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     },
     settings.health,
   );
-  const statistics = createStatisticsActor(settings.statistics, { ...deps, rules, limits });
+  const statistics = createStatisticsActor(settings.statistics, {
+    ...deps,
+    rules,
+    limits,
+    rulesVersion: loading.version,
+  });
   const troubles = createTroubles({ ...deps, rules: loading, health });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
@@ -124,7 +134,17 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     ...deps,
     limits,
     rules,
-    live: createLiveSource({ live, health, store, troubles, clock }),
+    rulesVersion: loading.version,
+    live: createLiveSource({
+      live,
+      health,
+      store,
+      troubles,
+      clock,
+      rulesVersion: loading.version,
+      adminApi: settings.admin.api,
+    }),
+    admin: createAdmin(settings, { ...deps, rules, rulesVersion: loading.version, live, options }),
   });
   // The outages first: they miss no failure.
   const done = runAll([

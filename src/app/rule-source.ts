@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
+import type { RulesVersion } from '../core/explain/explanation';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
@@ -20,6 +21,11 @@ export function ruleLoads(
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
     : late.xdsSource().managementServerLoads(settings, deps);
+}
+
+/** What explanations and metrics call the source. */
+export function ruleSourceKind({ configuration }: Settings): RulesVersion['source'] {
+  return configuration.type === 'FILE' ? 'files' : 'xds';
 }
 
 /** Where the rules come from, for the log. */

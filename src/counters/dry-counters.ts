@@ -10,6 +10,7 @@ import type {
   Increment,
 } from '../core/ports';
 import { decideRuns, isOverAt, type Seen } from './hold-back';
+import type { OverLimitCache } from './over-limit-cache';
 import { createReplyDraft, fail, holdBackAt, stand, toReply } from './reply-draft';
 
 /** Counters that answer from what was read before, as a store would, and change nothing; one batch each. */
@@ -63,4 +64,21 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
     });
   }
   return toReply(draft);
+}
+
+/** A local cache that is looked at only. */
+export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
+  const nothing = (): void => undefined;
+  return {
+    isOver: knows,
+    knows,
+    list,
+    refusing: () => undefined,
+    rememberStanding: nothing,
+    remember: nothing,
+    forget: nothing,
+    forgetKeys: nothing,
+    generation: 0,
+    close: nothing,
+  };
 }

@@ -10,12 +10,12 @@ export interface OverLimitCache {
   /** Remembers that a counter is over this increment's limit, until its window ends. */
   remember(increment: Increment, nowSeconds: number): void;
   /** The same for an operator: counts as no lookup. */
-  knows(
+  readonly knows: (
     counter: Pick<Increment, 'key' | 'limit' | 'windowEndSeconds'>,
     nowSeconds: number,
-  ): boolean;
+  ) => boolean;
   /** Keys that are over their limit now, up to a number; long ones by their digest. */
-  list(nowSeconds: number, most: number): readonly OverKey[];
+  readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
   /**
    * Where the counter of an increment with an algorithm stands at least, if that refuses each of its asks. Others can only
    * have charged it since, and a refused ask writes nothing: the store would refuse them too.

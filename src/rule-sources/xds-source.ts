@@ -11,6 +11,7 @@ import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
+import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
@@ -129,6 +130,7 @@ function createLoadState<R>(
       parseSmall,
       compile,
       clock,
+      digest: digestResources,
     },
     { mergeDomains, abilities },
   );

@@ -1,3 +1,4 @@
+import type { AdminSettings } from './admin';
 import type { Backend } from './backend';
 import type { BoundSettings } from './bounds';
 import type { ClientFile } from './client-files';
@@ -20,6 +21,7 @@ export interface Settings {
   readonly xds: XdsSettings;
   readonly servers: ServerSettings;
   readonly bounds: BoundSettings;
+  readonly admin: AdminSettings;
   readonly logging: LoggingSettings;
   readonly health: HealthSettings;
   readonly decisions: DecisionSettings;

@@ -1,4 +1,5 @@
 import type { Table } from '../platform/env-table/setting';
+import { adminTable } from './admin';
 import { backendTable } from './backend';
 import { boundsTable } from './bounds';
 import { configurationTable } from './configuration';
@@ -30,6 +31,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Management server (xDS)', need: 'some', table: xdsTable },
   { title: 'Servers', need: 'most', table: serversTable },
   { title: 'Bounds', need: 'few', table: boundsTable },
+  { title: 'Operator API', need: 'some', table: adminTable },
   { title: 'Logging', need: 'most', table: loggingTable },
   { title: 'Health', need: 'most', table: healthTable },
   { title: 'Decisions', need: 'some', table: decisionsTable },

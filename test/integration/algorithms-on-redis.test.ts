@@ -23,7 +23,7 @@ interface Status {
 
 /** Asks for one descriptor so many times in one request, which is decided at one moment. */
 async function ask(service: Replayer, key: string, times = 1) {
-  const descriptor = { entries: [{ key, value: 'v' }] };
+  const descriptor = { entries: [{ key, value: 'v' }], hitsAddend: 1 };
   const descriptors = new Array<typeof descriptor>(times).fill(descriptor);
   const request = { domain: 'd', descriptors };
   const { response } = await service.perform({ at: 0, request, keys: {}, ttl: {} });

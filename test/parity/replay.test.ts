@@ -14,6 +14,7 @@ import { eventually } from '../support/eventually';
 import { startMemcachedServer } from '../support/memcached-server';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import type { Registry } from '../../src/stats/registry';
+import { expectAgreement } from './explained';
 import { startReplay, type Replayer } from './replayer';
 import { expectScrape, scrapeSettings } from './scrape';
 import { expectNames, expectWire, startStatsdServer, statsdSettings } from './wire';
@@ -30,7 +31,13 @@ it('names every vector that waits for a later feature, and no other', () => {
   expect(waiting.map(([title]) => title)).toEqual(WAITING);
 });
 
-type Counts = ReadonlyMap<string, { readonly value: string; readonly ttlSeconds: number }>;
+interface Count {
+  readonly value: string;
+  readonly ttlSeconds: number;
+  /** Unix milliseconds at which its time to live ends, in Redis. */
+  readonly endMs?: number;
+}
+type Counts = ReadonlyMap<string, Count>;
 
 describe('with counters in memory', () => {
   it.each(ready)('%s', async (_, scenario) => {
@@ -162,7 +169,11 @@ async function replay(
   let before: readonly Counts[] = [];
   for (const [index, step] of steps.entries()) {
     replayer.setClock(step.at);
+    const unexplained = await read();
+    const explained = await replayer.explain(step);
+    expect({ index, store: await read() }).toEqual({ index, store: unexplained });
     const answer = await replayer.perform(step);
+    if (explained !== undefined) expectAgreement(explained, answer, index);
     const after = await read();
     expect({ index, ...answerOf(answer, step) }).toEqual({ index, ...answerOf(step, step) });
     const changes = after.map((counts, store) => changedValues(before[store], counts));
@@ -281,8 +292,12 @@ async function readRedis({ client }: RedisServer): Promise<Counts> {
   const keys = await client.keys('*');
   const rows = await Promise.all(
     keys.map(async (key) => {
-      const [value, ttlSeconds] = await Promise.all([client.get(key), client.ttl(key)]);
-      return [key, { value: value ?? '', ttlSeconds }] as const;
+      const [value, ttlSeconds, endMs] = await Promise.all([
+        client.get(key),
+        client.ttl(key),
+        client.pexpiretime(key),
+      ]);
+      return [key, { value: value ?? '', ttlSeconds, endMs }] as const;
     }),
   );
   return new Map(rows);

@@ -10,7 +10,7 @@ import type {
 } from '../../core/ports';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
-import type { OverLimitCache } from '../../counters/over-limit-cache';
+import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import type { TellForget } from '../../counters/with-over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
@@ -44,6 +44,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly tellForget?: TellForget | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
+  /** Counters over their limit now, up to a number; undefined: nobody here knows. */
+  readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
@@ -86,7 +88,8 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
   const run$ = merge(outages.run$, store.run$);
-  return { ...store, counters: { ...counters, close }, run$, localCache };
+  const listOver = localCache?.list ?? store.listOver;
+  return { ...store, counters: { ...counters, close }, run$, localCache, listOver };
 }
 
 interface StoreDeps extends CounterStoreDeps {
@@ -106,6 +109,7 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
       counters,
       reader,
       writer: counters,
+      listOver: counters.listOver,
       ...ALWAYS_THERE,
       run$: of(),
       description: 'memory',

@@ -66,7 +66,7 @@ export interface MemoryCounters extends Counters, CounterWriter {
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number, algorithm?: Algorithm): MemoryEntry | undefined;
   /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. Not of gcra and sliding_window. */
-  listOver(nowSeconds: number, most: number): readonly OverCounter[];
+  readonly listOver: (nowSeconds: number, most: number) => readonly OverCounter[];
   /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }

@@ -21,6 +21,8 @@ export interface WindowBuckets {
   evictOne(quartile: number): boolean;
   all(): readonly WindowBucket[];
   counters(): IterableIterator<Counter>;
+  /** Counters whose window has not ended, each with that end. */
+  withEnds(nowSeconds: number): IterableIterator<readonly [Counter, endSeconds: number]>;
   clear(): void;
 }
 
@@ -84,6 +86,14 @@ export function createWindowBuckets(): WindowBuckets {
     *counters() {
       for (const { shards } of ordered) {
         for (const shard of shards) yield* shard.values();
+      }
+    },
+    *withEnds(nowSeconds) {
+      for (const { endSeconds, shards } of ordered) {
+        if (endSeconds <= nowSeconds) continue;
+        for (const shard of shards) {
+          for (const counter of shard.values()) yield [counter, endSeconds];
+        }
       }
     },
     clear() {

@@ -86,14 +86,10 @@ export class WindowCounters {
   listOver(nowSeconds: number, most: number): readonly OverCounter[] {
     const found: OverCounter[] = [];
     let visits = 0;
-    for (const { endSeconds, shards } of this.buckets.all()) {
-      if (endSeconds <= nowSeconds) continue;
-      for (const shard of shards) {
-        for (const { key, limit, count } of shard.values()) {
-          if (found.length >= most || ++visits > MAX_VISITS) return found;
-          if (count > limit) found.push({ key, limit, count, windowEndSeconds: endSeconds });
-        }
-      }
+    for (const [{ key, limit, count }, windowEndSeconds] of this.buckets.withEnds(nowSeconds)) {
+      visits += 1;
+      if (found.length >= most || visits > MAX_VISITS) break;
+      if (count > limit) found.push({ key, limit, count, windowEndSeconds });
     }
     return found;
   }

@@ -52,7 +52,7 @@ export function encodeAlgorithmCall(call: AlgorithmCall): ScriptArguments {
     count += 1;
   }
   let text = isDeclaringKeys ? '' : integerOf(0);
-  text += integerOf(length) + encodeKeys(increments);
+  text += integerOf(length).slice(0, -2) + encodeKeys(increments) + '\r\n';
   text += encodeAscii(nowMicros === undefined ? '' : String(nowMicros));
   text += integerOf(orders.count) + orders.text + places;
   for (const end of runEnds ?? []) text += integerOf(end);
@@ -110,7 +110,10 @@ function isCounted(algorithm: Algorithm | undefined): boolean {
   return algorithm === undefined || algorithm.name === 'fixed_window';
 }
 
-/** Nearly all keys have one byte for each character: asking each for its bytes costs as much as all the rest. */
+/**
+ * The keys, each after the end of the line before it. Nearly all have one byte for each character: asking each for its
+ * bytes costs as much as all the rest.
+ */
 function encodeKeys(increments: readonly AlgorithmIncrement[]): string {
   const text = encodeKeysWith(increments, ({ length }) => length);
   if (Buffer.byteLength(text) === text.length) return text;
@@ -122,8 +125,7 @@ function encodeKeysWith(
   bytesOf: (key: string) => number,
 ): string {
   let text = '';
-  // The head of a bulk string begins with the end of the one before, which `integerOf` has written already.
-  for (const { key } of increments) text += headOf(bytesOf(key)).slice(2) + key + '\r\n';
+  for (const { key } of increments) text += headOf(bytesOf(key)) + key;
   return text;
 }
 

@@ -1,5 +1,7 @@
+import type { Entry } from '../../core/model';
 import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { RuleSource } from '../load-result';
+import type { ExplainQuestion } from './explain-rules';
 
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
@@ -11,12 +13,15 @@ export type CheckOptions =
       readonly strict: boolean;
       /** The store that has to count by the rules; undefined: any. */
       readonly abilities?: StoreAbilities | undefined;
+      /** Undefined: only check. */
+      readonly explain?: ExplainQuestion | undefined;
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
                               -config_dir DIR | FILE | -
+       ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
 
@@ -27,6 +32,9 @@ Reads rules as the service does and prints every mistake in them.
   -strict                 warnings are mistakes too
   -backend NAME           kvstore, memstore or memory: rules that this store cannot count
                           by are mistakes
+  -explain                also print the path of descriptors through the rules, and why one meets no limit
+  -domain DOMAIN          the domain of these descriptors
+  -descriptors K=V,...    one descriptor; repeat the flag for several
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
@@ -40,6 +48,8 @@ interface Draft {
   /** As written, each. */
   readonly backends: string[];
   readonly switches: Record<string, string>;
+  readonly domains: string[];
+  readonly descriptors: (readonly Entry[])[];
 }
 
 const HELP = new Set(['-h', '--h', '-help', '--help']);
@@ -50,7 +60,9 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const draft: Draft = {
     sources: [],
     backends: [],
-    switches: { merge_domain_configs: 'false', strict: 'false' },
+    switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
+    domains: [],
+    descriptors: [],
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (HELP.has(arg)) return { kind: 'help' };
@@ -61,23 +73,42 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(
-  arg: string,
-  rest: string[],
-  { sources, backends, switches }: Draft,
-): string | undefined {
+function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+  const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (name === 'backend') backends.push(value ?? rest.shift() ?? '');
-  else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  if (VALUED.has(name)) return readValued(name, value ?? rest.shift() ?? '', draft);
+  if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
 }
 
-function toOptions({ sources, backends, switches }: Draft): CheckOptions {
+/** Flags that take a value. */
+const VALUED = new Set(['config_dir', 'backend', 'domain', 'descriptors']);
+
+function readValued(name: string, value: string, draft: Draft): string | undefined {
+  if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
+  else if (name === 'backend') draft.backends.push(value);
+  else if (name === 'domain') draft.domains.push(value);
+  else {
+    const entries = toEntries(value);
+    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
+    draft.descriptors.push(entries);
+  }
+  return undefined;
+}
+
+function toEntries(text: string): readonly Entry[] | undefined {
+  const entries = text.split(',').map((pair) => {
+    const at = pair.indexOf('=');
+    return { key: pair.slice(0, Math.max(at, 0)), value: pair.slice(at + 1) };
+  });
+  return entries.some(({ key }) => key === '') ? undefined : entries;
+}
+
+function toOptions(draft: Draft): CheckOptions {
+  const { sources, switches } = draft;
   const [source, another] = sources;
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
@@ -89,6 +120,7 @@ function toOptions({ sources, backends, switches }: Draft): CheckOptions {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
+  const { backends } = draft;
   const kinds = backends.map((name) => BACKENDS.find((kind) => kind === name));
   if (kinds.length > 1 || kinds.includes(undefined)) {
     const found = backends.map((name) => JSON.stringify(name)).join(', ');
@@ -97,7 +129,19 @@ function toOptions({ sources, backends, switches }: Draft): CheckOptions {
   const abilities = kinds[0] && { kind: kinds[0], scripts: true };
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  return { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities };
+  const check = { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities } as const;
+  return isOn('explain') ? withQuestion(check, draft) : check;
+}
+
+function withQuestion(
+  check: Extract<CheckOptions, { kind: 'check' }>,
+  { domains, descriptors }: Draft,
+): CheckOptions {
+  const domain = domains.at(-1) ?? '';
+  if (domain === '' || descriptors.length === 0) {
+    return mistake('-explain needs -domain and -descriptors');
+  }
+  return { ...check, explain: { domain, descriptors } };
 }
 
 function mistake(message: string): CheckOptions {

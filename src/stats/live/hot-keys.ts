@@ -129,6 +129,11 @@ export class HotKeys {
     this.#stride = 1;
   }
 
+  /** No time was added yet. */
+  get isUntimed(): boolean {
+    return this.#seconds === 0;
+  }
+
   /** By how many hits per second a figure may be too low. */
   get errorPerSecond(): number {
     return this.#seconds === 0 ? 0 : this.#items.error / this.#seconds;

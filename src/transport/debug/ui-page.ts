@@ -9,6 +9,7 @@ const SCRIPTS = [
   'text.mjs',
   'lines.mjs',
   'sparkline.mjs',
+  'why.mjs',
   'tiles.mjs',
   'banner.mjs',
   'hot-keys.mjs',

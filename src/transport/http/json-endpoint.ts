@@ -64,7 +64,7 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
       const parsed = parseRequest(body, bounds);
       if ('kind' in parsed) {
         trace?.refused(failure('invalid_request', parsed.message));
-        decline(response, malformed(parsed));
+        decline(response, toMalformed(parsed));
         return;
       }
       const ticket = ++lastTicket;
@@ -75,7 +75,8 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
   };
 }
 
-function malformed({ kind, message, ...place }: MalformedBody): Refusal {
+/** How a body that is not a request is refused. */
+export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
   return { status: 400, body: { error: message, code, ...place } };
 }

@@ -102,6 +102,11 @@ const CASES: readonly Case[] = [
   ['MAX_CONNECTIONS', 10_000, '100', 100, '0'],
   ['DEBUG_ALLOWED_HOSTS', undefined, 'a.test,b.test', ['a.test', 'b.test'], 'a b'],
 
+  ['ADMIN_API', 'read', 'off', 'off', 'OFF'],
+  file('ADMIN_TOKEN_FILE'),
+  flag('ADMIN_PROTECT_ALL', false),
+  ['ADMIN_HOSTS', undefined, 'a.test,b.test', ['a.test', 'b.test'], 'a b'],
+
   ['LOG_LEVEL', 'warning', 'WARN', 'warning', 'loud'],
   ['LOG_FORMAT', 'text', 'JSON', 'json', 'xml'],
 

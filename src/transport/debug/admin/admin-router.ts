@@ -77,14 +77,11 @@ export function createAdminRouter(options: AdminRouterOptions): AdminRouter {
       endpoint === undefined
         ? refuseUnknown(ofPath, endpoints, response)
         : refuseCall(endpoint, request, access);
-    if (refused !== undefined) {
-      request.resume();
-      send(response, refused);
-    } else if (endpoint?.access === 'read' && !mayRead()) {
-      request.resume();
+    if (refused !== undefined) sendAdmin(request, response, refused);
+    else if (endpoint?.access === 'read' && !mayRead()) {
       response.setHeader('Retry-After', '1');
       const error = `more than ${String(READS_PER_SECOND)} calls in a second, try again in the next`;
-      send(response, refusedWith(429, 'too_many_calls', error));
+      sendAdmin(request, response, refusedWith(429, 'too_many_calls', error));
     } else if (endpoint !== undefined) run(endpoint, request, response, caller);
   };
 }
@@ -124,6 +121,16 @@ function parseJson(text: string): { readonly body: unknown } | { readonly refuse
   } catch (error) {
     return { refused: refusedWith(400, 'malformed', `the body is not JSON: ${toReason(error)}`) };
   }
+}
+
+/** Answers a call whose body nobody reads. */
+export function sendAdmin(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: AdminAnswer,
+): void {
+  request.resume();
+  send(response, answer);
 }
 
 function send(response: ServerResponse, { status, body }: AdminAnswer): void {
