@@ -62,7 +62,7 @@ export function* compileInSlices(
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
       drafts.push(addRule({ domain, top, maker }, parent, rule));
       if (rule.limit !== undefined) limitCount += 1;
-      sinceSlice += rule.limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+      sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
@@ -80,6 +80,10 @@ export function* compileInSlices(
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
   return { domains: compiled, limitCount };
+}
+
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
 }
 
 interface DraftDomain {

@@ -61,11 +61,16 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
 function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
   const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (name === 'backend') draft.backend = value ?? rest.shift() ?? '';
+  const takeValue = (): string => value ?? rest.shift() ?? '';
+  if (name === 'config_dir') sources.push({ kind: 'directory', path: takeValue() });
+  else if (name === 'backend') draft.backend = takeValue();
   else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
-  else if (arg === '-') sources.push({ kind: 'standard-input' });
+  else return readSource(arg, sources);
+  return undefined;
+}
+
+function readSource(arg: string, sources: RuleSource[]): string | undefined {
+  if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
