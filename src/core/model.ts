@@ -42,7 +42,7 @@ export type Code = 'OK' | 'OVER_LIMIT';
 /** The limit that a status reports. */
 export interface CurrentLimit {
   readonly requestsPerUnit: number;
-  /** UNKNOWN: the period is no single unit, and Envoy knows no field for several. */
+  /** UNKNOWN: the period is several units, and Envoy knows no field for several. */
   readonly unit: Unit | 'UNKNOWN';
   /** The rule's `name`, empty when it has none. */
   readonly name: string;

@@ -67,12 +67,7 @@ export function evaluateUncounted(
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
   const remaining = isOver ? 0 : (limit.algorithm?.size ?? limit.requestsPerUnit);
   const status = toStatus(code, limit.current, remaining, secondsUntilReset(limit, windows));
-  return toVerdict(ask, enforcement, status, hits, {
-    over: isOver ? hits : 0,
-    near: 0,
-    within: isOver ? 0 : hits,
-    shadow: isOver && limit.shadowMode ? hits : 0,
-  });
+  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, 0));
 }
 
 /** Judges an ask whose counter the local cache knows to be over. */
@@ -133,13 +128,8 @@ export function evaluateOutcome(
   const reset = name === 'fixed_window' ? secondsUntilReset(limit, windows) : resetSeconds;
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
   const status = toStatus(code, limit.current, remaining, reset);
-  const near = held || isOver ? 0 : nearHits(nearLimitThreshold(size, nearLimitRatio), hits, used);
-  return toVerdict(ask, enforcement, status, hits, {
-    over: isOver ? hits : 0,
-    near,
-    within: isOver ? 0 : hits,
-    shadow: isOver && limit.shadowMode ? hits : 0,
-  });
+  const near = held ? 0 : nearHits(nearLimitThreshold(size, nearLimitRatio), hits, used);
+  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, near));
 }
 
 interface Split {
@@ -147,6 +137,13 @@ interface Split {
   readonly near: number;
   readonly within: number;
   readonly shadow: number;
+}
+
+/** Hits that are over with one another, or none of them is. */
+function splitWhole({ shadowMode }: RuleLimit, hits: number, isOver: boolean, near: number): Split {
+  return isOver
+    ? { over: hits, near: 0, within: 0, shadow: shadowMode ? hits : 0 }
+    : { over: 0, near, within: hits, shadow: 0 };
 }
 
 /** Hits that took a counter over its limit: those beyond it are over, those before it may be near. */

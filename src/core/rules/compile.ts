@@ -65,7 +65,7 @@ export function* compileInSlices(
       drafts.push(draft);
       if (rule.place !== undefined) places.set(draft.node, rule.place);
       if (rule.limit !== undefined) limitCount += 1;
-      sinceSlice += rule.limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+      sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
@@ -83,6 +83,15 @@ export function* compileInSlices(
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
   return { domains: compiled, limitCount, places };
+}
+
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+}
+
+/** In entries. */
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
 }
 
 interface DraftDomain {

@@ -1,4 +1,4 @@
-import { StoreError } from '../../core/errors';
+import type { StoreError } from '../../core/errors';
 import type { Increment } from '../../core/ports';
 import type { Count } from '../count';
 import { toKeptKey } from '../kept-key';

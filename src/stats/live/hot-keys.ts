@@ -83,20 +83,15 @@ export class HotKeys {
   }
 
   #inspect({ increments }: CounterBatch, reply: CounterReply): void {
-    const { after, known, failures, standings } = reply;
+    const { failures, standings } = reply;
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
       const seen = this.#see(increment);
       if (seen === undefined) continue;
-      const isKnownOver = known?.[i] === true;
       const standing = standings?.[i];
-      if (standing !== undefined) {
-        noteOutcome(seen, increment, standing);
-        continue;
-      }
-      if (!isKnownOver) seen.value = after[i];
-      seen.isOver = isKnownOver || (seen.value ?? 0) > increment.limit;
+      if (standing !== undefined) noteOutcome(seen, increment, standing);
+      else noteCount(seen, increment, reply.known?.[i] === true ? undefined : reply.after[i]);
     }
   }
 
@@ -174,6 +169,12 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     value: undefined,
     isOver: false,
   };
+}
+
+/** No count: the local cache knows that it is over. */
+function noteCount(seen: Seen, { limit }: Increment, count: number | undefined): void {
+  seen.value = count ?? seen.value;
+  seen.isOver = count === undefined || count > limit;
 }
 
 /** Under an algorithm: hits in use after the last ask, and whether it was refused. */

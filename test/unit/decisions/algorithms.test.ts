@@ -253,15 +253,16 @@ describe('when the store fails', () => {
   it('fails alone what failed alone', async () => {
     const full = new StoreError('store_unavailable', 'not ours', { fault: 'key' });
     const { decide } = setUp({
-      add: async (batch) => ({
-        after: [0, 0],
-        held: undefined,
-        failures: new Map([[0, full]]),
-        standings: [
-          undefined,
-          ...batch.increments.slice(1).map(() => ({ used: 0, previous: 0, elapsed: 0 })),
-        ],
-      }),
+      add: (batch) =>
+        Promise.resolve({
+          after: [0, 0],
+          held: undefined,
+          failures: new Map([[0, full]]),
+          standings: [
+            undefined,
+            ...batch.increments.slice(1).map(() => ({ used: 0, previous: 0, elapsed: 0 })),
+          ],
+        }),
     });
     const { answers } = await decide(one('gcra'), one('sliding'));
     expect(shown(answers)).toEqual(['failure', 'OK 9']);

@@ -61,17 +61,19 @@ function readMultiplier(
 ): number | undefined {
   const node = present(fields.get('unit_multiplier'));
   if (node === undefined) return undefined;
-  const mistake = (message: string): undefined => {
+  const mistake = (message: string): void => {
     report.error(node.at, 'bad-multiplier', message);
   };
   const most = Math.floor(MAX_WINDOW_SECONDS / windowSeconds(unit ?? 'SECOND', 1));
   const multiplier = readWholeNumber(node, 'unit_multiplier', { least: 1, most }, mistake);
   if (multiplier === undefined || !isCalendar || multiplier === 1) return multiplier;
-  if (unit !== 'MONTH' && unit !== undefined)
-    return mistake('unit_multiplier beside calendar: true needs unit: month');
-  if (MONTHS_OF_PERIOD.includes(multiplier)) return multiplier;
-  const found = `found ${String(multiplier)}`;
-  return mistake(`unit_multiplier of calendar months must be 1, 2, 3, 4 or 6; ${found}`);
+  if (unit !== 'MONTH') {
+    if (unit !== undefined) mistake('unit_multiplier beside calendar: true needs unit: month');
+  } else if (!MONTHS_OF_PERIOD.includes(multiplier)) {
+    const found = `found ${String(multiplier)}`;
+    mistake(`unit_multiplier of calendar months must be 1, 2, 3, 4 or 6; ${found}`);
+  }
+  return multiplier;
 }
 
 function readCalendar(
@@ -97,8 +99,8 @@ function readCalendar(
 function readTimeZone(fields: Fields<'rate_limit'>, report: Report): string {
   const node = fields.get('time_zone');
   const name = readText(node, 'time_zone', report);
-  if (node === undefined || name === undefined || name === '' || isTimeZone(name))
-    return name || 'UTC';
+  if (node === undefined || name === undefined || name === '') return 'UTC';
+  if (isTimeZone(name)) return name;
   const nearest = nearestName(name, Intl.supportedValuesOf('timeZone'));
   const hint = nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`;
   const message = `time_zone ${quote(name)} is not an IANA time zone that this version of Node knows${hint}`;

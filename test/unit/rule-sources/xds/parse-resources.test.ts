@@ -330,7 +330,7 @@ describe('metadata.weir of a descriptor', () => {
 
   it('needs a limit in the message too', () => {
     const weir = struct({ rate_limit: struct({ algorithm: { stringValue: 'gcra' } }) });
-    const { rateLimit: _, ...descriptor } = weirOf(weir).descriptors?.[0] ?? {};
+    const descriptor = { key: 'user', metadata: { fields: { weir } } };
     expect(problemsOf([{ domain: 'shop', descriptors: [descriptor] }])).toEqual([
       expect.stringContaining('unit is missing'),
     ]);
