@@ -37,7 +37,7 @@ export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): Coun
     async read(places) {
       const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
       return Promise.all(
-        places.map(({ key, rule }) => {
+        places.map(async ({ key, rule }) => {
           const look = looks.get(key) as CounterReading;
           const { algorithm } = rule;
           return isPaced(algorithm) ? paced(counters, key, algorithm, look) : look;

@@ -32,7 +32,7 @@ export function withOverLimitCache(
   };
 
   const learn = (batch: CounterBatch, reply: CounterReply, generation: number): void => {
-    // Since it was asked, others were told to forget: what it said may be older.
+    // A message came since the store was asked: its answer may be older.
     if (generation === cache.generation) rememberOver(cache, batch, reply);
     const back = takenBack(batch, reply);
     if (back === undefined) return;

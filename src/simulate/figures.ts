@@ -100,7 +100,7 @@ export class FigureSheet {
     if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
   }
 
-  /** Under an algorithm a counter is no number of hits in a window: neither its use nor a smaller limit can be told. */
+  /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
   #notePaced({ key, rule }: Increment, { rules }: Outcome): void {
     this.#noteName(this.#of(rule), key);
     const isRefused = rules.some(

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ it('explains over Redis with node and time to live, and moves no statistics', as
 it('lists rules, hot and limited keys, and says everywhere which rules are in force', async () => {
   const { debug, ...service } = await start();
   for (let i = 0; i < 3; i += 1) await ask({ debug, ...service }, 'shop', 'user=ann');
-  const get = async (path: string) => (await (await fetch(debug + path)).json()) as unknown;
+  const get = async (path: string) => (await fetch(debug + path)).json();
   const { rules, store } = (await get('/api/v1/version')) as {
     rules: { version: string };
     store: string;
@@ -141,8 +142,8 @@ it('changes counters without a token from a loopback address only', async () => 
     waitUntilUp: false,
     env: { BACKEND_TYPE: 'memory', ADMIN_API: 'write', DEBUG_HOST: '0.0.0.0' },
   });
-  const code = await new Promise((resolve) => open.child.once('close', resolve));
-  expect(code).toBe(1);
+  await once(open.child, 'close');
+  expect(open.child.exitCode).toBe(1);
   expect(open.output()).toMatch(/ADMIN_API="write".*ADMIN_TOKEN_FILE.*DEBUG_HOST=127.0.0.1/);
   const local = await start({ ADMIN_API: 'write' });
   expect((await post(`${local.debug}/api/v1/counters/reset`, ANN)).status).toBe(200);

@@ -207,8 +207,20 @@ const ANSWER = ['response', 'error', 'status', 'contentType', 'body', 'lines', '
 function answerOf(answer: Partial<Step>, { loose = [] }: Step): Partial<Step> {
   const fixed = ANSWER.filter((part) => answer[part] !== undefined && !loose.includes(part));
   return Object.fromEntries(
-    fixed.map((part) => [part, part === 'contentType' ? mediaType(answer[part]) : answer[part]]),
+    fixed.map((part) => [
+      part,
+      part === 'contentType' ? mediaType(answer[part]) : withoutWelcome(answer[part]),
+    ]),
   );
+}
+
+const WELCOME: ReadonlySet<string> = new Set(['limitedBy', 'limitedByName']);
+
+/** What answers of ours have besides: the rule that decided, in the metadata. */
+function withoutWelcome(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, part: unknown) => (WELCOME.has(name) ? undefined : part)),
+  ) as unknown;
 }
 
 function mediaType(contentType = ''): string {

@@ -40,7 +40,7 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   /** Looks at counters past breakers and the local cache. */
   readonly reader: CounterReader;
   readonly writer: CounterWriter;
-  /** Undefined: other instances cannot be told what their local caches must forget. */
+  /** Undefined: other instances cannot hear what their local caches must forget. */
   readonly tellForget?: TellForget | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;

@@ -104,12 +104,12 @@ export function dynamicMetadata(
     descriptors: request.descriptors.map(describe),
     ...(request.hitsAddend === 0 ? {} : { hitsAddend: request.hitsAddend }),
     ...(Object.keys(merged).length === 0 ? {} : { metadata: merged }),
-    ...(code === 'OK' ? {} : limitedBy(verdicts)),
+    ...limitedBy(verdicts, code),
   };
 }
 
-function limitedBy(verdicts: readonly (Verdict | undefined)[]): JsonObject {
-  const deciding = decidingVerdict(verdicts);
+function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): JsonObject {
+  const deciding = code === 'OK' ? undefined : decidingVerdict(verdicts);
   if (deciding === undefined) return {};
   const { metric, limit } = deciding;
   return { limitedBy: metric, ...(limit.name === '' ? {} : { limitedByName: limit.name }) };

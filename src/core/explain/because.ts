@@ -27,7 +27,7 @@ export function because(
   const over = judged.findIndex((one) => isRefused(one) && !isQuota(one));
   const quota = judged.findIndex((one) => isRefused(one) && isQuota(one));
   if (overallCode === 'OVER_LIMIT') {
-    return over === -1 ? 'every quota is over' : `${nameOf(over)} is over a limit that is no quota`;
+    return over === -1 ? 'every quota is over' : `${nameOf(over)} is over a limit that is not a quota`;
   }
   if (shadowMode && (over !== -1 || quota !== -1)) {
     return `${nameOf(over === -1 ? quota : over)} is over its limit, and SHADOW_MODE answers OK`;

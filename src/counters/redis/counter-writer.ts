@@ -33,9 +33,9 @@ export async function readPaced(
 ): Promise<Omit<CounterReading, 'store'>> {
   const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
   if (value === null) return { count: 0, expiresInSeconds: undefined };
-  const count = readUsed(algorithm, String(value), toSeconds(time));
+  const count = readUsed(algorithm, value as string, toSeconds(time));
   if (count === undefined)
-    throw toKeyError(`the value of this key is no ${algorithm.name} counter`);
+    throw toKeyError(`the value of this key was not written by ${algorithm.name}`);
   return { count, expiresInSeconds: Math.max(0, Math.ceil(Number(lifeMs) / 1_000)) };
 }
 

@@ -11,8 +11,8 @@ import { type RedisCounters, type RedisCountersDeps, type ServerOptions } from '
 
 /** Tells the instances that share a store which counters their local caches must forget; a message comes at most once. */
 export interface ForgetChannel {
-  /** Never fails: what is not told lasts until the window of the counter ends. */
-  tell(keys: readonly string[]): void;
+  /** Never fails: what nobody hears lasts until the window of the counter ends. */
+  readonly tell: (keys: readonly string[]) => void;
   /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
   close(): void;
@@ -57,6 +57,7 @@ export function createForgetChannel(
     const { tls } = options;
     const { client } = await openClient({ address, tls, attemptMs, signal }, async (fresh) => {
       if (auth !== undefined) await authenticate(fresh, auth);
+      // eslint-disable-next-line no-restricted-syntax -- the command of Redis, not of a stream
       await fresh.subscribe(channel).catch((error: unknown) => {
         warnOnce(error);
         throw error;

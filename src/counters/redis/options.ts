@@ -13,7 +13,7 @@ export interface RedisCounters extends ReadableCounters {
   ask(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
   /** A server that passes messages to all others of the store; undefined: none is known now. */
   readonly anyServer: () => RedisAddress | undefined;
-  /** Tells the local caches of all instances to forget these keys; undefined: they cannot be told. */
+  /** Tells the local caches of all instances to forget these keys; undefined: no message reaches them. */
   readonly tellForget?: (keys: readonly string[]) => void;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
@@ -90,7 +90,7 @@ export interface RedisCountersOptions extends ServerOptions {
   readonly sentinelTls?: RedisTls | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
   readonly clusterParallelism?: number;
-  /** The channel on which local caches are told what to forget. */
+  /** The channel that carries what local caches must forget. */
   readonly forgetChannel?: string;
   /** Prefix of the pool's statistics. */
   readonly statisticsPrefix?: string;
@@ -138,7 +138,7 @@ export interface RedisCountersDeps {
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
-  /** See ForgetChannelDeps; undefined: local caches are told nothing. */
+  /** See ForgetChannelDeps; undefined: local caches hear nothing. */
   readonly onForget?: ((keys: readonly string[] | undefined) => void) | undefined;
   /** Guards one node of a cluster (a circuit breaker): while that is away, the others are asked as before. */
   readonly guardNode?: (store: string) => NodeGuard;

@@ -29,6 +29,21 @@ function createCache(sizeBytes = 1_000_000) {
 }
 
 describe('the cache', () => {
+  it('shows an operator what it knows, and counts that as no lookup', () => {
+    const { cache, read } = createCache();
+    cache.remember(of('a'), NOW);
+    cache.remember(of('b', { windowEndSeconds: NOW + 1 }), NOW);
+    expect([cache.knows(of('a'), NOW), cache.knows(of('a', { limit: 3 }), NOW)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([cache.knows(of('c'), NOW), cache.knows(of('a'), NOW + 60)]).toEqual([false, false]);
+    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(cache.list(NOW, 1)).toHaveLength(1);
+    expect(cache.list(NOW + 1, 10)).toEqual([{ key: 'a', limit: 2, windowEndSeconds: NOW + 60 }]);
+    expect([read('lookupCount'), read('expiredCount')]).toEqual([0, 0]);
+  });
+
   it('knows a counter until its window ends', () => {
     const { cache, read } = createCache();
     expect(cache.isOver(of('a'), NOW)).toBe(false);

@@ -151,7 +151,7 @@ describe('an explanation', () => {
       'user=a',
       'OVER_LIMIT',
       { counts: { shop_user_a_60: 10 } },
-      'descriptors[0] is over a limit that is no quota',
+      'descriptors[0] is over a limit that is not a quota',
     ],
     ['quota=a', 'OVER_LIMIT', { counts: { shop_quota_a_60: 1 } }, 'every quota is over'],
     [
@@ -250,7 +250,7 @@ describe('the text of an explanation', () => {
   it('has a line for each level, indented', async () => {
     const counts = { shop_user_ann_60: 10 };
     expect(await textOf(requestOf([ask('user=ann')]), { counts, isKnown: true })).toEqual([
-      'overall: OVER_LIMIT, because descriptors[0] is over a limit that is no quota',
+      'overall: OVER_LIMIT, because descriptors[0] is over a limit that is not a quota',
       'rules: sha256:3f9c of files, loaded 2026-11-22T13:00:00Z',
       'user=ann',
       '  user=ann: the rule user (any value, shop.yaml:3:5)',

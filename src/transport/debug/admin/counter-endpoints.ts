@@ -21,7 +21,7 @@ export interface CounterChange {
   readonly used: number | undefined;
   /** Shows what stands there, and changes nothing. */
   readonly dryRun: boolean;
-  /** Also where other instances cannot be told. */
+  /** Also where other instances do not hear of it. */
   readonly force: boolean;
   readonly peer: string;
   readonly tokenId: string | undefined;
@@ -127,7 +127,7 @@ function faultOf(
   }
   const { used } = options;
   if (fields.includes('used') && !(Number.isSafeInteger(used) && (used as number) >= 0))
-    return `used is ${JSON.stringify(used) ?? 'missing'}, ${COUNT_EXPECTED}`;
+    return `used is ${used === undefined ? 'missing' : JSON.stringify(used)}, ${COUNT_EXPECTED}`;
   const without = entryWithoutValue(body);
   if (without === undefined) return undefined;
   return `the entry ${JSON.stringify(without)} of ${request.domain} has no value: counters are changed one by one, not for all values of a key`;

@@ -90,7 +90,12 @@ describe('the path of a descriptor', () => {
     ],
     ['User=ann', 'no_entry_for_key', 1, /"user" differs only in letter case/],
     ['ip=10.0.0.2', 'no_entry_for_value', 1, /no value of "ip".*nearest is "10.0.0.1"/],
-    ['user=bob,path=/c', 'no_entry_for_value', 2, /level 2 has no value of "path" that matches; it has "\/b"/],
+    [
+      'user=bob,path=/c',
+      'no_entry_for_value',
+      2,
+      /level 2 has no value of "path" that matches; it has "\/b"/,
+    ],
     ['plan=free,path=/a', 'too_deep', 1, /ends at level 1, the descriptor has 2 entries/],
     ['a=1', 'too_shallow', 1, /one of the keys "b" next/],
     ['', 'too_shallow', 0, /one of the keys "user", /],
