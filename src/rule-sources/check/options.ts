@@ -71,9 +71,11 @@ function readArgument(
     sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
   } else if (name === 'backend') backends.push(value ?? rest.shift() ?? '');
   else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
-  else if (arg === '-') sources.push({ kind: 'standard-input' });
-  else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
-  else return `unknown argument ${JSON.stringify(arg)}`;
+  else {
+    const source = sourceOf(arg);
+    if (source === undefined) return `unknown argument ${JSON.stringify(arg)}`;
+    sources.push(source);
+  }
   return undefined;
 }
 
@@ -89,12 +91,8 @@ function toOptions({ sources, backends, switches }: Draft): CheckOptions {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
-  const kinds = backends.map((name) => BACKENDS.find((kind) => kind === name));
-  if (kinds.length > 1 || kinds.includes(undefined)) {
-    const found = backends.map((name) => JSON.stringify(name)).join(', ');
-    return mistake(`-backend is one of ${BACKENDS.join(', ')}, not ${found}`);
-  }
-  const abilities = kinds[0] && { kind: kinds[0], scripts: true };
+  const abilities = readBackend(backends);
+  if (typeof abilities === 'string') return mistake(abilities);
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
   return { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities };
@@ -102,4 +100,20 @@ function toOptions({ sources, backends, switches }: Draft): CheckOptions {
 
 function mistake(message: string): CheckOptions {
   return { kind: 'mistake', message };
+}
+
+/** What is no flag. */
+function sourceOf(arg: string): RuleSource | undefined {
+  if (arg === '-') return { kind: 'standard-input' };
+  return arg.startsWith('-') ? undefined : { kind: 'file', path: arg };
+}
+
+/** What the store can; undefined when none is named. The text is what is wrong with it. */
+function readBackend(names: readonly string[]): StoreAbilities | string | undefined {
+  const [name, another] = names;
+  if (name === undefined) return undefined;
+  const kind = BACKENDS.find((one) => one === name);
+  if (kind !== undefined && another === undefined) return { kind, scripts: true };
+  const found = names.map((one) => JSON.stringify(one)).join(', ');
+  return `-backend is one of ${BACKENDS.join(', ')}, not ${found}`;
 }
