@@ -67,9 +67,10 @@ function readArgument(
   { sources, backends, switches }: Draft,
 ): string | undefined {
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
+  const take = (): string => value ?? rest.shift() ?? '';
   if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (name === 'backend') backends.push(value ?? rest.shift() ?? '');
+    sources.push({ kind: 'directory', path: take() });
+  } else if (name === 'backend') backends.push(take());
   else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else {
     const source = sourceOf(arg);
