@@ -42,19 +42,21 @@ export function findKnown(
 export function rememberOver(
   cache: OverLimitCache,
   { increments, nowSeconds }: CounterBatch,
-  { after, failures, known, held, standings }: CounterReply,
+  reply: CounterReply,
 ): void {
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
-    const standing = standings?.[index];
-    if (standing !== undefined) {
-      if (known?.[index] !== true && held?.[index] !== true)
-        rememberRefusal(cache, increment, standing, nowSeconds);
-      continue;
-    }
-    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
-    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
+    if (reply.known?.[index] === true) continue;
+    const standing = reply.standings?.[index];
+    if (standing === undefined) {
+      if (isOverByCount(increment, reply, index)) cache.remember(increment, nowSeconds);
+    } else if (reply.held?.[index] !== true)
+      rememberRefusal(cache, increment, standing, nowSeconds);
   }
+}
+
+function isOverByCount({ limit }: Increment, { after, failures }: CounterReply, index: number) {
+  return (after[index] as number) > limit && failures?.has(index) !== true;
 }
 
 /** A look is never refused, and a rule that charges what it refuses would lose charges. */

@@ -89,11 +89,6 @@ function costOf({ limit }: RuleDefinition): number {
   return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
 }
 
-/** In entries. */
-function costOf({ limit }: RuleDefinition): number {
-  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
-}
-
 interface DraftDomain {
   readonly domain: string;
   readonly top: DraftLevel;
