@@ -1,15 +1,16 @@
-import type { Algorithm } from '../core/algorithms/algorithm';
+import { isPaced, type Algorithm } from '../core/algorithms/algorithm';
 import { StoreError } from '../core/errors';
 import type { Clock, CounterPlace, CounterReader, CounterReading } from '../core/ports';
 import type { MemcachedCounters } from '../counters/memcached/create-memcached-counters';
 import type { MemoryCounters } from '../counters/memory/create-memory-counters';
+import { isPerSecond } from '../counters/per-second-split';
 import type { RedisCounters } from '../counters/redis/options';
 import { unread } from '../counters/unread';
 import { late } from './late';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
-  const read = ({ key }: CounterPlace): CounterReading => {
-    const entry = counters.read(key, clock());
+  const read = ({ key, rule }: CounterPlace): CounterReading => {
+    const entry = counters.read(key, clock(), rule.algorithm);
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
     return { count: Number(entry?.value ?? 0), expiresInSeconds, store: 'memory' };
   };
@@ -39,7 +40,7 @@ export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): Coun
         places.map(async ({ key, rule }) => {
           const look = looks.get(key) as CounterReading;
           const { algorithm } = rule;
-          return algorithm?.keyEnd === undefined ? look : paced(counters, key, algorithm, look);
+          return isPaced(algorithm) ? paced(counters, key, algorithm, look) : look;
         }),
       );
     },
@@ -52,7 +53,6 @@ export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): Coun
 
 /** What is limited per second lies in a store of its own. */
 export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
-  const isPerSecond = ({ rule }: CounterPlace): boolean => rule.unit === 'SECOND';
   return {
     async read(places) {
       const [seconds, rest] = await Promise.all([

@@ -1,9 +1,6 @@
-import type { CounterPlace, CounterWriter, Increment } from '../core/ports';
+import type { CounterWriter, Increment } from '../core/ports';
+import { isPerSecond } from '../counters/per-second-split';
 import type { TellForget } from '../counters/with-over-limit-cache';
-
-function isPerSecond({ rule }: CounterPlace): boolean {
-  return rule.unit === 'SECOND';
-}
 
 /** What is limited per second lies in a store of its own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {

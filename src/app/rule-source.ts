@@ -47,7 +47,7 @@ function directoryLoads(
   settings: Settings,
   { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
-  const { configuration } = settings;
+  const { configuration, decisions } = settings;
   return createDirectorySource(
     {
       ...toPlace(configuration),
@@ -55,7 +55,7 @@ function directoryLoads(
       abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       warn: (message) => {
         logger.warn(message);

@@ -27,7 +27,7 @@ export function managementServerLoads(
   settings: Settings,
   { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
-  const { configuration, xds } = settings;
+  const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
     level: 'warn',
@@ -45,7 +45,7 @@ export function managementServerLoads(
       abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       random,
       onStream(event) {

@@ -45,16 +45,18 @@ export function rememberOver(
   reply: CounterReply,
 ): void {
   for (let index = 0; index < increments.length; index += 1) {
-    if (reply.known?.[index] === true) continue;
     const increment = increments[index] as Increment;
+    if (reply.known?.[index] === true) continue;
     const standing = reply.standings?.[index];
     if (standing === undefined) {
-      const isOver = (reply.after[index] as number) > increment.limit;
-      if (isOver && reply.failures?.has(index) !== true) cache.remember(increment, nowSeconds);
-    } else if (reply.held?.[index] !== true) {
+      if (isOverByCount(increment, reply, index)) cache.remember(increment, nowSeconds);
+    } else if (reply.held?.[index] !== true)
       rememberRefusal(cache, increment, standing, nowSeconds);
-    }
   }
+}
+
+function isOverByCount({ limit }: Increment, { after, failures }: CounterReply, index: number) {
+  return (after[index] as number) > limit && failures?.has(index) !== true;
 }
 
 /** A look is never refused, and a rule that charges what it refuses would lose charges. */

@@ -1,5 +1,10 @@
-import type { Counters, Increment } from '../core/ports';
+import type { CounterPlace, Counters } from '../core/ports';
 import { addSplit, type ReadableCounters, type SplitOptions } from './split';
+
+/** A window of 30 seconds has the unit SECOND too, but does not end within one. */
+export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
+  return rule.unit === 'SECOND' && rule.windowAt === undefined;
+}
 
 export interface PerSecondSplitDeps {
   /** Counts what is limited per second. */
@@ -36,10 +41,4 @@ export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
       await Promise.all([perSecond.close(), others.close()]);
     },
   };
-}
-
-/** Whether a counter's window is one second long, and not a multiple. */
-function isPerSecond({ rule, algorithm }: Increment): boolean {
-  if (rule.unit !== 'SECOND' || rule.windowAt !== undefined) return false;
-  return algorithm === undefined || algorithm.periodTicks * algorithm.tickMicros === 1_000_000;
 }

@@ -1,6 +1,7 @@
 import { type Standing } from '../core/algorithms/standing';
 import { type StoreError } from '../core/errors';
 import { type CounterReply } from '../core/ports';
+import type { Seen } from './hold-back';
 
 /** A reply while it is being put together; every list runs parallel to the batch's increments. */
 export interface ReplyDraft {
@@ -20,6 +21,12 @@ export function holdBack(draft: ReplyDraft, index: number, count: number): void 
   draft.held ??= new Array<boolean>(draft.size).fill(false);
   draft.held[index] = true;
   draft.after[index] = count;
+}
+
+/** Notes that an increment was held back and what was seen of its counter. */
+export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen): void {
+  holdBack(draft, index, typeof seen === 'number' ? seen : 0);
+  if (typeof seen === 'object') stand(draft, index, seen);
 }
 
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {

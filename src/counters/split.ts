@@ -5,8 +5,7 @@ import { planHoldBack } from './hold-back';
 import {
   createReplyDraft,
   fail,
-  holdBack,
-  stand,
+  holdBackAt,
   takeOver,
   toReply,
   type ReplyDraft,
@@ -98,9 +97,8 @@ async function planAcross<P>(
     readCounts(keys, options),
     readStandings(looks, batch.nowSeconds, options),
   ]);
-  for (const [index, { count, standing }] of planHoldBack(batch, { counts, standings })) {
-    holdBack(draft, index, count);
-    if (standing !== undefined) stand(draft, index, standing);
+  for (const [index, seen] of planHoldBack(batch, { counts, standings })) {
+    holdBackAt(draft, index, seen);
   }
 }
 

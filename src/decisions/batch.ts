@@ -1,3 +1,6 @@
+import type { Asks } from '../core/algorithms/apply-asks';
+import { outcomeOf, type Outcome } from '../core/algorithms/outcome';
+import type { Standing } from '../core/algorithms/standing';
 import type { Ask, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
@@ -68,6 +71,24 @@ export function createBatchContext(
 export function noteFirst(firstAsks: Int32Array, ask: Ask, index: number, start: number): void {
   const { increment } = ask;
   if (increment !== -1 && (firstAsks[increment] as number) < start) firstAsks[increment] = index;
+}
+
+const LOOK: Asks = { hits: 0, times: 1 };
+
+/** What an ask of an algorithm gets, by where its counter stood before all asks of its increment. */
+export function outcomeOfAsk(
+  { limit, hits, cumulativeHits, increment }: Ask,
+  standing: Standing | undefined,
+  isHeld: boolean,
+  { increments }: Plan,
+): Outcome {
+  const { algorithm } = limit;
+  if (algorithm === undefined || standing === undefined)
+    throw new Error(`the store does not count by the algorithm of the rule ${limit.metric}`);
+  if (isHeld) return outcomeOf(algorithm, standing, LOOK, 1);
+  const times = increments[increment]?.times ?? 1;
+  const number = hits > 0 ? cumulativeHits / hits : 1;
+  return outcomeOf(algorithm, standing, { hits, times }, number);
 }
 
 /** The hits of an ask's increment that came after its own. */

@@ -148,7 +148,7 @@ describe('a store that dies', () => {
     const charge = counters.add(batch([ask(gcra, key), increment(freshKey())]));
     const settled = charge.catch((error: unknown) => error as StoreError);
     await server.kill();
-    const error = (await settled);
+    const error = await settled;
     expect(error).toBeInstanceOf(StoreError);
     expect(error).toMatchObject({ code: expect.stringMatching(/^store_/) as string });
     expect(counters.statistics.get(UNKNOWN)).toBe(1);

@@ -80,7 +80,7 @@ export async function startReplay(
       },
       {
         parse: parseInProcess,
-        compile: (domains) => compileInSlices(domains, 500),
+        compile: (domains) => compileInSlices(domains, 500, settings.decisions),
         clock,
         warn: () => undefined,
       },

@@ -1,6 +1,6 @@
 import { lifetimeMs } from './apply-asks';
 import type { Algorithm } from './algorithm';
-import { freeUnits, standingAfter, unusedAt, type Standing } from './standing';
+import { standingAfter, standingOfUsed, usedHits, type Standing } from './standing';
 import { tickAt } from './ticks';
 
 /** The value of a counter of gcra or sliding_window in a store, and how long it has to be kept. */
@@ -13,13 +13,13 @@ export interface WrittenCounter {
 export function writeUsed(algorithm: Algorithm, hits: number, nowSeconds: number): WrittenCounter {
   const { name, periodTicks, tickMicros } = algorithm;
   const tick = tickAt(nowSeconds, tickMicros);
-  const isGcra = name === 'gcra';
-  const { elapsed } = unusedAt(algorithm, tick);
-  const used = isGcra ? hits * periodTicks : hits;
-  const value = isGcra
-    ? `${String(used)} ${String(tick)}`
-    : `${String(Math.floor(tick / periodTicks))} 0 ${String(used)}`;
-  return { value, lifetimeMs: lifetimeMs(algorithm, { used, previous: 0, elapsed }) };
+  const standing = standingOfUsed(algorithm, hits, tick);
+  const used = String(standing.used);
+  const value =
+    name === 'gcra'
+      ? `${used} ${String(tick)}`
+      : `${String(Math.floor(tick / periodTicks))} 0 ${used}`;
+  return { value, lifetimeMs: lifetimeMs(algorithm, standing) };
 }
 
 /** The hits in use of a written counter, also beyond the limit; undefined: the value is none of this algorithm. */
@@ -29,9 +29,7 @@ export function readUsed(
   nowSeconds: number,
 ): number | undefined {
   const standing = readStanding(algorithm, value, tickAt(nowSeconds, algorithm.tickMicros));
-  if (standing === undefined) return undefined;
-  const { size, periodTicks } = algorithm;
-  return Math.ceil((size * periodTicks - freeUnits(algorithm, standing)) / periodTicks);
+  return standing && usedHits(algorithm, standing);
 }
 
 function readStanding(algorithm: Algorithm, value: string, tick: number): Standing | undefined {

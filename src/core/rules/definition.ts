@@ -1,6 +1,7 @@
 import type { AlgorithmName } from '../algorithms/algorithm';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
+import type { CalendarPeriod } from '../windows/calendar';
 import type { Place, RuleProblem } from './parse/problem';
 
 /**
@@ -10,6 +11,9 @@ import type { Place, RuleProblem } from './parse/problem';
 export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
+
+/** How a period of the calendar is cut, see `CalendarPeriod`. */
+export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
@@ -24,10 +28,14 @@ export interface LimitDefinition {
   readonly replaces: readonly string[];
   /** Undefined: fixed_window. */
   readonly algorithm?: AlgorithmName | undefined;
-  /** gcra alone: the size of the bucket; undefined: `requestsPerUnit`. */
+  /** gcra alone: hits that fit at once; undefined: `requestsPerUnit`. */
   readonly burst?: number | undefined;
-  /** Undefined: what the algorithm does by itself. */
+  /** Whether refused hits are charged; undefined: only by fixed_window. */
   readonly chargeDenied?: boolean | undefined;
+  /** Units of a period; undefined: 1. */
+  readonly unitMultiplier?: number | undefined;
+  /** Undefined: periods begin at multiples of their length since 1970. */
+  readonly calendar?: CalendarDefinition | undefined;
 }
 
 /** Where a rule is written; only what explains rules reads it. */

@@ -28,6 +28,8 @@ export interface RuleLimit {
   readonly algorithm?: Algorithm | undefined;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
+  /** Length of its period; undefined: periods of a calendar differ in length. */
+  readonly periodSeconds?: number | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */

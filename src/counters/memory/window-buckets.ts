@@ -3,7 +3,6 @@ import {
   bytesOfCounter,
   createWindowBucket,
   removeCounter,
-  USAGE_QUARTILES,
   type Counter,
   type WindowBucket,
 } from './window-bucket';
@@ -18,8 +17,8 @@ export interface WindowBuckets {
   remove(bucket: WindowBucket, counter: Counter): void;
   /** Drops every window that has ended: constant work per window, whatever it holds. */
   dropEnded(nowSeconds: number): void;
-  /** Forgets the counter that matters least; false when every counter has reached its limit. */
-  evictOne(): boolean;
+  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  evictOne(quartile: number): boolean;
   all(): readonly WindowBucket[];
   counters(): IterableIterator<Counter>;
   /** Counters whose window has not ended, each with that end. */
@@ -45,16 +44,6 @@ export function createWindowBuckets(): WindowBuckets {
     removeCounter(bucket, counter);
     liveKeys -= 1;
     bytes -= bytesOfCounter(counter.key);
-  };
-
-  const firstEvictable = (quartile: number): boolean => {
-    for (const bucket of ordered) {
-      const counter = bucket.evictable[quartile]?.first;
-      if (counter === undefined) continue;
-      remove(bucket, counter);
-      return true;
-    }
-    return false;
   };
 
   return {
@@ -84,9 +73,12 @@ export function createWindowBuckets(): WindowBuckets {
         ordered = ordered.slice(1);
       }
     },
-    evictOne() {
-      for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
-        if (firstEvictable(quartile)) return true;
+    evictOne(quartile) {
+      for (const bucket of ordered) {
+        const counter = bucket.evictable[quartile]?.first;
+        if (counter === undefined) continue;
+        remove(bucket, counter);
+        return true;
       }
       return false;
     },

@@ -1,4 +1,4 @@
-import { type Algorithm } from '../../core/algorithms/algorithm';
+import { isPaced, type Algorithm } from '../../core/algorithms/algorithm';
 import { readUsed, writeUsed } from '../../core/algorithms/written';
 import { StoreError } from '../../core/errors';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
@@ -37,11 +37,6 @@ export async function readPaced(
   if (count === undefined)
     throw toKeyError(`the value of this key was not written by ${algorithm.name}`);
   return { count, expiresInSeconds: Math.max(0, Math.ceil(Number(lifeMs) / 1_000)) };
-}
-
-/** Whether a counter holds more than a count. */
-export function isPaced(algorithm: Algorithm | undefined): algorithm is Algorithm {
-  return algorithm?.keyEnd !== undefined;
 }
 
 async function writtenNow(counters: Asking, key: string, algorithm: Algorithm, used: number) {

@@ -3,7 +3,7 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { planHoldBack } from '../hold-back';
 import { isCount } from '../count';
-import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draft';
+import { createReplyDraft, fail, holdBackAt, type ReplyDraft } from '../reply-draft';
 import { type RedisConnection } from './connection';
 import { NO_INTEGER, toNoCountError } from './store-errors';
 
@@ -41,9 +41,9 @@ export async function addByPipeline(
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
     const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
-    for (const [index, { count }] of planHoldBack(batch, { counts })) {
+    for (const [index, seen] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);
-      holdBack(draft, index, count);
+      holdBackAt(draft, index, seen);
       if (failure !== undefined) fail(draft, index, failure);
     }
   }

@@ -120,17 +120,8 @@ function toOptions(draft: Draft): CheckOptions {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
-  return toCheck(source, draft);
-}
-
-function toCheck(source: RuleSource, draft: Draft): CheckOptions {
-  const { backends, switches } = draft;
-  const kinds = backends.map((name) => BACKENDS.find((kind) => kind === name));
-  if (kinds.length > 1 || kinds.includes(undefined)) {
-    const found = backends.map((name) => JSON.stringify(name)).join(', ');
-    return mistake(`-backend is one of ${BACKENDS.join(', ')}, not ${found}`);
-  }
-  const abilities = kinds[0] && { kind: kinds[0], scripts: true };
+  const abilities = readBackend(draft.backends);
+  if (typeof abilities === 'string') return mistake(abilities);
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
   const check = { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities } as const;
@@ -150,4 +141,14 @@ function withQuestion(
 
 function mistake(message: string): CheckOptions {
   return { kind: 'mistake', message };
+}
+
+/** What the store can; undefined when none is named. The text is what is wrong with it. */
+function readBackend(names: readonly string[]): StoreAbilities | string | undefined {
+  const [name, another] = names;
+  if (name === undefined) return undefined;
+  const kind = BACKENDS.find((one) => one === name);
+  if (kind !== undefined && another === undefined) return { kind, scripts: true };
+  const found = names.map((one) => JSON.stringify(one)).join(', ');
+  return `-backend is one of ${BACKENDS.join(', ')}, not ${found}`;
 }

@@ -123,6 +123,7 @@ const CASES: readonly Case[] = [
   ['NEAR_LIMIT_RATIO', 0.8, '1.0', 1, '1.1'],
   flag('RESPONSE_DYNAMIC_METADATA', false),
   flag('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', false),
+  flag('UNIT_MULTIPLIER_ON_WIRE', false),
   ['CACHE_KEY_PREFIX', '', 'blue:', 'blue:', undefined],
   ['EXPIRATION_JITTER_MAX_SECONDS', 300, '0', 0, '5m'],
   ['LocalCacheSizeInBytes', 0, '1048576', 1_048_576, '1MiB'],

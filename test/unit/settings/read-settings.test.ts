@@ -64,6 +64,7 @@ describe('settings', () => {
         nearLimitRatio: 0.8,
         responseDynamicMetadata: false,
         stopIncrementWhenOverLimit: false,
+        unitMultiplierOnWire: false,
         cacheKeyPrefix: '',
         expirationJitterMaxSeconds: 300,
         localCacheSizeBytes: 0,

@@ -20,7 +20,21 @@ const FIELDS = {
     'metadata',
     'on_store_error',
   ],
-  rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'],
+  rate_limit: [
+    'unit',
+    'requests_per_unit',
+    'unlimited',
+    'name',
+    'replaces',
+    'algorithm',
+    'burst',
+    'charge_denied',
+    'unit_multiplier',
+    'calendar',
+    'time_zone',
+    'month_start',
+    'week_start',
+  ],
   replaces: ['name'],
 } as const;
 

@@ -11,19 +11,25 @@ export interface StoreAbilities {
 
 /** Why the store cannot count by a limit; undefined when it can. */
 export function whyNotCountable(
-  { algorithm = 'fixed_window', chargeDenied = true, requestsPerUnit, unlimited }: LimitDefinition,
+  limit: LimitDefinition,
   { kind, scripts }: StoreAbilities,
 ): string | undefined {
-  const isPlain = algorithm === 'fixed_window' && chargeDenied;
-  // A limit of 0 blocks without counting.
-  const isCounted = !unlimited && requestsPerUnit > 0;
-  if (isPlain || !isCounted || knowsAlgorithms({ kind, scripts })) return undefined;
-  const rule = algorithm === 'fixed_window' ? 'charge_denied: false' : `algorithm: ${algorithm}`;
+  const feature = featureOf(limit);
+  if (feature === undefined || kind === 'memory' || (kind === 'kvstore' && scripts))
+    return undefined;
   return kind === 'memstore'
-    ? `${rule} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window that charges what it denies`
-    : `${rule} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window that charges what it denies`;
+    ? `${feature} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window that charges what it denies`
+    : `${feature} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window that charges what it denies`;
 }
 
-function knowsAlgorithms({ kind, scripts }: StoreAbilities): boolean {
-  return kind === 'memory' || (kind === 'kvstore' && scripts);
+/** What makes a limit look before it charges. A limit of 0 blocks without counting. */
+function featureOf({
+  algorithm,
+  chargeDenied,
+  requestsPerUnit,
+  unlimited,
+}: LimitDefinition): string | undefined {
+  if (unlimited || requestsPerUnit === 0) return undefined;
+  if (algorithm !== undefined && algorithm !== 'fixed_window') return `algorithm: ${algorithm}`;
+  return chargeDenied === false ? 'charge_denied: false' : undefined;
 }
