@@ -61,9 +61,7 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      const draft = addRule({ domain, top, maker }, parent, rule);
-      drafts.push(draft);
-      if (rule.place !== undefined) places.set(draft.node, rule.place);
+      drafts.push(addRule({ domain, top, maker, places }, parent, rule));
       if (rule.limit !== undefined) limitCount += 1;
       sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
@@ -93,10 +91,11 @@ interface DraftDomain {
   readonly domain: string;
   readonly top: DraftLevel;
   readonly maker: LimitMaker;
+  readonly places: Map<RuleNode, RulePlace>;
 }
 
 function addRule(
-  { domain, top, maker }: DraftDomain,
+  { domain, top, maker, places }: DraftDomain,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
@@ -117,6 +116,7 @@ function addRule(
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
+  if (rule.place !== undefined) places.set(node, rule.place);
   return { node, metricPath, children: undefined };
 }
 
