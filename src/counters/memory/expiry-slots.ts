@@ -1,5 +1,5 @@
 import { append, unlink, type LinkedList } from './linked-list';
-import { AT_LIMIT } from './window-bucket';
+import { USAGE_QUARTILES } from './window-bucket';
 
 /** One live counter of gcra or sliding_window. */
 export interface PacedCounter {
@@ -91,7 +91,7 @@ export class ExpirySlots {
     const dueSeconds = Math.ceil(endSeconds / length) * length;
     const known = this.#byDue.get(dueSeconds);
     if (known !== undefined) return known;
-    const lists = Array.from({ length: AT_LIMIT + 1 }, () => ({
+    const lists = Array.from({ length: USAGE_QUARTILES + 1 }, () => ({
       first: undefined,
       last: undefined,
     }));

@@ -11,7 +11,7 @@ const KEY_END = 12;
 export const USAGE_QUARTILES = 4;
 
 /** Of a counter that has reached its limit: it is in no list, so that it is never evicted. */
-export const AT_LIMIT = USAGE_QUARTILES;
+const AT_LIMIT = USAGE_QUARTILES;
 
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
