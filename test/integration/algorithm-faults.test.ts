@@ -190,10 +190,6 @@ describe.each(['gcra', 'sliding_window'])(
       expect(await service.ask('k', 'v', 0)).toMatchObject([{ code: 'OK', remaining: 10 }]);
     });
 
-    const used = async (): Promise<number> => {
-      const keys = await server.client.keys('*');
-      return keys.length;
-    };
     const unknown = () => service.registry.counter(UNKNOWN).value;
 
     it('counts a charge once that was done and not answered', async () => {
