@@ -13,9 +13,8 @@ import { failure, type StoreError } from '../core/errors';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
 import { hitsAfter, hitsBeside, noteFirst, type AnswerOptions, type BatchContext } from './batch';
-
-/** One for each descriptor of a request; undefined where no limit applies. */
-type Verdicts = readonly (Verdict | undefined)[];
+import type { Verdicts } from './policy-statuses';
+import { withPolicies } from './with-policies';
 
 const NO_HEADERS: readonly Header[] = [];
 
@@ -40,7 +39,11 @@ export function answerFor(
     statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
-  return toDecision(request, batch, verdicts, statuses);
+  const decision = toDecision(request, batch, verdicts, statuses);
+  const { policies } = batch.options;
+  return policies === undefined
+    ? decision
+    : withPolicies(decision, batch, verdicts, start, policies);
 }
 
 /** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */

@@ -1,16 +1,24 @@
 import type { Ask, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
+import type { PolicyHeaderOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';
 import type { EvaluateOptions } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
+
+export interface PolicyOptions extends PolicyHeaderOptions {
+  /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
+  readonly problemBody: boolean;
+}
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
   readonly shadowMode: boolean;
   /** Undefined: no response headers. */
   readonly headers: HeaderNames | undefined;
+  /** Undefined: no header beside those three, no jitter and no body. */
+  readonly policies?: PolicyOptions | undefined;
   /** RESPONSE_DYNAMIC_METADATA. */
   readonly dynamicMetadata: boolean;
   /**
@@ -18,6 +26,13 @@ export interface AnswerOptions extends EvaluateOptions, OutageOptions {
    * (memcached, as recorded). Those of an earlier request of the batch they do see.
    */
   readonly readFirst?: boolean;
+}
+
+/** When a batch is decided. */
+export interface Moment {
+  readonly windows: Windows;
+  /** Unix seconds. */
+  readonly nowSeconds: number;
 }
 
 /** What the counters say of a batch. */
@@ -28,9 +43,8 @@ export interface Counted {
 }
 
 /** What the answers of one batch share; made once for it. */
-export interface BatchContext extends Counted {
+export interface BatchContext extends Counted, Moment {
   readonly plan: Plan;
-  readonly windows: Windows;
   readonly options: AnswerOptions;
   readonly tally: TallySheet;
   /**
@@ -43,7 +57,7 @@ export interface BatchContext extends Counted {
 export function createBatchContext(
   plan: Plan,
   { reply, outage }: Counted,
-  windows: Windows,
+  { windows, nowSeconds }: Moment,
   options: AnswerOptions,
 ): BatchContext {
   return {
@@ -51,6 +65,7 @@ export function createBatchContext(
     reply,
     outage,
     windows,
+    nowSeconds,
     options,
     tally: new TallySheet(plan.unmet),
     firstAsks: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,

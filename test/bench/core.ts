@@ -41,8 +41,9 @@ function decide(
 ): void {
   const plan = planBatch(rules, requests, windows, options, Math.random);
   const after = plan.increments.map(() => 7);
+  const moment = { windows, nowSeconds: Date.now() / 1_000 };
   const reply = { after, held: undefined, failures: undefined };
-  const batch = createBatchContext(plan, { reply, outage: undefined }, windows, options);
+  const batch = createBatchContext(plan, { reply, outage: undefined }, moment, options);
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;

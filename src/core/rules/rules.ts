@@ -1,6 +1,7 @@
 import type { CurrentLimit, JsonObject } from '../model';
 import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
+import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
 import type { OnStoreError } from './definition';
@@ -28,6 +29,8 @@ export interface RuleLimit {
   readonly algorithm?: Algorithm | undefined;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
+  /** Of calendar periods: how the rule says them, for texts; `windowAt` finds their windows. */
+  readonly calendar?: CalendarPeriod | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
