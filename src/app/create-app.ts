@@ -24,6 +24,7 @@ import {
   type Addresses,
 } from './create-transports';
 import type { Lifecycle } from './lifecycle';
+import { openLimitsFrom } from './open-limits-from';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
 import { createCertificates } from './tls/create-certificates';
@@ -105,6 +106,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     certificates,
     tracer: tracing?.tracer,
   });
+  const limitsFrom = openLimitsFrom({ ...deps, statistics: registry });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters({ clock }, settings.memory);
   const decisions = createDecisionsActor(transports.questions$, settings, {
@@ -112,6 +114,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rules,
     counters: store.counters,
     localCounters,
+    limitsFrom,
     tracer: tracing?.tracer,
     live,
     reports: createDecisionReports(deps),
@@ -130,6 +133,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     loading,
     troubles,
     store,
+    limitsFrom,
     statistics,
     transports,
     debug,
@@ -143,6 +147,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     await transports.close(withinMs);
     await debug.close(withinMs);
     await decisions.close();
+    limitsFrom.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
     health.close();

@@ -2,7 +2,7 @@ import { policyOf } from '../core/decision/outage';
 import type { PolicyStatus } from '../core/decision/policy-headers';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { Ask } from '../core/planning/plan';
-import { periodOf, periodSecondsAt } from '../core/rules/period';
+import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
 import type { BatchContext } from './batch';
 
 /** One for each descriptor of a request; undefined where no limit applies. */

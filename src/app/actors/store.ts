@@ -9,6 +9,7 @@ import {
   type RedisCountersOptions,
   type RedisEvent,
 } from '../../counters/redis/options';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
@@ -31,6 +32,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly connections: StoreConnections;
   /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
   readonly whyAway: () => string | undefined;
+  /** Reads fields of a hash; undefined where the store has no hashes. */
+  readonly readFields?: ReadFields;
   /** One line for the start: where counters live. */
   readonly description: string;
 }
@@ -101,6 +104,7 @@ function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) 
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
+  readonly readFields: ReadFields;
 }
 
 function redisStore(
@@ -140,7 +144,9 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
-  return { counters: guarded, ...asOne({ connected$, run$ }), whyAway: last.whyAway, description };
+  const readFields: ReadFields = ({ key }, fields) => counters.readFields(key, fields);
+  const { whyAway } = last;
+  return { counters: guarded, ...asOne({ connected$, run$ }), readFields, whyAway, description };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
@@ -200,6 +206,8 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     }),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
+    readFields: (hash, fields) =>
+      (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     description: `${others.description}, limits per second in ${perSecond.description}`,

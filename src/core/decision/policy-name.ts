@@ -1,4 +1,4 @@
-import { periodText } from '../rules/period';
+import { periodText } from '../rules/describe-limit';
 import type { UnitCount } from '../windows/length';
 
 const MAX_NAME_CHARACTERS = 64;

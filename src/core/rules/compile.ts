@@ -1,5 +1,7 @@
 import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, RuleDefinition } from './definition';
+import { MAX_PACED_LIMIT } from '../algorithms/algorithm';
+import { withLimitsFrom } from './limits-from';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
 
@@ -147,7 +149,7 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
   const limit = rule.limit;
   if (limit === undefined) return undefined;
   const unit = limit.unit ?? 'SECOND';
-  return {
+  const plain: RuleLimit = {
     current: { requestsPerUnit: limit.requestsPerUnit, unit, name: limit.name },
     requestsPerUnit: limit.requestsPerUnit,
     unit,
@@ -164,4 +166,15 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
     algorithm: undefined,
     windowAt: undefined,
   };
+  if (limit.limitsFrom === undefined) return plain;
+  return withLimitsFrom(plain, {
+    ...limit.limitsFrom,
+    isPerSecond: unit === 'SECOND' && plain.windowAt === undefined,
+    maxLimit: plain.algorithm?.keyEnd === undefined ? MAX_LIMIT : MAX_PACED_LIMIT,
+    field: rule.shareThreshold ? rule.value : undefined,
+    algorithmOf: () => undefined,
+  });
 }
+
+/** uint32. */
+const MAX_LIMIT = 4_294_967_295;

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
+import type { LimitsFromDefinition } from './limits-from';
 import type { RuleProblem } from './parse/problem';
 
 /**
@@ -21,6 +22,8 @@ export interface LimitDefinition {
   readonly name: string;
   /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
+  /** Undefined: the limit holds for all values alike. */
+  readonly limitsFrom?: LimitsFromDefinition | undefined;
 }
 
 /**

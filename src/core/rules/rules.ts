@@ -4,6 +4,7 @@ import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
+import type { LimitsFromRule } from './limits-from';
 import type { OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
 
@@ -31,6 +32,10 @@ export interface RuleLimit {
   readonly windowAt?: WindowAt | undefined;
   /** Of calendar periods: how the rule says them, for texts; `windowAt` finds their windows. */
   readonly calendar?: CalendarPeriod | undefined;
+  /** Values may have limits of their own; this one is for those that have none, or whose limit is not known yet. */
+  readonly limitsFrom?: LimitsFromRule | undefined;
+  /** Of a limit that a value has of its own: the one that the rule has. */
+  readonly ofRule?: RuleLimit | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */

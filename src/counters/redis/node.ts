@@ -3,7 +3,8 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch, type Sending } from './apply-batch';
 import { type RedisConnection } from './connection';
-import { type NodeOptions } from './options';
+import { type NodeOptions, type ReadHashFields } from './options';
+import { readHashFields } from './read-hash-fields';
 import { readByPipeline, type ReadCounts } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
@@ -26,6 +27,7 @@ export interface RedisNode {
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
   read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
+  readonly readFields: ReadHashFields;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -111,6 +113,8 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     },
     read: (keys, how = {}) =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
+    readFields: (key, fields) =>
+      withLease(fields.length, {}, (connection) => readHashFields(connection, key, fields)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }

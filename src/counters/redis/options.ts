@@ -6,6 +6,8 @@ import { type ReadableCounters } from '../split';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
+  /** The fields of a hash, null where there is none; rejects with a StoreError when it cannot be read. */
+  readonly readFields: ReadHashFields;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
   /**
@@ -14,6 +16,11 @@ export interface RedisCounters extends ReadableCounters {
    */
   readonly run$: Observable<never>;
 }
+
+export type ReadHashFields = (
+  key: string,
+  fields: readonly string[],
+) => Promise<readonly (string | null)[]>;
 
 /** A TCP address. */
 export interface HostAndPort {

@@ -112,8 +112,9 @@ export function pathOf(
     shown.push([shownText(key), shownText(node.sharedPattern ?? value)]);
     level = node.children;
   }
-  return node?.limit === rule
-    ? { domain, entries: shown, rule }
+  const own = rule.ofRule ?? rule;
+  return node?.limit === own
+    ? { domain, entries: shown, rule: own }
     : { domain, entries: undefined, rule: undefined };
 }
 

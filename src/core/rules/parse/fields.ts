@@ -20,8 +20,9 @@ const FIELDS = {
     'metadata',
     'on_store_error',
   ],
-  rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'],
+  rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces', 'limits_from'],
   replaces: ['name'],
+  limits_from: ['key', 'refresh'],
 } as const;
 
 export type Level = keyof typeof FIELDS;
@@ -40,6 +41,7 @@ const LEVEL_NAMES: Readonly<Record<Level, string>> = {
   descriptor: 'in a descriptor',
   rate_limit: 'in a rate_limit',
   replaces: 'in an entry of replaces',
+  limits_from: 'in limits_from',
 };
 
 /** The levels on which each known key means something. */

@@ -1,6 +1,7 @@
 import { UNIT_SECONDS, unitOfName } from '../../units';
 import type { LimitDefinition } from '../definition';
 import { readFields, type Fields } from './fields';
+import { readLimitsFrom } from './limits-from';
 import { quote, type Located, type LocatedMap } from './located';
 import { readReplaces, type LimitNames } from './replaces';
 import type { Report } from './report';
@@ -25,6 +26,7 @@ export function readLimit(
     requestsPerUnit: readRequestsPerUnit(map, fields, unlimited, report),
     unlimited,
     name,
+    limitsFrom: readLimitsFrom(fields.get('limits_from'), unlimited, report),
     replaces: readReplaces(fields.get('replaces'), name, names, report),
   };
 }

@@ -22,6 +22,7 @@ type ErrorClass =
   | 'bad-merge'
   | 'too-many-aliases'
   | 'too-deep'
+  | 'bad-limits-from'
   | 'bad-on-store-error';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */

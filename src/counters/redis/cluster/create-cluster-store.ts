@@ -116,6 +116,17 @@ export function createClusterStore(
       );
       return new Map(answers.flatMap((counts) => [...counts]));
     },
+    async readFields(key, fields) {
+      const owner = clusterNodes.slotOwner(slotOf(key));
+      if (owner === undefined) throw toUnavailableError(store, isClosed ? CLOSED : NO_OWNER);
+      try {
+        return await owner.node.readFields(key, fields);
+      } catch (error) {
+        // The slot may have moved: whoever reads again asks its owner then.
+        topology.wake();
+        throw error;
+      }
+    },
     async close() {
       isClosed = true;
       topology.close();

@@ -101,6 +101,10 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return (await master.read(keys)).counts;
     },
+    async readFields(key, fields) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.readFields(key, fields);
+    },
     async close() {
       reason = 'the counters are closed';
       stopped.stop();

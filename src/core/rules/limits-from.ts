@@ -1,0 +1,65 @@
+import type { Algorithm } from '../algorithms/algorithm';
+import type { RuleLimit } from './rules';
+
+/** `limits_from` of a rule file: the limits of values stand in a hash of the counter store. */
+export interface LimitsFromDefinition {
+  /** The key of the hash, complete: no prefix is added. */
+  readonly key: string;
+  /** A field that changes holds at most this much later. */
+  readonly refreshMs: number;
+}
+
+/** What a field of the hash says. */
+export type ValueLimit = number | 'unlimited';
+
+/** Where the limits of a rule's values stand, and what becomes of them. */
+export interface LimitsFromRule extends LimitsFromDefinition {
+  /** Equal for rules that read the same: they share what was read. */
+  readonly id: string;
+  /** The hash lies in the store of limits per second, where there is one. */
+  readonly isPerSecond: boolean;
+  /** The largest limit that the rule can count. */
+  readonly maxLimit: number;
+  /** The field to read; undefined: the value of the last entry. */
+  readonly field: string | undefined;
+  /** The rule's limit with what a field says in place of `requests_per_unit`. */
+  readonly limitFor: (said: ValueLimit) => RuleLimit;
+}
+
+/** What a compiled rule knows of its source. */
+export interface LimitsFromSource extends Pick<
+  LimitsFromRule,
+  'key' | 'refreshMs' | 'isPerSecond' | 'maxLimit' | 'field'
+> {
+  /** How the rule counts under this limit; undefined: by a plain fixed window. */
+  readonly algorithmOf: (requestsPerUnit: number) => Algorithm | undefined;
+}
+
+/** Values of one rule that have a limit of their own mostly share few limits: plans. */
+const MAX_KEPT_LIMITS = 256;
+
+/** The same limit for a rule whose values have theirs in a hash. */
+export function withLimitsFrom(
+  plain: RuleLimit,
+  { algorithmOf, ...source }: LimitsFromSource,
+): RuleLimit {
+  const kept = new Map<ValueLimit, RuleLimit>();
+  const make = (said: ValueLimit): RuleLimit => {
+    if (said === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
+    const current = { ...plain.current, requestsPerUnit: said };
+    const algorithm = algorithmOf(said);
+    return { ...plain, requestsPerUnit: said, current, algorithm, ofRule: own };
+  };
+  const limitFor = (said: ValueLimit): RuleLimit => {
+    const known = kept.get(said);
+    if (known !== undefined) return known;
+    if (kept.size === MAX_KEPT_LIMITS) kept.clear();
+    const made = make(said);
+    kept.set(said, made);
+    return made;
+  };
+  const { key, refreshMs, isPerSecond, maxLimit } = source;
+  const id = [isPerSecond, refreshMs, maxLimit, key].join(' ');
+  const own: RuleLimit = { ...plain, limitsFrom: { ...source, id, limitFor } };
+  return own;
+}
