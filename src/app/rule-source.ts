@@ -3,6 +3,7 @@ import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/su
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
 import { compileInSlices } from '../core/rules/compile';
+import type { ParseOptions } from '../core/rules/parse/options';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
 import { late } from './late';
@@ -18,7 +19,7 @@ export function ruleLoads(
 ): Observable<LoadResult<Rules>> {
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
-    : late.xdsSource().managementServerLoads(settings, deps);
+    : late.xdsSource().managementServerLoads(settings, toParseOptions(settings), deps);
 }
 
 /** Where the rules come from, for the log. */
@@ -36,14 +37,20 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
   };
 }
 
+/** What rules may ask of the store. */
+function toParseOptions({ configuration, backend }: Settings): ParseOptions {
+  const withoutHashes = backend === 'kvstore' ? undefined : `BACKEND_TYPE=${backend}`;
+  return { mergeDomains: configuration.mergeDomains, withoutHashes };
+}
+
 function directoryLoads(
-  { configuration }: Settings,
+  settings: Settings,
   { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
     {
-      ...toPlace(configuration),
-      mergeDomains: configuration.mergeDomains,
+      ...toPlace(settings.configuration),
+      ...toParseOptions(settings),
     },
     {
       compile: (domains) => compileInSlices(domains, SLICE),

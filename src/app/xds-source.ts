@@ -3,6 +3,7 @@ import type { LoadResult } from '../rule-sources/load-result';
 import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
 import { compileInSlices } from '../core/rules/compile';
+import type { ParseOptions } from '../core/rules/parse/options';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
@@ -24,6 +25,7 @@ export interface ManagementServerDeps {
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   { configuration, xds }: Settings,
+  parseOptions: ParseOptions,
   { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
@@ -39,7 +41,7 @@ export function managementServerLoads(
       target: serverTarget,
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
-      mergeDomains: configuration.mergeDomains,
+      ...parseOptions,
     },
     {
       compile: (domains) => compileInSlices(domains, SLICE),

@@ -1,14 +1,14 @@
 import type { ParsedRules } from '../../core/rules/definition';
+import type { ParseOptions } from '../../core/rules/parse/options';
 import type { RuleFile } from '../load-result';
 import { toChunks, type ParsedChunk } from './chunks';
 
 /** What goes to the worker: first the files, then one `more` for each chunk that may come. */
 export type ParseRequest =
-  | {
+  | ({
       readonly kind: 'parse';
       readonly files: readonly RuleFile[];
-      readonly mergeDomains: boolean;
-    }
+    } & ParseOptions)
   | { readonly kind: 'more' };
 
 /** What comes back. An exception in the worker arrives as the worker's `error` event. */
@@ -30,7 +30,7 @@ const CHUNK_SIZE = 250;
  */
 export function serveParsing(
   port: Port,
-  parse: (files: readonly RuleFile[], options: { readonly mergeDomains: boolean }) => ParsedRules,
+  parse: (files: readonly RuleFile[], options: ParseOptions) => ParsedRules,
 ): void {
   let chunks: Generator<ParsedChunk> | undefined;
   port.on('message', (request) => {

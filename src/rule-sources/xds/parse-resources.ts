@@ -1,5 +1,6 @@
 import type { ParsedRules } from '../../core/rules/definition';
 import { quote } from '../../core/rules/parse/located';
+import type { ParseOptions } from '../../core/rules/parse/options';
 import { parseRuleFiles, type RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
@@ -10,7 +11,7 @@ import { readResources } from './read-response';
 
 export type ParseResources = (
   files: readonly RuleFile[],
-  options: { readonly mergeDomains: boolean },
+  options: ParseOptions,
 ) => ParsedRules;
 
 /**

@@ -1,5 +1,5 @@
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
-import { UNIT_SECONDS, type Unit } from '../../core/units';
+import { periodOf, periodText } from '../../core/rules/describe-limit';
 import { copyOf } from '../../platform/copy-of';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
@@ -16,7 +16,8 @@ export interface HotKey {
   /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
   readonly limit: number;
-  readonly unit: Unit;
+  /** The period in words: `minute`, `5 minutes`. */
+  readonly per: string;
   readonly windowEndSeconds: number;
 }
 
@@ -32,7 +33,7 @@ interface Seen {
   readonly key: string;
   readonly path: CounterPath;
   readonly limit: number;
-  readonly unit: Unit;
+  readonly per: string;
   readonly windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
@@ -87,7 +88,8 @@ export class HotKeys {
       const seen = this.#see(increment);
       if (seen === undefined) continue;
       const isKnownOver = known?.[i] === true;
-      if (!isKnownOver) seen.value = after[i];
+      // Under an algorithm `after` means nothing.
+      if (!isKnownOver && increment.algorithm === undefined) seen.value = after[i];
       seen.isOver = isKnownOver || (seen.value ?? 0) > increment.limit;
     }
   }
@@ -134,9 +136,9 @@ export class HotKeys {
       const known = byName.get(name);
       const latest =
         known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
-      const { path, value, isOver, limit, unit, windowEndSeconds } = latest;
+      const { path, value, isOver, limit, per, windowEndSeconds } = latest;
       const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
-      byName.set(name, { name, path, perSecond, value, isOver, limit, unit, windowEndSeconds });
+      byName.set(name, { name, path, perSecond, value, isOver, limit, per, windowEndSeconds });
     }
     return [...byName.values()]
       .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
@@ -144,9 +146,9 @@ export class HotKeys {
       .slice(0, count);
   }
 
-  #nameOf({ key, unit, windowEndSeconds }: Seen): string {
-    const window = String(windowEndSeconds - UNIT_SECONDS[unit]);
-    return key.slice(this.#keyPrefix.length, -window.length);
+  /** The key up to its window, or to what tells its algorithm. */
+  #nameOf({ key }: Seen): string {
+    return key.slice(this.#keyPrefix.length, key.lastIndexOf('_') + 1);
   }
 }
 
@@ -156,7 +158,7 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     key: copyOf(increment.key),
     path: pathOf(increment),
     limit: increment.limit,
-    unit: increment.rule.unit,
+    per: periodText(periodOf(increment.rule)),
     windowEndSeconds: increment.windowEndSeconds,
     value: undefined,
     isOver: false,

@@ -2,6 +2,7 @@ import type { DomainDefinition, ParsedRules } from '../definition';
 import { readDescriptors, type DomainDraft } from './descriptors';
 import { readFields } from './fields';
 import { describe, quote, type Located, type LocatedMap } from './located';
+import type { ParseOptions } from './options';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { createReport, type Report, type SourceNoun } from './report';
@@ -23,13 +24,13 @@ export interface RuleSource {
  */
 export function parseRuleFiles(
   files: readonly RuleSource[],
-  options: { readonly mergeDomains: boolean },
+  options: ParseOptions,
 ): ParsedRules {
   const drafts: Drafts = new Map();
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun));
+    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun, options));
     return ofFile;
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
@@ -45,7 +46,7 @@ type Drafts = Map<string, Draft>;
 function readFile(
   root: Located | undefined,
   drafts: Drafts,
-  options: { readonly mergeDomains: boolean },
+  options: ParseOptions,
   report: Report,
 ): void {
   const map = readRoot(root, report);
@@ -70,7 +71,7 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  { mergeDomains }: { readonly mergeDomains: boolean },
+  { mergeDomains }: ParseOptions,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);

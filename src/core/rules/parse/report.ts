@@ -1,3 +1,4 @@
+import type { ParseOptions } from './options';
 import { problemText, type Place, type RuleProblem } from './problem';
 
 /** Classes of mistakes (stable; the first fourteen are those of the recorded vectors). */
@@ -23,6 +24,7 @@ type ErrorClass =
   | 'too-many-aliases'
   | 'too-deep'
   | 'bad-limits-from'
+  | 'store-without-hashes'
   | 'bad-on-store-error';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
@@ -41,6 +43,8 @@ export interface Report {
   readonly file: string;
   /** What messages call it. */
   readonly noun: SourceNoun;
+  /** See `ParseOptions`. */
+  readonly withoutHashes: string | undefined;
   error(at: Place, problem: ErrorClass, message: string): void;
   warning(at: Place, problem: WarningClass, message: string): void;
 }
@@ -52,6 +56,7 @@ export function createReport(
   file: string,
   problems: RuleProblem[],
   noun: SourceNoun = 'file',
+  { withoutHashes }: Pick<ParseOptions, 'withoutHashes'> = {},
 ): Report {
   const seen = new Set<string>();
   const add = (problem: RuleProblem) => {
@@ -63,6 +68,7 @@ export function createReport(
   return {
     file,
     noun,
+    withoutHashes,
     error(at, problem, message) {
       add({ severity: 'error', class: problem, file, at, message });
     },

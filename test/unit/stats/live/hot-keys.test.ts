@@ -38,7 +38,7 @@ describe('the hottest keys', () => {
       after: [130, 6],
     });
     keys.advance(2);
-    const limit = { path: PATH, limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
+    const limit = { path: PATH, limit: 100, per: 'minute', windowEndSeconds: 1_000_080 };
     expect(keys.top(5, NOW)).toEqual([
       { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
       { name: 'shop_user_bob_', perSecond: 3, value: 6, isOver: false, ...limit },

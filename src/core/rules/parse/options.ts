@@ -1,0 +1,7 @@
+/** What rules are checked for besides themselves. */
+export interface ParseOptions {
+  /** MERGE_DOMAIN_CONFIG. */
+  readonly mergeDomains: boolean;
+  /** The backend when it has no hashes to read limits from; undefined: it has, or nobody knows. */
+  readonly withoutHashes?: string | undefined;
+}
