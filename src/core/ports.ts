@@ -2,8 +2,7 @@ import type { Algorithm } from './algorithms/algorithm';
 import type { Standing } from './algorithms/standing';
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
-import type { LimitsFromRule, ValueLimit } from './rules/limits-from';
-import type { RuleLimit } from './rules/rules';
+import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
 /** What a question gets back, exactly once. */
 export type Answer = Decision | Failure;

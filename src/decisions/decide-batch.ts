@@ -61,7 +61,11 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
         : await makeUpFor(reply, plan, nowSeconds, deps, options);
-      return answerAll(questions, createBatchContext(plan, counted, { windows, nowSeconds }, options), trace);
+      return answerAll(
+        questions,
+        createBatchContext(plan, counted, { windows, nowSeconds }, options),
+        trace,
+      );
     } catch (error) {
       deps.onFault(error);
       return refuseAll(questions, 'internal', 'the decision failed, see the log', trace);

@@ -1,6 +1,7 @@
 import { policyOf } from '../core/decision/outage';
 import type { PolicyStatus } from '../core/decision/policy-headers';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
+import type { DescriptorStatus } from '../core/model';
 import type { Ask } from '../core/planning/plan';
 import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
 import type { BatchContext } from './batch';
@@ -23,30 +24,40 @@ export function policyStatuses(
   return statuses;
 }
 
-function toPolicyStatus(ask: Ask, { status, enforcement }: Verdict, batch: BatchContext) {
+function toPolicyStatus(
+  ask: Ask,
+  { status, enforcement }: Verdict,
+  batch: BatchContext,
+): PolicyStatus {
   const { limit, hits } = ask;
-  const { plan, nowSeconds, options } = batch;
-  const { code, limitRemaining, secondsUntilReset = 0 } = status;
+  const { plan, nowSeconds } = batch;
   const size = limit.algorithm?.size ?? limit.requestsPerUnit;
-  const isOver = code === 'OVER_LIMIT';
-  const isUncounted = wasNotCounted(ask, batch);
-  const near = nearLimitThreshold(size, options.nearLimitRatio);
   return {
+    ...figuresOf(ask, status, size, batch),
     name: limit.name,
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
     periodSeconds: periodSecondsAt(limit, nowSeconds),
     burst: limit.algorithm?.name === 'gcra' ? size : undefined,
-    remaining: isUncounted ? undefined : limitRemaining,
-    // The store may be back at once, and nobody knows more.
-    resetSeconds: isUncounted ? 1 : secondsUntilReset,
-    isOver,
+    isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
     neverFits: hits > size,
-    isNear: !isUncounted && size - limitRemaining > near,
     key: plan.increments[ask.increment]?.key ?? '',
   };
+}
+
+/** What the counter says; a store that is away may be back at once, and nobody knows more. */
+function figuresOf(
+  ask: Ask,
+  { limitRemaining, secondsUntilReset = 0 }: DescriptorStatus,
+  size: number,
+  batch: BatchContext,
+): Pick<PolicyStatus, 'remaining' | 'resetSeconds' | 'isNear'> {
+  if (wasNotCounted(ask, batch)) return { remaining: undefined, resetSeconds: 1, isNear: false };
+  const near = nearLimitThreshold(size, batch.options.nearLimitRatio);
+  const isNear = size - limitRemaining > near;
+  return { remaining: limitRemaining, resetSeconds: secondsUntilReset, isNear };
 }
 
 /** Whether `on_store_error` made this answer, allow or deny, without any count. */

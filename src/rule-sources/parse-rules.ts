@@ -5,10 +5,7 @@ import type { RuleFile } from './load-result';
 import { readRuleFile } from './yaml/locate';
 
 /** Parses and checks a complete set of rule files. Takes hundreds of milliseconds for thousands of rules. */
-export function parseRules(
-  files: readonly RuleFile[],
-  options: ParseOptions,
-): ParsedRules {
+export function parseRules(files: readonly RuleFile[], options: ParseOptions): ParsedRules {
   const sources = files.map(({ file, bytes }) => readRuleFile(file, bytes));
   return parseRuleFiles(sources, options);
 }

@@ -1,9 +1,4 @@
-import {
-  boolean,
-  decimalNumber,
-  text,
-  wholeNumber,
-} from '../platform/env-table/scalars';
+import { boolean, decimalNumber, text, wholeNumber } from '../platform/env-table/scalars';
 import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 

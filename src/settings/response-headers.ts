@@ -60,10 +60,16 @@ export function toResponseHeaders(
   const add = (key: 'policies' | 'retryAfter' | 'near' | 'body', name: string): void => {
     const other = taken.get(name.toLowerCase());
     const what = reading.describe(key);
-    if (other !== undefined) problems.push(`${what} and ${other}: both send the header ${name}, expected another name for one of them`);
+    if (other !== undefined)
+      problems.push(
+        `${what} and ${other}: both send the header ${name}, expected another name for one of them`,
+      );
     taken.set(name.toLowerCase(), what);
   };
-  if (policies !== 'off') ['RateLimit-Policy', 'RateLimit'].forEach((name) => add('policies', name));
+  if (policies !== 'off') {
+    add('policies', 'RateLimit-Policy');
+    add('policies', 'RateLimit');
+  }
   if (retryAfter) add('retryAfter', 'Retry-After');
   if (body !== 'off') add('body', 'Content-Type');
   if (near !== undefined) add('near', near);

@@ -121,6 +121,23 @@ whereEnvoyIs('headers through Envoy', () => {
     ]);
   });
 
+  (retryAfters.length === 2 ? it : it.skip)(
+    'keep our Retry-After where Envoy would send its own',
+    async () => {
+      const envoy = await start(
+        { LIMIT_RETRY_AFTER: 'on', LIMIT_RESET_JITTER: '100' },
+        { ownRetryAfter: true },
+      );
+      await envoy.getWhole({ 'x-user': 'ann' });
+      const { fields } = await envoy.getWhole({ 'x-user': 'ann' });
+      const [reset, retryAfter] = ['x-ratelimit-reset', 'retry-after'].map((wanted) =>
+        Number(fields.find(([name]) => name === wanted)?.[1]),
+      );
+      // Ours alone is lengthened.
+      expect(retryAfter).toBeGreaterThan(reset ?? Infinity);
+    },
+  );
+
   it('reach a gRPC client in its answer without a body', async () => {
     const envoy = await start({ LIMIT_POLICY_HEADERS: 'all', LIMIT_RETRY_AFTER: 'on' });
     const call = { 'x-user': 'ann', 'content-type': 'application/grpc', te: 'trailers' };

@@ -206,8 +206,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     }),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
-    readFields: (hash, fields) =>
-      (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
+    readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     description: `${others.description}, limits per second in ${perSecond.description}`,

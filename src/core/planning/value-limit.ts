@@ -1,6 +1,6 @@
 import type { Entry } from '../model';
 import type { LimitsFrom } from '../ports';
-import type { LimitsFromRule } from '../rules/limits-from';
+import type { LimitsFromRule } from '../rules/rules';
 import type { Match } from '../rules/match';
 
 /** The match with the limit that its value has of its own; the same match while none is known. */

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
-import type { LimitsFromDefinition } from './limits-from';
 import type { RuleProblem } from './parse/problem';
 
 /**
@@ -10,6 +9,14 @@ import type { RuleProblem } from './parse/problem';
 export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
+
+/** `limits_from` of a rule file: the limits of values stand in a hash of the counter store. */
+export interface LimitsFromDefinition {
+  /** The key of the hash, complete: no prefix is added. */
+  readonly key: string;
+  /** A field that changes holds at most this much later. */
+  readonly refreshMs: number;
+}
 
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {

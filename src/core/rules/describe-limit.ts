@@ -58,7 +58,13 @@ function countingText({ algorithm, limitsFrom }: RuleLimit): readonly string[] {
 }
 
 /** `calendar month in Europe/Berlin from day 15`, `3 calendar months`. */
-function calendarText({ unit, multiplier, timeZone, weekStart, monthStart }: CalendarPeriod): string {
+function calendarText({
+  unit,
+  multiplier,
+  timeZone,
+  weekStart,
+  monthStart,
+}: CalendarPeriod): string {
   const word = unit.toLowerCase();
   const period = multiplier === 1 ? `calendar ${word}` : `${String(multiplier)} calendar ${word}s`;
   const zone = timeZone === 'UTC' ? '' : ` in ${timeZone}`;

@@ -1,30 +1,5 @@
 import type { Algorithm } from '../algorithms/algorithm';
-import type { RuleLimit } from './rules';
-
-/** `limits_from` of a rule file: the limits of values stand in a hash of the counter store. */
-export interface LimitsFromDefinition {
-  /** The key of the hash, complete: no prefix is added. */
-  readonly key: string;
-  /** A field that changes holds at most this much later. */
-  readonly refreshMs: number;
-}
-
-/** What a field of the hash says. */
-export type ValueLimit = number | 'unlimited';
-
-/** Where the limits of a rule's values stand, and what becomes of them. */
-export interface LimitsFromRule extends LimitsFromDefinition {
-  /** Equal for rules that read the same: they share what was read. */
-  readonly id: string;
-  /** The hash lies in the store of limits per second, where there is one. */
-  readonly isPerSecond: boolean;
-  /** The largest limit that the rule can count. */
-  readonly maxLimit: number;
-  /** The field to read; undefined: the value of the last entry. */
-  readonly field: string | undefined;
-  /** The rule's limit with what a field says in place of `requests_per_unit`. */
-  readonly limitFor: (said: ValueLimit) => RuleLimit;
-}
+import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules';
 
 /** What a compiled rule knows of its source. */
 export interface LimitsFromSource extends Pick<

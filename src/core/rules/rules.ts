@@ -4,8 +4,7 @@ import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { LimitsFromRule } from './limits-from';
-import type { OnStoreError } from './definition';
+import type { LimitsFromDefinition, OnStoreError } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -36,6 +35,23 @@ export interface RuleLimit {
   readonly limitsFrom?: LimitsFromRule | undefined;
   /** Of a limit that a value has of its own: the one that the rule has. */
   readonly ofRule?: RuleLimit | undefined;
+}
+
+/** What a field of the hash says. */
+export type ValueLimit = number | 'unlimited';
+
+/** Where the limits of a rule's values stand, and what becomes of them. */
+export interface LimitsFromRule extends LimitsFromDefinition {
+  /** Equal for rules that read the same: they share what was read. */
+  readonly id: string;
+  /** The hash lies in the store of limits per second, where there is one. */
+  readonly isPerSecond: boolean;
+  /** The largest limit that the rule can count. */
+  readonly maxLimit: number;
+  /** The field to read; undefined: the value of the last entry. */
+  readonly field: string | undefined;
+  /** The rule's limit with what a field says in place of `requests_per_unit`. */
+  readonly limitFor: (said: ValueLimit) => RuleLimit;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */

@@ -7,7 +7,7 @@ import {
   fromTask,
 } from '../../../streams';
 import type { LimitsFrom, Statistics } from '../../core/ports';
-import type { LimitsFromRule, ValueLimit } from '../../core/rules/limits-from';
+import type { LimitsFromRule, ValueLimit } from '../../core/rules/rules';
 import { toReason } from '../../platform/errors';
 import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
 import { parseLimit } from './parse-limit';
@@ -23,7 +23,12 @@ export type LimitsFromEvent =
   | { readonly kind: 'failed'; readonly key: string; readonly reason: string }
   | { readonly kind: 'read'; readonly key: string }
   /** A field holds no limit: the rule's own holds. */
-  | { readonly kind: 'invalid'; readonly key: string; readonly found: string; readonly fields: number }
+  | {
+      readonly kind: 'invalid';
+      readonly key: string;
+      readonly found: string;
+      readonly fields: number;
+    }
   | { readonly kind: 'valid'; readonly key: string };
 
 export interface LimitsFromDeps {
@@ -168,33 +173,39 @@ class Hash {
   }
 
   async #readAll(values: readonly string[], isRound: boolean, signal: AbortSignal): Promise<void> {
-    const { readFields, statistics, onEvent, monotonicMs } = this.#deps;
-    const { key } = this.#rule;
     const invalid: string[] = [];
     try {
       for (let from = 0; from < values.length; from += FIELDS_PER_READ) {
         const some = values.slice(from, from + FIELDS_PER_READ);
-        const fields = await readFields(this.#rule, some);
+        const fields = await this.#deps.readFields(this.#rule, some);
         if (signal.aborted) return;
         some.forEach((value, at) => {
           this.#note(value, fields[at] ?? null, invalid);
         });
       }
-      onEvent?.({ kind: 'read', key });
+      this.#worked(isRound, invalid);
     } catch (error) {
-      if (signal.aborted) return;
-      this.#failedMs = monotonicMs();
-      // The next round is due as soon as the pause is over: it reads what was not read now.
-      this.#nextRoundMs = this.#failedMs;
-      statistics.count(ERROR, 1);
-      onEvent?.({ kind: 'failed', key, reason: toReason(error) });
-      return;
+      if (!signal.aborted) this.#failed(error);
     }
+  }
+
+  #worked(isRound: boolean, invalid: readonly string[]): void {
+    const { statistics, onEvent } = this.#deps;
+    const { key } = this.#rule;
+    onEvent?.({ kind: 'read', key });
     const [found] = invalid;
     if (found !== undefined) {
       statistics.count(INVALID, invalid.length);
       onEvent?.({ kind: 'invalid', key, found, fields: invalid.length });
     } else if (isRound) onEvent?.({ kind: 'valid', key });
+  }
+
+  /** The next round is due as soon as the pause is over: it reads what was not read now. */
+  #failed(error: unknown): void {
+    const { statistics, onEvent, monotonicMs } = this.#deps;
+    this.#failedMs = this.#nextRoundMs = monotonicMs();
+    statistics.count(ERROR, 1);
+    onEvent?.({ kind: 'failed', key: this.#rule.key, reason: toReason(error) });
   }
 
   #note(value: string, text: string | null, invalid: string[]): void {

@@ -1,4 +1,4 @@
-import type { ValueLimit } from '../../core/rules/limits-from';
+import type { ValueLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
 
 /** What is known of one value. */

@@ -1,4 +1,4 @@
-import type { ValueLimit } from '../../core/rules/limits-from';
+import type { ValueLimit } from '../../core/rules/rules';
 
 /** What a field says; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
 export function parseLimit(text: string, maxLimit: number): ValueLimit | 'invalid' {

@@ -9,10 +9,7 @@ import { locateResource } from './locate-resource';
 import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messages';
 import { readResources } from './read-response';
 
-export type ParseResources = (
-  files: readonly RuleFile[],
-  options: ParseOptions,
-) => ParsedRules;
+export type ParseResources = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
 
 /**
  * Decodes and checks complete states of the world: the bytes of messages whose field `resources` holds the

@@ -160,10 +160,7 @@ describe('while the store is away', () => {
   it.each([
     ['allow', ['RateLimit-Policy: "4-per-hour";q=4;w=3600']],
     ['deny', ['RateLimit-Policy: "4-per-hour";q=4;w=3600', 'Retry-After: 1']],
-    [
-      'local',
-      ['RateLimit-Policy: "4-per-hour";q=4;w=3600', 'RateLimit: "4-per-hour";r=3;t=600'],
-    ],
+    ['local', ['RateLimit-Policy: "4-per-hour";q=4;w=3600', 'RateLimit: "4-per-hour";r=3;t=600']],
   ])('a rule with on_store_error %s sends what is known', async (key, expected) => {
     expect(await headersOf([`${key}=a`], { after: undefined })).toEqual(expected);
   });

@@ -1,4 +1,4 @@
-import type { LimitsFromDefinition } from '../limits-from';
+import type { LimitsFromDefinition } from '../definition';
 import { readFields } from './fields';
 import { quote, type Located } from './located';
 import type { Report } from './report';

@@ -22,10 +22,7 @@ export interface RuleSource {
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
  * With any error there are no domains (behaviour.md §2.11).
  */
-export function parseRuleFiles(
-  files: readonly RuleSource[],
-  options: ParseOptions,
-): ParsedRules {
+export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];

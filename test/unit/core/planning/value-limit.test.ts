@@ -1,6 +1,6 @@
 import { planBatch } from '../../../../src/core/planning/plan';
 import { createWindowTable } from '../../../../src/core/planning/windows';
-import type { ValueLimit } from '../../../../src/core/rules/limits-from';
+import type { ValueLimit } from '../../../../src/core/rules/rules';
 import { request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 
@@ -43,14 +43,14 @@ function plan(entries: readonly string[]) {
 
 it('takes the limit that a value has of its own, else that of the rule', () => {
   const { asks, increments } = plan(['tenant=ann', 'tenant=bob', 'tenant=none', 'tenant=free']);
-  expect(asks.map((ask) => [ask?.limit.requestsPerUnit, ask?.limit.current.requestsPerUnit])).toEqual(
-    [
-      [7, 7],
-      [100, 100],
-      [0, 0],
-      [100, 100],
-    ],
-  );
+  expect(
+    asks.map((ask) => [ask?.limit.requestsPerUnit, ask?.limit.current.requestsPerUnit]),
+  ).toEqual([
+    [7, 7],
+    [100, 100],
+    [0, 0],
+    [100, 100],
+  ]);
   expect(asks.map((ask) => ask?.limit.unlimited)).toEqual([false, false, false, true]);
   expect(increments.map((one) => [one.key, one.limit])).toEqual([
     ['shop_tenant_ann_1699999980', 7],

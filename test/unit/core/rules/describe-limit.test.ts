@@ -40,11 +40,20 @@ it.each<[string, Partial<RuleLimit>]>([
   ['100 per 90 seconds', windows(90)],
   ['100 per 5 minutes, bursts of 20', algorithm('gcra', { burst: 20 })],
   ['100 per 5 minutes, bursts of 100', algorithm('gcra')],
-  ['100 per 5 minutes, bursts of 100, refused hits are charged', algorithm('gcra', { chargeDenied: true })],
+  [
+    '100 per 5 minutes, bursts of 100, refused hits are charged',
+    algorithm('gcra', { chargeDenied: true }),
+  ],
   ['100 per 5 minutes, sliding window', algorithm('sliding_window')],
-  ['100 per minute, refused hits are not charged', algorithm('fixed_window', { chargeDenied: false })],
+  [
+    '100 per minute, refused hits are not charged',
+    algorithm('fixed_window', { chargeDenied: false }),
+  ],
   ['100 per calendar month', calendar()],
-  ['100 per calendar month in Europe/Berlin from day 15', calendar({ timeZone: 'Europe/Berlin', monthStart: 15 })],
+  [
+    '100 per calendar month in Europe/Berlin from day 15',
+    calendar({ timeZone: 'Europe/Berlin', monthStart: 15 }),
+  ],
   ['100 per 3 calendar months', calendar({ multiplier: 3 })],
   ['100 per calendar week from sunday', calendar({ unit: 'WEEK', weekStart: 'sunday' })],
   ['100 per calendar week', calendar({ unit: 'WEEK' })],

@@ -4,8 +4,7 @@ import {
   type LimitsFromEvent,
 } from '../../../../src/counters/limits-from/create-limits-from';
 import type { KnownLimitsBounds } from '../../../../src/counters/limits-from/known-limits';
-import type { LimitsFromRule } from '../../../../src/core/rules/limits-from';
-import type { KeyRules } from '../../../../src/core/rules/rules';
+import type { KeyRules, LimitsFromRule } from '../../../../src/core/rules/rules';
 import { rulesOf } from '../../../support/rules';
 
 let subscription = Subscription.EMPTY;
@@ -83,7 +82,12 @@ it.each(['-1', '1.5', '4294967296', '', 'many', ' 7', '1e3', '99999999999'])(
     hash.set('ann', text);
     expect(await learn('ann')).toBeUndefined();
     expect(statistics).toEqual(new Map([['ratelimit.service.limits_from.invalid', 1]]));
-    expect(events).toContainEqual({ kind: 'invalid', key: 'tenant_limits', found: text, fields: 1 });
+    expect(events).toContainEqual({
+      kind: 'invalid',
+      key: 'tenant_limits',
+      found: text,
+      fields: 1,
+    });
   },
 );
 
