@@ -28,7 +28,7 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
   };
 }
 
-/** Undefined when all of it is off: then nobody has to look at it. */
+/** Undefined when all of it is off: a decision then costs one comparison more. */
 function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undefined {
   const { policies, retryAfter, near = '', jitterPercent, body } = headers;
   const isOff =

@@ -47,7 +47,7 @@ function toPolicyStatus(
   };
 }
 
-/** What the counter says; a store that is away may be back at once, and nobody knows more. */
+/** What the counter says; a store that is away may be back within a second. */
 function figuresOf(
   ask: Ask,
   { limitRemaining, secondsUntilReset = 0 }: DescriptorStatus,

@@ -12,7 +12,7 @@ import { toReason } from '../../platform/errors';
 import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
 import { parseLimit } from './parse-limit';
 
-/** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is no hash. */
+/** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is not a hash. */
 export type ReadFields = (
   hash: Pick<LimitsFromRule, 'key' | 'isPerSecond'>,
   fields: readonly string[],
@@ -59,7 +59,7 @@ const PAUSE_MS = 500;
 /** A round that failed is made up for within this time. */
 const MAX_TICK_MS = 1_000;
 
-/** A hash of which nobody has asked anything for so long is forgotten: no rule may name it any more. */
+/** A hash that was not asked for during this time is forgotten: no rule may name it any more. */
 const IDLE_MS = 3_600_000;
 const IDLE_ROUNDS = 10;
 
@@ -129,7 +129,7 @@ class Hash {
     return this.#known.get(value);
   }
 
-  /** Reads new values at once, and all of them in rounds; ends when nobody has asked for long. */
+  /** Reads new values at once, and all of them in rounds; ends when it was not asked for a long time. */
   run$(onIdle: () => void): Observable<unknown> {
     const tickMs = Math.min(this.#roundMs, MAX_TICK_MS);
     const ticks$ = timer(tickMs, tickMs).pipe(

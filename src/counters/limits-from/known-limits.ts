@@ -16,7 +16,7 @@ export interface KnownLimits {
   get(value: string): ValueLimit | undefined;
   set(value: string, limit: ValueLimit | undefined): void;
   values(): Iterable<string>;
-  /** The values that nobody has read yet; they are handed over once. */
+  /** The values that were not read yet; they are handed over once. */
   takeUnread(): string[];
   clear(): void;
 }

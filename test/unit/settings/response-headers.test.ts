@@ -33,7 +33,7 @@ it.each<[Env, string]>([
 
 it.each<Env>([
   { LIMIT_POLICY_HEADERS: 'all', LIMIT_RETRY_AFTER: 'on', LIMIT_NEAR_HEADER: 'x-near' },
-  // As today: nobody sends these three.
+  // As today: the first three are off.
   { LIMIT_LIMIT_HEADER: 'RateLimit', LIMIT_POLICY_HEADERS: 'all' },
   // As today: two of the three may have one name.
   { LIMIT_RESPONSE_HEADERS_ENABLED: 'true', LIMIT_LIMIT_HEADER: 'x', LIMIT_RESET_HEADER: 'x' },

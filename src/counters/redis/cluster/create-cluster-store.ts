@@ -122,7 +122,7 @@ export function createClusterStore(
       try {
         return await owner.node.readFields(key, fields);
       } catch (error) {
-        // The slot may have moved: whoever reads again asks its owner then.
+        // The slot may have moved: the next read asks its owner then.
         topology.wake();
         throw error;
       }
