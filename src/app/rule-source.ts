@@ -2,10 +2,11 @@ import type { Observable } from 'rxjs';
 import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
+import type { RulesVersion } from '../core/explain/explanation';
 import { compileInSlices } from '../core/rules/compile';
-import type { ParseOptions } from '../core/rules/parse/options';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
+import { storeAbilities } from './store-abilities';
 import { late } from './late';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -19,7 +20,12 @@ export function ruleLoads(
 ): Observable<LoadResult<Rules>> {
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
-    : late.xdsSource().managementServerLoads(settings, toParseOptions(settings), deps);
+    : late.xdsSource().managementServerLoads(settings, deps);
+}
+
+/** What explanations and metrics call the source. */
+export function ruleSourceKind({ configuration }: Settings): RulesVersion['source'] {
+  return configuration.type === 'FILE' ? 'files' : 'xds';
 }
 
 /** Where the rules come from, for the log. */
@@ -37,23 +43,19 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
   };
 }
 
-/** What rules may ask of the store. */
-function toParseOptions({ configuration, backend }: Settings): ParseOptions {
-  const withoutHashes = backend === 'kvstore' ? undefined : `BACKEND_TYPE=${backend}`;
-  return { mergeDomains: configuration.mergeDomains, withoutHashes };
-}
-
 function directoryLoads(
   settings: Settings,
   { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions } = settings;
   return createDirectorySource(
     {
-      ...toPlace(settings.configuration),
-      ...toParseOptions(settings),
+      ...toPlace(configuration),
+      mergeDomains: configuration.mergeDomains,
+      abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       warn: (message) => {
         logger.warn(message);

@@ -3,11 +3,11 @@ import type { LoadResult } from '../rule-sources/load-result';
 import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
 import { compileInSlices } from '../core/rules/compile';
-import type { ParseOptions } from '../core/rules/parse/options';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
+import { storeAbilities } from './store-abilities';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -24,10 +24,10 @@ export interface ManagementServerDeps {
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, xds }: Settings,
-  parseOptions: ParseOptions,
+  settings: Settings,
   { clock, random, logger, outages }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
     level: 'warn',
@@ -41,10 +41,11 @@ export function managementServerLoads(
       target: serverTarget,
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
-      ...parseOptions,
+      mergeDomains: configuration.mergeDomains,
+      abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, decisions),
       clock,
       random,
       onStream(event) {

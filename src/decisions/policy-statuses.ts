@@ -4,10 +4,7 @@ import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
 import type { Ask } from '../core/planning/plan';
 import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
-import type { BatchContext } from './batch';
-
-/** One for each descriptor of a request; undefined where no limit applies. */
-export type Verdicts = readonly (Verdict | undefined)[];
+import type { BatchContext, Verdicts } from './batch';
 
 /** What headers and bodies say of one request, whose asks begin at `start`: a status for each limit that has figures. */
 export function policyStatuses(
@@ -30,14 +27,14 @@ function toPolicyStatus(
   batch: BatchContext,
 ): PolicyStatus {
   const { limit, hits } = ask;
-  const { plan, nowSeconds } = batch;
+  const { plan, windows } = batch;
   const size = limit.algorithm?.size ?? limit.requestsPerUnit;
   return {
     ...figuresOf(ask, status, size, batch),
     name: limit.name,
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
-    periodSeconds: periodSecondsAt(limit, nowSeconds),
+    periodSeconds: periodSecondsAt(limit, windows.second),
     burst: limit.algorithm?.name === 'gcra' ? size : undefined,
     isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,

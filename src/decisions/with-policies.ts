@@ -3,8 +3,8 @@ import { PROBLEM_HEADER, problemBody } from '../core/decision/problem-body';
 import { limitHeaders } from '../core/decision/response';
 import { lengthen } from '../core/decision/retry-after';
 import type { Decision, Header } from '../core/model';
-import type { BatchContext, PolicyOptions } from './batch';
-import { policyStatuses, type Verdicts } from './policy-statuses';
+import type { BatchContext, PolicyOptions, Verdicts } from './batch';
+import { policyStatuses } from './policy-statuses';
 
 /** The decision on a request whose asks begin at `start`, with the headers and the body that settings ask for beside the first three. */
 export function withPolicies(
@@ -19,10 +19,10 @@ export function withPolicies(
   const own = policyHeaders(statuses, overallCode, policies);
   const responseHeaders: Header[] = [...firstThree(decision, batch, verdicts, start), ...own];
   const { value: retryAfter } = own.find(({ key }) => key === RETRY_AFTER) ?? {};
-  if (!policies.problemBody || overallCode === 'OK')
-    return { ...decision, responseHeaders, retryAfter };
-  responseHeaders.push(PROBLEM_HEADER);
-  return { ...decision, responseHeaders, retryAfter, rawBody: problemBody(statuses) };
+  const hasBody = policies.problemBody && overallCode !== 'OK';
+  if (hasBody) responseHeaders.push(PROBLEM_HEADER);
+  const rawBody = hasBody ? problemBody(statuses) : undefined;
+  return { ...decision, responseHeaders, retryAfter, rawBody };
 }
 
 /** The headers of the reference, which LIMIT_RESET_JITTER is for too. */

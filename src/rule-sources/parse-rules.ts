@@ -1,5 +1,4 @@
-import type { ParseOptions } from '../core/rules/parse/options';
-import { parseRuleFiles } from '../core/rules/parse/parse-rule-files';
+import { parseRuleFiles, type ParseOptions } from '../core/rules/parse/parse-rule-files';
 import type { ParsedRules } from '../core/rules/definition';
 import type { RuleFile } from './load-result';
 import { readRuleFile } from './yaml/locate';

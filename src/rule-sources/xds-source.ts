@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
 import { discoverySession, fromTask } from '../../streams';
 import type { Clock, Random } from '../core/ports';
-import type { ParseOptions } from '../core/rules/parse/options';
 import type { DomainDefinition } from '../core/rules/definition';
+import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
@@ -11,6 +11,7 @@ import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
+import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
@@ -110,7 +111,7 @@ function follow<In extends Response, R>(
 }
 
 function createLoadState<R>(
-  { mergeDomains, withoutHashes }: XdsSourceOptions,
+  { mergeDomains, abilities }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
   const parseHere = createParseResources();
@@ -129,8 +130,9 @@ function createLoadState<R>(
       parseSmall,
       compile,
       clock,
+      digest: digestResources,
     },
-    { mergeDomains, withoutHashes },
+    { mergeDomains, abilities },
   );
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.

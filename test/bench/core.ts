@@ -41,9 +41,8 @@ function decide(
 ): void {
   const plan = planBatch(rules, requests, windows, options, Math.random);
   const after = plan.increments.map(() => 7);
-  const moment = { windows, nowSeconds: Date.now() / 1_000 };
   const reply = { after, held: undefined, failures: undefined };
-  const batch = createBatchContext(plan, { reply, outage: undefined }, moment, options);
+  const batch = createBatchContext(plan, { reply, outage: undefined }, windows, options);
   let at = 0;
   for (const request of requests) {
     const end = at + request.descriptors.length;

@@ -7,7 +7,7 @@ import type { RuleLimit, Rules } from '../rules/rules';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
 import { withValueLimit } from './value-limit';
-import type { Windows } from './windows';
+import { windowOf, type Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
 export interface Ask {
@@ -17,7 +17,7 @@ export interface Ask {
   readonly hits: number;
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
-  /** The hits of that increment up to and including this ask's own. */
+  /** The hits of that increment up to and including this ask's own; under an algorithm a multiple of `hits`. */
   readonly cumulativeHits: number;
 }
 
@@ -66,6 +66,8 @@ interface Planning {
   readonly random: Random;
   readonly coalescer: Coalescer;
   readonly unmet: UnmetSheet;
+  /** Undefined: no rule has limits of values. */
+  readonly limitsFrom: LimitsFrom | undefined;
 }
 
 /** Matches every request of a batch and plans its increments. Pure but for the injected randomness. */
@@ -78,7 +80,8 @@ export function planBatch(
 ): Plan {
   const coalescer = new Coalescer(options.holdBack);
   const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
-  const planning = { rules, windows, options, random, coalescer, unmet };
+  const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
+  const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom };
   const asks: (Ask | undefined)[] = [];
   const faults: (string | undefined)[] = [];
   const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
@@ -113,7 +116,7 @@ function planRequest(
 
 function matchRequest(
   { domain, descriptors }: DecisionRequest,
-  { rules, unmet, options: { limitsFrom } }: Planning,
+  { rules, unmet, limitsFrom }: Planning,
 ): readonly (Match | undefined)[] {
   const domainRules = rules.domains.get(domain);
   // A new list for each request: one for the batch, whose elements change, was slower by 6 %.
@@ -129,11 +132,7 @@ function matchRequest(
     if (match === undefined) unmatched += 1;
     if (typeof match !== 'object') continue;
     replacing ||= match.limit.replaces.length > 0;
-    const from = match.limit.limitsFrom;
-    matches[i] =
-      from === undefined || limitsFrom === undefined
-        ? match
-        : withValueLimit(match, from, limitsFrom);
+    matches[i] = limitsFrom === undefined ? match : withValueLimit(match, limitsFrom);
   }
   if (unmatched > 0) noteUnmatched(unmet, domainRules.domain, unmatched);
   if (replacing) dropReplaced(matches);
@@ -150,17 +149,28 @@ function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
   if (limit.unlimited)
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
+  if (limit.algorithm !== undefined) return askOfAlgorithm(match, hits, planning);
   let increment = coalescer.merge(match.template, match.values, hits);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
   const cumulativeHits = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-function incrementFor(
-  { limit, template, entries }: Match,
-  hits: number | bigint,
-  { windows, options, random }: Planning,
-): Increment {
+function askOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): Ask {
+  const { limit, metric } = match;
+  const { coalescer } = planning;
+  let increment = coalescer.repeat(match.template, match.values, exact);
+  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, exact, planning));
+  const hits = Number(exact);
+  const cumulativeHits = hits * (coalescer.increments[increment]?.times ?? 1);
+  return { limit, metric, hits, increment, cumulativeHits };
+}
+
+function incrementFor(match: Match, hits: number | bigint, planning: Planning): Increment {
+  const { limit, template, entries } = match;
+  if (limit.algorithm !== undefined || limit.windowAt !== undefined)
+    return uncommonIncrement(match, hits, planning);
+  const { windows, options, random } = planning;
   const { keyEnd, endSeconds } = windows[limit.unit];
   return {
     key: options.keyPrefix + counterName(template, entries) + keyEnd,
@@ -170,5 +180,29 @@ function incrementFor(
     windowEndSeconds: endSeconds,
     rule: limit,
     entries,
+  };
+}
+
+/** Of a limit with an algorithm, or with windows that are not one unit long. */
+function uncommonIncrement(
+  { limit, template, entries }: Match,
+  hits: number | bigint,
+  { windows, options, random }: Planning,
+): Increment {
+  const { algorithm, requestsPerUnit, periodSeconds } = limit;
+  const { keyEnd, endSeconds } = windowOf(limit, windows);
+  const ownEnd = algorithm?.keyEnd;
+  // Counters of gcra and sliding_window do not end together: nothing has to spread them.
+  const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
+  return {
+    key: options.keyPrefix + counterName(template, entries) + (ownEnd ?? keyEnd),
+    hits,
+    limit: requestsPerUnit,
+    ttlSeconds: (periodSeconds ?? endSeconds - windows.second) + jitter,
+    windowEndSeconds: endSeconds,
+    rule: limit,
+    entries,
+    algorithm,
+    times: 1,
   };
 }

@@ -1,7 +1,9 @@
+import { MAX_PACED_LIMIT, toAlgorithm } from '../algorithms/algorithm';
+import type { CurrentLimit } from '../model';
 import type { KeyTemplate } from './key-template';
-import type { DomainDefinition, RuleDefinition } from './definition';
-import { MAX_PACED_LIMIT } from '../algorithms/algorithm';
+import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
 import { withLimitsFrom } from './limits-from';
+import { createPeriods, type Period } from './period';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
 
@@ -19,9 +21,25 @@ interface DraftKey {
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+export interface CompileOptions {
+  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
+  readonly unitMultiplierOnWire?: boolean;
+}
+
+/** What the limits of one rule set are made with. */
+interface LimitMaker extends CompileOptions {
+  readonly periodOf: (limit: LimitDefinition) => Period;
+}
+
+/** To find the first window of a time zone costs as much as this many entries. */
+const ENTRIES_PER_ZONE = 100;
+
 /** Compiles checked definitions into the lookup tree. They hold no duplicates and every parent comes first. */
-export function compileRules(domains: readonly DomainDefinition[]): Rules {
-  const compiling = compileInSlices(domains, Infinity);
+export function compileRules(
+  domains: readonly DomainDefinition[],
+  options: CompileOptions = {},
+): Rules {
+  const compiling = compileInSlices(domains, Infinity, options);
   for (;;) {
     const step = compiling.next();
     if (step.done === true) return step.value;
@@ -32,18 +50,21 @@ export function compileRules(domains: readonly DomainDefinition[]): Rules {
 export function* compileInSlices(
   domains: readonly DomainDefinition[],
   sliceSize: number,
+  options: CompileOptions = {},
 ): Generator<void, Rules> {
+  const maker: LimitMaker = { ...options, periodOf: createPeriods() };
   const compiled = new Map<string, DomainRules>();
-  let limitCount = 0;
+  const places = new Map<RuleNode, RulePlace>();
+  const found = { limitCount: 0, hasLimitsFrom: false };
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
     const top: DraftLevel = new Map();
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule(domain, top, parent, rule));
-      if (rule.limit !== undefined) limitCount += 1;
-      sinceSlice += 1;
+      drafts.push(addRule({ domain, top, maker, places }, parent, rule));
+      noteLimit(rule, found);
+      sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
@@ -60,12 +81,31 @@ export function* compileInSlices(
     }
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
-  return { domains: compiled, limitCount };
+  return { domains: compiled, ...found, places };
+}
+
+function noteLimit(
+  { limit }: RuleDefinition,
+  found: Mutable<Pick<Rules, 'limitCount' | 'hasLimitsFrom'>>,
+): void {
+  if (limit === undefined) return;
+  found.limitCount += 1;
+  if (limit.limitsFrom !== undefined) found.hasLimitsFrom = true;
+}
+
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+}
+
+interface DraftDomain {
+  readonly domain: string;
+  readonly top: DraftLevel;
+  readonly maker: LimitMaker;
+  readonly places: Map<RuleNode, RulePlace>;
 }
 
 function addRule(
-  domain: string,
-  top: DraftLevel,
+  { domain, top, maker, places }: DraftDomain,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
@@ -78,7 +118,7 @@ function addRule(
     isDynamic: template.isDynamic,
     parent: template.parent,
     depth: template.depth,
-    limit: compileLimit(domain, rule, metricPath),
+    limit: compileLimit(domain, rule, metricPath, maker),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
@@ -86,6 +126,7 @@ function addRule(
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
+  if (rule.place !== undefined) places.set(node, rule.place);
   return { node, metricPath, children: undefined };
 }
 
@@ -145,14 +186,19 @@ function keyTemplate(
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
-function compileLimit(domain: string, rule: RuleDefinition, metric: string): RuleLimit | undefined {
+function compileLimit(
+  domain: string,
+  rule: RuleDefinition,
+  metric: string,
+  maker: LimitMaker,
+): RuleLimit | undefined {
   const limit = rule.limit;
   if (limit === undefined) return undefined;
-  const unit = limit.unit ?? 'SECOND';
+  const period = maker.periodOf(limit);
   const plain: RuleLimit = {
-    current: { requestsPerUnit: limit.requestsPerUnit, unit, name: limit.name },
+    current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
-    unit,
+    unit: period.unit,
     unlimited: limit.unlimited,
     name: limit.name,
     replaces: limit.replaces.length === 0 ? NO_NAMES : limit.replaces,
@@ -163,18 +209,47 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    algorithm: undefined,
-    windowAt: undefined,
+    algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
+    windowAt: period.windowAt,
+    periodSeconds: period.seconds,
+    calendar: period.calendar,
+    limitsFrom: undefined,
+    ofRule: undefined,
   };
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {
     ...limit.limitsFrom,
-    isPerSecond: unit === 'SECOND' && plain.windowAt === undefined,
-    maxLimit: plain.algorithm?.keyEnd === undefined ? MAX_LIMIT : MAX_PACED_LIMIT,
+    isPerSecond: period.unit === 'SECOND' && period.windowAt === undefined,
+    maxLimit: (limit.algorithm ?? 'fixed_window') === 'fixed_window' ? MAX_UINT32 : MAX_PACED_LIMIT,
     field: rule.shareThreshold ? rule.value : undefined,
-    algorithmOf: () => undefined,
+    algorithmOf: (requestsPerUnit) => algorithmOf({ ...limit, requestsPerUnit }, period),
   });
 }
 
-/** uint32. */
-const MAX_LIMIT = 4_294_967_295;
+const MAX_UINT32 = 4_294_967_295;
+
+/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
+function currentLimit(
+  { requestsPerUnit, name }: LimitDefinition,
+  { unit, multiplier }: Period,
+  { unitMultiplierOnWire = false }: CompileOptions,
+): CurrentLimit {
+  if (multiplier === 1) return { requestsPerUnit, unit, name, unitMultiplier: undefined };
+  return unitMultiplierOnWire
+    ? { requestsPerUnit, unit, name, unitMultiplier: multiplier }
+    : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
+}
+
+function algorithmOf(
+  { requestsPerUnit, algorithm = 'fixed_window', burst, chargeDenied }: LimitDefinition,
+  { seconds = 0 }: Period,
+): RuleLimit['algorithm'] {
+  return toAlgorithm({
+    name: algorithm,
+    limit: requestsPerUnit,
+    burst,
+    chargeDenied,
+    // Only a fixed window, which does not read it, lies in a calendar.
+    periodSeconds: seconds,
+  });
+}

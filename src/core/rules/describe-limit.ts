@@ -3,15 +3,12 @@ import { UNIT_SECONDS } from '../units';
 import { toUnitCount, type UnitCount } from '../windows/length';
 import type { RuleLimit } from './rules';
 
-type Timed = Pick<RuleLimit, 'unit' | 'algorithm' | 'windowAt' | 'calendar'>;
-
-const MICROS_PER_SECOND = 1_000_000;
+type Timed = Pick<RuleLimit, 'unit' | 'windowAt' | 'periodSeconds' | 'calendar'>;
 
 /** The true length in seconds of the period that holds this moment; months of the calendar differ. */
 export function periodSecondsAt(limit: Timed, nowSeconds: number): number {
-  const { algorithm, windowAt, unit } = limit;
-  if (algorithm?.keyEnd !== undefined)
-    return (algorithm.periodTicks * algorithm.tickMicros) / MICROS_PER_SECOND;
+  const { periodSeconds, windowAt, unit } = limit;
+  if (periodSeconds !== undefined) return periodSeconds;
   if (windowAt === undefined) return UNIT_SECONDS[unit];
   const { startSeconds, endSeconds } = windowAt(nowSeconds);
   return endSeconds - startSeconds;
@@ -30,7 +27,7 @@ export function periodText({ unit, count }: UnitCount): string {
   return count === 1 ? word : `${String(count)} ${word}s`;
 }
 
-/** Whether a limit is no more than so many hits per unit, as every rule file of today says it. */
+/** Whether a limit says nothing but so many hits per unit, as every rule file of today does. */
 export function isPlain({ algorithm, windowAt, limitsFrom }: RuleLimit): boolean {
   return algorithm === undefined && windowAt === undefined && limitsFrom === undefined;
 }

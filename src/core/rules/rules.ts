@@ -4,7 +4,7 @@ import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { LimitsFromDefinition, OnStoreError } from './definition';
+import type { LimitsFromDefinition, OnStoreError, RulePlace } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -29,6 +29,8 @@ export interface RuleLimit {
   readonly algorithm?: Algorithm | undefined;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
+  /** Length of its period; undefined: periods of a calendar differ in length. */
+  readonly periodSeconds?: number | undefined;
   /** Of calendar periods: how the rule says them, for texts; `windowAt` finds their windows. */
   readonly calendar?: CalendarPeriod | undefined;
   /** Values may have limits of their own; this one is for those that have none, or whose limit is not known yet. */
@@ -91,4 +93,8 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Whether a limit has `limits_from`: most rule sets have none, and no descriptor is looked up for one then. */
+  readonly hasLimitsFrom: boolean;
+  /** Where rules are written. Beside the nodes, so that matching has less to read. */
+  readonly places: ReadonlyMap<RuleNode, RulePlace>;
 }

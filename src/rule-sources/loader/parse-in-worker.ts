@@ -69,7 +69,7 @@ export function parseInWorker({
       });
       signal.addEventListener('abort', abort, { once: true });
       const buffers = new Set(files.map(({ bytes }) => bytes.buffer));
-      send({ ...options, kind: 'parse', files }, [...buffers].filter(isTransferable));
+      send({ kind: 'parse', files, options }, [...buffers].filter(isTransferable));
     });
 }
 

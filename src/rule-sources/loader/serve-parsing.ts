@@ -1,14 +1,15 @@
 import type { ParsedRules } from '../../core/rules/definition';
-import type { ParseOptions } from '../../core/rules/parse/options';
+import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import type { RuleFile } from '../load-result';
 import { toChunks, type ParsedChunk } from './chunks';
 
 /** What goes to the worker: first the files, then one `more` for each chunk that may come. */
 export type ParseRequest =
-  | ({
+  | {
       readonly kind: 'parse';
       readonly files: readonly RuleFile[];
-    } & ParseOptions)
+      readonly options: ParseOptions;
+    }
   | { readonly kind: 'more' };
 
 /** What comes back. An exception in the worker arrives as the worker's `error` event. */
@@ -34,7 +35,8 @@ export function serveParsing(
 ): void {
   let chunks: Generator<ParsedChunk> | undefined;
   port.on('message', (request) => {
-    if (request.kind === 'parse') chunks = toChunks(parse(request.files, request), CHUNK_SIZE);
+    if (request.kind === 'parse')
+      chunks = toChunks(parse(request.files, request.options), CHUNK_SIZE);
     const step = chunks?.next();
     const reply: ParseReply =
       step === undefined || step.done === true

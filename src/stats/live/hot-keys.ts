@@ -1,3 +1,5 @@
+import { outcomeOf } from '../../core/algorithms/outcome';
+import type { Standing } from '../../core/algorithms/standing';
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { periodOf, periodText } from '../../core/rules/describe-limit';
 import { copyOf } from '../../platform/copy-of';
@@ -32,9 +34,10 @@ export interface HotKeysDeps {
 interface Seen {
   readonly key: string;
   readonly path: CounterPath;
-  readonly limit: number;
+  /** A reload, or a limit of the value itself, may change it. */
+  limit: number;
   readonly per: string;
-  readonly windowEndSeconds: number;
+  windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
 }
@@ -81,16 +84,17 @@ export class HotKeys {
     this.#inspected = 0;
   }
 
-  #inspect({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
+  #inspect({ increments }: CounterBatch, reply: CounterReply): void {
+    const { failures, standings } = reply;
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
       const seen = this.#see(increment);
       if (seen === undefined) continue;
-      const isKnownOver = known?.[i] === true;
-      // Under an algorithm `after` means nothing.
-      if (!isKnownOver && increment.algorithm === undefined) seen.value = after[i];
-      seen.isOver = isKnownOver || (seen.value ?? 0) > increment.limit;
+      seen.limit = increment.limit;
+      const standing = standings?.[i];
+      if (standing !== undefined) noteOutcome(seen, increment, standing);
+      else noteCount(seen, increment, reply.known?.[i] === true ? undefined : reply.after[i]);
     }
   }
 
@@ -98,7 +102,7 @@ export class HotKeys {
   #see(increment: Increment): Seen | undefined {
     const { key } = increment;
     if (key.length > MAX_KEY_LENGTH) return undefined;
-    const hits = Number(increment.hits);
+    const hits = Number(increment.hits) * (increment.times ?? 1);
     if (!(hits > 0)) return this.#items.peek(key);
     return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
   }
@@ -121,6 +125,11 @@ export class HotKeys {
     this.#items.clear();
     this.#seconds = this.#passed = this.#inspected = 0;
     this.#stride = 1;
+  }
+
+  /** No time was added yet. */
+  get isUntimed(): boolean {
+    return this.#seconds === 0;
   }
 
   /** By how many hits per second a figure may be too low. */
@@ -146,7 +155,7 @@ export class HotKeys {
       .slice(0, count);
   }
 
-  /** The key up to its window, or to what tells its algorithm. */
+  /** A key ends in its window, or in its period and algorithm. */
   #nameOf({ key }: Seen): string {
     return key.slice(this.#keyPrefix.length, key.lastIndexOf('_') + 1);
   }
@@ -163,4 +172,20 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     value: undefined,
     isOver: false,
   };
+}
+
+/** No count: the local cache knows that it is over. */
+function noteCount(seen: Seen, { limit }: Increment, count: number | undefined): void {
+  seen.value = count ?? seen.value;
+  seen.isOver = count === undefined || count > limit;
+}
+
+/** Under an algorithm: hits in use after the last ask, and whether it was refused. */
+function noteOutcome(seen: Seen, increment: Increment, standing: Standing): void {
+  const { algorithm, hits, times = 1, windowEndSeconds } = increment;
+  if (algorithm === undefined) return;
+  const { used, isOver } = outcomeOf(algorithm, standing, { hits: Number(hits), times }, times);
+  seen.value = used;
+  seen.isOver = isOver;
+  seen.windowEndSeconds = windowEndSeconds;
 }

@@ -3,11 +3,11 @@ import { failure } from '../../core/errors';
 import type { Decision } from '../../core/model';
 import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
-import type { MalformedBody } from './json/cursor';
+import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
-import { readBody } from './read-body';
-import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from './responses';
+import { readBody } from '../read-body';
+import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 
 /** `POST /json` in the words of OpenTelemetry's conventions for HTTP. */
 const JSON_CALL: CallKind = {
@@ -65,7 +65,7 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
       const parsed = parseRequest(body, bounds);
       if ('kind' in parsed) {
         trace?.refused(failure('invalid_request', parsed.message));
-        decline(response, malformed(parsed));
+        decline(response, toMalformed(parsed));
         return;
       }
       const ticket = ++lastTicket;
@@ -83,9 +83,10 @@ function ownHeaders({ retryAfter }: Decision): Readonly<Record<string, string>> 
   return retryAfter === undefined ? NO_HEADERS : { 'Retry-After': retryAfter };
 }
 
-function malformed({ kind, message, where, line, column }: MalformedBody): Refusal {
+/** How a body that is not a request is refused. */
+export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
-  return { status: 400, body: { error: message, code, where, line, column } };
+  return { status: 400, body: { error: message, code, ...place } };
 }
 
 /** Node gives names and values in turns. */

@@ -22,10 +22,6 @@ export function readLimitsFrom(
       'limits_from stands beside unlimited: true; expected unit and requests_per_unit, which holds for values without a field';
     report.error(node.at, 'bad-limits-from', message);
   }
-  if (report.withoutHashes !== undefined) {
-    const message = `limits_from needs a store that has hashes, BACKEND_TYPE=kvstore; found ${report.withoutHashes}`;
-    report.error(node.at, 'store-without-hashes', message);
-  }
   const fields = readFields(map, 'limits_from', report);
   const keyNode = fields.get('key');
   const key = readText(keyNode, 'key', report);

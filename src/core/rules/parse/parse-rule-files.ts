@@ -2,10 +2,10 @@ import type { DomainDefinition, ParsedRules } from '../definition';
 import { readDescriptors, type DomainDraft } from './descriptors';
 import { readFields } from './fields';
 import { describe, quote, type Located, type LocatedMap } from './located';
-import type { ParseOptions } from './options';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { createReport, type Report, type SourceNoun } from './report';
+import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
@@ -18,6 +18,13 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
+export interface ParseOptions {
+  /** MERGE_DOMAIN_CONFIG. */
+  readonly mergeDomains: boolean;
+  /** Undefined: nobody asks whether a store can count by the rules. */
+  readonly abilities?: StoreAbilities | undefined;
+}
+
 /**
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
  * With any error there are no domains (behaviour.md §2.11).
@@ -27,7 +34,7 @@ export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptio
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun, options));
+    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun));
     return ofFile;
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
@@ -58,7 +65,7 @@ function readFile(
   }
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at, report)
+      ? createDraft(at, options, report)
       : draftOf(domain, at, drafts, options, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
@@ -68,12 +75,12 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  { mergeDomains }: ParseOptions,
+  options: ParseOptions,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);
-  if (known !== undefined && mergeDomains) return known;
-  const draft = createDraft(at, report);
+  if (known !== undefined && options.mergeDomains) return known;
+  const draft = createDraft(at, options, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -84,8 +91,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { file }: Report): Draft {
-  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, at };
+function createDraft(at: Place, { abilities }: ParseOptions, { file }: Report): Draft {
+  const names = { defined: new Set<string>(), replaced: [] };
+  return { rules: [], top: new Map(), names, abilities, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

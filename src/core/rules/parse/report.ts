@@ -1,4 +1,3 @@
-import type { ParseOptions } from './options';
 import { problemText, type Place, type RuleProblem } from './problem';
 
 /** Classes of mistakes (stable; the first fourteen are those of the recorded vectors). */
@@ -23,9 +22,22 @@ type ErrorClass =
   | 'bad-merge'
   | 'too-many-aliases'
   | 'too-deep'
+  | 'bad-on-store-error'
+  | 'bad-algorithm'
+  | 'burst-without-gcra'
+  | 'bad-burst'
+  | 'limit-too-large'
+  | 'period-too-long'
+  | 'algorithm-beside-unlimited'
+  | 'bad-multiplier'
+  | 'calendar-unit'
+  | 'calendar-needs-fixed'
+  | 'bad-time-zone'
+  | 'bad-month-start'
+  | 'bad-week-start'
+  | 'store-without-algorithms'
   | 'bad-limits-from'
-  | 'store-without-hashes'
-  | 'bad-on-store-error';
+  | 'store-without-hashes';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =
@@ -43,8 +55,6 @@ export interface Report {
   readonly file: string;
   /** What messages call it. */
   readonly noun: SourceNoun;
-  /** See `ParseOptions`. */
-  readonly withoutHashes: string | undefined;
   error(at: Place, problem: ErrorClass, message: string): void;
   warning(at: Place, problem: WarningClass, message: string): void;
 }
@@ -56,7 +66,6 @@ export function createReport(
   file: string,
   problems: RuleProblem[],
   noun: SourceNoun = 'file',
-  { withoutHashes }: Pick<ParseOptions, 'withoutHashes'> = {},
 ): Report {
   const seen = new Set<string>();
   const add = (problem: RuleProblem) => {
@@ -68,7 +77,6 @@ export function createReport(
   return {
     file,
     noun,
-    withoutHashes,
     error(at, problem, message) {
       add({ severity: 'error', class: problem, file, at, message });
     },

@@ -1,72 +1,67 @@
-import { toAlgorithm, type AlgorithmName } from '../../../../src/core/algorithms/algorithm';
+import { compileRules } from '../../../../src/core/rules/compile';
 import { describeLimit, periodSecondsAt } from '../../../../src/core/rules/describe-limit';
 import { dumpRules } from '../../../../src/core/rules/dump';
+import { matchDescriptor } from '../../../../src/core/rules/match';
 import type { RuleLimit, Rules } from '../../../../src/core/rules/rules';
-import type { CalendarPeriod } from '../../../../src/core/windows/calendar';
-import { windowOfLength } from '../../../../src/core/windows/length';
-import { rulesOf, SOME_LIMIT } from '../../../support/rules';
+import { request } from '../../../support/requests';
+import { rulesOf } from '../../../support/rules';
+import { parseText } from '../../../support/rule-texts';
 
-const HUNDRED: RuleLimit = { ...SOME_LIMIT, requestsPerUnit: 100, unit: 'MINUTE' };
+/** The compiled limit of a `rate_limit` as a rule file writes it. */
+function limitOf(written: string): RuleLimit {
+  const { domains, problems } = parseText(
+    `domain: shop\ndescriptors:\n  - { key: tenant, rate_limit: { ${written} } }\n`,
+  );
+  expect(problems).toEqual([]);
+  const domain = compileRules(domains).domains.get('shop');
+  const [descriptor] = request('shop', ['tenant=ann']).descriptors;
+  const match = domain && descriptor && matchDescriptor(domain, descriptor);
+  if (typeof match !== 'object') throw new Error(`no limit in ${written}`);
+  return match.limit;
+}
 
-const algorithm = (name: AlgorithmName, more: object = {}) => ({
-  algorithm: toAlgorithm({
-    name,
-    limit: 100,
-    burst: undefined,
-    chargeDenied: undefined,
-    periodSeconds: 300,
-    ...more,
-  }),
-});
-const windows = (seconds: number) => ({
-  windowAt: (nowSeconds: number) => windowOfLength(seconds, nowSeconds),
-});
-const MONTH: CalendarPeriod = {
-  unit: 'MONTH',
-  timeZone: 'UTC',
-  weekStart: 'monday',
-  monthStart: 1,
-  multiplier: 1,
-};
-const calendar = (more: Partial<CalendarPeriod> = {}) => ({
-  ...windows(2_592_000),
-  calendar: { ...MONTH, ...more },
-});
+const HUNDRED = 'requests_per_unit: 100, unit: minute';
+const FIVE_MINUTES = `${HUNDRED}, unit_multiplier: 5`;
+const calendar = (more: string) => `requests_per_unit: 100, calendar: true, ${more}`;
 
-it.each<[string, Partial<RuleLimit>]>([
-  ['100 per minute', {}],
-  ['unlimited', { unlimited: true }],
-  ['100 per 5 minutes', windows(300)],
-  ['100 per 90 seconds', windows(90)],
-  ['100 per 5 minutes, bursts of 20', algorithm('gcra', { burst: 20 })],
-  ['100 per 5 minutes, bursts of 100', algorithm('gcra')],
+it.each([
+  ['100 per minute', HUNDRED],
+  ['unlimited', 'unlimited: true'],
+  ['100 per 5 minutes', FIVE_MINUTES],
+  ['100 per 5 minutes', 'requests_per_unit: 100, unit: second, unit_multiplier: 300'],
+  ['100 per minute', 'requests_per_unit: 100, unit: second, unit_multiplier: 60'],
+  ['100 per 90 seconds', 'requests_per_unit: 100, unit: second, unit_multiplier: 90'],
+  ['100 per 5 minutes, bursts of 20', `${FIVE_MINUTES}, algorithm: gcra, burst: 20`],
+  ['100 per 5 minutes, bursts of 100', `${FIVE_MINUTES}, algorithm: token_bucket`],
   [
-    '100 per 5 minutes, bursts of 100, refused hits are charged',
-    algorithm('gcra', { chargeDenied: true }),
+    '100 per minute, bursts of 100, refused hits are charged',
+    `${HUNDRED}, algorithm: gcra, charge_denied: true`,
   ],
-  ['100 per 5 minutes, sliding window', algorithm('sliding_window')],
-  [
-    '100 per minute, refused hits are not charged',
-    algorithm('fixed_window', { chargeDenied: false }),
-  ],
-  ['100 per calendar month', calendar()],
+  ['100 per 5 minutes, sliding window', `${FIVE_MINUTES}, algorithm: sliding_window`],
+  ['100 per minute, refused hits are not charged', `${HUNDRED}, charge_denied: false`],
+  ['100 per calendar month', calendar('unit: month')],
   [
     '100 per calendar month in Europe/Berlin from day 15',
-    calendar({ timeZone: 'Europe/Berlin', monthStart: 15 }),
+    calendar('unit: month, time_zone: Europe/Berlin, month_start: 15'),
   ],
-  ['100 per 3 calendar months', calendar({ multiplier: 3 })],
-  ['100 per calendar week from sunday', calendar({ unit: 'WEEK', weekStart: 'sunday' })],
-  ['100 per calendar week', calendar({ unit: 'WEEK' })],
-])('a limit reads %s', (words, more) => {
-  expect(describeLimit({ ...HUNDRED, ...more })).toBe(words);
+  ['100 per 3 calendar months', calendar('unit: month, unit_multiplier: 3')],
+  ['100 per calendar week from sunday', calendar('unit: week, week_start: sunday')],
+  ['100 per calendar week', calendar('unit: week')],
+])('a limit reads %s', (words, written) => {
+  expect(describeLimit(limitOf(written))).toBe(words);
 });
 
-it.each<[number, Partial<RuleLimit>]>([
-  [60, {}],
-  [300, algorithm('gcra')],
-  [90, windows(90)],
-])('a period takes %d seconds', (seconds, more) => {
-  expect(periodSecondsAt({ ...HUNDRED, ...more }, 1_700_000_125)).toBe(seconds);
+it.each([
+  [60, HUNDRED],
+  [300, FIVE_MINUTES],
+  [300, `${FIVE_MINUTES}, algorithm: gcra`],
+  [90, 'requests_per_unit: 100, unit: second, unit_multiplier: 90'],
+  // November 2023, the 14th, and its Sunday at which Los Angeles left summer time.
+  [30 * 86_400, calendar('unit: month')],
+  [30 * 86_400 + 3_600, calendar('unit: month, time_zone: America/Los_Angeles')],
+  [92 * 86_400, calendar('unit: month, unit_multiplier: 3')],
+])('a period takes %d seconds', (seconds, written) => {
+  expect(periodSecondsAt(limitOf(written), 1_700_000_125)).toBe(seconds);
 });
 
 it('adds the words to the lines of uncommon limits alone', () => {

@@ -13,7 +13,7 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
     ttlSeconds: 60,
     windowEndSeconds,
     ...SOME_MATCH,
-    rule: { ...SOME_MATCH.rule, unit: 'MINUTE' },
+    rule: { ...SOME_MATCH.rule, unit: 'MINUTE', periodSeconds: 60 },
     ...rest,
   };
 }

@@ -40,7 +40,7 @@ it('needs a limit for values without a field', () => {
 
 it('is refused where the store has no hashes, naming it', () => {
   const source = readRuleFile('rules.yaml', text('{key: k}'));
-  const options = { mergeDomains: false, withoutHashes: 'BACKEND_TYPE=memstore' };
+  const options = { mergeDomains: false, abilities: { kind: 'memstore', scripts: false } as const };
   const { domains, problems } = parseRuleFiles([source], options);
   expect(domains).toEqual([]);
   expect(problems).toMatchObject([{ class: 'store-without-hashes', at: { line: 5 } }]);
