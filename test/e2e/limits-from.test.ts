@@ -116,7 +116,7 @@ it.each(['memory', 'memstore'])(
     });
     await eventually(() => {
       expect(service.output()).toContain(
-        `file=rules.yaml line=8 column=20 error="limits_from needs a store that has hashes, BACKEND_TYPE=kvstore; found BACKEND_TYPE=${name}"`,
+        `file=rules.yaml line=6 column=7 error="limits_from needs a store that has hashes, BACKEND_TYPE=kvstore; found BACKEND_TYPE=${name}"`,
       );
     });
     expect((await ask(service, 'shop', 'tenant=a')).status).toBe(503);
