@@ -63,6 +63,13 @@ it('ends with 0 on SIGTERM, SIGINT and SIGHUP, and says why and when', async () 
   }
 });
 
+it('takes Ctrl-C, which npm passes on to its child once more, for one signal', async () => {
+  const service = await startService();
+  service.child.kill('SIGINT');
+  expect(await service.stop('SIGINT')).toBe(0);
+  expect(service.output()).toMatch(/msg="stopping on SIGINT"\n.* msg=stopped\n$/);
+});
+
 it('serves calls for DRAIN_DELAY after the signal, with health down', async () => {
   const service = await startService({ env: { DRAIN_DELAY: '2s' } });
   const stoppedAt = performance.now();
