@@ -11,6 +11,11 @@ export function numberText(value) {
   return value < 100_000 ? whole.format(value) : short.format(value);
 }
 
+/** A count of hits: `1 hit`, `30 hits`. */
+export function hitsText(count) {
+  return `${numberText(count)} ${count === 1 ? 'hit' : 'hits'}`;
+}
+
 /** A rate or a mean. */
 export function rateText(value) {
   if (value === 0) return '0';
@@ -36,8 +41,9 @@ export function spanText(seconds) {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** The hits that a limit allows: `100 per day`. */
-export function limitText({ unlimited, requestsPerUnit, unit }) {
+/** The hits that a limit allows: `100 per day`, or the words that came with it. */
+export function limitText({ unlimited, requestsPerUnit, unit, words }) {
+  if (words !== undefined) return words;
   if (unlimited) return 'unlimited';
   return requestsPerUnit === 0
     ? 'blocked'
