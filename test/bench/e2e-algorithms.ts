@@ -1,7 +1,12 @@
 import type { RedisServer } from '../support/redis-server';
 import { cpuMicros } from './cpu';
 import { runGenerator, type Shape } from './e2e-load';
-import { redisSettings, startMeasuredService, statsdSettings } from './e2e-service';
+import {
+  redisSettings,
+  startMeasuredService,
+  statsdSettings,
+  type MeasuredService,
+} from './e2e-service';
 import { median } from './measure';
 
 const SHAPE: Shape = { connections: 10, inFlight: 100 };
@@ -50,44 +55,56 @@ interface Order {
   readonly rounds: number;
 }
 
-async function benchRivals(
-  all: readonly Rival[],
-  { redis, backend, statsdPort, rounds }: Order,
-): Promise<void> {
+interface Running extends Rival {
+  readonly service: MeasuredService;
+  /** CPU µs per decision, round by round. */
+  readonly ours: number[];
+  readonly theirs: number[];
+}
+
+async function benchRivals(all: readonly Rival[], order: Order): Promise<void> {
+  const { redis, backend, statsdPort, rounds } = order;
   const store = backend === 'redis' ? redisSettings(redis.port) : { BACKEND_TYPE: backend };
   const env = { ...store, ...statsdSettings(statsdPort) };
-  const running = await Promise.all(
-    all.map(async (rival) => {
-      const settings = { LOG_LEVEL: 'error' };
-      const variant = { dist: 'dist', settings, rateLimit: rival.rateLimit };
-      const service = await startMeasuredService(env, variant);
-      return { ...rival, service, ours: [] as number[], redis: [] as number[] };
-    }),
-  );
+  const start = async (rival: Rival): Promise<Running> => {
+    const settings = { LOG_LEVEL: 'error' };
+    const variant = { dist: 'dist', settings, rateLimit: rival.rateLimit };
+    const service = await startMeasuredService(env, variant);
+    return { ...rival, service, ours: [], theirs: [] };
+  };
+  const running = await Promise.all(all.map(start));
   try {
-    for (let round = 0; round <= rounds; round += 1) {
-      for (const { service, counted, ours, redis: theirs } of running) {
-        await redis.client.flushall();
-        const before = [cpuMicros(service.pid), cpuMicros(redis.pid)] as const;
-        await load(service.port);
-        const costs = [cpuMicros(service.pid) - before[0], cpuMicros(redis.pid) - before[1]];
-        if (backend === 'redis') await expectCounted(redis, counted);
-        if (round === 0) continue;
-        ours.push((costs[0] ?? NaN) / REQUESTS);
-        theirs.push((costs[1] ?? NaN) / REQUESTS);
-      }
-    }
-    for (const one of running) {
-      const share = (of: 'ours' | 'redis') => {
-        const ratios = one[of].map((cost, at) => cost / (running[0]?.[of][at] ?? NaN));
-        return `${median(one[of]).toFixed(2)} µs (${median(ratios).toFixed(2)} times)`;
-      };
-      const theirs = backend === 'redis' ? `, Redis ${share('redis')}` : '';
-      console.log(`${one.name.padEnd(16)} ours ${share('ours')}${theirs}`);
-    }
+    // The first round warms up.
+    for (let round = 0; round <= rounds; round += 1)
+      for (const one of running) await playRound(one, order, round > 0);
+    for (const one of running) console.log(toText(one, running[0] as Running, backend));
   } finally {
     for (const { service } of running) await service.stop();
   }
+}
+
+async function playRound(
+  { service, counted, ours, theirs }: Running,
+  { redis, backend }: Order,
+  isKept: boolean,
+): Promise<void> {
+  await redis.client.flushall();
+  const [our, their] = [cpuMicros(service.pid), cpuMicros(redis.pid)];
+  await load(service.port);
+  const costs = [cpuMicros(service.pid) - our, cpuMicros(redis.pid) - their] as const;
+  if (backend === 'redis') await expectCounted(redis, counted);
+  if (!isKept) return;
+  ours.push(costs[0] / REQUESTS);
+  theirs.push(costs[1] / REQUESTS);
+}
+
+function toText(one: Running, base: Running, backend: Order['backend']): string {
+  const figure = (of: 'ours' | 'theirs') => {
+    const ratios = one[of].map((cost, round) => cost / (base[of][round] ?? NaN));
+    return `${median(one[of]).toFixed(2)} µs (${median(ratios).toFixed(2)} times)`;
+  };
+  const theirs = backend === 'redis' ? `, Redis ${figure('theirs')}` : '';
+  return `${one.name.padEnd(16)} ours ${figure('ours')}${theirs}`;
 }
 
 async function load(port: number): Promise<void> {
