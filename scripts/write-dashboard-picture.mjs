@@ -1,5 +1,5 @@
-// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium, in three states: all is
-// well; Redis is stopped and a rule file is broken; both are back.
+// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; a descriptor
+// is explained; Redis is stopped and a rule file is broken; both are back; the service itself is stopped.
 // npm run build && node scripts/write-dashboard-picture.mjs [folder for all looks [seconds]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,6 +25,7 @@ const LOOKS = [1400, 700, 390].flatMap((width) =>
 /** Those that docs/dashboard.md shows, by state, width and colors. */
 const IN_DOCS = new Map([
   ['well-1400-light', 'dashboard.png'],
+  ['why-390-light', 'dashboard-why.png'],
   ['wrong-1400-light', 'dashboard-wrong.png'],
   ['wrong-700-dark', 'dashboard-wrong-dark.png'],
   ['wrong-390-light', 'dashboard-wrong-narrow.png'],
@@ -131,6 +132,7 @@ const service = spawn(process.execPath, ['dist/src/bin/ratelimit.js'], {
     GRPC_PORT: grpc,
     DEBUG_PORT: debug,
     DISABLE_STATS: 'true',
+    ADMIN_API: 'write',
   },
 });
 const browser = await chromium.launch({
@@ -177,13 +179,25 @@ try {
       const look = `${state}-${width}-${colorScheme}`;
       const name = given === undefined ? IN_DOCS.get(look) : `${look}.png`;
       if (name === undefined) continue;
-      await pages[i].screenshot({ path: join(folder, name), fullPage: given !== undefined });
+      const path = join(folder, name);
+      if (given === undefined && state === 'why')
+        await pages[i].locator('#why').screenshot({ path });
+      else await pages[i].screenshot({ path, fullPage: given !== undefined });
     }
     isShooting = false;
     await driven;
   };
   await drive(Number(seconds));
   await shoot('well');
+  for (const page of pages) {
+    await page.getByLabel('Domain', { exact: true }).fill('example');
+    await page
+      .getByLabel('Descriptor', { exact: true })
+      .fill('remote_address=203.0.113.10, path=/login');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('#why .path').waitFor();
+  }
+  await shoot('why');
   redis.kill('SIGSTOP');
   await writeRules('broken', BROKEN);
   await drive(12);

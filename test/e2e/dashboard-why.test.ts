@@ -154,6 +154,7 @@ it('takes a hot key by keyboard, and moves to the answer', async () => {
   await page.keyboard.press('Enter');
   await verdict(page).filter({ hasText: 'OVER_LIMIT the descriptor is over a limit' }).waitFor();
   expect(await page.evaluate('document.activeElement.id')).toBe('why');
+  await page.getByText(/^As of \d\d:\d\d:\d\d UTC\.$/).waitFor();
   expect(await stands(page).textContent()).toContain('4 hits');
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.id')).toBe('why-domain');
