@@ -1,5 +1,5 @@
-// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; a descriptor
-// is explained; Redis is stopped and a rule file is broken; both are back; the service itself is stopped.
+// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; Redis is
+// stopped and a rule file is broken; both are back; a descriptor is explained; the service itself is stopped.
 // npm run build && node scripts/write-dashboard-picture.mjs [folder for all looks [seconds]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -97,6 +97,14 @@ function nextRequest(random) {
   return ['example', [[['try', 'client']]]];
 }
 
+/** The box alone: what stands above it changes its height while the picture is taken. */
+async function shootWhy(page, path) {
+  await page.evaluate(
+    "for (const one of document.querySelectorAll('.tiles, #rules, .aside > :not(#why)')) one.hidden = true",
+  );
+  await page.locator('#why').screenshot({ path });
+}
+
 const rules = await mkdtemp(join(tmpdir(), 'weir-pictures-'));
 await cp(join(ROOT, 'examples/config'), join(rules, 'config'), { recursive: true });
 /** Puts a rule file in place at once, as the watcher wants it. */
@@ -180,8 +188,7 @@ try {
       const name = given === undefined ? IN_DOCS.get(look) : `${look}.png`;
       if (name === undefined) continue;
       const path = join(folder, name);
-      if (given === undefined && state === 'why')
-        await pages[i].locator('#why').screenshot({ path });
+      if (given === undefined && state === 'why') await shootWhy(pages[i], path);
       else await pages[i].screenshot({ path, fullPage: given !== undefined });
     }
     isShooting = false;
@@ -189,6 +196,14 @@ try {
   };
   await drive(Number(seconds));
   await shoot('well');
+  redis.kill('SIGSTOP');
+  await writeRules('broken', BROKEN);
+  await drive(12);
+  await shoot('wrong');
+  redis.kill('SIGCONT');
+  await rm(join(rules, 'config', 'broken.yaml'));
+  await drive(14);
+  if (given !== undefined) await shoot('back');
   for (const page of pages) {
     await page.getByLabel('Domain', { exact: true }).fill('example');
     await page
@@ -198,14 +213,7 @@ try {
     await page.locator('#why .path').waitFor();
   }
   await shoot('why');
-  redis.kill('SIGSTOP');
-  await writeRules('broken', BROKEN);
-  await drive(12);
-  await shoot('wrong');
-  redis.kill('SIGCONT');
-  await rm(join(rules, 'config', 'broken.yaml'));
-  await drive(14);
-  if (given !== undefined) await shoot('back');
+  for (const page of pages) await page.evaluate('scrollTo(0, 0)');
   service.kill('SIGSTOP');
   await delay(6_000);
   await shoot('gone', false);
