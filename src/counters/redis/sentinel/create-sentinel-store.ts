@@ -80,7 +80,6 @@ export function createSentinelStore(
     } catch (error) {
       if (signal.aborted) return;
       if (master === undefined) reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
-      if (failing.has(sentinel.name)) return;
       failing.add(sentinel.name);
       onEvent?.({ kind: 'sentinel-failed', store: sentinel.name, reason: toReason(error) });
     }
@@ -102,6 +101,10 @@ export function createSentinelStore(
     async read(keys) {
       if (master === undefined) throw toUnavailableError(store, reason);
       return (await master.read(keys)).counts;
+    },
+    async readFields(key, fields) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.readFields(key, fields);
     },
     look(keys) {
       if (master !== undefined) return lookAt(master, keys);
