@@ -8,14 +8,6 @@ export function toKeptKey(key: string): string {
   return key.length <= MOST_KEPT_LENGTH ? key : hash('sha256', key, 'base64url');
 }
 
-/**
- * The same text in characters of its own. V8 makes a text that was joined or cut a view of others, and so keeps a whole
- * request for one key.
- */
-export function copyText(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
-}
-
 /** The most that V8 takes for the characters of a text. */
 export function bytesOfText({ length }: string): number {
   return 2 * length;
