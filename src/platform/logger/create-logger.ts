@@ -1,8 +1,7 @@
 import { destination, pino } from 'pino';
-import { escapeInvisible } from './logfmt';
+import { escapeInvisible, toTextLine } from './logfmt';
 import type { LogFields, Logger, LogLevel } from './logger';
 import { plainFields } from './plain-fields';
-import { toTextLine } from './text-line';
 import { createNanoClock, toTimestamp } from './timestamp';
 
 export interface LoggerOptions {
