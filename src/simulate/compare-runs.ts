@@ -1,6 +1,6 @@
 import type { Rules } from '../core/rules/rules';
 import { compare } from './report';
-import { counterNameOf, decidingRule, type Outcome } from './run-rules';
+import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
 const MOST_CHANGED = 10;
 const MAX_KEYS = 100_000;
@@ -35,7 +35,7 @@ export class RunComparison {
   #okToOver = 0;
   #overToOk = 0;
 
-  note(first: Outcome, second: Outcome): void {
+  note(first: RunOutcome, second: RunOutcome): void {
     const code = second.decision.overallCode;
     if (first.decision.overallCode === code) return;
     const isNewlyOver = code === 'OVER_LIMIT';
@@ -62,7 +62,7 @@ export class RunComparison {
     };
   }
 
-  #notePair(change: Change, first: Outcome, second: Outcome): void {
+  #notePair(change: Change, first: RunOutcome, second: RunOutcome): void {
     const [before, after] = [first, second].map((outcome) => decidingRule(outcome)?.metric ?? '-');
     const name = `${change} ${before ?? ''} ${after ?? ''}`;
     const pair = this.#pairs.get(name);
@@ -70,7 +70,7 @@ export class RunComparison {
     else this.#pairs.set(name, { change, first: before ?? '', second: after ?? '', requests: 1 });
   }
 
-  #noteKey(refused: Outcome, isNewlyOver: boolean): void {
+  #noteKey(refused: RunOutcome, isNewlyOver: boolean): void {
     const rule = decidingRule(refused)?.limit;
     const increment = refused.increments.find((one) => one.rule === rule);
     if (increment === undefined) return;

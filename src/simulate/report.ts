@@ -6,7 +6,7 @@ import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 const MOST_LIMITED = 10;
 
 /** What `-report json` prints; docs/simulate.schema.json describes it. */
-export interface Report {
+export interface SimulationReport {
   readonly lines: LineCounts;
   /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
   readonly sampleRate: number | undefined;
@@ -61,7 +61,7 @@ export interface ReportParts {
   readonly unmatched: UnmatchedSheet;
 }
 
-export function toReport(parts: ReportParts): Report {
+export function toReport(parts: ReportParts): SimulationReport {
   const { lines, sampleRate, refused, figures, unmatched } = parts;
   const limited = [...figures.limitedKeys.values()];
   const keysLimited = new Map<unknown, number>();

@@ -25,7 +25,7 @@ export interface FollowOptions extends DirectoryOptions {
   readonly loadTimeoutMs: number;
 }
 
-export interface FollowDeps<R> {
+export interface FollowDirectoryDeps<R> {
   readonly load: (found: RuleFiles, signal: AbortSignal) => Promise<LoadResult<R>>;
   readonly clock: Clock;
   /** Told when something cannot be watched. */
@@ -35,7 +35,7 @@ export interface FollowDeps<R> {
 /** Loads on subscribe and after every change: of a file, of a link on the way, of the directory's existence. */
 export function followDirectory<R>(
   options: FollowOptions,
-  { load, clock, warn }: FollowDeps<R>,
+  { load, clock, warn }: FollowDirectoryDeps<R>,
 ): Observable<LoadResult<R>> {
   const { pollMs, settle, loadTimeoutMs } = options;
   return defer(() => {
