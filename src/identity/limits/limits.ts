@@ -1,6 +1,6 @@
 import type { Decisions, DescriptorEntries } from './decisions';
 
-/** A caller who has to wait. */
+/** Why and for how long a client has to wait. */
 export interface OverLimit {
   readonly kind: 'over-limit';
   readonly limit: number | undefined;

@@ -132,7 +132,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
 /** Too short for a token, so that none comes back in an answer or a log by mistake. */
 const GOOD = /^[A-Za-z0-9._:@-]{1,64}$/;
 
-/** The caller's X-Request-Id when it is a plain one, else a new one. */
+/** The client's X-Request-Id when it is a plain one, else a new one. */
 function requestIdOf(request: IncomingMessage, createId: () => string): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && GOOD.test(given) ? given : createId();

@@ -27,7 +27,7 @@ interface Fault {
 
 type Verified = { readonly kind: 'good'; readonly token: TokenOwner } | Fault;
 
-/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a caller sends. */
+/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a client sends. */
 export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDeps) {
   const known = createKnownCredentials();
 

@@ -7,7 +7,7 @@ import { createNanoClock, toTimestamp } from './timestamp';
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: 'text' | 'json';
-  /** Takes one line with its newline; standard error, written at once, unless told otherwise. */
+  /** Takes one line with its newline; by default it is written to standard error at once. */
   readonly write?: (line: string) => void;
   /** Unix nanoseconds. */
   readonly now?: () => bigint;

@@ -18,7 +18,7 @@ import { openDirectories } from './watch-directories';
 export interface FollowOptions extends DirectoryOptions {
   /** What all rule files together may hold. */
   readonly maxBytes: number;
-  /** How often the directory is looked at in case the system told of no change. */
+  /** Interval for checking the directory in case the system reported no change. */
   readonly pollMs: number;
   /** How long nothing must change before files are read, and how long that can put a reload off. */
   readonly settle: DebounceOptions;
@@ -28,7 +28,7 @@ export interface FollowOptions extends DirectoryOptions {
 export interface FollowDirectoryDeps<R> {
   readonly load: (found: RuleFiles, signal: AbortSignal) => Promise<LoadResult<R>>;
   readonly clock: Clock;
-  /** Told when something cannot be watched. */
+  /** Called when something cannot be watched. */
   readonly warn: (message: string) => void;
 }
 
