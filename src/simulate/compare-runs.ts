@@ -2,7 +2,7 @@ import type { Rules } from '../core/rules/rules';
 import { compare } from './report';
 import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
-const MOST_CHANGED = 10;
+const MAX_CHANGED = 10;
 const MAX_KEYS = 100_000;
 
 /** Decisions that differ between two sets of rules over the same log. */
@@ -56,7 +56,7 @@ export class RunComparison {
       ),
       keys: [...this.#keys.values()]
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
-        .slice(0, MOST_CHANGED),
+        .slice(0, MAX_CHANGED),
       onlyInFirst: [...firstRules].filter((rule) => !secondRules.has(rule)),
       onlyInSecond: [...secondRules].filter((rule) => !firstRules.has(rule)),
     };

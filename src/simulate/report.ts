@@ -3,7 +3,7 @@ import type { FigureSheet, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
 import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
-const MOST_LIMITED = 10;
+const MAX_LIMITED = 10;
 
 /** What `-report json` prints; docs/simulate.schema.json describes it. */
 export interface SimulationReport {
@@ -68,7 +68,7 @@ export function toReport(parts: ReportParts): SimulationReport {
   for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
   const mostLimited = limited
     .sort((a, b) => b.refused - a.refused || compare(a.key, b.key))
-    .slice(0, MOST_LIMITED)
+    .slice(0, MAX_LIMITED)
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,

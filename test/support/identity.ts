@@ -2,11 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createCredential,
-  formatCredential,
-  hashSecret,
-} from '../../src/identity/credential/credential';
+import { createCredential, formatCredential, hashSecret } from '../../src/identity/credential';
 import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
 import type {
   Decisions,

@@ -1,4 +1,4 @@
-import { createCredential, formatCredential, hashSecret } from '../credential/credential';
+import { createCredential, formatCredential, hashSecret } from '../credential';
 import { done, notFound, toIso, type ProvisioningCommand, type CommandDeps } from './command';
 
 /** The key itself: printed once, kept nowhere. */

@@ -1,5 +1,5 @@
 import { parseDuration } from '../../platform/env-table/durations';
-import type { RandomBytes } from '../credential/credential';
+import type { RandomBytes } from '../credential';
 import type { IdentityStore } from '../store/store';
 
 /** What a command works with. */

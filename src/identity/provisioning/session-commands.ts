@@ -1,4 +1,4 @@
-import { createId } from '../credential/credential';
+import { createId } from '../credential';
 import { ID_EXPECTED, isId } from '../store/parse-records';
 import {
   done,

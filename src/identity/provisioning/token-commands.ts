@@ -5,7 +5,7 @@ import {
   hashSecret,
   matchesHash,
   parseCredential,
-} from '../credential/credential';
+} from '../credential';
 import {
   type ProvisioningCommand,
   type CommandDeps,

@@ -1,4 +1,4 @@
-import { createId } from '../credential/credential';
+import { createId } from '../credential';
 import { MalformedRecord } from '../store/fields';
 import { ID_EXPECTED, isId, parseUser } from '../store/parse-records';
 import type { UserRecord } from '../store/records';

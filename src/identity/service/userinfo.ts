@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { matchesHash, parseCredential } from '../credential/credential';
+import { matchesHash, parseCredential } from '../credential';
 import { KeysUnavailable, looksLikeJwt, type JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits, LimitRejection } from '../limits/limits';
 import { StoreUnavailable, type TokenOwner, type IdentityReader } from '../store/store';

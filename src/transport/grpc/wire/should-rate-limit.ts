@@ -85,7 +85,7 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
 
   return {
     method,
-    headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.standIn),
+    headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.placeholder),
     createCallContext:
       tracer === undefined
         ? undefined

@@ -259,7 +259,7 @@ it('does not take a plain string for the coded one of the same octets', () => {
 describe('a stand-in for values', () => {
   const standIn = {
     name: 'x-id',
-    textFor: (octets: Uint8Array, length: number) =>
+    placeholderFor: (octets: Uint8Array, length: number) =>
       length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
   };
   const standing = () => createHpackDecoder(16_384, true, createHeaderReader(undefined, standIn));
