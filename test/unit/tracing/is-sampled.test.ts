@@ -117,7 +117,7 @@ describe('isSampledByCaller', () => {
   });
 });
 
-describe('UNSAMPLED_STAND_IN', () => {
+describe('UNSAMPLED_PLACEHOLDER', () => {
   const standFor = (value: string) =>
     UNSAMPLED_PLACEHOLDER.placeholderFor(Buffer.from(`${value}behind it`, 'latin1'), value.length);
   const decisionOf = (value: string) => isSampledByCaller(of(['traceparent', value]));
