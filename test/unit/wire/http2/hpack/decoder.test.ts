@@ -262,7 +262,8 @@ describe('a stand-in for values', () => {
     placeholderFor: (octets: Uint8Array, length: number) =>
       length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
   };
-  const standing = () => createHpackDecoder(16_384, true, createHeaderReader(undefined, placeholder));
+  const standing = () =>
+    createHpackDecoder(16_384, true, createHeaderReader(undefined, placeholder));
 
   it('is kept instead of the value, in the table too, where both count as what came', () => {
     const [decoder, plainly] = [standing(), create()];
