@@ -1,4 +1,7 @@
-import { bytesOfText, copyText } from '../counters/kept-key';
+import { copyOf } from '../platform/copy-of';
+
+/** The most that V8 takes for a character. */
+const CHARACTER_BYTES = 2;
 
 /** Bytes that V8 takes for an entry besides the characters of its name: an object, a string and a map entry. */
 const ENTRY_BYTES = 200;
@@ -22,12 +25,12 @@ export class BoundedMap<T> {
   at(name: string, make: (name: string) => T): T | undefined {
     const known = this.#values.get(name);
     if (known !== undefined) return known;
-    const bytes = ENTRY_BYTES + bytesOfText(name);
+    const bytes = ENTRY_BYTES + CHARACTER_BYTES * name.length;
     if (this.#bytes + bytes > this.#maxBytes) {
       this.others += 1;
       return undefined;
     }
-    const kept = copyText(name);
+    const kept = copyOf(name);
     const value = make(kept);
     this.#values.set(kept, value);
     this.#bytes += bytes;

@@ -1,9 +1,9 @@
 import type { Rules } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
 import { compare } from './report';
-import { counterNameOf, decidingRule, type Outcome } from './run-rules';
+import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
-const MOST_CHANGED = 10;
+const MAX_CHANGED = 10;
 
 /** Decisions that differ between two sets of rules over the same log. */
 export interface Comparison {
@@ -44,7 +44,7 @@ export class RunComparison {
   #okToOver = 0;
   #overToOk = 0;
 
-  note(first: Outcome, second: Outcome): void {
+  note(first: RunOutcome, second: RunOutcome): void {
     const code = second.decision.overallCode;
     if (first.decision.overallCode === code) return;
     const isNewlyOver = code === 'OVER_LIMIT';
@@ -67,14 +67,14 @@ export class RunComparison {
       keys: this.#keys
         .values()
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
-        .slice(0, MOST_CHANGED),
+        .slice(0, MAX_CHANGED),
       keysOthers: this.#keys.others,
       onlyInFirst: [...firstRules].filter((rule) => !secondRules.has(rule)),
       onlyInSecond: [...secondRules].filter((rule) => !firstRules.has(rule)),
     };
   }
 
-  #notePair(change: Change, first: Outcome, second: Outcome): void {
+  #notePair(change: Change, first: RunOutcome, second: RunOutcome): void {
     const before = decidingRule(first)?.metric ?? '-';
     const after = decidingRule(second)?.metric ?? '-';
     const pair = this.#pairs.at(`${change} ${before} ${after}`, () => {
@@ -83,7 +83,7 @@ export class RunComparison {
     if (pair !== undefined) pair.requests += 1;
   }
 
-  #noteKey(refused: Outcome, isNewlyOver: boolean): void {
+  #noteKey(refused: RunOutcome, isNewlyOver: boolean): void {
     const rule = decidingRule(refused)?.limit;
     const increment = refused.increments.find((one) => one.rule === rule);
     if (increment === undefined) return;
