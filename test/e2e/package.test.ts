@@ -102,19 +102,37 @@ it('brings man pages written from the help, with every setting', async () => {
   expect(page).not.toMatch(/^(?!\.(TH|SH|nf|fi))[.']/m);
 });
 
+it('names a man page for every command', async () => {
+  const text = await readFile(join(ROOT, 'package.json'), 'utf8');
+  const { bin, man } = JSON.parse(text) as { readonly bin: object; readonly man: string[] };
+  expect(man).toEqual(Object.keys(bin).map((name) => `dist/man/${name}.1`));
+});
+
+it('is refused by `npm publish`: the name belongs to somebody else', async () => {
+  const words = ['publish', '--dry-run', '--ignore-scripts', '--tag=next'];
+  await expect(run('npm', words, { cwd: ROOT })).rejects.toThrow(/EPRIVATE/);
+});
+
 it('completes its commands in bash', async () => {
   const bin = join(folder, 'node_modules/.bin');
   const script = `
     source <(${bin}/ratelimit --completion bash); source <(${bin}/identity --completion bash)
-    for command in ratelimit ratelimit-client ratelimit-config-check identity; do complete -p $command; done`;
+    for command in ratelimit ratelimit-client ratelimit-config-check ratelimit-simulate identity; do complete -p $command; done`;
   const { stdout } = await run('bash', ['-c', script]);
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => line.split(' ').at(-1))).toEqual([
     'ratelimit',
     'ratelimit-client',
     'ratelimit-config-check',
+    'ratelimit-simulate',
     'identity',
   ]);
-  for (const [index, word] of ['--version', '-dial_string', '-config_dir', 'revoke-all'].entries())
+  for (const [index, word] of [
+    '--version',
+    '-dial_string',
+    '-strict',
+    '-against',
+    'revoke-all',
+  ].entries())
     expect(lines[index]).toContain(word);
 });
