@@ -26,6 +26,7 @@ import {
 } from './create-transports';
 import { createDecisionLog } from './decision-log';
 import type { Lifecycle } from './lifecycle';
+import { openLimitsFrom } from './open-limits-from';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
 import { createCertificates } from './tls/create-certificates';
@@ -106,7 +107,8 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
 
   // What decides: transports, batches, counters, tracing.
-  const options = toDecisionOptions(settings);
+  const limitsFrom = openLimitsFrom({ ...deps, statistics: registry });
+  const options = { ...toDecisionOptions(settings), limitsFrom };
   const live = createLiveView({ ...deps, rules }, options);
   const transports = createTransports(settings, {
     ...deps,
@@ -124,6 +126,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rules,
     counters: store.counters,
     localCounters,
+    limitsFrom,
     tracer: tracing?.tracer,
     log: decisionLog,
     live,
@@ -153,6 +156,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     loading,
     troubles,
     store,
+    limitsFrom,
     statistics,
     transports,
     debug,
@@ -167,6 +171,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     await debug.close(withinMs);
     await decisions.close();
     await decisionLog?.close();
+    limitsFrom.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
     health.close();

@@ -18,6 +18,7 @@ import {
   type RedisCountersOptions,
   type RedisEvent,
 } from '../../counters/redis/options';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
@@ -51,6 +52,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly connections: StoreConnections;
   /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
   readonly whyAway: () => string | undefined;
+  /** Reads fields of a hash; undefined where the store has no hashes. */
+  readonly readFields?: ReadFields;
   /** One line for the start: where counters live. */
   readonly description: string;
 }
@@ -140,6 +143,7 @@ function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) 
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
+  readonly readFields: ReadFields;
 }
 
 function redisStore(
@@ -195,6 +199,7 @@ function redisStore(
         tellForget(told.map(({ key }) => key));
       }),
     ...asOne({ connected$, run$ }),
+    readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,
     description,
   };
@@ -268,6 +273,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
+    readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     description: `${others.description}, limits per second in ${perSecond.description}`,
