@@ -109,7 +109,10 @@ it('names a man page for every command', async () => {
 });
 
 it('is refused by `npm publish`: the name belongs to somebody else', async () => {
-  const words = ['publish', '--dry-run', '--ignore-scripts', '--tag=next'];
+  // A registry that nobody serves: a package that is not refused would come no further than this.
+  const registry = `127.0.0.1:${String(await freePort())}`;
+  const to = [`--registry=http://${registry}`, `--//${registry}/:_authToken=none`];
+  const words = ['publish', '--ignore-scripts', '--tag=next', '--fetch-retries=0', ...to];
   await expect(run('npm', words, { cwd: ROOT })).rejects.toThrow(/EPRIVATE/);
 });
 
