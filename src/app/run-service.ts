@@ -3,7 +3,7 @@ import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';
 import { completionOf } from '../platform/completion';
 import { systemClock, monotonicMs } from '../platform/clock';
-import { hushServerNameWarning } from '../platform/hush-server-name';
+import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';

@@ -131,3 +131,9 @@ export function describeCode(code: string, place?: string): string {
   const words = CODES[code];
   return words === undefined ? shown : `${words} (${shown})`;
 }
+
+/** A command line that cannot be carried out; the message says what was expected. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'usage';
+}

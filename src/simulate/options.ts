@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '../platform/errors';
 import { UnreadableLine } from './log-record';
 import { readTime } from './read-time';
 
@@ -24,11 +25,6 @@ export interface SimulateOptions {
 
 const FORMATS = ['jsonl', 'envoy-json', 'json', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];
-
-/** A command line that makes no sense; the message says what was expected. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export const USAGE = `usage: ratelimit-simulate -config_dir DIR -input FILE [flags]
 

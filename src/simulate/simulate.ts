@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
 import { dumpRules } from '../core/rules/dump';
+import { UsageError } from '../platform/errors';
 import { applyMap } from './apply-map';
 import { readCombinedLine } from './combined-log';
 import { RunComparison, type Comparison } from './compare-runs';
@@ -9,11 +10,11 @@ import { openDecisions, openInput, readMap } from './files';
 import { loadRules, RulesRefused } from './load-rules';
 import type { LogRecord, ReadRecord } from './log-record';
 import { MapFileError, parseMapFile } from './map-file';
-import { parseOptions, USAGE, UsageError, type SimulateOptions } from './options';
+import { parseOptions, USAGE, type SimulateOptions } from './options';
 import { printComparison, printReport } from './print-report';
 import { createProgress } from './progress';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
-import { toReport, type Report } from './report';
+import { toReport, type SimulationReport } from './report';
 import { parseObject, readRequestLine } from './request-lines';
 import { createRuleRun, type RuleRun } from './run-rules';
 import { UnmatchedSheet } from './unmatched';
@@ -118,7 +119,7 @@ async function replay(
 }
 
 function print(
-  report: Report,
+  report: SimulationReport,
   changes: Comparison | undefined,
   options: SimulateOptions,
   { stdout }: Streams,
