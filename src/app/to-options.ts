@@ -1,5 +1,6 @@
 import type { DecisionOptions } from '../decisions/decide-batch';
 import type { BoundSettings } from '../settings/bounds';
+import type { SecretSettings } from '../settings/secrets';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
@@ -23,6 +24,11 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
     failureReplicas: storeFailure.replicas,
     readFirst: backend === 'memstore',
   };
+}
+
+/** Which keys the rules may need: none without a file; with one, any, because it may change. */
+export function toSecretKeyIds({ keysFile }: SecretSettings): readonly number[] | undefined {
+  return keysFile === undefined ? [] : undefined;
 }
 
 /** Milliseconds for which requests gather into a batch: the shorter window of the two stores. */

@@ -4,9 +4,11 @@ import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
+import type { Tokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
+import { toSecretKeyIds } from './to-options';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -19,12 +21,13 @@ export interface ManagementServerDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly outages: OutageLog;
+  readonly tokens: Tokens;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, xds }: Settings,
-  { clock, random, logger, outages }: ManagementServerDeps,
+  { configuration, xds, secrets }: Settings,
+  { clock, random, logger, outages, tokens }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
@@ -40,9 +43,10 @@ export function managementServerLoads(
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
       mergeDomains: configuration.mergeDomains,
+      secretKeyIds: toSecretKeyIds(secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileInSlices(domains, SLICE, tokens),
       clock,
       random,
       onStream(event) {

@@ -10,6 +10,7 @@ import {
   type Verdict,
 } from '../core/decision/verdict';
 import { failure, type StoreError } from '../core/errors';
+import { shownRequest } from '../core/rules/secrets';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
 import { hitsAfter, hitsBeside, noteFirst, type AnswerOptions, type BatchContext } from './batch';
@@ -147,7 +148,7 @@ function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: Tally
 
 function toDecision(
   request: DecisionRequest,
-  { options, tally }: BatchContext,
+  { plan, options, tally }: BatchContext,
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
@@ -162,6 +163,8 @@ function toDecision(
     statuses,
     responseHeaders:
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
-    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts) : undefined,
+    dynamicMetadata: options.dynamicMetadata
+      ? dynamicMetadata(shownRequest(plan.secrets, request), verdicts)
+      : undefined,
   };
 }

@@ -8,6 +8,7 @@ import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
 import { findMisspelt } from './misspelt';
 import { readStores } from './read-stores';
+import { secretsTable } from './secrets';
 import { serversTable, toServers } from './servers';
 import type { Read } from './setting';
 import type { Settings } from './settings';
@@ -43,6 +44,7 @@ export function readSettings(env: Environment): SettingsResult {
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
+    secrets: read(secretsTable).values,
     responseHeaders: read(responseHeadersTable).values,
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),

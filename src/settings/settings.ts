@@ -7,6 +7,7 @@ import type { HealthSettings } from './health';
 import type { IdentitySettings } from './identity';
 import type { LoggingSettings } from './logging';
 import type { MemstoreSettings } from './memstore';
+import type { SecretSettings } from './secrets';
 import type { ServerSettings } from './servers';
 import type { StatisticsSettings } from './statistics';
 import type { StoreSettings } from './store';
@@ -22,6 +23,7 @@ export interface Settings {
   readonly logging: LoggingSettings;
   readonly health: HealthSettings;
   readonly decisions: DecisionSettings;
+  readonly secrets: SecretSettings;
   readonly responseHeaders: ResponseHeaderSettings;
   /** Where counters live: `store` is defined for kvstore, `memstore` for memstore, and only there. */
   readonly backend: Backend;

@@ -9,6 +9,7 @@ import { loggingTable } from './logging';
 import { memstoreTable } from './memstore';
 import { mogrifierTable } from './mogrifiers';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
+import { secretsTable } from './secrets';
 import { serversTable } from './servers';
 import { statisticsTable } from './statistics';
 import { kvstoreTable, perSecondStoreTable } from './store';
@@ -32,6 +33,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Logging', need: 'most', table: loggingTable },
   { title: 'Health', need: 'most', table: healthTable },
   { title: 'Decisions', need: 'some', table: decisionsTable },
+  { title: 'Secret values', need: 'few', table: secretsTable },
   { title: 'Response headers', need: 'some', table: responseHeadersTable },
   { title: 'Backend', need: 'most', table: backendTable },
   { title: 'Key-value store', need: 'most', table: { ...kvstoreTable, ...sharedStoreTable } },

@@ -97,7 +97,7 @@ async function replay(
     if (outcome.decision.overallCode === 'OVER_LIMIT') gathered.refused += 1;
     gathered.figures.note(outcome, record.timeSeconds);
     gathered.unmatched.note(record.request, outcome.decision.statuses);
-    if (file !== undefined) await write(file, toDecisionLine(record, outcome));
+    if (file !== undefined) await write(file, toDecisionLine(record, outcome, first.rules.secrets));
     const other = await second?.decide(record);
     if (other !== undefined) gathered.comparison.note(outcome, other);
   };

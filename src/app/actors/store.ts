@@ -6,6 +6,7 @@ import { createMemoryCounters } from '../../counters/memory/create-memory-counte
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
+  type RedisCounters,
   type RedisCountersOptions,
   type RedisEvent,
 } from '../../counters/redis/options';
@@ -33,6 +34,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly whyAway: () => string | undefined;
   /** One line for the start: where counters live. */
   readonly description: string;
+  /** Undefined: instances cannot compare texts in this store. */
+  readonly claim?: RedisCounters['claim'];
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
@@ -140,7 +143,13 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
-  return { counters: guarded, ...asOne({ connected$, run$ }), whyAway: last.whyAway, description };
+  return {
+    counters: guarded,
+    ...asOne({ connected$, run$ }),
+    whyAway: last.whyAway,
+    description,
+    claim: (claim) => counters.claim(claim),
+  };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
@@ -202,6 +211,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     connections,
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
+    ...(others.claim && { claim: others.claim }),
     description: `${others.description}, limits per second in ${perSecond.description}`,
   };
 }

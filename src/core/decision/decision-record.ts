@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
+import { shownRequest, type Secrets } from '../rules/secrets';
 import { hitsOf } from './request';
 
 /** A decision as a line of the decision log says it. */
@@ -9,13 +10,17 @@ export interface DecisionRecord {
   readonly decision: Decision;
   /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
   readonly metrics: readonly (string | undefined)[];
+  /** Those of the rules: the record holds tokens in place of their values. */
+  readonly secrets: Secrets | undefined;
 }
 
 /**
  * One decision as plain JSON, its fields in a fixed order:
  * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`.
  */
-export function toDecisionRecord({ time, request, decision, metrics }: DecisionRecord): JsonObject {
+export function toDecisionRecord(record: DecisionRecord): JsonObject {
+  const { time, decision, metrics, secrets } = record;
+  const request = shownRequest(secrets, record.request);
   return {
     time,
     domain: request.domain,

@@ -2,11 +2,12 @@ import { validateRequest, hitsOf } from '../decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment, Random } from '../ports';
 import { counterName } from '../rules/key-template';
-import { dropReplaced, matchDescriptor, type Match } from '../rules/match';
+import { dropReplaced, matchDescriptor, shownPath, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
+import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
-import type { Windows } from './windows';
+import type { Window, Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
 export interface Ask {
@@ -30,6 +31,8 @@ export interface Plan {
   /** For each request: why it cannot be decided. */
   readonly faults: readonly (string | undefined)[];
   readonly unmet: Unmet;
+  /** Those of the rules. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** Descriptors of a batch for which there is no rule. */
@@ -85,7 +88,8 @@ export function planBatch(
     if (fault === undefined) planRequest(request, planning, asks);
     runEnds?.push(coalescer.increments.length);
   }
-  return { increments: coalescer.increments, runEnds, asks, faults, unmet };
+  const { increments } = coalescer;
+  return { increments, runEnds, asks, faults, unmet, secrets: rules.secrets };
 }
 
 interface UnmetSheet extends Unmet {
@@ -150,18 +154,30 @@ function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
 }
 
 function incrementFor(
-  { limit, template, entries }: Match,
+  match: Match,
   hits: number | bigint,
-  { windows, options, random }: Planning,
+  { rules, windows, options, random }: Planning,
 ): Increment {
-  const { keyEnd, endSeconds } = windows[limit.unit];
+  const { limit, template, entries } = match;
+  const window = windows[limit.unit];
+  const { keyEnd, endSeconds } = window;
+  const shown = rules.secrets && shownPath(match, rules.secrets, tokenSecond(limit, window));
   return {
-    key: options.keyPrefix + counterName(template, entries) + keyEnd,
+    key: options.keyPrefix + counterName(template, shown ?? entries) + keyEnd,
     hits,
     limit: limit.requestsPerUnit,
     ttlSeconds: UNIT_SECONDS[limit.unit] + Math.floor(random() * options.ttlJitterSeconds),
     windowEndSeconds: endSeconds,
     rule: limit,
     entries,
+    shown,
   };
+}
+
+/** The second that chooses the key of a counter's tokens: the start of its window, so that no counter changes its name; else now. */
+function tokenSecond(
+  { algorithm, unit }: RuleLimit,
+  { endSeconds, secondsUntilReset }: Window,
+): number {
+  return endSeconds - (algorithm?.keyEnd === undefined ? UNIT_SECONDS[unit] : secondsUntilReset);
 }

@@ -1,6 +1,8 @@
 import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, RuleDefinition } from './definition';
+import { shownValue, type SecretKind, type Secrets, type Tokens } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
+import { ValuesByToken } from './values-by-token';
 import { indexWildcards } from './wildcards';
 
 /** A node while its children are still being gathered. */
@@ -12,25 +14,32 @@ interface Draft {
 type DraftLevel = Map<string, DraftKey>;
 interface DraftKey {
   readonly byValue: Map<string, RuleNode>;
+  /** Those of them that are tokens. */
+  readonly hashed: Set<string>;
   readonly patterns: { pattern: string; node: RuleNode }[];
   anyValue: RuleNode | undefined;
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Compiles checked definitions into the lookup tree. They hold no duplicates and every parent comes first. */
-export function compileRules(domains: readonly DomainDefinition[]): Rules {
-  const compiling = compileInSlices(domains, Infinity);
+export function compileRules(domains: readonly DomainDefinition[], tokens?: Tokens): Rules {
+  const compiling = compileInSlices(domains, Infinity, tokens);
   for (;;) {
     const step = compiling.next();
     if (step.done === true) return step.value;
   }
 }
 
-/** The same, pausing after every `sliceSize` entries, so that a reload never delays a decision. */
+/**
+ * The same, pausing after every `sliceSize` entries, so that a reload never delays a decision. Rules with secret keys need
+ * `tokens`.
+ */
 export function* compileInSlices(
   domains: readonly DomainDefinition[],
   sliceSize: number,
+  tokens?: Tokens,
 ): Generator<void, Rules> {
+  const secrets = findSecrets(domains, tokens);
   const compiled = new Map<string, DomainRules>();
   let limitCount = 0;
   let sinceSlice = 0;
@@ -39,7 +48,7 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule(domain, top, parent, rule));
+      drafts.push(addRule({ domain, top, secrets }, parent, rule));
       if (rule.limit !== undefined) limitCount += 1;
       sinceSlice += 1;
       if (sinceSlice >= sliceSize) {
@@ -49,25 +58,44 @@ export function* compileInSlices(
     }
     for (const draft of drafts) {
       if (draft.children === undefined) continue;
-      draft.node.children = finishLevel(draft.children);
+      draft.node.children = finishLevel(draft.children, secrets);
       sinceSlice += 1;
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
       }
     }
-    compiled.set(domain, { domain, top: finishLevel(top) });
+    compiled.set(domain, { domain, top: finishLevel(top, secrets), secrets });
   }
-  return { domains: compiled, limitCount };
+  return { domains: compiled, limitCount, secrets };
+}
+
+function findSecrets(
+  domains: readonly DomainDefinition[],
+  tokens: Tokens | undefined,
+): Secrets | undefined {
+  const kinds = new Map<string, SecretKind>();
+  for (const { rules } of domains) {
+    for (const { key, secret } of rules) if (secret !== undefined) kinds.set(key, secret);
+  }
+  if (kinds.size === 0) return undefined;
+  if (tokens === undefined) throw new Error('rules with hash_value are compiled without tokens');
+  return { kinds, tokens };
+}
+
+/** The domain to which entries are added. */
+interface DomainDraft {
+  readonly domain: string;
+  readonly top: DraftLevel;
+  readonly secrets: Secrets | undefined;
 }
 
 function addRule(
-  domain: string,
-  top: DraftLevel,
+  { domain, top, secrets }: DomainDraft,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
-  const segment = metricSegment(rule);
+  const segment = metricSegment(rule, secrets);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
   const template = keyTemplate(domain, parent?.node, rule);
   const node: Mutable<RuleNode> = {
@@ -93,23 +121,29 @@ function childrenOf(draft: Draft): DraftLevel {
   return children;
 }
 
-function attach(level: DraftLevel, { key, value }: RuleDefinition, node: RuleNode): void {
+function attach(level: DraftLevel, rule: RuleDefinition, node: RuleNode): void {
+  const { key, value, valueHash } = rule;
   let entry = level.get(key);
   if (entry === undefined) {
-    entry = { byValue: new Map(), patterns: [], anyValue: undefined };
+    entry = { byValue: new Map(), hashed: new Set(), patterns: [], anyValue: undefined };
     level.set(key, entry);
   }
-  if (value === undefined) entry.anyValue = node;
+  if (valueHash !== undefined) {
+    entry.hashed.add(valueHash);
+    entry.byValue.set(valueHash, node);
+  } else if (value === undefined) entry.anyValue = node;
   else if (value.includes('*')) entry.patterns.push({ pattern: value, node });
   else entry.byValue.set(value, node);
 }
 
-function finishLevel(level: DraftLevel): RuleLevel {
+function finishLevel(level: DraftLevel, secrets: Secrets | undefined): RuleLevel {
   const byKey = new Map<string, KeyRules>();
-  for (const [key, { byValue, patterns, anyValue }] of level) {
+  for (const [key, { byValue, hashed, patterns, anyValue }] of level) {
+    const isHashed = secrets !== undefined && hashed.size > 0;
+    const values = isHashed ? new ValuesByToken(key, byValue, hashed, secrets.tokens) : byValue;
     byKey.set(key, {
       key,
-      byValue: byValue.size === 0 ? undefined : byValue,
+      byValue: values.size === 0 ? undefined : values,
       wildcards: patterns.length === 0 ? undefined : indexWildcards(patterns),
       anyValue,
     });
@@ -118,18 +152,26 @@ function finishLevel(level: DraftLevel): RuleLevel {
   return sole !== undefined && byKey.size === 1 ? sole : byKey;
 }
 
-/** The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5). */
-function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
+/**
+ * The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5); of a
+ * secret one its token at the time of the load.
+ */
+function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): string {
+  const { key, value, valueHash, shareThreshold } = rule;
+  if (valueHash !== undefined) return `${key}_${valueHash}`;
   if (value === undefined) return key;
+  if (secrets !== undefined && !value.includes('*'))
+    return `${key}_${shownValue(secrets, { key, value })}`;
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 
 function keyTemplate(
   domain: string,
   parent: RuleNode | undefined,
-  { key, value, shareThreshold }: RuleDefinition,
+  { key, value, shareThreshold, secret }: RuleDefinition,
 ): KeyTemplate {
-  const isDynamic = value === undefined || (value.includes('*') && !shareThreshold);
+  const isFixed = value !== undefined && !value.includes('*') && secret === undefined;
+  const isDynamic = !isFixed && !shareThreshold;
   const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
     // `join` makes a text of one piece: others are put together anew for each counter key.

@@ -4,6 +4,7 @@ import type { Unit } from '../units';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
 import type { OnStoreError } from './definition';
+import type { Secrets } from './secrets';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -60,6 +61,8 @@ export type RuleLevel = KeyRules | Map<string, KeyRules>;
 export interface DomainRules {
   readonly domain: string;
   readonly top: RuleLevel;
+  /** Those of the whole rule set; undefined when no key is secret. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** One complete, immutable set of rules. */
@@ -67,4 +70,6 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Undefined when no key is secret. */
+  readonly secrets?: Secrets | undefined;
 }

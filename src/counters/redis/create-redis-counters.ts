@@ -53,6 +53,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     run$: node.run$,
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
+    claim: (claim) => node.claim(claim),
     async close() {
       await node.close('the counters are closed');
       connected.close();

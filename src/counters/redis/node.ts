@@ -2,6 +2,7 @@ import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch, type Sending } from './apply-batch';
+import { claimText, type Claim } from './claim';
 import { type RedisConnection } from './connection';
 import { type NodeOptions } from './options';
 import { readByPipeline, type ReadCounts } from './pipeline';
@@ -26,6 +27,8 @@ export interface RedisNode {
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
   read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
+  /** See `claimText`. */
+  claim(claim: Claim): Promise<string>;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -111,6 +114,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     },
     read: (keys, how = {}) =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
+    claim: (claim) => withLease(1, {}, (connection) => claimText(connection, claim)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }

@@ -3,6 +3,7 @@ import { type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
+import { type Claim } from './claim';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
@@ -13,6 +14,8 @@ export interface RedisCounters extends ReadableCounters {
    * fails with a StoreError when no first connection comes about within `startupMaxElapsedMs`.
    */
   readonly run$: Observable<never>;
+  /** The text that the store holds under a key: this one when there was none. Rejects with a StoreError. */
+  claim(claim: Claim): Promise<string>;
 }
 
 /** A TCP address. */

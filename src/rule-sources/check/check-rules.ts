@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { ParsedRules } from '../../core/rules/definition';
 import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import { toReason } from '../../platform/errors';
+import { parseSecretKeys } from '../../platform/secret-keys/parse-secret-keys';
 import { NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { parseCheckOptions, USAGE } from './options';
@@ -29,7 +32,9 @@ export async function checkRules(
   }
   const { source, strict } = options;
   const { files, problems } = await readRules(source);
-  const parsed = parseRules(files, options);
+  const keys = readKeyIds(options.keyFile);
+  if (keys.message !== undefined) return { exitCode: 1, lines: [keys.message], errorLines: [] };
+  const parsed = parseRules(files, { ...options, secretKeyIds: keys.ids });
   const all = [...problems, ...parsed.problems].map((problem) => toChecked(problem, strict));
   const directory = source.kind === 'directory' ? source.path : '';
   const lines = all.map((problem) => formatProblem(problem, directory));
@@ -37,6 +42,22 @@ export async function checkRules(
   if (mistakes === 0) return { exitCode: 0, lines: [...lines, summarize(parsed)], errorLines: [] };
   const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
   return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
+}
+
+interface KeyIds {
+  /** Undefined: no file names any. */
+  readonly ids?: readonly number[];
+  /** Why the file cannot be used. */
+  readonly message?: string;
+}
+
+function readKeyIds(file: string | undefined): KeyIds {
+  if (file === undefined) return {};
+  try {
+    return { ids: parseSecretKeys(readFileSync(file, 'utf8')).map(({ id }) => id) };
+  } catch (error) {
+    return { message: `-key_file: ${toReason(error)}` };
+  }
 }
 
 /** The service warns of a file that it does not read and goes on; here nobody wants that file to be lost. */

@@ -1,13 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
+import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
 import type { LoadResult, RuleFiles } from '../load-result';
-
-export interface ParseOptions {
-  readonly mergeDomains: boolean;
-}
 
 /** Parses rule files, here or elsewhere. Rejects only for what is no mistake in a file: a crash, a cancellation. */
 export type ParseRules = (

@@ -1,6 +1,10 @@
 import type { ParsedRules } from '../../core/rules/definition';
 import { quote } from '../../core/rules/parse/located';
-import { parseRuleFiles, type RuleSource } from '../../core/rules/parse/parse-rule-files';
+import {
+  parseRuleFiles,
+  type ParseOptions,
+  type RuleSource,
+} from '../../core/rules/parse/parse-rule-files';
 import { WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
 import type { RuleFile } from '../load-result';
@@ -8,10 +12,7 @@ import { locateResource } from './locate-resource';
 import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messages';
 import { readResources } from './read-response';
 
-export type ParseResources = (
-  files: readonly RuleFile[],
-  options: { readonly mergeDomains: boolean },
-) => ParsedRules;
+export type ParseResources = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
 
 /**
  * Decodes and checks complete states of the world: the bytes of messages whose field `resources` holds the

@@ -55,7 +55,12 @@ describe('settings', () => {
         debugAllowedHosts: undefined,
       },
       logging: { level: 'warning', format: 'text' },
-      health: { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 },
+      health: {
+        needsConfiguration: false,
+        needsStoreConnection: false,
+        needsEqualKeys: true,
+        drainDelayMs: 0,
+      },
       decisions: {
         shadowMode: false,
         quotaMode: false,
@@ -66,6 +71,7 @@ describe('settings', () => {
         expirationJitterMaxSeconds: 300,
         localCacheSizeBytes: 0,
       },
+      secrets: { keysFile: undefined },
       responseHeaders: {
         enabled: false,
         limit: 'RateLimit-Limit',

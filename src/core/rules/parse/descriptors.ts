@@ -7,6 +7,7 @@ import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
+import { readSecret, type SecretRules } from './secrets';
 import { present, readFlag, readMaps, readText } from './values';
 
 /** The siblings of one level by `key` or `key_value`. */
@@ -17,6 +18,7 @@ export interface DomainDraft {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
   readonly names: LimitNames;
+  readonly secrets: SecretRules;
 }
 
 /** Adds the entries of a list of descriptors, and all below them, to the domain. */
@@ -48,9 +50,11 @@ function readLevel(
   }
   for (const map of readMaps(list, 'descriptors', report)) {
     const fields = readFields(map, 'descriptor', report);
+    const own = readRule(map, fields, report);
     const rule = {
       parent: at.parent,
-      ...readRule(map, fields, report),
+      ...own,
+      ...readSecret(map, fields, own, draft.secrets, report),
       limit: readLimit(fields.get('rate_limit'), draft.names, report),
     };
     checkSiblings(map, rule, at.siblings, report);
@@ -138,14 +142,17 @@ function isOff(node: Located): boolean {
 /** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
 function checkSiblings(
   map: LocatedMap,
-  { key, value }: RuleDefinition,
+  rule: RuleDefinition,
   siblings: Siblings,
   report: Report,
 ): void {
+  const { key, valueHash, secret } = rule;
   if (key === '') return;
+  const value = valueHash ?? rule.value;
+  const isHidden = secret !== undefined && valueHash === undefined;
   const text = value === undefined ? key : `${key}_${value}`;
-  const entry =
-    value === undefined ? `key ${quote(key)}` : `key ${quote(key)} with value ${quote(value)}`;
+  const shown = value === undefined ? '' : ` with value ${isHidden ? '(secret)' : quote(value)}`;
+  const entry = `key ${quote(key)}${shown}`;
   const first = siblings.get(text);
   if (first === undefined) {
     siblings.set(text, { file: report.file, at: map.at, entry });
@@ -156,6 +163,6 @@ function checkSiblings(
   const message =
     first.entry === entry
       ? `${entry} is already defined ${place}; expected each key and value once on a level`
-      : `${entry} reads the same in counters and metrics, ${quote(text)}, as ${first.entry} ${place}`;
+      : `${entry} reads the same in counters and metrics${isHidden ? '' : `, ${quote(text)},`} as ${first.entry} ${place}`;
   report.error(map.at, 'duplicate-descriptor', message);
 }

@@ -4,6 +4,7 @@ import { readFields } from './fields';
 import { describe, quote, type Located, type LocatedMap } from './located';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
+import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
 import { createReport, type Report, type SourceNoun } from './report';
 import { present, readText } from './values';
 
@@ -17,19 +18,29 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
+/** How a set of rule files is read. */
+export interface ParseOptions extends SecretOptions {
+  /** Several files may have the same domain. */
+  readonly mergeDomains: boolean;
+}
+
+interface Reading extends ParseOptions {
+  readonly secrets: SecretRules;
+}
+
 /**
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
  * With any error there are no domains (behaviour.md §2.11).
  */
-export function parseRuleFiles(
-  files: readonly RuleSource[],
-  options: { readonly mergeDomains: boolean },
-): ParsedRules {
+export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
+  const keys = findSecretKeys(files.map(({ root }) => root));
+  const secrets: SecretRules = { keys, secretKeyIds: options.secretKeyIds };
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun));
+    if (!unreadable)
+      readFile(root, drafts, { ...options, secrets }, createReport(file, ofFile, noun));
     return ofFile;
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
@@ -45,7 +56,7 @@ type Drafts = Map<string, Draft>;
 function readFile(
   root: Located | undefined,
   drafts: Drafts,
-  options: { readonly mergeDomains: boolean },
+  options: Reading,
   report: Report,
 ): void {
   const map = readRoot(root, report);
@@ -60,7 +71,7 @@ function readFile(
   }
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at, report)
+      ? createDraft(at, options, report)
       : draftOf(domain, at, drafts, options, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
@@ -70,12 +81,12 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  { mergeDomains }: { readonly mergeDomains: boolean },
+  reading: Reading,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);
-  if (known !== undefined && mergeDomains) return known;
-  const draft = createDraft(at, report);
+  if (known !== undefined && reading.mergeDomains) return known;
+  const draft = createDraft(at, reading, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -86,8 +97,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { file }: Report): Draft {
-  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, at };
+function createDraft(at: Place, { secrets }: Reading, { file }: Report): Draft {
+  const names = { defined: new Set<string>(), replaced: [] };
+  return { rules: [], top: new Map(), names, secrets, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

@@ -22,7 +22,11 @@ type ErrorClass =
   | 'bad-merge'
   | 'too-many-aliases'
   | 'too-deep'
-  | 'bad-on-store-error';
+  | 'bad-on-store-error'
+  | 'bad-hash-value'
+  | 'bad-value-hash'
+  | 'value-beside-value-hash'
+  | 'no-secret-keys';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =
@@ -33,7 +37,10 @@ type WarningClass =
   | 'replaces-nothing'
   | 'extra-document'
   | 'unknown-tag'
-  | 'yaml-remark';
+  | 'yaml-remark'
+  | 'hash-mixed'
+  | 'secret-in-file'
+  | 'unknown-secret-key';
 
 /** Takes the problems of one file or resource. */
 export interface Report {

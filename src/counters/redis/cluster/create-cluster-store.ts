@@ -116,6 +116,11 @@ export function createClusterStore(
       );
       return new Map(answers.flatMap((counts) => [...counts]));
     },
+    async claim(claim) {
+      const owner = clusterNodes.slotOwner(slotOf(claim.key));
+      if (owner === undefined) throw toUnavailableError(store, NO_OWNER);
+      return owner.node.claim(claim);
+    },
     async close() {
       isClosed = true;
       topology.close();

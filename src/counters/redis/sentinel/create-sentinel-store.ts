@@ -101,6 +101,10 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return (await master.read(keys)).counts;
     },
+    async claim(claim) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.claim(claim);
+    },
     async close() {
       reason = 'the counters are closed';
       stopped.stop();

@@ -1,0 +1,60 @@
+import type { DecisionRequest, Entry } from '../model';
+
+/** How the values of a secret key become tokens: under a key of `SECRET_KEYS_FILE`, or by a plain hash. */
+export type SecretKind = 'keyed' | 'sha256';
+
+/** Under what a token is made: the id of a key, or a plain hash. */
+export type TokenScheme = number | 'sha256';
+
+/** Makes the tokens that stand for secret values. */
+export interface Tokens {
+  /** The token under the key of this Unix second: the start of a window, or the time of a decision; undefined: now. */
+  tokenOf(entry: Entry, kind: SecretKind, atSeconds?: number): string;
+  /** The token under one scheme; undefined when no key has this id. */
+  tokenUnder(entry: Entry, scheme: TokenScheme): string | undefined;
+}
+
+/** The secret keys of a rule set. Their values are for matching alone; everything else shows tokens. */
+export interface Secrets {
+  readonly kinds: ReadonlyMap<string, SecretKind>;
+  readonly tokens: Tokens;
+}
+
+/** The value as counters, statistics and pages may show it. An empty value hides nothing and stays empty. */
+export function shownValue({ kinds, tokens }: Secrets, entry: Entry, atSeconds?: number): string {
+  const kind = entry.value === '' ? undefined : kinds.get(entry.key);
+  return kind === undefined ? entry.value : tokens.tokenOf(entry, kind, atSeconds);
+}
+
+export function shownEntries(
+  secrets: Secrets,
+  entries: readonly Entry[],
+  atSeconds?: number,
+): readonly Entry[] {
+  return entries.map((entry) => ({
+    key: entry.key,
+    value: shownValue(secrets, entry, atSeconds),
+  }));
+}
+
+/** The request as answers and logs may show it; the same object where no key is secret. */
+export function shownRequest(
+  secrets: Secrets | undefined,
+  request: DecisionRequest,
+): DecisionRequest {
+  if (secrets === undefined) return request;
+  const descriptors = request.descriptors.map((descriptor) => ({
+    ...descriptor,
+    entries: shownEntries(secrets, descriptor.entries),
+  }));
+  return { ...request, descriptors };
+}
+
+const TOKEN = /^(?:h([1-9]\d{0,2})|s)-[0-9a-f]{32}$/;
+
+/** What a token was made under; undefined when the text is no token. */
+export function schemeOf(token: string): TokenScheme | undefined {
+  const found = TOKEN.exec(token);
+  if (found === null) return undefined;
+  return found[1] === undefined ? 'sha256' : Number(found[1]);
+}
