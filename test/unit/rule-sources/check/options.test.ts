@@ -14,6 +14,11 @@ describe('the flags of the rule checker', () => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains, strict: false });
   });
 
+  it('take a file of keys', () => {
+    expect(parseCheckOptions(['-key_file', 'keys', '-'])).toMatchObject({ keyFile: 'keys' });
+    expect(parseCheckOptions(['-key_file=a=b', '-'])).toMatchObject({ keyFile: 'a=b' });
+  });
+
   it.each([
     [['rules.yaml'], { kind: 'file', path: 'rules.yaml' }, false],
     [['-strict', 'rules.yaml'], { kind: 'file', path: 'rules.yaml' }, true],
@@ -37,6 +42,7 @@ describe('the flags of the rule checker', () => {
     [['-config_dir', 'rules', 'more'], 'expected one of -config_dir DIR, FILE or -'],
     [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -'],
     [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
+    [['-', '-key_file'], '-key_file needs a file'],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],
