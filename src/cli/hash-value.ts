@@ -45,7 +45,7 @@ function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
     if (SWITCHES.has(name) && given === undefined) flags.set(name, 'true');
     else if (VALUED.has(name)) flags.set(name, given ?? rest.shift() ?? '');
     // Not printed: it may be a value that should have come by the standard input.
-    else throw new Error('an argument is no flag: values come by the standard input; see -help');
+    else throw new Error('an argument is not a flag: values come by the standard input; see -help');
   }
   return flags;
 }

@@ -43,7 +43,7 @@ export interface RuleDefinition {
   readonly metadata: JsonObject | undefined;
   /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
   readonly onStoreError?: OnStoreError | undefined;
-  /** How the values of its key are hidden; undefined: they are no secret. The same on every entry with this key. */
+  /** How the values of its key are hidden; undefined: they are not secret. The same on every entry with this key. */
   readonly secret?: SecretKind | undefined;
   /** The token of the only value that matches, in place of `value`. */
   readonly valueHash?: string | undefined;

@@ -52,7 +52,7 @@ export function shownRequest(
 
 const TOKEN = /^(?:h([1-9]\d{0,2})|s)-[0-9a-f]{32}$/;
 
-/** What a token was made under; undefined when the text is no token. */
+/** What a token was made under; undefined when the text is not a token. */
 export function schemeOf(token: string): TokenScheme | undefined {
   const found = TOKEN.exec(token);
   if (found === null) return undefined;

@@ -2,7 +2,7 @@ import { schemeOf, type Tokens, type TokenScheme } from './secrets';
 
 /**
  * Entries of one key by their value, some of which are written as tokens (`value_hash`). Iterates over values and tokens as
- * written. A value that reads like a token matches no token: a token is no secret, and must open nothing.
+ * written. A value that reads like a token matches no token: a token is public and must open nothing.
  */
 export class ValuesByToken<N> extends Map<string, N> {
   readonly #key: string;

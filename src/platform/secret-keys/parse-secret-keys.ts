@@ -38,7 +38,7 @@ export function parseSecretKeys(text: string): readonly SecretKey[] {
 function readKey([id = '', base64 = '', from, time = '', more]: readonly string[]):
   SecretKey | string {
   if (!/^[1-9]\d{0,2}$/.test(id)) return `expected an id from 1 to 999, as in ${EXPECTED}`;
-  if (!BASE64.test(base64)) return `the key ${id} is no base64: expected ${EXPECTED}`;
+  if (!BASE64.test(base64)) return `the key ${id} is not base64: expected ${EXPECTED}`;
   const bytes = Buffer.from(base64, 'base64');
   if (bytes.length < MIN_KEY_BYTES) {
     const found = `the key ${id} has ${String(bytes.length)} bytes`;

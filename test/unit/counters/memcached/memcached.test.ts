@@ -19,11 +19,11 @@ describe('a key', () => {
     ['k'.repeat(250), undefined],
     [
       'k'.repeat(251),
-      'memcached takes keys of at most 250 bytes: this one has 251; hash_value shortens a long value to 35',
+      'memcached takes keys of at most 250 bytes: this one has 251; hash_value shortens a long value to 37',
     ],
     [
       'ü'.repeat(126),
-      'memcached takes keys of at most 250 bytes: this one has 252; hash_value shortens a long value to 35',
+      'memcached takes keys of at most 250 bytes: this one has 252; hash_value shortens a long value to 37',
     ],
     [
       'a b',

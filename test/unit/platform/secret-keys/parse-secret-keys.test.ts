@@ -28,15 +28,23 @@ describe('parseSecretKeys', () => {
     ['an id that is a word', `one ${KEY}`, 'line 1: expected an id from 1 to 999'],
     ['no key', '1', 'the key 1 has 0 bytes: expected at least 32'],
     ['a short key', `1 ${Buffer.alloc(31).toString('base64')}`, 'the key 1 has 31 bytes'],
-    ['no base64', `1 ${KEY.slice(0, -1)}!`, 'the key 1 is no base64'],
-    ['base64 that is cut', `1 ${KEY.slice(0, -1)}`, 'the key 1 is no base64'],
+    ['no base64', `1 ${KEY.slice(0, -1)}!`, 'the key 1 is not base64'],
+    ['base64 that is cut', `1 ${KEY.slice(0, -1)}`, 'the key 1 is not base64'],
     ['another word', `1 ${KEY} since 2026-12-01T00:00:00Z`, 'something else follows the key 1'],
     ['a word too many', `1 ${KEY} from 2026-12-01T00:00:00Z x`, 'something else follows the key 1'],
     ['no time', `1 ${KEY} from`, 'the key 1 is used from "": expected an RFC 3339 time'],
     ['a date alone', `1 ${KEY} from 2026-12-01`, 'expected an RFC 3339 time'],
     ['a day that is none', `1 ${KEY} from 2026-13-01T00:00:00Z`, 'expected an RFC 3339 time'],
-    ['an id that stands twice', `1 ${KEY}\n1 ${OTHER} from 2026-12-01T00:00:00Z`, 'line 2: the id 1'],
-    ['two keys from ever', `1 ${KEY}\n2 ${OTHER}`, 'line 2: the keys 1 and 2 are used from the same'],
+    [
+      'an id that stands twice',
+      `1 ${KEY}\n1 ${OTHER} from 2026-12-01T00:00:00Z`,
+      'line 2: the id 1',
+    ],
+    [
+      'two keys from ever',
+      `1 ${KEY}\n2 ${OTHER}`,
+      'line 2: the keys 1 and 2 are used from the same',
+    ],
     ['two mistakes', `x ${KEY}\n1 ${KEY}\n2 x`, 'line 1: expected an id from 1 to 999'],
   ])('refuses %s and shows no key', (_, text, expected) => {
     let message = '';
