@@ -1,4 +1,4 @@
-import type { RuleLevel, RuleLimit, Rules } from '../../core/rules/rules';
+import type { KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import type { Secrets } from '../../core/rules/secrets';
 import { windowStart } from '../../core/units';
 import { keyAt, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';
@@ -38,23 +38,24 @@ function visit(
   secrets: Secrets,
   found: Map<unknown, KeySecond>,
 ): void {
-  for (const { key, byValue, wildcards, anyValue } of level instanceof Map
-    ? level.values()
-    : [level]) {
-    const isSecret = isBelow || secrets.kinds.get(key) === 'keyed';
-    const nodes = [
-      ...(byValue?.values() ?? []),
-      ...(wildcards?.inOrder ?? []).map(({ node }) => node),
-      ...(anyValue === undefined ? [] : [anyValue]),
-    ];
-    for (const { limit, children } of nodes) {
-      if (isSecret && limit !== undefined && !limit.unlimited) note(limit, found);
+  for (const rules of level instanceof Map ? level.values() : [level]) {
+    const isSecret = isBelow || secrets.kinds.get(rules.key) === 'keyed';
+    for (const { limit, children } of nodesOf(rules)) {
+      if (isSecret) note(limit, found);
       if (children !== undefined) visit(children, isSecret, secrets, found);
     }
   }
 }
 
-function note({ algorithm, windowAt, unit }: RuleLimit, found: Map<unknown, KeySecond>): void {
+function nodesOf({ byValue, wildcards, anyValue }: KeyRules): readonly RuleNode[] {
+  const exact = [...(byValue?.values() ?? [])];
+  const others = (wildcards?.inOrder ?? []).map(({ node }) => node);
+  return anyValue === undefined ? [...exact, ...others] : [...exact, ...others, anyValue];
+}
+
+function note(limit: RuleLimit | undefined, found: Map<unknown, KeySecond>): void {
+  if (limit === undefined || limit.unlimited) return;
+  const { algorithm, windowAt, unit } = limit;
   if (algorithm?.keyEnd !== undefined) found.set('now', (now) => now);
   else if (windowAt !== undefined) found.set(windowAt, (now) => windowAt(now).startSeconds);
   else found.set(unit, (now) => windowStart(unit, Math.floor(now)));

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { filter, merge, timer, type Observable } from 'rxjs';
+import { EMPTY, merge, timer, type Observable } from 'rxjs';
 import {
   createSnapshot,
   createStopSignal,
@@ -87,16 +87,17 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps): SecretKeyWatch {
       logger.debug('the secret keys were not compared', { reason: toReason(error) });
     }
   };
-  const due$ = merge(connected$.pipe(filter(Boolean)), timer(EVERY_MS, EVERY_MS));
+  const due$ = merge(connected$, timer(EVERY_MS, EVERY_MS));
   return {
     agrees,
     run$: due$.pipe(
-      exhaustLatest(() =>
-        fromTask<never>((signal) => {
+      exhaustLatest((due) => {
+        if (due === false) return EMPTY;
+        return fromTask<never>((signal) => {
           tellUse();
           return claim === undefined ? Promise.resolve(undefined) : look(claim, signal);
-        }),
-      ),
+        });
+      }),
       stopping.until(),
     ),
     close() {

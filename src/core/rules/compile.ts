@@ -168,10 +168,10 @@ function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): stri
 function keyTemplate(
   domain: string,
   parent: RuleNode | undefined,
-  { key, value, shareThreshold, secret }: RuleDefinition,
+  rule: RuleDefinition,
 ): KeyTemplate {
-  const isFixed = value !== undefined && !value.includes('*') && secret === undefined;
-  const isDynamic = !isFixed && !shareThreshold;
+  const { key, value } = rule;
+  const isDynamic = !isFixed(rule) && !rule.shareThreshold;
   const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
     // `join` makes a text of one piece: others are put together anew for each counter key.
@@ -180,6 +180,11 @@ function keyTemplate(
     parent: parent?.isDynamic === true ? parent : parent?.parent,
     depth: parent === undefined ? 0 : parent.depth + 1,
   };
+}
+
+/** Whether the rule fixes the value of its level. A secret one becomes a token, which changes with the window. */
+function isFixed({ value, secret }: RuleDefinition): boolean {
+  return value !== undefined && !value.includes('*') && secret === undefined;
 }
 
 /** One shared empty list: reading its length touches no memory of the rule's own. */

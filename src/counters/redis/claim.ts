@@ -10,15 +10,16 @@ export interface Claim {
 
 /** The text that the store holds under the key: this one when there was none. */
 export async function claimText(
-  { client, toError }: RedisConnection,
+  connection: RedisConnection,
   { key, text, ttlSeconds }: Claim,
 ): Promise<string> {
+  const { client } = connection;
   try {
     const isFirst = (await client.set(key, text, 'EX', ttlSeconds, 'NX')) === 'OK';
     const held = isFirst ? text : await client.get(key);
     if (held === text && !isFirst) await client.expire(key, ttlSeconds);
     return held ?? text;
   } catch (error) {
-    throw toError(error);
+    throw connection.toError(error);
   }
 }

@@ -23,7 +23,7 @@ export function parseSecretKeys(text: string): readonly SecretKey[] {
   const keys: SecretKey[] = [];
   for (const [at, line] of text.split('\n').entries()) {
     const words = line.trim().split(/\s+/);
-    if (words[0] === '' || words[0]?.startsWith('#') === true) continue;
+    if (isPassedOver(words)) continue;
     const read = readKey(words);
     const problem = typeof read === 'string' ? read : clashOf(read, keys);
     if (problem !== undefined) problems.push(`line ${String(at + 1)}: ${problem}`);
@@ -34,9 +34,12 @@ export function parseSecretKeys(text: string): readonly SecretKey[] {
   return keys.sort((a, b) => a.fromSeconds - b.fromSeconds);
 }
 
+function isPassedOver([first = '']: readonly string[]): boolean {
+  return first === '' || first.startsWith('#');
+}
+
 /** The text is what is wrong. */
-function readKey([id = '', base64 = '', from, time = '', more]: readonly string[]):
-  SecretKey | string {
+function readKey([id = '', base64 = '', ...rest]: readonly string[]): SecretKey | string {
   if (!/^[1-9]\d{0,2}$/.test(id)) return `expected an id from 1 to 999, as in ${EXPECTED}`;
   if (!BASE64.test(base64)) return `the key ${id} is not base64: expected ${EXPECTED}`;
   const bytes = Buffer.from(base64, 'base64');
@@ -44,12 +47,18 @@ function readKey([id = '', base64 = '', from, time = '', more]: readonly string[
     const found = `the key ${id} has ${String(bytes.length)} bytes`;
     return `${found}: expected at least ${String(MIN_KEY_BYTES)}, as openssl rand -base64 32 makes them`;
   }
-  if (more !== undefined || (from !== undefined && from !== 'from'))
-    return `something else follows the key ${id}: expected ${EXPECTED}`;
-  const fromSeconds = from === undefined ? -Infinity : Date.parse(time) / 1_000;
-  if (from !== undefined && (!RFC_3339.test(time) || Number.isNaN(fromSeconds)))
-    return `the key ${id} is used from ${JSON.stringify(time)}: expected an RFC 3339 time, 2026-12-01T00:00:00Z`;
+  const fromSeconds = readFrom(rest, id);
+  if (typeof fromSeconds === 'string') return fromSeconds;
   return { id: Number(id), key: createSecretKey(bytes), fromSeconds };
+}
+
+function readFrom([word, time = '', more]: readonly string[], id: string): number | string {
+  if (word === undefined) return -Infinity;
+  if (word !== 'from' || more !== undefined)
+    return `something else follows the key ${id}: expected ${EXPECTED}`;
+  const ms = RFC_3339.test(time) ? Date.parse(time) : NaN;
+  if (!Number.isNaN(ms)) return ms / 1_000;
+  return `the key ${id} is used from ${JSON.stringify(time)}: expected an RFC 3339 time, 2026-12-01T00:00:00Z`;
 }
 
 function clashOf(one: SecretKey, keys: readonly SecretKey[]): string | undefined {

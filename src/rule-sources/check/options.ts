@@ -55,18 +55,23 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   return toOptions(draft);
 }
 
+const VALUED = new Set(['config_dir', 'key_file']);
+
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
 function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
   const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (name === 'key_file') draft.keyFile = value ?? rest.shift() ?? '';
+  if (VALUED.has(name)) takeValue(name, value ?? rest.shift() ?? '', draft);
   else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
+}
+
+function takeValue(name: string, value: string, draft: Draft): void {
+  if (name === 'key_file') draft.keyFile = value;
+  else draft.sources.push({ kind: 'directory', path: value });
 }
 
 function toOptions({ sources, switches, keyFile }: Draft): CheckOptions {

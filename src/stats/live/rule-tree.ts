@@ -1,3 +1,4 @@
+import type { Entry } from '../../core/model';
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
@@ -108,10 +109,11 @@ export function pathOf(
   const path: (readonly [string, string])[] = [];
   let level: RuleLevel | undefined = rules?.domains.get(domain)?.top;
   let node: RuleNode | undefined;
+  const valueAt = (at: number) => (shown[at] as Entry).value;
   for (const [at, { key, value }] of entries.entries()) {
     node = level === undefined ? undefined : findNode(level, key, value);
     if (node === undefined) break;
-    path.push([shownText(key), shownText(node.sharedPattern ?? shown[at]?.value ?? '')]);
+    path.push([shownText(key), shownText(node.sharedPattern ?? valueAt(at))]);
     level = node.children;
   }
   return node?.limit === rule

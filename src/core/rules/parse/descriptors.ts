@@ -139,6 +139,11 @@ function isOff(node: Located): boolean {
   return scalar?.type === 'boolean' && !scalar.value;
 }
 
+function describeEntry(key: string, value: string | undefined, isHidden: boolean): string {
+  if (value === undefined) return `key ${quote(key)}`;
+  return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
+}
+
 /** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
 function checkSiblings(
   map: LocatedMap,
@@ -151,8 +156,7 @@ function checkSiblings(
   const value = valueHash ?? rule.value;
   const isHidden = secret !== undefined && valueHash === undefined;
   const text = value === undefined ? key : `${key}_${value}`;
-  const shown = value === undefined ? '' : ` with value ${isHidden ? '(secret)' : quote(value)}`;
-  const entry = `key ${quote(key)}${shown}`;
+  const entry = describeEntry(key, value, isHidden);
   const first = siblings.get(text);
   if (first === undefined) {
     siblings.set(text, { file: report.file, at: map.at, entry });

@@ -28,19 +28,15 @@ export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretK
 }
 
 function findBelow(map: LocatedMap, depth: number, keys: Map<string, SecretKind>): void {
-  let key: string | undefined;
-  let kind: SecretKind | undefined;
-  for (const { key: name, value } of map.pairs) {
-    if (name.kind !== 'scalar') continue;
-    if (name.text === 'key' && value.kind === 'scalar') key = value.text;
-    else if (name.text === 'hash_value') kind = strongerOf(kind, kindOf(value));
-    else if (name.text === 'value_hash') kind = strongerOf(kind, kindOfToken(value));
-    else if (name.text === 'descriptors' && value.kind === 'list' && depth < MAX_DEPTH) {
-      for (const item of value.items) if (item.kind === 'map') findBelow(item, depth + 2, keys);
-    }
-  }
-  if (key === undefined || kind === undefined) return;
-  keys.set(key, strongerOf(keys.get(key), kind) ?? kind);
+  const fields = new Map<string, Located>();
+  for (const { key, value } of map.pairs) if (key.kind === 'scalar') fields.set(key.text, value);
+  const key = fields.get('key');
+  const kind = strongerOf(kindOf(fields.get('hash_value')), kindOfToken(fields.get('value_hash')));
+  if (key?.kind === 'scalar' && kind !== undefined)
+    keys.set(key.text, strongerOf(keys.get(key.text), kind) ?? kind);
+  const below = fields.get('descriptors');
+  if (below?.kind !== 'list' || depth >= MAX_DEPTH) return;
+  for (const item of below.items) if (item.kind === 'map') findBelow(item, depth + 2, keys);
 }
 
 /** A key that is keyed anywhere is keyed everywhere. */
@@ -49,16 +45,17 @@ function strongerOf(a: SecretKind | undefined, b: SecretKind | undefined): Secre
 }
 
 /** Of `hash_value`; undefined when it is off or a mistake. */
-function kindOf(node: Located): SecretKind | undefined {
-  if (node.kind !== 'scalar') return undefined;
+function kindOf(node: Located | undefined): SecretKind | undefined {
+  if (node?.kind !== 'scalar') return undefined;
   if (node.text === 'sha256') return 'sha256';
   const resolved = resolveScalar(node);
   return resolved.type === 'boolean' && resolved.value ? 'keyed' : undefined;
 }
 
-function kindOfToken(node: Located): SecretKind | undefined {
-  if (present(node)?.kind !== 'scalar') return undefined;
-  return 'text' in node && schemeOf(node.text) === 'sha256' ? 'sha256' : 'keyed';
+function kindOfToken(field: Located | undefined): SecretKind | undefined {
+  const node = present(field);
+  if (node?.kind !== 'scalar') return undefined;
+  return schemeOf(node.text) === 'sha256' ? 'sha256' : 'keyed';
 }
 
 /** What a descriptor says of its key's secret values, checked. No message shows a value. */
@@ -81,16 +78,18 @@ export function readSecret(
     const message = `the key ${quote(key)} cannot be hashed: expected a text without the character 0`;
     report.error(map.at, 'bad-hash-value', message);
   }
-  if (valueHash === undefined && asked !== secret) {
-    const kind = secret === 'keyed' ? 'true' : 'sha256';
-    const message = `the values of ${quote(key)} are hashed here too, because another entry with this key says so: expected hash_value: ${kind}`;
-    report.warning(map.at, 'hash-mixed', message);
-  }
+  if (valueHash !== undefined) return { secret, valueHash };
+  if (asked !== secret) report.warning(map.at, 'hash-mixed', mixed(key, secret));
   if (value !== undefined && !value.includes('*')) {
     const message = `a value of the secret key ${quote(key)} stands in the file: expected value_hash`;
     report.warning((fields.get('value') ?? map).at, 'secret-in-file', message);
   }
-  return { secret, ...(valueHash !== undefined && { valueHash }) };
+  return { secret };
+}
+
+function mixed(key: string, secret: SecretKind): string {
+  const expected = secret === 'keyed' ? 'true' : 'sha256';
+  return `the values of ${quote(key)} are hashed here too, because another entry with this key says so: expected hash_value: ${expected}`;
 }
 
 function readHashValue(field: Located | undefined, report: Report): SecretKind | undefined {
