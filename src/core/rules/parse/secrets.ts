@@ -28,8 +28,7 @@ export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretK
 }
 
 function findBelow(map: LocatedMap, depth: number, keys: Map<string, SecretKind>): void {
-  const fields = new Map<string, Located>();
-  for (const { key, value } of map.pairs) if (key.kind === 'scalar') fields.set(key.text, value);
+  const fields = fieldsOf(map);
   const key = fields.get('key');
   const kind = strongerOf(kindOf(fields.get('hash_value')), kindOfToken(fields.get('value_hash')));
   if (key?.kind === 'scalar' && kind !== undefined)
@@ -37,6 +36,12 @@ function findBelow(map: LocatedMap, depth: number, keys: Map<string, SecretKind>
   const below = fields.get('descriptors');
   if (below?.kind !== 'list' || depth >= MAX_DEPTH) return;
   for (const item of below.items) if (item.kind === 'map') findBelow(item, depth + 2, keys);
+}
+
+function fieldsOf({ pairs }: LocatedMap): ReadonlyMap<string, Located> {
+  const fields = new Map<string, Located>();
+  for (const { key, value } of pairs) if (key.kind === 'scalar') fields.set(key.text, value);
+  return fields;
 }
 
 /** A key that is keyed anywhere is keyed everywhere. */
@@ -68,16 +73,9 @@ export function readSecret(
 ): Pick<RuleDefinition, 'secret' | 'valueHash'> {
   const secret = rules.keys.get(key);
   const valueHash = readValueHash(fields.get('value_hash'), value, rules, report);
-  const asked = readHashValue(fields.get('hash_value'), report);
+  const asked = readHashValue(fields.get('hash_value'), rules, report);
   if (secret === undefined) return {};
-  if (asked === 'keyed' && rules.secretKeyIds?.length === 0) {
-    const message = `hash_value: true needs a key: set SECRET_KEYS_FILE, or hash_value: sha256`;
-    report.error((fields.get('hash_value') ?? map).at, 'no-secret-keys', message);
-  }
-  if (key.includes('\0')) {
-    const message = `the key ${quote(key)} cannot be hashed: expected a text without the character 0`;
-    report.error(map.at, 'bad-hash-value', message);
-  }
+  checkHashable(key, map, report);
   if (valueHash !== undefined) return { secret, valueHash };
   if (asked !== secret) report.warning(map.at, 'hash-mixed', mixed(key, secret));
   if (value !== undefined && !value.includes('*')) {
@@ -87,12 +85,22 @@ export function readSecret(
   return { secret };
 }
 
+function checkHashable(key: string, { at }: LocatedMap, report: Report): void {
+  if (!key.includes('\0')) return;
+  const message = `the key ${quote(key)} cannot be hashed: expected a text without the character 0`;
+  report.error(at, 'bad-hash-value', message);
+}
+
 function mixed(key: string, secret: SecretKind): string {
   const expected = secret === 'keyed' ? 'true' : 'sha256';
   return `the values of ${quote(key)} are hashed here too, because another entry with this key says so: expected hash_value: ${expected}`;
 }
 
-function readHashValue(field: Located | undefined, report: Report): SecretKind | undefined {
+function readHashValue(
+  field: Located | undefined,
+  { secretKeyIds }: SecretRules,
+  report: Report,
+): SecretKind | undefined {
   const node = present(field);
   if (node === undefined) return undefined;
   const kind = kindOf(node);
@@ -101,6 +109,10 @@ function readHashValue(field: Located | undefined, report: Report): SecretKind |
   if (kind === undefined && !isOff) {
     const message = `hash_value must be true, false or sha256; found ${describe(node)}`;
     report.error(node.at, 'bad-hash-value', message);
+  }
+  if (kind === 'keyed' && secretKeyIds?.length === 0) {
+    const message = `hash_value: true needs a key: set SECRET_KEYS_FILE, or hash_value: sha256`;
+    report.error(node.at, 'no-secret-keys', message);
   }
   return kind;
 }
