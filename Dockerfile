@@ -24,6 +24,7 @@ COPY LICENSE NOTICE ./
 RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \
   && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check \
+  && ln -s /app/dist/src/bin/ratelimit-hash-value.js /bin/ratelimit-hash-value \
   && ln -s /app/dist/src/bin/identity.js /bin/identity
 USER node
 EXPOSE 8080 8081 6070 8082

@@ -46,25 +46,22 @@ describe('health', () => {
   it.each([
     [true, ['keys']],
     [false, []],
-  ])(
-    'is down while secret keys differ, where they must be equal (%s)',
-    (needsEqualKeys, down) => {
-      marbles((m) => {
-        const health$ = healthSignals(
-          {
-            stores: new Map(),
-            rules$: of(undefined),
-            rulesRead$: of(true),
-            lifecycle$: of('serving' as const),
-            keysAgree$: of(false),
-          },
-          { ...NOTHING_NEEDED, needsEqualKeys },
-        );
-        m.expect(health$).toBeObservable('(tx|)', {
-          t: status(...down, 'termination'),
-          x: status(...down),
-        });
-      })();
-    },
-  );
+  ])('is down while secret keys differ, where they must be equal (%s)', (needsEqualKeys, down) => {
+    marbles((m) => {
+      const health$ = healthSignals(
+        {
+          stores: new Map(),
+          rules$: of(undefined),
+          rulesRead$: of(true),
+          lifecycle$: of('serving' as const),
+          keysAgree$: of(false),
+        },
+        { ...NOTHING_NEEDED, needsEqualKeys },
+      );
+      m.expect(health$).toBeObservable('(tx|)', {
+        t: status(...down, 'termination'),
+        x: status(...down),
+      });
+    })();
+  });
 });

@@ -12,7 +12,8 @@ import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/se
 
 const NOW = ROTATION_SECONDS + 3;
 const tokens = createTokens(() => NOW);
-const token = (value: string, id = 2, key = 'api_key') => tokens.tokenUnder({ key, value }, id) ?? '';
+const token = (value: string, id = 2, key = 'api_key') =>
+  tokens.tokenUnder({ key, value }, id) ?? '';
 
 const rules = secretRules(
   `
@@ -66,11 +67,23 @@ const limit = { requestsPerUnit: 3, unit: 4 };
 
 describe('counter keys of secret values', () => {
   it.each([
-    ['of a window that began after the rotation', path, `shop_api_key_${token('abc')}_path_/cart${second}`],
+    [
+      'of a window that began after the rotation',
+      path,
+      `shop_api_key_${token('abc')}_path_/cart${second}`,
+    ],
     ['of one that began before it', 'api_key=abc', `shop_api_key_${token('abc', 1)}${day}`],
-    ['of a value that stands in the file', 'api_key=in-file', `shop_api_key_${token('in-file')}${second}`],
+    [
+      'of a value that stands in the file',
+      'api_key=in-file',
+      `shop_api_key_${token('in-file')}${second}`,
+    ],
     ['of a wildcard', 'api_key=pk_live_1', `shop_api_key_${token('pk_live_1')}${second}`],
-    ['of a rule for a token', 'api_key=gold-secret', `shop_api_key_${token('gold-secret')}${second}`],
+    [
+      'of a rule for a token',
+      'api_key=gold-secret',
+      `shop_api_key_${token('gold-secret')}${second}`,
+    ],
     ['of a plain key', 'user=ann', `shop_user_ann${second}`],
     ['of an empty value', 'api_key=', `shop_api_key_${day}`],
     [

@@ -37,7 +37,9 @@ describe('TokenMaker', () => {
   it('hashes without a key where it is asked to, and where there is none', () => {
     const digest = createHash('sha256').update('api_key\0pk_live_1').digest('hex');
     expect(maker.tokenOf(secret, 'sha256')).toBe(`s-${digest.slice(0, 32)}`);
-    expect(new TokenMaker(() => 0).tokenOf(secret, 'keyed')).toBe(maker.tokenUnder(secret, 'sha256'));
+    expect(new TokenMaker(() => 0).tokenOf(secret, 'keyed')).toBe(
+      maker.tokenUnder(secret, 'sha256'),
+    );
   });
 
   it('makes no token under a key that there is not', () => {

@@ -72,7 +72,11 @@ describe('secret values in a rule file', () => {
     ['bad-value-hash', `- key: k\n  value_hash: h0-${TOKEN.slice(3)}`, 'another text of 35'],
     ['wrong-type', '- key: k\n  value_hash: [a]', 'value_hash must be a text'],
     ['value-beside-value-hash', `- key: k\n  value: the-secret\n  value_hash: ${TOKEN}`, 'beside'],
-    ['duplicate-descriptor', `- key: k\n  value_hash: ${TOKEN}\n- key: k\n  value_hash: ${TOKEN}`, ''],
+    [
+      'duplicate-descriptor',
+      `- key: k\n  value_hash: ${TOKEN}\n- key: k\n  value_hash: ${TOKEN}`,
+      '',
+    ],
     [
       'duplicate-descriptor',
       '- key: k\n  value: the-secret\n- key: k\n  value: the-secret\n  hash_value: true',
@@ -91,13 +95,19 @@ describe('secret values in a rule file', () => {
   });
 
   it.each([
-    ['hash_value: true', '- key: k\n  hash_value: true', 'set SECRET_KEYS_FILE, or hash_value: sha256'],
+    [
+      'hash_value: true',
+      '- key: k\n  hash_value: true',
+      'set SECRET_KEYS_FILE, or hash_value: sha256',
+    ],
     ['a token of a key', `- key: k\n  value_hash: ${TOKEN}`, 'value_hash needs the key 1'],
   ])('refuses %s without keys', (_, descriptors, expected) => {
     const [problem] = parse(descriptors, []).problems;
     expect(problem).toMatchObject({ severity: 'error', class: 'no-secret-keys' });
     expect(problem?.message).toContain(expected);
-    expect(secretsOf(`- key: k\n  hash_value: sha256\n- key: k\n  value_hash: ${PLAIN}`, [])).toBeDefined();
+    expect(
+      secretsOf(`- key: k\n  hash_value: sha256\n- key: k\n  value_hash: ${PLAIN}`, []),
+    ).toBeDefined();
   });
 
   it.each([
