@@ -10,6 +10,7 @@ import type { Settings } from '../settings/settings';
 import { createLiveView } from '../stats/live/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
+import { createAdmin } from './admin/create-admin';
 import { runAll, runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import { createHealthActor } from './actors/health';
@@ -23,6 +24,7 @@ import {
   listenAll,
   type Addresses,
 } from './create-transports';
+import { createDecisionLog } from './decision-log';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
@@ -30,6 +32,7 @@ import type { SecretKeys } from './secrets/create-secret-keys';
 import { watchSecretKeys } from './secrets/watch-secret-keys';
 import { createCertificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
+import { ruleSourceKind } from './rule-source';
 import { createTroubles } from './troubles';
 
 /** What the app needs from outside: everything that a test replaces. */
@@ -79,8 +82,11 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   // What a service has once: rules, health, statistics.
   const loading = createRulesActor(
     deps.loads$,
-    { statistics: registry, logger, outages },
-    { startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig },
+    { statistics: registry, logger, outages, clock },
+    {
+      startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig,
+      source: ruleSourceKind(settings),
+    },
   );
   const { rules } = loading;
   const { secretKeys } = deps;
@@ -107,7 +113,12 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     },
     settings.health,
   );
-  const statistics = createStatisticsActor(settings.statistics, { ...deps, rules, limits });
+  const statistics = createStatisticsActor(settings.statistics, {
+    ...deps,
+    rules,
+    limits,
+    rulesVersion: loading.version,
+  });
   const troubles = createTroubles({ ...deps, rules: loading, health });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
@@ -125,12 +136,14 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const decisionLog = createDecisionLog(settings.decisionLog, { ...deps, statistics: registry });
   const decisions = createDecisionsActor(transports.questions$, settings, {
     ...deps,
     rules,
     counters: store.counters,
     localCounters,
     tracer: tracing?.tracer,
+    log: decisionLog,
     live,
     reports: createDecisionReports(deps),
   });
@@ -139,7 +152,17 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     ...deps,
     limits,
     rules,
-    live: createLiveSource({ live, health, store, troubles, clock }),
+    rulesVersion: loading.version,
+    live: createLiveSource({
+      live,
+      health,
+      store,
+      troubles,
+      clock,
+      rulesVersion: loading.version,
+      adminApi: settings.admin.api,
+    }),
+    admin: createAdmin(settings, { ...deps, rules, rulesVersion: loading.version, live, options }),
   });
   // The outages first: they miss no failure.
   const done = runAll([
@@ -163,6 +186,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     await transports.close(withinMs);
     await debug.close(withinMs);
     await decisions.close();
+    await decisionLog?.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
     secretKeys?.close();

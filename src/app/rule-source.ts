@@ -2,9 +2,11 @@ import type { Observable } from 'rxjs';
 import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
+import type { RulesVersion } from '../core/explain/explanation';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
+import { storeAbilities } from './store-abilities';
 import { late } from './late';
 import { toSecretKeyIds } from './to-options';
 import type { ManagementServerDeps } from './xds-source';
@@ -20,6 +22,11 @@ export function ruleLoads(
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
     : late.xdsSource().managementServerLoads(settings, deps);
+}
+
+/** What explanations and metrics call the source. */
+export function ruleSourceKind({ configuration }: Settings): RulesVersion['source'] {
+  return configuration.type === 'FILE' ? 'files' : 'xds';
 }
 
 /** Where the rules come from, for the log. */
@@ -38,17 +45,19 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 }
 
 function directoryLoads(
-  { configuration, secrets }: Settings,
+  settings: Settings,
   { clock, logger, tokens }: Pick<ManagementServerDeps, 'clock' | 'logger' | 'tokens'>,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions } = settings;
   return createDirectorySource(
     {
       ...toPlace(configuration),
       mergeDomains: configuration.mergeDomains,
-      secretKeyIds: toSecretKeyIds(secrets),
+      abilities: storeAbilities(settings),
+      secretKeyIds: toSecretKeyIds(settings.secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE, tokens),
+      compile: (domains) => compileInSlices(domains, SLICE, { ...decisions, tokens }),
       clock,
       warn: (message) => {
         logger.warn(message);

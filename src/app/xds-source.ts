@@ -8,6 +8,7 @@ import type { Tokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
+import { storeAbilities } from './store-abilities';
 import { toSecretKeyIds } from './to-options';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
@@ -26,9 +27,10 @@ export interface ManagementServerDeps {
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, xds, secrets }: Settings,
+  settings: Settings,
   { clock, random, logger, outages, tokens }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
     level: 'warn',
@@ -43,10 +45,11 @@ export function managementServerLoads(
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
       mergeDomains: configuration.mergeDomains,
-      secretKeyIds: toSecretKeyIds(secrets),
+      abilities: storeAbilities(settings),
+      secretKeyIds: toSecretKeyIds(settings.secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE, tokens),
+      compile: (domains) => compileInSlices(domains, SLICE, { ...decisions, tokens }),
       clock,
       random,
       onStream(event) {

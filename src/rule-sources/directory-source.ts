@@ -1,8 +1,8 @@
 import { type Observable } from 'rxjs';
 import type { DebounceOptions } from '../../streams';
 import type { DomainDefinition } from '../core/rules/definition';
-import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import type { Clock } from '../core/ports';
+import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
 import type { LoadResult } from './load-result';
@@ -60,7 +60,11 @@ export function createDirectorySource<R>(
       compile,
       clock,
     },
-    { mergeDomains: options.mergeDomains, secretKeyIds: options.secretKeyIds },
+    {
+      mergeDomains: options.mergeDomains,
+      abilities: options.abilities,
+      secretKeyIds: options.secretKeyIds,
+    },
   );
   return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn }) };
 }

@@ -11,6 +11,7 @@ import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
+import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
@@ -110,7 +111,7 @@ function follow<In extends Response, R>(
 }
 
 function createLoadState<R>(
-  { mergeDomains, secretKeyIds }: XdsSourceOptions,
+  { mergeDomains, abilities, secretKeyIds }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
   const parseHere = createParseResources();
@@ -129,8 +130,9 @@ function createLoadState<R>(
       parseSmall,
       compile,
       clock,
+      digest: digestResources,
     },
-    { mergeDomains, secretKeyIds },
+    { mergeDomains, abilities, secretKeyIds },
   );
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.

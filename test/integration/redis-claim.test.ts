@@ -1,3 +1,4 @@
+import { claimText } from '../../src/counters/redis/claim';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
 import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
 import { startSentinels, type SentinelSetup } from '../support/redis-sentinels';
@@ -22,10 +23,10 @@ describe('a text that the first of several instances claims', () => {
     const server = await keep(startRedisServer());
     const counters = runRedisCounters({ address: server.address });
     await counters.untilConnected();
-    expect(await counters.claim(claim('first', 100))).toBe('first');
-    expect(await counters.claim(claim('second', 900))).toBe('first');
+    expect(await claimText(counters, claim('first', 100))).toBe('first');
+    expect(await claimText(counters, claim('second', 900))).toBe('first');
     expect(await server.client.ttl('weir:key:1')).toBeLessThanOrEqual(100);
-    expect(await counters.claim(claim('first', 900))).toBe('first');
+    expect(await claimText(counters, claim('first', 900))).toBe('first');
     expect(await server.client.ttl('weir:key:1')).toBeGreaterThan(100);
   });
 
@@ -34,24 +35,24 @@ describe('a text that the first of several instances claims', () => {
     await server.client.sadd('weir:key:1', 'a');
     const counters = runRedisCounters({ address: server.address });
     await counters.untilConnected();
-    await expect(counters.claim(claim('first'))).rejects.toThrow('WRONGTYPE');
+    await expect(claimText(counters, claim('first'))).rejects.toThrow('WRONGTYPE');
   });
 
   it('is held by the master that sentinels name', async () => {
     const setup = await keep(startSentinels());
     const counters = runRedisCounters({ address: setup.address });
-    await expect(counters.claim(claim('first'))).rejects.toThrow(/sentinel|master/);
+    await expect(claimText(counters, claim('first'))).rejects.toThrow(/sentinel|master/);
     await counters.untilConnected();
-    expect(await counters.claim(claim('first'))).toBe('first');
-    expect(await counters.claim(claim('second'))).toBe('first');
+    expect(await claimText(counters, claim('first'))).toBe('first');
+    expect(await claimText(counters, claim('second'))).toBe('first');
   });
 
   it('is held by the node of a cluster that owns its slot', async () => {
     const cluster = await keep(startRedisCluster());
     const counters = runRedisCounters({ address: cluster.address });
-    await expect(counters.claim(claim('first'))).rejects.toThrow('cluster');
+    await expect(claimText(counters, claim('first'))).rejects.toThrow('cluster');
     await counters.untilConnected();
-    expect(await counters.claim(claim('first'))).toBe('first');
-    expect(await counters.claim(claim('second'))).toBe('first');
+    expect(await claimText(counters, claim('first'))).toBe('first');
+    expect(await claimText(counters, claim('second'))).toBe('first');
   });
 });

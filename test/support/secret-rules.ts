@@ -20,5 +20,5 @@ export function createTokens(clock: () => number, keys = TWO_KEYS): TokenMaker {
 
 /** Rules of a text in YAML, compiled with tokens. */
 export function secretRules(text: string, tokens: TokenMaker): Rules {
-  return compileRules(parseText(text).domains, tokens);
+  return compileRules(parseText(text).domains, { tokens });
 }

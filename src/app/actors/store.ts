@@ -1,12 +1,21 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
-import type { Clock, Counters, Random, Statistics } from '../../core/ports';
+import type {
+  Clock,
+  CounterReader,
+  Counters,
+  CounterWriter,
+  Random,
+  Statistics,
+} from '../../core/ports';
 import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
+import type { TellForget } from '../../counters/with-over-limit-cache';
+import { claimText, type Claim } from '../../counters/redis/claim';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
-  type RedisCounters,
   type RedisCountersOptions,
   type RedisEvent,
 } from '../../counters/redis/options';
@@ -17,7 +26,10 @@ import type { Settings } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
-import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
+import { memcachedReader, memoryReader, redisReader, splitReader } from '../counter-readers';
+import { splitTelling, splitWriter } from '../counter-writers';
+import { closeWith, createBreakers, createLocalCache, withLocalCache } from '../guard-counters';
+import { createLastFailure } from '../last-failure';
 import { late } from '../late';
 import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
@@ -27,6 +39,15 @@ import type { Actor } from './actor';
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
 export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly counters: Counters;
+  /** Looks at counters past breakers and the local cache. */
+  readonly reader: CounterReader;
+  readonly writer: CounterWriter;
+  /** Undefined: other instances cannot hear what their local caches must forget. */
+  readonly tellForget?: TellForget | undefined;
+  /** Counters known to be over their limit; undefined: there is no local cache. */
+  readonly localCache?: OverLimitCache | undefined;
+  /** Counters over their limit now, up to a number; undefined: nobody here knows. */
+  readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
@@ -35,7 +56,7 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   /** One line for the start: where counters live. */
   readonly description: string;
   /** Undefined: instances cannot compare texts in this store. */
-  readonly claim?: RedisCounters['claim'];
+  readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
@@ -65,15 +86,25 @@ const MEMCACHED_TIMEOUT_MS = 500;
  */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
-  const store = chooseStore(settings, { ...deps, outages });
-  const counters = withLocalCache(store.counters, settings, deps);
+  const localCache = createLocalCache(settings, deps);
+  const onForget =
+    localCache &&
+    ((keys?: readonly string[]) => {
+      localCache.forgetKeys(keys);
+    });
+  const store = chooseStore(settings, { ...deps, outages, onForget });
+  const counters = withLocalCache(store.counters, localCache, store.tellForget);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
-  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$) };
+  const run$ = merge(outages.run$, store.run$);
+  const listOver = localCache?.list ?? store.listOver;
+  return { ...store, counters: { ...counters, close }, run$, localCache, listOver };
 }
 
 interface StoreDeps extends CounterStoreDeps {
   readonly outages: OutageLog;
+  /** See RedisCountersDeps. */
+  readonly onForget: OverLimitCache['forgetKeys'] | undefined;
 }
 
 /** Two of them when limits per second have their own. */
@@ -82,7 +113,16 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
-    return { counters, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+    const reader = memoryReader(counters, deps.clock);
+    return {
+      counters,
+      reader,
+      writer: counters,
+      listOver: counters.listOver,
+      ...ALWAYS_THERE,
+      run$: of(),
+      description: 'memory',
+    };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
@@ -112,7 +152,7 @@ function redisStore(
   settings: Settings,
   deps: StoreDeps,
 ): ReadableStore {
-  const { createRedisCounters } = late.redis();
+  const { createRedisCounters, createRedisWriter } = late.redis();
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
@@ -124,8 +164,13 @@ function redisStore(
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
   const counters = createRedisCounters(
-    { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
-    options,
+    {
+      ...deps,
+      onEvent,
+      onForget: store.cacheInvalidation ? deps.onForget : undefined,
+      ...(isCluster ? { guardNode } : {}),
+    },
+    { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
   const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
   const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
@@ -143,12 +188,20 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
+  const { tellForget } = counters;
   return {
     counters: guarded,
+    reader: redisReader(counters),
+    writer: createRedisWriter(counters),
+    tellForget:
+      tellForget &&
+      ((told) => {
+        tellForget(told.map(({ key }) => key));
+      }),
     ...asOne({ connected$, run$ }),
     whyAway: last.whyAway,
     description,
-    claim: (claim) => counters.claim(claim),
+    claim: (claim) => claimText(counters, claim),
   };
 }
 
@@ -167,22 +220,14 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     withCircuitBreaker(counters, breakers.breakerOf(description)),
     breakers,
   );
-  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
-}
-
-const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
-const BACK: ReadonlySet<string> = new Set(['connected', 'resolved']);
-
-/** Remembers the last server that was lost or could not be reached, until it is connected. */
-function createLastFailure() {
-  let last: { readonly store: string; readonly reason: string } | undefined;
+  const reader = memcachedReader(counters);
   return {
-    note(event: RedisEvent | MemcachedEvent): void {
-      const { kind, store } = event;
-      if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
-      else if (BACK.has(kind) && store === last?.store) last = undefined;
-    },
-    whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
+    counters: guarded,
+    reader,
+    writer: counters,
+    ...asOne(counters),
+    whyAway: last.whyAway,
+    description,
   };
 }
 
@@ -207,11 +252,14 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
         );
       },
     }),
+    reader: splitReader(perSecond.reader, others.reader),
+    writer: splitWriter(perSecond.writer, others.writer),
+    tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
-    ...(others.claim && { claim: others.claim }),
+    claim: others.claim,
     description: `${others.description}, limits per second in ${perSecond.description}`,
   };
 }

@@ -11,7 +11,7 @@ import { createDecisionsActor } from '../actors/decisions';
 import { createRulesActor } from '../actors/rules';
 import { chooseCounters } from '../actors/store';
 import { createOutageLog } from '../outage-log';
-import { ruleLoads } from '../rule-source';
+import { ruleLoads, ruleSourceKind } from '../rule-source';
 import { createSecretKeys } from '../secrets/create-secret-keys';
 import { createWaitingQuestions } from './waiting-questions';
 
@@ -31,8 +31,8 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const loading = createRulesActor(
     ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens }),
-    { statistics: registry, logger, outages },
-    { startsWithoutRules: false },
+    { statistics: registry, logger, outages, clock: systemClock },
+    { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );
   const questions = createQuestionSource();
   const waiting = createWaitingQuestions(settings.identity.rateLimitTimeoutMs);

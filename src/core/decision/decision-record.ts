@@ -12,14 +12,21 @@ export interface DecisionRecord {
   readonly metrics: readonly (string | undefined)[];
   /** Those of the rules: the record holds tokens in place of their values. */
   readonly secrets: Secrets | undefined;
+  /** A limit was passed, and shadow mode answered OK all the same. */
+  readonly isShadow?: boolean;
+  /** Quotas refused it, no hard limit. */
+  readonly isQuota?: boolean;
+  /** Of a call that is traced: 32 hexadecimal digits. */
+  readonly traceId?: string | undefined;
 }
 
 /**
  * One decision as plain JSON, its fields in a fixed order:
- * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`.
+ * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`, then
+ * `"shadow":true`, `"quota":true` and `"trace"` where they apply.
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
-  const { time, decision, metrics, secrets } = record;
+  const { time, decision, metrics, secrets, isShadow, isQuota, traceId } = record;
   const request = shownRequest(secrets, record.request);
   return {
     time,
@@ -33,6 +40,9 @@ export function toDecisionRecord(record: DecisionRecord): JsonObject {
         ? [code]
         : [code, currentLimit.requestsPerUnit, currentLimit.unit, limitRemaining],
     ),
+    ...(isShadow === true && { shadow: true }),
+    ...(isQuota === true && { quota: true }),
+    ...(traceId !== undefined && { trace: traceId }),
   };
 }
 

@@ -7,7 +7,7 @@ import type { RuleLimit, Rules } from '../rules/rules';
 import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
-import type { Window, Windows } from './windows';
+import { windowOf, type Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
 export interface Ask {
@@ -17,7 +17,7 @@ export interface Ask {
   readonly hits: number;
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
-  /** The hits of that increment up to and including this ask's own. */
+  /** The hits of that increment up to and including this ask's own; under an algorithm a multiple of `hits`. */
   readonly cumulativeHits: number;
 }
 
@@ -147,21 +147,30 @@ function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
   if (limit.unlimited)
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
+  if (limit.algorithm !== undefined) return askOfAlgorithm(match, hits, planning);
   let increment = coalescer.merge(match.template, match.values, hits);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
   const cumulativeHits = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-function incrementFor(
-  match: Match,
-  hits: number | bigint,
-  { rules, windows, options, random }: Planning,
-): Increment {
+function askOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): Ask {
+  const { limit, metric } = match;
+  const { coalescer } = planning;
+  let increment = coalescer.repeat(match.template, match.values, exact);
+  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, exact, planning));
+  const hits = Number(exact);
+  const cumulativeHits = hits * (coalescer.increments[increment]?.times ?? 1);
+  return { limit, metric, hits, increment, cumulativeHits };
+}
+
+function incrementFor(match: Match, hits: number | bigint, planning: Planning): Increment {
   const { limit, template, entries } = match;
-  const window = windows[limit.unit];
-  const { keyEnd, endSeconds } = window;
-  const shown = rules.secrets && shownPath(match, rules.secrets, tokenSecond(limit, window));
+  if (limit.algorithm !== undefined || limit.windowAt !== undefined)
+    return uncommonIncrement(match, hits, planning);
+  const { rules, windows, options, random } = planning;
+  const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
+  const shown = rules.secrets && shownPath(match, rules.secrets, startSeconds);
   return {
     key: options.keyPrefix + counterName(template, shown ?? entries) + keyEnd,
     hits,
@@ -174,10 +183,31 @@ function incrementFor(
   };
 }
 
-/** The second that chooses the key of a counter's tokens: the start of its window, so that no counter changes its name; else now. */
-function tokenSecond(
-  { algorithm, unit }: RuleLimit,
-  { endSeconds, secondsUntilReset }: Window,
-): number {
-  return endSeconds - (algorithm?.keyEnd === undefined ? UNIT_SECONDS[unit] : secondsUntilReset);
+/** Of a limit with an algorithm, or with windows that are not one unit long. */
+function uncommonIncrement(
+  match: Match,
+  hits: number | bigint,
+  { rules, windows, options, random }: Planning,
+): Increment {
+  const { limit, template, entries } = match;
+  const { algorithm, requestsPerUnit, periodSeconds } = limit;
+  const { keyEnd, startSeconds, endSeconds } = windowOf(limit, windows);
+  const ownEnd = algorithm?.keyEnd;
+  // Counters of gcra and sliding_window do not end together: nothing has to spread them.
+  const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
+  // A counter keeps its name to the end of its window. That of gcra and sliding_window has no end: it starts anew.
+  const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
+  const shown = rules.secrets && shownPath(match, rules.secrets, tokensAt);
+  return {
+    key: options.keyPrefix + counterName(template, shown ?? entries) + (ownEnd ?? keyEnd),
+    hits,
+    limit: requestsPerUnit,
+    ttlSeconds: (periodSeconds ?? endSeconds - windows.second) + jitter,
+    windowEndSeconds: endSeconds,
+    rule: limit,
+    entries,
+    shown,
+    algorithm,
+    times: 1,
+  };
 }

@@ -1,5 +1,8 @@
+import { toAlgorithm } from '../algorithms/algorithm';
+import type { CurrentLimit } from '../model';
 import type { KeyTemplate } from './key-template';
-import type { DomainDefinition, RuleDefinition } from './definition';
+import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
+import { createPeriods, type Period } from './period';
 import { shownValue, type SecretKind, type Secrets, type Tokens } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { ValuesByToken } from './values-by-token';
@@ -21,26 +24,43 @@ interface DraftKey {
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+export interface CompileOptions {
+  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
+  readonly unitMultiplierOnWire?: boolean;
+  /** Rules with secret keys need them. */
+  readonly tokens?: Tokens;
+}
+
+/** What the limits of one rule set are made with. */
+interface LimitMaker extends CompileOptions {
+  readonly periodOf: (limit: LimitDefinition) => Period;
+}
+
+/** To find the first window of a time zone costs as much as this many entries. */
+const ENTRIES_PER_ZONE = 100;
+
 /** Compiles checked definitions into the lookup tree. They hold no duplicates and every parent comes first. */
-export function compileRules(domains: readonly DomainDefinition[], tokens?: Tokens): Rules {
-  const compiling = compileInSlices(domains, Infinity, tokens);
+export function compileRules(
+  domains: readonly DomainDefinition[],
+  options: CompileOptions = {},
+): Rules {
+  const compiling = compileInSlices(domains, Infinity, options);
   for (;;) {
     const step = compiling.next();
     if (step.done === true) return step.value;
   }
 }
 
-/**
- * The same, pausing after every `sliceSize` entries, so that a reload never delays a decision. Rules with secret keys need
- * `tokens`.
- */
+/** The same, pausing after every `sliceSize` entries, so that a reload never delays a decision. */
 export function* compileInSlices(
   domains: readonly DomainDefinition[],
   sliceSize: number,
-  tokens?: Tokens,
+  options: CompileOptions = {},
 ): Generator<void, Rules> {
-  const secrets = findSecrets(domains, tokens);
+  const maker: LimitMaker = { ...options, periodOf: createPeriods() };
+  const secrets = findSecrets(domains, options.tokens);
   const compiled = new Map<string, DomainRules>();
+  const places = new Map<RuleNode, RulePlace>();
   let limitCount = 0;
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
@@ -48,9 +68,9 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule({ domain, top, secrets }, parent, rule));
+      drafts.push(addRule({ domain, top, secrets, maker, places }, parent, rule));
       if (rule.limit !== undefined) limitCount += 1;
-      sinceSlice += 1;
+      sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
@@ -67,7 +87,11 @@ export function* compileInSlices(
     }
     compiled.set(domain, { domain, top: finishLevel(top, secrets), secrets });
   }
-  return { domains: compiled, limitCount, secrets };
+  return { domains: compiled, limitCount, places, secrets };
+}
+
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
 }
 
 function findSecrets(
@@ -84,14 +108,16 @@ function findSecrets(
 }
 
 /** The domain to which entries are added. */
-interface DomainDraft {
+interface DraftDomain {
   readonly domain: string;
   readonly top: DraftLevel;
   readonly secrets: Secrets | undefined;
+  readonly maker: LimitMaker;
+  readonly places: Map<RuleNode, RulePlace>;
 }
 
 function addRule(
-  { domain, top, secrets }: DomainDraft,
+  { domain, top, secrets, maker, places }: DraftDomain,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
@@ -104,7 +130,7 @@ function addRule(
     isDynamic: template.isDynamic,
     parent: template.parent,
     depth: template.depth,
-    limit: compileLimit(domain, rule, metricPath),
+    limit: compileLimit(domain, rule, metricPath, maker),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
@@ -112,6 +138,7 @@ function addRule(
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
+  if (rule.place !== undefined) places.set(node, rule.place);
   return { node, metricPath, children: undefined };
 }
 
@@ -190,14 +217,19 @@ function isFixed({ value, secret }: RuleDefinition): boolean {
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
-function compileLimit(domain: string, rule: RuleDefinition, metric: string): RuleLimit | undefined {
+function compileLimit(
+  domain: string,
+  rule: RuleDefinition,
+  metric: string,
+  maker: LimitMaker,
+): RuleLimit | undefined {
   const limit = rule.limit;
   if (limit === undefined) return undefined;
-  const unit = limit.unit ?? 'SECOND';
+  const period = maker.periodOf(limit);
   return {
-    current: { requestsPerUnit: limit.requestsPerUnit, unit, name: limit.name },
+    current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
-    unit,
+    unit: period.unit,
     unlimited: limit.unlimited,
     name: limit.name,
     replaces: limit.replaces.length === 0 ? NO_NAMES : limit.replaces,
@@ -208,7 +240,34 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    algorithm: undefined,
-    windowAt: undefined,
+    algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
+    windowAt: period.windowAt,
+    periodSeconds: period.seconds,
   };
+}
+
+/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
+function currentLimit(
+  { requestsPerUnit, name }: LimitDefinition,
+  { unit, multiplier }: Period,
+  { unitMultiplierOnWire = false }: CompileOptions,
+): CurrentLimit {
+  if (multiplier === 1) return { requestsPerUnit, unit, name, unitMultiplier: undefined };
+  return unitMultiplierOnWire
+    ? { requestsPerUnit, unit, name, unitMultiplier: multiplier }
+    : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
+}
+
+function algorithmOf(
+  { requestsPerUnit, algorithm = 'fixed_window', burst, chargeDenied }: LimitDefinition,
+  { seconds = 0 }: Period,
+): RuleLimit['algorithm'] {
+  return toAlgorithm({
+    name: algorithm,
+    limit: requestsPerUnit,
+    burst,
+    chargeDenied,
+    // Only a fixed window, which does not read it, lies in a calendar.
+    periodSeconds: seconds,
+  });
 }

@@ -1,6 +1,8 @@
+import type { AlgorithmName } from '../algorithms/algorithm';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
-import type { RuleProblem } from './parse/problem';
+import type { CalendarPeriod } from '../windows/calendar';
+import type { Place, RuleProblem } from './parse/problem';
 import type { SecretKind } from './secrets';
 
 /**
@@ -10,6 +12,9 @@ import type { SecretKind } from './secrets';
 export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
+
+/** How a period of the calendar is cut, see `CalendarPeriod`. */
+export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
@@ -22,6 +27,25 @@ export interface LimitDefinition {
   readonly name: string;
   /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
+  /** Undefined: fixed_window. */
+  readonly algorithm?: AlgorithmName | undefined;
+  /** gcra alone: hits that fit at once; undefined: `requestsPerUnit`. */
+  readonly burst?: number | undefined;
+  /** Whether refused hits are charged; undefined: only by fixed_window. */
+  readonly chargeDenied?: boolean | undefined;
+  /** Units of a period; undefined: 1. */
+  readonly unitMultiplier?: number | undefined;
+  /** Undefined: periods begin at multiples of their length since 1970. */
+  readonly calendar?: CalendarDefinition | undefined;
+}
+
+/** Where a rule is written; only what explains rules reads it. */
+export interface RulePlace {
+  /** Name of the file or resource. */
+  readonly file: string;
+  readonly at: Place;
+  /** Of its `rate_limit`; undefined when it has none. */
+  readonly limitAt: Place | undefined;
 }
 
 /**
@@ -47,6 +71,8 @@ export interface RuleDefinition {
   readonly secret?: SecretKind | undefined;
   /** The token of the only value that matches, in place of `value`. */
   readonly valueHash?: string | undefined;
+  /** Undefined: nobody knows. */
+  readonly place?: RulePlace | undefined;
 }
 
 /** All checked entries of one domain (several files when domains are merged). */

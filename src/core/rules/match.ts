@@ -1,5 +1,5 @@
 import type { Entry, RequestDescriptor } from '../model';
-import { unitOfNumber, type Unit } from '../units';
+import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
 import { shownEntries, type Secrets } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
@@ -131,7 +131,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   const segments = shown.map(({ key, value }) => (value === '' ? key : `${key}_${value}`));
   const metric = `${rules.domain}.${segments.join('.')}`;
   const limit: RuleLimit = {
-    current: { requestsPerUnit, unit, name: '' },
+    current: { requestsPerUnit, unit, name: '', unitMultiplier: undefined },
     requestsPerUnit,
     unit,
     unlimited: false,
@@ -146,6 +146,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     domain: rules.domain,
     algorithm: undefined,
     windowAt: undefined,
+    periodSeconds: UNIT_SECONDS[unit],
   };
   const values = overrideName(rules.domain, descriptor.entries);
   const entries: readonly Entry[] = [{ key: '', value: values }];

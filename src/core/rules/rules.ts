@@ -3,7 +3,7 @@ import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { OnStoreError } from './definition';
+import type { OnStoreError, RulePlace } from './definition';
 import type { Secrets } from './secrets';
 import type { WildcardIndex } from './wildcards';
 
@@ -29,6 +29,8 @@ export interface RuleLimit {
   readonly algorithm?: Algorithm | undefined;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
+  /** Length of its period; undefined: periods of a calendar differ in length. */
+  readonly periodSeconds?: number | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
@@ -70,6 +72,8 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Where rules are written. Beside the nodes, so that matching has less to read. */
+  readonly places: ReadonlyMap<RuleNode, RulePlace>;
   /** Undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
 }

@@ -58,3 +58,13 @@ export function schemeOf(token: string): TokenScheme | undefined {
   if (found === null) return undefined;
   return found[1] === undefined ? 'sha256' : Number(found[1]);
 }
+
+/** For values that come from a log or an operator: what is a token already stands for itself. */
+export function keepTokens(tokens: Tokens): Tokens {
+  return {
+    tokenOf: (entry, kind, atSeconds) =>
+      schemeOf(entry.value) === undefined ? tokens.tokenOf(entry, kind, atSeconds) : entry.value,
+    tokenUnder: (entry, scheme) =>
+      schemeOf(entry.value) === scheme ? entry.value : tokens.tokenUnder(entry, scheme),
+  };
+}

@@ -1,4 +1,4 @@
-import { type RedisConnection } from './connection';
+import { type RedisCounters } from './options';
 
 /** A text under a key that the first of several instances writes. */
 export interface Claim {
@@ -8,18 +8,16 @@ export interface Claim {
   readonly ttlSeconds: number;
 }
 
-/** The text that the store holds under the key: this one when there was none. */
+/** The text that the store holds under the key: this one when there was none. Rejects with a StoreError. */
 export async function claimText(
-  connection: RedisConnection,
+  counters: Pick<RedisCounters, 'ask'>,
   { key, text, ttlSeconds }: Claim,
 ): Promise<string> {
-  const { client } = connection;
-  try {
-    const isFirst = (await client.set(key, text, 'EX', ttlSeconds, 'NX')) === 'OK';
-    const held = isFirst ? text : await client.get(key);
-    if (held === text && !isFirst) await client.expire(key, ttlSeconds);
-    return held ?? text;
-  } catch (error) {
-    throw connection.toError(error);
-  }
+  const ttl = String(ttlSeconds);
+  const [made, held] = await counters.ask(key, [
+    ['set', key, text, 'EX', ttl, 'NX'],
+    ['get', key],
+  ]);
+  if (held === text && made === null) await counters.ask(key, [['expire', key, ttl]]);
+  return typeof held === 'string' ? held : text;
 }

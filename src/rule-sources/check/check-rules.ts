@@ -3,9 +3,12 @@ import { isAbsolute, join } from 'node:path';
 import type { ParsedRules } from '../../core/rules/definition';
 import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
-import { parseSecretKeys } from '../../platform/secret-keys/parse-secret-keys';
+import { parseSecretKeys, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';
+import { TokenMaker } from '../../platform/secret-keys/token-maker';
+import { systemClock } from '../../platform/clock';
 import { NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
 import { parseRules } from '../parse-rules';
+import { explainRules } from './explain-rules';
 import { parseCheckOptions, USAGE } from './options';
 
 /** What the command prints and how it ends. */
@@ -32,31 +35,31 @@ export async function checkRules(
   }
   const { source, strict } = options;
   const { files, problems } = await readRules(source);
-  const keys = readKeyIds(options.keyFile);
-  if (keys.message !== undefined) return { exitCode: 1, lines: [keys.message], errorLines: [] };
-  const parsed = parseRules(files, { ...options, secretKeyIds: keys.ids });
+  const keys = readKeys(options.keyFile);
+  if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
+  const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
   const all = [...problems, ...parsed.problems].map((problem) => toChecked(problem, strict));
   const directory = source.kind === 'directory' ? source.path : '';
   const lines = all.map((problem) => formatProblem(problem, directory));
   const mistakes = all.filter(isError).length;
-  if (mistakes === 0) return { exitCode: 0, lines: [...lines, summarize(parsed)], errorLines: [] };
+  if (mistakes === 0) {
+    const { explain } = options;
+    const tokens = new TokenMaker(systemClock, keys);
+    const explained =
+      explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain, tokens);
+    return { exitCode: 0, lines: [...lines, ...explained], errorLines: [] };
+  }
   const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
   return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
 }
 
-interface KeyIds {
-  /** Undefined: no file names any. */
-  readonly ids?: readonly number[];
-  /** Why the file cannot be used. */
-  readonly message?: string;
-}
-
-function readKeyIds(file: string | undefined): KeyIds {
-  if (file === undefined) return {};
+/** Undefined: no file was named. A text: why it cannot be used. */
+function readKeys(file: string | undefined): readonly SecretKey[] | string | undefined {
+  if (file === undefined) return undefined;
   try {
-    return { ids: parseSecretKeys(readFileSync(file, 'utf8')).map(({ id }) => id) };
+    return parseSecretKeys(readFileSync(file, 'utf8'));
   } catch (error) {
-    return { message: `-key_file: ${toReason(error)}` };
+    return `-key_file: ${toReason(error)}`;
   }
 }
 

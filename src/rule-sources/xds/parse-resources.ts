@@ -5,7 +5,8 @@ import {
   type ParseOptions,
   type RuleSource,
 } from '../../core/rules/parse/parse-rule-files';
-import { WHOLE } from '../../core/rules/parse/problem';
+import { WHOLE, type RuleProblem } from '../../core/rules/parse/problem';
+import { createReport } from '../../core/rules/parse/report';
 import { toReason } from '../../platform/errors';
 import type { RuleFile } from '../load-result';
 import { locateResource } from './locate-resource';
@@ -42,10 +43,11 @@ function readResource(
 ): RuleSource {
   try {
     const config = decode();
-    const root = locateResource(config);
     const file = nameOf(config, position, names);
     names.add(file);
-    return { file, noun: 'resource', root, problems: [] };
+    const problems: RuleProblem[] = [];
+    const root = locateResource(config, createReport(file, problems, 'resource'));
+    return { file, noun: 'resource', root, problems };
   } catch (error) {
     const message = `the resource is not a RateLimitConfig: ${toReason(error)}`;
     return unreadable(position, 'bad-resource', message);

@@ -33,11 +33,16 @@ export interface LiveView {
   watchDecisions(decide: Decide): Decide;
   start(): void;
   stop(): void;
+  /** The hottest counters as they stand, after `seconds` of watching. */
+  hot(seconds: number, most: number): HotFigures;
   /** The rules that the figures are of; another object after a reload. */
   readonly tree: RuleTree | undefined;
   /** What happened since the last time this was asked. */
   take(): LiveFigures;
 }
+
+/** See LiveFigures. */
+export type HotFigures = Pick<LiveFigures, 'hot' | 'hotError'>;
 
 const RESPONSE_TIMER = 'ratelimit_server.ShouldRateLimit.response_time';
 const SHOWN_HOT_KEYS = 40;
@@ -54,6 +59,7 @@ export function createLiveView(
   );
   const unmatched = new Unmatched(random);
   let isWatched = false;
+  let watchers = 0;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;
   let takenMs = 0;
@@ -102,6 +108,8 @@ export function createLiveView(
       });
     },
     start() {
+      watchers += 1;
+      if (watchers > 1) return;
       isWatched = true;
       batches = new BatchFigures();
       takenMs = monotonicMs();
@@ -109,6 +117,8 @@ export function createLiveView(
       follow();
     },
     stop() {
+      watchers -= 1;
+      if (watchers > 0) return;
       isWatched = false;
       rates = undefined;
       responseBefore = undefined;
@@ -117,6 +127,15 @@ export function createLiveView(
     },
     get tree() {
       return follow()?.tree;
+    },
+    hot(seconds, most) {
+      // A page that is open moves the sketch on by itself.
+      if (watchers === 1 || hotKeys.isUntimed) hotKeys.advance(seconds);
+      follow();
+      return {
+        hot: hotViews(hotKeys.top(most, clock()), rates, clock()),
+        hotError: hotKeys.errorPerSecond,
+      };
     },
     take() {
       const nowMs = monotonicMs();

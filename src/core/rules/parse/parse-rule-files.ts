@@ -6,6 +6,7 @@ import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
 import { createReport, type Report, type SourceNoun } from './report';
+import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
@@ -20,8 +21,10 @@ export interface RuleSource {
 
 /** How a set of rule files is read. */
 export interface ParseOptions extends SecretOptions {
-  /** Several files may have the same domain. */
+  /** MERGE_DOMAIN_CONFIG: several files may have the same domain. */
   readonly mergeDomains: boolean;
+  /** Undefined: nobody asks whether a store can count by the rules. */
+  readonly abilities?: StoreAbilities | undefined;
 }
 
 interface Reading extends ParseOptions {
@@ -97,9 +100,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { secrets }: Reading, { file }: Report): Draft {
+function createDraft(at: Place, { abilities, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  return { rules: [], top: new Map(), names, secrets, file, at };
+  return { rules: [], top: new Map(), names, abilities, secrets, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {
