@@ -6,6 +6,7 @@ import { findCounters } from '../core/planning/find-counters';
 import { windowsAt } from '../core/planning/windows';
 import type { Clock, Increment, Statistics } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
+import { requestOfTokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type {
   CounterAdmin,
@@ -94,11 +95,13 @@ export function createCounterAdmin(
   };
 
   return {
-    async read(request) {
+    async read(asked) {
+      const request = requestOfTokens(rules.current?.secrets, asked);
       const found = find(request);
       return 'kind' in found ? found : show(request, found);
     },
-    async change(request, change) {
+    async change(asked, change) {
+      const request = requestOfTokens(rules.current?.secrets, asked);
       const found = find(request);
       if ('kind' in found) return found;
       const isHeard = localCache === undefined || !isShared || tellForget !== undefined;

@@ -12,6 +12,8 @@ export interface Tokens {
   tokenOf(entry: Entry, kind: SecretKind, atSeconds?: number): string;
   /** The token under one scheme; undefined when no key has this id. */
   tokenUnder(entry: Entry, scheme: TokenScheme): string | undefined;
+  /** A value that no client can guess and whose token is this one. */
+  standIn(token: string): string;
 }
 
 /** The secret keys of a rule set. Their values are for matching alone; everything else shows tokens. */
@@ -43,9 +45,40 @@ export function shownRequest(
   request: DecisionRequest,
 ): DecisionRequest {
   if (secrets === undefined) return request;
+  return withEntries(request, (entries) => shownEntries(secrets, entries));
+}
+
+/**
+ * Values that are tokens already match and count as the values of which they were made: operators and logs know nothing else.
+ * Never for requests of clients, to which tokens are no secret.
+ */
+export function takeTokens(
+  { kinds, tokens }: Secrets,
+  entries: readonly Entry[],
+): readonly Entry[] {
+  return entries.map((entry) => {
+    const { key, value } = entry;
+    const isToken = kinds.has(key) && schemeOf(value) !== undefined;
+    return isToken ? { key, value: tokens.standIn(value) } : entry;
+  });
+}
+
+/** `takeTokens` for each descriptor of a request. */
+export function requestOfTokens(
+  secrets: Secrets | undefined,
+  request: DecisionRequest,
+): DecisionRequest {
+  if (secrets === undefined) return request;
+  return withEntries(request, (entries) => takeTokens(secrets, entries));
+}
+
+function withEntries(
+  request: DecisionRequest,
+  change: (entries: readonly Entry[]) => readonly Entry[],
+): DecisionRequest {
   const descriptors = request.descriptors.map((descriptor) => ({
     ...descriptor,
-    entries: shownEntries(secrets, descriptor.entries),
+    entries: change(descriptor.entries),
   }));
   return { ...request, descriptors };
 }
@@ -57,14 +90,4 @@ export function schemeOf(token: string): TokenScheme | undefined {
   const found = TOKEN.exec(token);
   if (found === null) return undefined;
   return found[1] === undefined ? 'sha256' : Number(found[1]);
-}
-
-/** For values that come from a log or an operator: what is a token already stands for itself. */
-export function keepTokens(tokens: Tokens): Tokens {
-  return {
-    tokenOf: (entry, kind, atSeconds) =>
-      schemeOf(entry.value) === undefined ? tokens.tokenOf(entry, kind, atSeconds) : entry.value,
-    tokenUnder: (entry, scheme) =>
-      schemeOf(entry.value) === scheme ? entry.value : tokens.tokenUnder(entry, scheme),
-  };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createKeyedHash, plainHash, type HashText } from './keyed-hash';
 import { keyAt, type SecretKey } from './parse-secret-keys';
 import { RecentTexts } from './recent-texts';
@@ -7,6 +8,9 @@ export interface NamedSecret {
   readonly key: string;
   readonly value: string;
 }
+
+/** Begins values that stand for a token. */
+const STAND_IN = `${randomUUID()} `;
 
 /** Values whose tokens are remembered. */
 const REMEMBERED = 8_192;
@@ -41,16 +45,23 @@ export class TokenMaker {
   }
 
   tokenOf(secret: NamedSecret, kind: 'keyed' | 'sha256', atSeconds = this.#clock()): string {
+    const given = givenToken(secret);
+    if (given !== undefined) return given;
     const id = kind === 'keyed' ? keyAt(this.#keys, atSeconds)?.id : undefined;
-    const made = id === undefined ? undefined : this.tokenUnder(secret, id);
-    return made ?? this.#token('s-', plainHash, secret);
+    return this.tokenUnder(secret, id ?? 'sha256') ?? this.#token('s-', plainHash, secret);
   }
 
   /** Undefined when no key has this id. */
   tokenUnder(secret: NamedSecret, scheme: number | 'sha256'): string | undefined {
-    if (scheme === 'sha256') return this.#token('s-', plainHash, secret);
-    const hashText = this.#hashes.get(scheme);
-    return hashText && this.#token(`h${String(scheme)}-`, hashText, secret);
+    const prefix = scheme === 'sha256' ? 's-' : `h${String(scheme)}-`;
+    const given = givenToken(secret);
+    if (given !== undefined) return given.startsWith(prefix) ? given : undefined;
+    const hashText = scheme === 'sha256' ? plainHash : this.#hashes.get(scheme);
+    return hashText && this.#token(prefix, hashText, secret);
+  }
+
+  standIn(token: string): string {
+    return STAND_IN + token;
   }
 
   #token(prefix: string, hashText: HashText, { key, value }: NamedSecret): string {
@@ -63,4 +74,8 @@ export class TokenMaker {
     this.#recent.set(name, token);
     return token;
   }
+}
+
+function givenToken({ value }: NamedSecret): string | undefined {
+  return value.startsWith(STAND_IN) ? value.slice(STAND_IN.length) : undefined;
 }

@@ -10,7 +10,7 @@ import { compileRules } from '../../core/rules/compile';
 import type { ParsedRules } from '../../core/rules/definition';
 import { matchDescriptor } from '../../core/rules/match';
 import type { DomainRules, RuleNode, Rules } from '../../core/rules/rules';
-import { keepTokens, type Tokens } from '../../core/rules/secrets';
+import { takeTokens, type Tokens } from '../../core/rules/secrets';
 
 /** What is to be explained without a service. */
 export interface ExplainQuestion {
@@ -24,12 +24,17 @@ export function explainRules(
   { domain, descriptors }: ExplainQuestion,
   tokens: Tokens,
 ): readonly string[] {
-  const rules = compileRules(domains, { tokens: keepTokens(tokens) });
+  const rules = compileRules(domains, { tokens });
+  const { secrets } = rules;
   const found = rules.domains.get(domain);
-  return descriptors.flatMap((entries) =>
+  const asked =
+    secrets === undefined
+      ? descriptors
+      : descriptors.map((entries) => takeTokens(secrets, entries));
+  return asked.flatMap((entries) =>
     found === undefined
       ? descriptorLines({
-          entries: entryTexts(rules.secrets, entries),
+          entries: entryTexts(secrets, entries),
           path: [],
           noLimit: explainUnknownDomain(domain, rules.domains.keys()),
         })

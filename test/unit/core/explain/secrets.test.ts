@@ -1,10 +1,14 @@
 import { explainPath } from '../../../../src/core/explain/explain-path';
 import { listRules } from '../../../../src/core/explain/list-rules';
 import type { DomainRules } from '../../../../src/core/rules/rules';
-import { keepTokens } from '../../../../src/core/rules/secrets';
-import { compileRules } from '../../../../src/core/rules/compile';
+import {
+  requestOfTokens,
+  shownRequest,
+  takeTokens,
+  type Secrets,
+} from '../../../../src/core/rules/secrets';
+import { request } from '../../../support/requests';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
-import { parseText } from '../../../support/rule-texts';
 
 const tokens = createTokens(() => ROTATION_SECONDS);
 const token = (value: string, id = 2) => tokens.tokenUnder({ key: 'api_key', value }, id) ?? '';
@@ -69,10 +73,20 @@ it('lists rules of secret values by their tokens', () => {
 });
 
 it('takes tokens for their values where an operator or a log names them', () => {
-  const kept = compileRules(parseText(TEXT).domains, { tokens: keepTokens(tokens) });
-  const ruleOf = (value: string) => explain({ api_key: value }, kept).path[0];
-  expect(ruleOf(token('gold', 1))).toMatchObject({ entry: `api_key=${token('gold', 1)}` });
+  const { secrets } = rules;
+  const ruleOf = (value: string) => {
+    const [entry] = takeTokens(secrets as Secrets, [{ key: 'api_key', value }]);
+    return explain({ api_key: entry?.value ?? '' }).path[0];
+  };
   expect(ruleOf('gold')).toMatchObject({ rule: `api_key=${token('gold', 1)}` });
-  expect(ruleOf(token('gold', 1))).toMatchObject({ rule: `api_key=${token('gold', 1)}` });
-  expect(ruleOf('pk_1')).toMatchObject({ entry: `api_key=${token('pk_1')}` });
+  expect(ruleOf(token('gold', 1))).toMatchObject({
+    entry: `api_key=${token('gold', 1)}`,
+    rule: `api_key=${token('gold', 1)}`,
+  });
+  expect(explain({ api_key: token('gold', 1) }).noLimit).toMatchObject({
+    reason: 'no_entry_for_value',
+  });
+  const asked = request('shop', [`api_key=${token('gold', 1)}`, 'user=ann']);
+  expect(requestOfTokens(undefined, asked)).toBe(asked);
+  expect(shownRequest(secrets, requestOfTokens(secrets, asked))).toEqual(asked);
 });

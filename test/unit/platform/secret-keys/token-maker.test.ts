@@ -46,6 +46,18 @@ describe('TokenMaker', () => {
     expect(maker.tokenUnder(secret, 3)).toBeUndefined();
   });
 
+  it('makes values that stand for a token, and for no other', () => {
+    const token = maker.tokenOf(secret, 'keyed', 0);
+    const given = { ...secret, value: maker.standIn(token) };
+    expect(maker.tokenOf(given, 'keyed', FROM)).toBe(token);
+    expect(maker.tokenUnder(given, 1)).toBe(token);
+    expect([maker.tokenUnder(given, 2), maker.tokenUnder(given, 'sha256')]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(maker.tokenOf({ ...secret, value: token }, 'keyed', 0)).not.toBe(token);
+  });
+
   it('forgets the tokens of a key that was replaced under the same id', () => {
     const replaced = new TokenMaker(() => 0, parseSecretKeys(ROTATED));
     const before = replaced.tokenOf(secret, 'keyed', 0);
