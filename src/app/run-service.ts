@@ -62,7 +62,8 @@ async function serve(process: NodeJS.Process): Promise<void> {
   const read = readSettings(env);
   if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
   const { settings, warnings } = read;
-  checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
+  const { stores, rules } = settings.clientFiles;
+  checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
   const app = runProcess(process, logger, stopWithinMs, () => assemble(settings, warnings, logger));

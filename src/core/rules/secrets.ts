@@ -50,7 +50,7 @@ export function shownRequest(
 
 /**
  * Values that are tokens already match and count as the values of which they were made: operators and logs know nothing else.
- * Never for requests of clients, to which tokens are no secret.
+ * Never for requests of clients: anybody may know a token.
  */
 export function takeTokens(
   { kinds, tokens }: Secrets,

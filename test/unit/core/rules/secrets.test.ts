@@ -179,7 +179,7 @@ describe('everything outside of matching', () => {
     const one = request('shop', [descriptor(['user=a', 'api_key=abc'])]);
     unmatched.record(rules, [{ request: one, asker, ticket: 1 }]);
     const [shape] = unmatched.take(1);
-    expect(shape?.example).toEqual(['a', `${token('abc').slice(0, 32)}…`]);
+    expect(shape?.example).toEqual(['a', token('abc')]);
   });
 
   it('writes tokens into decision records', () => {
