@@ -26,6 +26,7 @@ import {
 } from './create-transports';
 import { createDecisionLog } from './decision-log';
 import type { Lifecycle } from './lifecycle';
+import { openLimitsFrom } from './open-limits-from';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
 import type { SecretKeys } from './secrets/create-secret-keys';
@@ -124,7 +125,8 @@ export function createApp(settings: Settings, deps: AppDeps): App {
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
 
   // What decides: transports, batches, counters, tracing.
-  const options = toDecisionOptions(settings);
+  const limitsFrom = openLimitsFrom({ ...deps, statistics: registry });
+  const options = { ...toDecisionOptions(settings), limitsFrom };
   const live = createLiveView({ ...deps, rules }, options);
   const transports = createTransports(settings, {
     ...deps,
@@ -142,6 +144,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     rules,
     counters: store.counters,
     localCounters,
+    limitsFrom,
     tracer: tracing?.tracer,
     log: decisionLog,
     live,
@@ -173,6 +176,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     ...(keyWatch === undefined ? [] : [keyWatch]),
     troubles,
     store,
+    limitsFrom,
     statistics,
     transports,
     debug,
@@ -187,6 +191,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     await debug.close(withinMs);
     await decisions.close();
     await decisionLog?.close();
+    limitsFrom.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
     secretKeys?.close();

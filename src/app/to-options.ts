@@ -1,5 +1,7 @@
+import type { PolicyOptions } from '../decisions/batch';
 import type { DecisionOptions } from '../decisions/decide-batch';
 import type { BoundSettings } from '../settings/bounds';
+import type { ResponseHeaderSettings } from '../settings/response-headers';
 import type { SecretSettings } from '../settings/secrets';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
@@ -19,6 +21,7 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
     quotaMode: decisions.quotaMode,
     shadowMode: decisions.shadowMode,
     headers: enabled ? { limit, remaining, reset } : undefined,
+    policies: toPolicyOptions(responseHeaders),
     dynamicMetadata: decisions.responseDynamicMetadata,
     onStoreError: storeFailure.mode,
     failureReplicas: storeFailure.replicas,
@@ -29,6 +32,16 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
 /** Which keys the rules may need: none without a file; with one, any, because it may change. */
 export function toSecretKeyIds({ keysFile }: SecretSettings): readonly number[] | undefined {
   return keysFile === undefined ? [] : undefined;
+}
+
+/** Undefined when all of it is off: a decision then costs one comparison more. */
+function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undefined {
+  const { policies, retryAfter, near = '', jitterPercent, body } = headers;
+  const isOff =
+    policies === 'off' && !retryAfter && near === '' && jitterPercent === 0 && body === 'off';
+  return isOff
+    ? undefined
+    : { policies, retryAfter, nearHeader: near, jitterPercent, problemBody: body === 'problem' };
 }
 
 /** Milliseconds for which requests gather into a batch: the shorter window of the two stores. */

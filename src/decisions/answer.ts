@@ -29,6 +29,7 @@ import {
   type BatchContext,
   type Verdicts,
 } from './batch';
+import { withPolicies } from './with-policies';
 
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
@@ -57,7 +58,7 @@ export function answerFor(
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
   batch.verdicts?.push(verdicts);
-  return toDecision(request, batch, verdicts, statuses);
+  return toDecision(request, batch, start, verdicts, statuses);
 }
 
 /** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */
@@ -179,16 +180,18 @@ function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: Tally
 
 function toDecision(
   request: DecisionRequest,
-  { plan, options, tally }: BatchContext,
+  batch: BatchContext,
+  start: number,
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
+  const { plan, options, tally } = batch;
   let code = overallCode(verdicts, options.quotaMode);
   if (options.shadowMode && code === 'OVER_LIMIT') {
     code = 'OK';
     tally.globalShadowMode += 1;
   }
-  return {
+  const decision: Decision = {
     kind: 'decision',
     overallCode: code,
     statuses,
@@ -198,4 +201,7 @@ function toDecision(
       ? dynamicMetadata(shownRequest(plan.secrets, request), verdicts, code)
       : undefined,
   };
+  return options.policies === undefined
+    ? decision
+    : withPolicies(decision, batch, verdicts, start, options.policies);
 }

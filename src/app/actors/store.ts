@@ -19,6 +19,7 @@ import {
   type RedisCountersOptions,
   type RedisEvent,
 } from '../../counters/redis/options';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
@@ -53,6 +54,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly connections: StoreConnections;
   /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
   readonly whyAway: () => string | undefined;
+  /** Reads fields of a hash; undefined where the store has no hashes. */
+  readonly readFields?: ReadFields;
   /** One line for the start: where counters live. */
   readonly description: string;
   /** Undefined: instances cannot compare texts in this store. */
@@ -144,6 +147,7 @@ function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) 
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
+  readonly readFields: ReadFields;
 }
 
 function redisStore(
@@ -199,6 +203,7 @@ function redisStore(
         tellForget(told.map(({ key }) => key));
       }),
     ...asOne({ connected$, run$ }),
+    readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,
     description,
     claim: (claim) => claimText(counters, claim),
@@ -257,6 +262,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
+    readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,

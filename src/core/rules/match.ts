@@ -147,6 +147,9 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     algorithm: undefined,
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],
+    calendar: undefined,
+    limitsFrom: undefined,
+    ofRule: undefined,
   };
   const values = overrideName(rules.domain, descriptor.entries);
   const entries: readonly Entry[] = [{ key: '', value: values }];

@@ -213,7 +213,7 @@ function hotViews(
       value: key.value,
       isOver: key.isOver,
       limit: key.limit,
-      unit: key.unit,
+      per: key.per,
       resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
     };
   });

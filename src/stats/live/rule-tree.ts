@@ -1,6 +1,7 @@
 import type { Entry } from '../../core/model';
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
+import { describeLimit, isPlain } from '../../core/rules/describe-limit';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import type { Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
@@ -28,6 +29,8 @@ export interface LimitView {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
   readonly unlimited: boolean;
+  /** The limit in words where it is more than hits per unit. */
+  readonly words?: string;
   readonly shadow: boolean;
   readonly quota: boolean;
 }
@@ -88,7 +91,9 @@ function* nodesOf(
 function toLimit(limit: RuleLimit, id: number): LimitView {
   const { name, requestsPerUnit, unit, unlimited, shadowMode, quotaMode } = limit;
   const cut = cutText(name);
-  return { id, name: cut, requestsPerUnit, unit, unlimited, shadow: shadowMode, quota: quotaMode };
+  const view = { id, name: cut, requestsPerUnit, unit, unlimited };
+  const words = isPlain(limit) ? {} : { words: cutText(describeLimit(limit)) };
+  return { ...view, ...words, shadow: shadowMode, quota: quotaMode };
 }
 
 /** What a counter counts, for a page. Its texts are short and copied: nothing of the request stays alive. */
@@ -116,8 +121,9 @@ export function pathOf(
     path.push([shownText(key), shownText(node.sharedPattern ?? valueAt(at))]);
     level = node.children;
   }
-  return node?.limit === rule
-    ? { domain, entries: path, rule }
+  const own = rule.ofRule ?? rule;
+  return node?.limit === own
+    ? { domain, entries: path, rule: own }
     : { domain, entries: undefined, rule: undefined };
 }
 

@@ -36,6 +36,8 @@ type ErrorClass =
   | 'bad-month-start'
   | 'bad-week-start'
   | 'store-without-algorithms'
+  | 'bad-limits-from'
+  | 'store-without-hashes'
   | 'bad-hash-value'
   | 'bad-value-hash'
   | 'value-beside-value-hash'
