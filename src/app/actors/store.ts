@@ -197,11 +197,7 @@ function redisStore(
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    tellForget:
-      tellForget &&
-      ((told) => {
-        tellForget(told.map(({ key }) => key));
-      }),
+    tellForget: tellForget && ((told) => void tellForget(told.map(({ key }) => key))),
     ...asOne({ connected$, run$ }),
     readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,

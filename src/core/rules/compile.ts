@@ -4,7 +4,8 @@ import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
 import { withLimitsFrom } from './limits-from';
 import { createPeriods, type Period } from './period';
-import { shownValue, type SecretKind, type Secrets, type Tokens } from './secrets';
+import { findSecrets } from './find-secrets';
+import { shownValue, type Secrets, type Tokens } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { ValuesByToken } from './values-by-token';
 import { indexWildcards } from './wildcards';
@@ -102,19 +103,6 @@ function noteLimit(
 
 function costOf({ limit }: RuleDefinition): number {
   return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
-}
-
-function findSecrets(
-  domains: readonly DomainDefinition[],
-  tokens: Tokens | undefined,
-): Secrets | undefined {
-  const kinds = new Map<string, SecretKind>();
-  for (const { rules } of domains) {
-    for (const { key, secret } of rules) if (secret !== undefined) kinds.set(key, secret);
-  }
-  if (kinds.size === 0) return undefined;
-  if (tokens === undefined) throw new Error('rules with hash_value are compiled without tokens');
-  return { kinds, tokens };
 }
 
 /** The domain to which entries are added. */

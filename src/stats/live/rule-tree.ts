@@ -114,11 +114,10 @@ export function pathOf(
   const path: (readonly [string, string])[] = [];
   let level: RuleLevel | undefined = rules?.domains.get(domain)?.top;
   let node: RuleNode | undefined;
-  const valueAt = (at: number) => (shown[at] as Entry).value;
   for (const [at, { key, value }] of entries.entries()) {
-    node = level === undefined ? undefined : findNode(level, key, value);
+    node = level && findNode(level, key, value);
     if (node === undefined) break;
-    path.push([shownText(key), shownText(node.sharedPattern ?? valueAt(at))]);
+    path.push([shownText(key), shownText(node.sharedPattern ?? (shown[at] as Entry).value)]);
     level = node.children;
   }
   const own = rule.ofRule ?? rule;
