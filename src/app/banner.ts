@@ -61,7 +61,10 @@ function firstLimit(rules: Rules | undefined) {
 /** The entries of the first rule with a limit and without a wildcard; undefined when there is none. */
 function entriesOf(level: RuleLevel): readonly Entry[] | undefined {
   for (const { key, byValue, anyValue } of level instanceof Map ? level.values() : [level]) {
-    const nodes: [string | undefined, RuleNode][] = [...(byValue ?? [])];
+    // A secret value has another text in its segment, and is not for a terminal.
+    const nodes: [string | undefined, RuleNode][] = [...(byValue ?? [])].filter(
+      ([value, { segment }]) => segment === `${key}_${value}`,
+    );
     if (anyValue !== undefined) nodes.push([undefined, anyValue]);
     for (const [value, node] of nodes) {
       const below = canBeTyped(key, value) ? entriesBelow(node) : undefined;

@@ -1,10 +1,12 @@
 import type { Snapshot } from '../../streams';
 import { failure, type Failure } from '../core/errors';
+import { entryTexts } from '../core/explain/explain-path';
 import type { DecisionRequest } from '../core/model';
 import { findCounters } from '../core/planning/find-counters';
 import { windowsAt } from '../core/planning/windows';
 import type { Clock, Increment, Statistics } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
+import { requestOfTokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type {
   CounterAdmin,
@@ -51,7 +53,7 @@ export function createCounterAdmin(
     const readings = (await reader.read(present(found))).values();
     return request.descriptors.map(({ entries }, at) => {
       const increment = found[at];
-      const shown = entries.map(({ key, value }) => `${key}=${value}`);
+      const shown = entryTexts(rules.current?.secrets, entries);
       if (increment === undefined) return { entries: shown, key: null };
       const { store: place, count = 0, expiresInSeconds, error } = readings.next().value ?? {};
       const read = error === undefined ? { count, expiresInSeconds } : { error: error.message };
@@ -93,11 +95,13 @@ export function createCounterAdmin(
   };
 
   return {
-    async read(request) {
+    async read(asked) {
+      const request = requestOfTokens(rules.current?.secrets, asked);
       const found = find(request);
       return 'kind' in found ? found : show(request, found);
     },
-    async change(request, change) {
+    async change(asked, change) {
+      const request = requestOfTokens(rules.current?.secrets, asked);
       const found = find(request);
       if ('kind' in found) return found;
       const isHeard = localCache === undefined || !isShared || tellForget !== undefined;

@@ -29,6 +29,8 @@ import type { Lifecycle } from './lifecycle';
 import { openLimitsFrom } from './open-limits-from';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
+import type { SecretKeys } from './secrets/create-secret-keys';
+import { watchSecretKeys } from './secrets/watch-secret-keys';
 import { createCertificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
 import { ruleSourceKind } from './rule-source';
@@ -46,6 +48,8 @@ export interface AppDeps {
   readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Undefined: no key is secret. */
+  readonly secretKeys?: SecretKeys;
 }
 
 export interface App {
@@ -86,6 +90,19 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     },
   );
   const { rules } = loading;
+  const { secretKeys } = deps;
+  const keyWatch =
+    secretKeys !== undefined && settings.secrets.keysFile !== undefined
+      ? watchSecretKeys({
+          ...deps,
+          keys: () => secretKeys.tokens.keys,
+          keyPrefix: settings.decisions.cacheKeyPrefix,
+          claim: store.claim,
+          connected$: store.connected$,
+          rules,
+          statistics: registry,
+        })
+      : undefined;
   const health = createHealthActor(
     {
       stores: store.connections,
@@ -93,6 +110,7 @@ export function createApp(settings: Settings, deps: AppDeps): App {
       rules$: rules.changes$,
       rulesRead$: loading.isRead.changes$,
       lifecycle$: lifecycle.changes$,
+      keysAgree$: keyWatch?.agrees.changes$,
     },
     settings.health,
   );
@@ -154,6 +172,8 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     outages,
     health,
     loading,
+    ...(secretKeys === undefined ? [] : [secretKeys]),
+    ...(keyWatch === undefined ? [] : [keyWatch]),
     troubles,
     store,
     limitsFrom,
@@ -174,6 +194,8 @@ export function createApp(settings: Settings, deps: AppDeps): App {
     limitsFrom.close();
     await Promise.all([store.counters.close(), localCounters.close()]);
     loading.close();
+    secretKeys?.close();
+    keyWatch?.close();
     health.close();
     await Promise.all([statistics.close(), tracing?.close(LAST_TRACES_MS)]);
     outages.close();

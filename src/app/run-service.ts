@@ -19,6 +19,7 @@ import { packageVersion } from './package-version';
 import { describeRuleSource, ruleLoads } from './rule-source';
 import { failStart, runProcess } from './run-process';
 import { startTracing } from './start-tracing';
+import { createSecretKeys } from './secrets/create-secret-keys';
 import { checkClientFiles } from './tls/check-client-files';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
@@ -91,8 +92,18 @@ function assemble(settings: Settings, warnings: readonly string[], logger: Logge
   });
   for (const warning of warnings) logger.warn(warning);
   const outages = createOutageLog(deps);
-  const loads$ = ruleLoads(settings, { ...deps, outages });
+  const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
+  const { tokens } = secretKeys;
+  const loads$ = ruleLoads(settings, { ...deps, outages, tokens });
   const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
-  const app = createApp(settings, { ...deps, registry, store, loads$, outages, tracing });
+  const app = createApp(settings, {
+    ...deps,
+    registry,
+    store,
+    loads$,
+    outages,
+    tracing,
+    secretKeys,
+  });
   return { ...app, storeName: store.description };
 }

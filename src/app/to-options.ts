@@ -2,6 +2,7 @@ import type { PolicyOptions } from '../decisions/batch';
 import type { DecisionOptions } from '../decisions/decide-batch';
 import type { BoundSettings } from '../settings/bounds';
 import type { ResponseHeaderSettings } from '../settings/response-headers';
+import type { SecretSettings } from '../settings/secrets';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
@@ -26,6 +27,11 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
     failureReplicas: storeFailure.replicas,
     readFirst: backend === 'memstore',
   };
+}
+
+/** Which keys the rules may need: none without a file; with one, any, because it may change. */
+export function toSecretKeyIds({ keysFile }: SecretSettings): readonly number[] | undefined {
+  return keysFile === undefined ? [] : undefined;
 }
 
 /** Undefined when all of it is off: a decision then costs one comparison more. */

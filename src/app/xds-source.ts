@@ -4,10 +4,12 @@ import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
 import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
+import type { Tokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
 import { storeAbilities } from './store-abilities';
+import { toSecretKeyIds } from './to-options';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -20,12 +22,13 @@ export interface ManagementServerDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly outages: OutageLog;
+  readonly tokens: Tokens;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   settings: Settings,
-  { clock, random, logger, outages }: ManagementServerDeps,
+  { clock, random, logger, outages, tokens }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
@@ -43,9 +46,10 @@ export function managementServerLoads(
       headers: additionalHeaders,
       mergeDomains: configuration.mergeDomains,
       abilities: storeAbilities(settings),
+      secretKeyIds: toSecretKeyIds(settings.secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE, decisions),
+      compile: (domains) => compileInSlices(domains, SLICE, { ...decisions, tokens }),
       clock,
       random,
       onStream(event) {

@@ -45,6 +45,8 @@ export interface Increment {
    * request has the counter's name as its only value. They belong to the request: copy what outlives the batch.
    */
   readonly entries: readonly Entry[];
+  /** The same with tokens in place of secret values, as in `key`; undefined when no key of the rules is secret. */
+  readonly shown?: readonly Entry[] | undefined;
   /** Undefined: today's fixed window, which counts every hit. Otherwise hits are admitted or refused one ask after another. */
   readonly algorithm?: Algorithm | undefined;
   /** Equal asks in a row that this increment stands for, under an algorithm; else 1. */

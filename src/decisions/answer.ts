@@ -17,6 +17,7 @@ import {
   type Verdict,
 } from '../core/decision/verdict';
 import { failure, type StoreError } from '../core/errors';
+import { shownRequest } from '../core/rules/secrets';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
 import {
@@ -184,7 +185,7 @@ function toDecision(
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
-  const { options, tally } = batch;
+  const { plan, options, tally } = batch;
   let code = overallCode(verdicts, options.quotaMode);
   if (options.shadowMode && code === 'OVER_LIMIT') {
     code = 'OK';
@@ -196,7 +197,9 @@ function toDecision(
     statuses,
     responseHeaders:
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
-    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts, code) : undefined,
+    dynamicMetadata: options.dynamicMetadata
+      ? dynamicMetadata(shownRequest(plan.secrets, request), verdicts, code)
+      : undefined,
   };
   return options.policies === undefined
     ? decision

@@ -1,9 +1,9 @@
 import { because } from '../core/explain/because';
 import {
+  entryTexts,
   explainPath,
   explainUnknownDomain,
   placeOfLimit,
-  textOf,
 } from '../core/explain/explain-path';
 import type {
   CounterExplanation,
@@ -118,7 +118,7 @@ function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorE
   const { descriptor, at, plan, readings, answer } = explained;
   const ask = plan.asks[at];
   const path = pathOf(explained, deps);
-  const entries = descriptor.entries.map(textOf);
+  const entries = entryTexts(plan.secrets, descriptor.entries);
   if (ask === undefined) return { entries, ...path };
   if (ask.limit.unlimited) {
     const hint = 'the rule is unlimited: it counts in the statistics alone';

@@ -35,6 +35,7 @@ export function logDecisions(
       request,
       decision,
       metrics: own.map((verdict) => verdict?.metric),
+      secrets: plan.secrets,
       isShadow,
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
       traceId: trace?.traceId(),

@@ -60,7 +60,11 @@ export function createDirectorySource<R>(
       compile,
       clock,
     },
-    { mergeDomains: options.mergeDomains, abilities: options.abilities },
+    {
+      mergeDomains: options.mergeDomains,
+      abilities: options.abilities,
+      secretKeyIds: options.secretKeyIds,
+    },
   );
   return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn }) };
 }

@@ -111,7 +111,7 @@ function follow<In extends Response, R>(
 }
 
 function createLoadState<R>(
-  { mergeDomains, abilities }: XdsSourceOptions,
+  { mergeDomains, abilities, secretKeyIds }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
   const parseHere = createParseResources();
@@ -132,7 +132,7 @@ function createLoadState<R>(
       clock,
       digest: digestResources,
     },
-    { mergeDomains, abilities },
+    { mergeDomains, abilities, secretKeyIds },
   );
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.

@@ -11,6 +11,10 @@ export const healthTable = {
     default: 'false',
     doc: 'true makes the service unhealthy while no connection to the store is active',
   }),
+  needsEqualKeys: setting('HEALTHY_WITH_EQUAL_KEYS', boolean, {
+    default: 'true',
+    doc: 'false keeps the service healthy though its SECRET_KEYS_FILE differs from that of other instances',
+  }),
   drainDelayMs: setting('DRAIN_DELAY', timerFromZero, {
     default: '0',
     doc: 'time after a signal to stop in which health is down and calls are still served',

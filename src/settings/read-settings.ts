@@ -11,6 +11,7 @@ import { loggingTable } from './logging';
 import { findMisspelt } from './misspelt';
 import { readStores } from './read-stores';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
+import { secretsTable } from './secrets';
 import { serversTable, toServers } from './servers';
 import type { Read } from './setting';
 import type { Settings } from './settings';
@@ -49,6 +50,7 @@ export function readSettings(env: Environment): SettingsResult {
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     decisionLog: read(decisionLogTable).values,
+    secrets: read(secretsTable).values,
     responseHeaders: toResponseHeaders(read(responseHeadersTable), diagnostics),
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),

@@ -10,6 +10,7 @@ import type { IdentitySettings } from './identity';
 import type { LoggingSettings } from './logging';
 import type { MemstoreSettings } from './memstore';
 import type { ResponseHeaderSettings } from './response-headers';
+import type { SecretSettings } from './secrets';
 import type { ServerSettings } from './servers';
 import type { StatisticsSettings } from './statistics';
 import type { StoreSettings } from './store';
@@ -27,6 +28,7 @@ export interface Settings {
   readonly health: HealthSettings;
   readonly decisions: DecisionSettings;
   readonly decisionLog: DecisionLogSettings;
+  readonly secrets: SecretSettings;
   readonly responseHeaders: ResponseHeaderSettings;
   /** Where counters live: `store` is defined for kvstore, `memstore` for memstore, and only there. */
   readonly backend: Backend;

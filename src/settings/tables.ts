@@ -12,6 +12,7 @@ import { memstoreTable } from './memstore';
 import { mogrifierTable } from './mogrifiers';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
 import { responseHeadersTable } from './response-headers';
+import { secretsTable } from './secrets';
 import { serversTable } from './servers';
 import { statisticsTable } from './statistics';
 import { kvstoreTable, perSecondStoreTable } from './store';
@@ -37,6 +38,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Health', need: 'most', table: healthTable },
   { title: 'Decisions', need: 'some', table: decisionsTable },
   { title: 'Decision log', need: 'some', table: decisionLogTable },
+  { title: 'Secret values', need: 'few', table: secretsTable },
   { title: 'Response headers', need: 'some', table: responseHeadersTable },
   { title: 'Backend', need: 'most', table: backendTable },
   { title: 'Key-value store', need: 'most', table: { ...kvstoreTable, ...sharedStoreTable } },

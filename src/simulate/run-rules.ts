@@ -4,6 +4,7 @@ import type { Answer, CounterBatch, CounterReply, Increment } from '../core/port
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { RuleTally, Tally } from '../core/decision/tally';
 import type { Rules } from '../core/rules/rules';
+import { requestOfTokens } from '../core/rules/secrets';
 import { createDecideBatch } from '../decisions/decide-batch';
 import type { LogRecord } from './log-record';
 
@@ -87,7 +88,8 @@ export function createRuleRun(
     async decide({ timeSeconds, request }) {
       nowSeconds = timeSeconds;
       batch = reply = answer = undefined;
-      const tally: Tally = await decideBatch([{ request, asker, ticket: 0 }]);
+      const asked = requestOfTokens(rules.secrets, request);
+      const tally: Tally = await decideBatch([{ request: asked, asker, ticket: 0 }]);
       const decision = answer as Answer | undefined;
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;

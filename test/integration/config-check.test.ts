@@ -39,6 +39,17 @@ describe('the rule checker', () => {
     expect(await check()).toEqual({ exitCode: 0, lines: ['2 domains, 1 limit: OK'] });
   });
 
+  it('checks with a file of keys that value_hash names one of them', async () => {
+    await write('a.yaml', `domain: x\ndescriptors: [{key: k, value_hash: h2-${'0'.repeat(32)}}]\n`);
+    await write('.keys', `1 ${Buffer.alloc(32).toString('base64')}`);
+    expect(await check()).toEqual({ exitCode: 0, lines: [expect.stringContaining('0 limits')] });
+    expect((await check('-key_file', join(directory, '.keys'))).lines[0]).toContain(
+      'warning: value_hash names the key 2, which the file of keys does not have: expected one of 1',
+    );
+    const { exitCode, lines } = await check('-key_file', join(directory, 'none'));
+    expect([exitCode, lines]).toEqual([1, [expect.stringMatching(/^-key_file: /)]]);
+  });
+
   it('prints every mistake of every file with its place', async () => {
     await write('b.yaml', 'domain: ""\ndescriptors:\n  - kye: k\n');
     await write('a.yaml', GOOD.replace('hour', 'fortnight'));
@@ -48,7 +59,7 @@ describe('the rule checker', () => {
         '4 mistakes',
         'DIR/a.yaml:4:24: unit "fortnight" is not one of second, minute, hour, day, week, month, year',
         'DIR/b.yaml:1:9: the file has no domain: expected domain: with a text that is not empty',
-        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error',
+        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
         expect.stringMatching(/^DIR\/c\.yaml:1:10: not valid YAML: /),
       ),
     );

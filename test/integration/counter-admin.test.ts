@@ -312,6 +312,8 @@ describe('local caches of other instances', () => {
     ],
   ])('make %s refuse a change, unless it is forced', async (_, start) => {
     const instance = await startInstance(await start());
+    // Until the store is connected.
+    await eventually(() => hit(instance, 0));
     await hit(instance, 3);
     expect(await instance.admin.change(ANN, CHANGE)).toBe('not_told');
     await eventually(async () => {

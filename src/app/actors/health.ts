@@ -29,6 +29,8 @@ export interface HealthInputs {
   /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
   readonly rulesRead$: Observable<boolean>;
   readonly lifecycle$: Observable<Lifecycle>;
+  /** Whether the secret keys are those of the other instances; undefined: there are none. */
+  readonly keysAgree$?: Observable<boolean> | undefined;
 }
 
 export function createHealthActor(
@@ -45,7 +47,13 @@ export function createHealthActor(
     ).pipe(stopSignal.until()),
     status,
     connected,
-    components: ['start', ...inputs.stores.keys(), 'configuration', 'termination'],
+    components: [
+      'start',
+      ...inputs.stores.keys(),
+      'configuration',
+      ...(inputs.keysAgree$ === undefined ? [] : ['keys']),
+      'termination',
+    ],
     close() {
       stopSignal.stop();
       status.close();
@@ -59,8 +67,8 @@ export function createHealthActor(
  * away from an instance whose ports are open before rules and stores are there.
  */
 export function healthSignals(
-  { stores, rules$, rulesRead$, lifecycle$ }: HealthInputs,
-  { needsConfiguration, needsStoreConnection }: HealthSettings,
+  { stores, rules$, rulesRead$, lifecycle$, keysAgree$ }: HealthInputs,
+  { needsConfiguration, needsStoreConnection, needsEqualKeys }: HealthSettings,
 ): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
   const always$ = of(true);
@@ -69,6 +77,7 @@ export function healthSignals(
   for (const [name, connected$] of stores)
     signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
   signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  if (keysAgree$ !== undefined) signals.set('keys', needsEqualKeys ? keysAgree$ : always$);
   signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
   return healthStatus<string>(Object.fromEntries(signals));
 }

@@ -12,6 +12,7 @@ import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/m
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import type { TellForget } from '../../counters/with-over-limit-cache';
+import { claimText, type Claim } from '../../counters/redis/claim';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import {
   toAddressText,
@@ -29,6 +30,7 @@ import { withPipelineWindow } from '../../counters/with-pipeline-window';
 import { memcachedReader, memoryReader, redisReader, splitReader } from '../counter-readers';
 import { splitTelling, splitWriter } from '../counter-writers';
 import { closeWith, createBreakers, createLocalCache, withLocalCache } from '../guard-counters';
+import { createLastFailure } from '../last-failure';
 import { late } from '../late';
 import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
@@ -56,6 +58,8 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly readFields?: ReadFields;
   /** One line for the start: where counters live. */
   readonly description: string;
+  /** Undefined: instances cannot compare texts in this store. */
+  readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
@@ -193,15 +197,12 @@ function redisStore(
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    tellForget:
-      tellForget &&
-      ((told) => {
-        tellForget(told.map(({ key }) => key));
-      }),
+    tellForget: tellForget && ((told) => void tellForget(told.map(({ key }) => key))),
     ...asOne({ connected$, run$ }),
     readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,
     description,
+    claim: (claim) => claimText(counters, claim),
   };
 }
 
@@ -228,22 +229,6 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     ...asOne(counters),
     whyAway: last.whyAway,
     description,
-  };
-}
-
-const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
-const BACK: ReadonlySet<string> = new Set(['connected', 'resolved']);
-
-/** Remembers the last server that was lost or could not be reached, until it is connected. */
-function createLastFailure() {
-  let last: { readonly store: string; readonly reason: string } | undefined;
-  return {
-    note(event: RedisEvent | MemcachedEvent): void {
-      const { kind, store } = event;
-      if (AWAY.has(kind) && 'reason' in event) last = { store, reason: event.reason };
-      else if (BACK.has(kind) && store === last?.store) last = undefined;
-    },
-    whyAway: () => (last === undefined ? undefined : `${last.store}: ${last.reason}`),
   };
 }
 
@@ -276,6 +261,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
+    claim: others.claim,
     description: `${others.description}, limits per second in ${perSecond.description}`,
   };
 }

@@ -2,6 +2,7 @@ import { explanationText } from '../../core/explain/to-text';
 import type { Explanation, RulesVersion } from '../../core/explain/explanation';
 import type { Clock, CounterReading, Counters, Increment } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
+import { requestOfTokens } from '../../core/rules/secrets';
 import { createDryCounters, readOnly } from '../../counters/dry-counters';
 import { withOverLimitCache } from '../../counters/with-over-limit-cache';
 import { explainRequest } from '../../decisions/explain';
@@ -42,7 +43,7 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
       if (rules === undefined) return toRefusal(failure('no_rules', 'no rules are loaded yet'));
       const nowSeconds = clock();
       const explanation = await explainRequest(
-        request,
+        requestOfTokens(rules.secrets, request),
         {
           rules,
           reader: store.reader,

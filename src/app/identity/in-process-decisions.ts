@@ -12,6 +12,7 @@ import { createRulesActor } from '../actors/rules';
 import { chooseCounters } from '../actors/store';
 import { createOutageLog } from '../outage-log';
 import { ruleLoads, ruleSourceKind } from '../rule-source';
+import { createSecretKeys } from '../secrets/create-secret-keys';
 import { createWaitingQuestions } from './waiting-questions';
 
 export interface InProcessDecisions extends Decisions {
@@ -27,8 +28,9 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const outages = createOutageLog(deps);
   const store = chooseCounters(settings, { ...deps, statistics: registry });
+  const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const loading = createRulesActor(
-    ruleLoads(settings, { ...deps, outages }),
+    ruleLoads(settings, { ...deps, outages, tokens: secretKeys.tokens }),
     { statistics: registry, logger, outages, clock: systemClock },
     { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );
@@ -41,7 +43,13 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   });
   let announce: () => void = () => undefined;
   const ready = new Promise<void>((resolve) => (announce = resolve));
-  const done = runAll([outages, { run$: loading.run$.pipe(tap(announce)) }, store, decisions]);
+  const done = runAll([
+    outages,
+    { run$: loading.run$.pipe(tap(announce)) },
+    secretKeys,
+    store,
+    decisions,
+  ]);
 
   const asker: Asker = {
     answer(ticket, answer) {
@@ -66,6 +74,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
       await decisions.close();
       await store.counters.close();
       loading.close();
+      secretKeys.close();
       outages.close();
       await done;
     },

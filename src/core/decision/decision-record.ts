@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
+import { shownRequest, type Secrets } from '../rules/secrets';
 import { hitsOf } from './request';
 
 /** A decision as a line of the decision log says it. */
@@ -9,6 +10,8 @@ export interface DecisionRecord {
   readonly decision: Decision;
   /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
   readonly metrics: readonly (string | undefined)[];
+  /** Those of the rules: the record holds tokens in place of their values. */
+  readonly secrets: Secrets | undefined;
   /** A limit was passed, and shadow mode answered OK all the same. */
   readonly isShadow?: boolean;
   /** Quotas refused it, no hard limit. */
@@ -23,7 +26,8 @@ export interface DecisionRecord {
  * `"shadow":true`, `"quota":true` and `"trace"` where they apply.
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
-  const { time, request, decision, metrics, isShadow, isQuota, traceId } = record;
+  const { time, decision, metrics, secrets, isShadow, isQuota, traceId } = record;
+  const request = shownRequest(secrets, record.request);
   return {
     time,
     domain: request.domain,

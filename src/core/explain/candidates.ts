@@ -21,7 +21,7 @@ export function candidatesOf(level: RuleLevel, { key, value }: Entry): readonly 
   return [
     ...(exact === undefined
       ? []
-      : [{ node: exact, matched: 'value' as const, rule: `${key}=${value}` }]),
+      : [{ node: exact, matched: 'value' as const, rule: `${key}=${valueOf(key, exact)}` }]),
     ...patterns.map(({ pattern, node }) => ({
       node,
       matched: 'wildcard' as const,
@@ -44,6 +44,12 @@ export function keysOf(level: RuleLevel): readonly string[] {
 }
 
 /** Values and patterns of a key, in the order of the file. */
-export function valuesOf({ byValue, wildcards }: KeyRules): readonly string[] {
-  return [...(byValue?.keys() ?? []), ...(wildcards?.inOrder ?? []).map(({ pattern }) => pattern)];
+export function valuesOf({ key, byValue, wildcards }: KeyRules): readonly string[] {
+  const values = [...(byValue?.values() ?? [])].map((node) => valueOf(key, node));
+  return [...values, ...(wildcards?.inOrder ?? []).map(({ pattern }) => pattern)];
+}
+
+/** The value of a rule without a wildcard; the token of one that is secret. */
+export function valueOf(key: string, { segment }: RuleNode): string {
+  return segment.slice(key.length + 1);
 }

@@ -2,6 +2,7 @@ import type { Entry } from '../model';
 import type { RulePlace } from '../rules/definition';
 import type { Place } from '../rules/parse/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
+import { shownEntries, type Secrets } from '../rules/secrets';
 import { findOrder, findWayBack } from './alternatives';
 import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './candidates';
 import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
@@ -14,18 +15,18 @@ type Places = Rules['places'];
 
 /** The path of a descriptor through the rules of its domain, and why it ends without a limit. */
 export function explainPath(
-  { top }: DomainRules,
+  { top, secrets }: DomainRules,
   entries: readonly Entry[],
   places: Places,
 ): PathExplanation {
-  const { taken, path, stop } = walk(top, entries, places);
+  const { taken, path, stop } = walk(top, entries, entryTexts(secrets, entries), places);
   if (stop === undefined) return { path };
   const order = findOrder(top, entries);
   return {
     path,
     noLimit: wayBackOf(top, entries, taken, places) ?? stop,
     ...(order && {
-      order: `the same entries in another order would match: ${order.map(textOf).join(', ')}`,
+      order: `the same entries in another order would match: ${entryTexts(secrets, order).join(', ')}`,
     }),
   };
 }
@@ -52,8 +53,13 @@ export function placeOfLimit(place: RulePlace | undefined): { readonly at?: stri
   return place?.limitAt === undefined ? {} : { at: placeText(place.file, place.limitAt) };
 }
 
-export function textOf({ key, value }: Entry): string {
-  return `${key}=${value}`;
+/** `user=ann` for each entry; of a secret value the token. */
+export function entryTexts(
+  secrets: Secrets | undefined,
+  entries: readonly Entry[],
+): readonly string[] {
+  const shown = secrets === undefined ? entries : shownEntries(secrets, entries);
+  return shown.map(({ key, value }) => `${key}=${value}`);
 }
 
 interface Walk {
@@ -63,7 +69,12 @@ interface Walk {
   readonly stop: NoLimit | undefined;
 }
 
-function walk(top: RuleLevel, entries: readonly Entry[], places: Places): Walk {
+function walk(
+  top: RuleLevel,
+  entries: readonly Entry[],
+  texts: readonly string[],
+  places: Places,
+): Walk {
   const taken: Candidate[] = [];
   const path: LevelExplanation[] = [];
   let level: RuleLevel | undefined = top;
@@ -72,7 +83,7 @@ function walk(top: RuleLevel, entries: readonly Entry[], places: Places): Walk {
     const [first, ...others]: readonly Candidate[] = candidatesOf(level, entry);
     if (first === undefined) return { taken, path, stop: noEntry(level, entry, at + 1) };
     taken.push(first);
-    path.push(explainLevel(entry, first, others, places));
+    path.push(explainLevel(texts[at] as string, first, others, places));
     level = first.node.children;
   }
   const last = taken.at(-1)?.node;
@@ -81,7 +92,7 @@ function walk(top: RuleLevel, entries: readonly Entry[], places: Places): Walk {
 }
 
 function explainLevel(
-  entry: Entry,
+  entry: string,
   { node, matched, rule }: Candidate,
   others: readonly Candidate[],
   places: Places,
@@ -96,7 +107,7 @@ function explainLevel(
     .slice(0, MAX_PASSED_OVER)
     .map((other) => ({ rule: other.rule, ...placeOf(other.node, places), why: why(other) }));
   return {
-    entry: textOf(entry),
+    entry,
     matched,
     rule,
     ...placeOf(node, places),

@@ -1,5 +1,6 @@
 import type { DomainRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../rules/rules';
 import { limitWords } from '../rules/describe-limit';
+import { valueOf } from './candidates';
 import type { LimitExplanation } from './explanation';
 import { placeOf } from './explain-path';
 
@@ -62,7 +63,7 @@ function* nodesOf(level: RuleLevel): Generator<readonly [string, RuleNode], void
   for (const { key, byValue, wildcards, anyValue } of level instanceof Map
     ? level.values()
     : [level]) {
-    for (const [value, node] of byValue ?? []) yield [`${key}=${value}`, node];
+    for (const node of byValue?.values() ?? []) yield [`${key}=${valueOf(key, node)}`, node];
     for (const { pattern, node } of wildcards?.inOrder ?? []) yield [`${key}=${pattern}`, node];
     if (anyValue !== undefined) yield [key, anyValue];
   }

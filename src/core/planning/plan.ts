@@ -2,8 +2,9 @@ import { validateRequest, hitsOf } from '../decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment, LimitsFrom, Random } from '../ports';
 import { counterName } from '../rules/key-template';
-import { dropReplaced, matchDescriptor, type Match } from '../rules/match';
+import { dropReplaced, matchDescriptor, shownPath, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
+import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
 import { withValueLimit } from './value-limit';
@@ -31,6 +32,8 @@ export interface Plan {
   /** For each request: why it cannot be decided. */
   readonly faults: readonly (string | undefined)[];
   readonly unmet: Unmet;
+  /** Those of the rules. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** Descriptors of a batch for which there is no rule. */
@@ -91,7 +94,8 @@ export function planBatch(
     if (fault === undefined) planRequest(request, planning, asks);
     runEnds?.push(coalescer.increments.length);
   }
-  return { increments: coalescer.increments, runEnds, asks, faults, unmet };
+  const { increments } = coalescer;
+  return { increments, runEnds, asks, faults, unmet, secrets: rules.secrets };
 }
 
 interface UnmetSheet extends Unmet {
@@ -132,7 +136,8 @@ function matchRequest(
     if (match === undefined) unmatched += 1;
     if (typeof match !== 'object') continue;
     replacing ||= match.limit.replaces.length > 0;
-    matches[i] = limitsFrom === undefined ? match : withValueLimit(match, limitsFrom);
+    matches[i] =
+      limitsFrom === undefined ? match : withValueLimit(match, limitsFrom, rules.secrets);
   }
   if (unmatched > 0) noteUnmatched(unmet, domainRules.domain, unmatched);
   if (replacing) dropReplaced(matches);
@@ -170,38 +175,45 @@ function incrementFor(match: Match, hits: number | bigint, planning: Planning): 
   const { limit, template, entries } = match;
   if (limit.algorithm !== undefined || limit.windowAt !== undefined)
     return uncommonIncrement(match, hits, planning);
-  const { windows, options, random } = planning;
-  const { keyEnd, endSeconds } = windows[limit.unit];
+  const { rules, windows, options, random } = planning;
+  const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
+  const shown = rules.secrets && shownPath(match, rules.secrets, startSeconds);
   return {
-    key: options.keyPrefix + counterName(template, entries) + keyEnd,
+    key: options.keyPrefix + counterName(template, shown ?? entries) + keyEnd,
     hits,
     limit: limit.requestsPerUnit,
     ttlSeconds: UNIT_SECONDS[limit.unit] + Math.floor(random() * options.ttlJitterSeconds),
     windowEndSeconds: endSeconds,
     rule: limit,
     entries,
+    shown,
   };
 }
 
 /** Of a limit with an algorithm, or with windows that are not one unit long. */
 function uncommonIncrement(
-  { limit, template, entries }: Match,
+  match: Match,
   hits: number | bigint,
-  { windows, options, random }: Planning,
+  { rules, windows, options, random }: Planning,
 ): Increment {
+  const { limit, template, entries } = match;
   const { algorithm, requestsPerUnit, periodSeconds } = limit;
-  const { keyEnd, endSeconds } = windowOf(limit, windows);
+  const { keyEnd, startSeconds, endSeconds } = windowOf(limit, windows);
   const ownEnd = algorithm?.keyEnd;
   // Counters of gcra and sliding_window do not end together: nothing has to spread them.
   const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
+  // A counter keeps its name to the end of its window. That of gcra and sliding_window has no end: it starts anew.
+  const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
+  const shown = rules.secrets && shownPath(match, rules.secrets, tokensAt);
   return {
-    key: options.keyPrefix + counterName(template, entries) + (ownEnd ?? keyEnd),
+    key: options.keyPrefix + counterName(template, shown ?? entries) + (ownEnd ?? keyEnd),
     hits,
     limit: requestsPerUnit,
     ttlSeconds: (periodSeconds ?? endSeconds - windows.second) + jitter,
     windowEndSeconds: endSeconds,
     rule: limit,
     entries,
+    shown,
     algorithm,
     times: 1,
   };

@@ -5,6 +5,7 @@ import { UNIT_SECONDS, windowStart, type Unit } from '../units';
 export interface Window {
   /** `_<start in Unix seconds>`: the end of every counter key. */
   readonly keyEnd: string;
+  readonly startSeconds: number;
   readonly endSeconds: number;
   readonly secondsUntilReset: number;
 }
@@ -18,7 +19,7 @@ export interface Windows extends Readonly<Record<Unit, Window>> {
 export function windowOf(
   { unit, windowAt }: RuleLimit,
   windows: Windows,
-): Pick<Window, 'keyEnd' | 'endSeconds'> {
+): Pick<Window, 'keyEnd' | 'startSeconds' | 'endSeconds'> {
   return windowAt === undefined ? windows[unit] : windowAt(windows.second);
 }
 
@@ -44,9 +45,10 @@ export function createWindowTable(): (nowSeconds: number) => Windows {
 /** All windows at a whole Unix second (behaviour.md §3.2). */
 export function windowsAt(second: number): Windows {
   const of = (unit: Unit): Window => {
-    const start = windowStart(unit, second);
-    const endSeconds = start + UNIT_SECONDS[unit];
-    return { keyEnd: `_${String(start)}`, endSeconds, secondsUntilReset: endSeconds - second };
+    const startSeconds = windowStart(unit, second);
+    const endSeconds = startSeconds + UNIT_SECONDS[unit];
+    const keyEnd = `_${String(startSeconds)}`;
+    return { keyEnd, startSeconds, endSeconds, secondsUntilReset: endSeconds - second };
   };
   return {
     second,

@@ -4,7 +4,10 @@ import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
 import { withLimitsFrom } from './limits-from';
 import { createPeriods, type Period } from './period';
+import { findSecrets } from './find-secrets';
+import { shownValue, type Secrets, type Tokens } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
+import { ValuesByToken } from './values-by-token';
 import { indexWildcards } from './wildcards';
 
 /** A node while its children are still being gathered. */
@@ -16,6 +19,8 @@ interface Draft {
 type DraftLevel = Map<string, DraftKey>;
 interface DraftKey {
   readonly byValue: Map<string, RuleNode>;
+  /** Those of them that are tokens. */
+  readonly hashed: Set<string>;
   readonly patterns: { pattern: string; node: RuleNode }[];
   anyValue: RuleNode | undefined;
 }
@@ -24,6 +29,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export interface CompileOptions {
   /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
   readonly unitMultiplierOnWire?: boolean;
+  /** Rules with secret keys need them. */
+  readonly tokens?: Tokens;
 }
 
 /** What the limits of one rule set are made with. */
@@ -53,6 +60,7 @@ export function* compileInSlices(
   options: CompileOptions = {},
 ): Generator<void, Rules> {
   const maker: LimitMaker = { ...options, periodOf: createPeriods() };
+  const secrets = findSecrets(domains, options.tokens);
   const compiled = new Map<string, DomainRules>();
   const places = new Map<RuleNode, RulePlace>();
   const found = { limitCount: 0, hasLimitsFrom: false };
@@ -62,7 +70,7 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule({ domain, top, maker, places }, parent, rule));
+      drafts.push(addRule({ domain, top, secrets, maker, places }, parent, rule));
       noteLimit(rule, found);
       sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
@@ -72,16 +80,16 @@ export function* compileInSlices(
     }
     for (const draft of drafts) {
       if (draft.children === undefined) continue;
-      draft.node.children = finishLevel(draft.children);
+      draft.node.children = finishLevel(draft.children, secrets);
       sinceSlice += 1;
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
       }
     }
-    compiled.set(domain, { domain, top: finishLevel(top) });
+    compiled.set(domain, { domain, top: finishLevel(top, secrets), secrets });
   }
-  return { domains: compiled, ...found, places };
+  return { domains: compiled, ...found, places, secrets };
 }
 
 function noteLimit(
@@ -97,19 +105,21 @@ function costOf({ limit }: RuleDefinition): number {
   return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
 }
 
+/** The domain to which entries are added. */
 interface DraftDomain {
   readonly domain: string;
   readonly top: DraftLevel;
+  readonly secrets: Secrets | undefined;
   readonly maker: LimitMaker;
   readonly places: Map<RuleNode, RulePlace>;
 }
 
 function addRule(
-  { domain, top, maker, places }: DraftDomain,
+  { domain, top, secrets, maker, places }: DraftDomain,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
-  const segment = metricSegment(rule);
+  const segment = metricSegment(rule, secrets);
   const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
   const template = keyTemplate(domain, parent?.node, rule);
   const node: Mutable<RuleNode> = {
@@ -136,23 +146,29 @@ function childrenOf(draft: Draft): DraftLevel {
   return children;
 }
 
-function attach(level: DraftLevel, { key, value }: RuleDefinition, node: RuleNode): void {
+function attach(level: DraftLevel, rule: RuleDefinition, node: RuleNode): void {
+  const { key, value, valueHash } = rule;
   let entry = level.get(key);
   if (entry === undefined) {
-    entry = { byValue: new Map(), patterns: [], anyValue: undefined };
+    entry = { byValue: new Map(), hashed: new Set(), patterns: [], anyValue: undefined };
     level.set(key, entry);
   }
-  if (value === undefined) entry.anyValue = node;
+  if (valueHash !== undefined) {
+    entry.hashed.add(valueHash);
+    entry.byValue.set(valueHash, node);
+  } else if (value === undefined) entry.anyValue = node;
   else if (value.includes('*')) entry.patterns.push({ pattern: value, node });
   else entry.byValue.set(value, node);
 }
 
-function finishLevel(level: DraftLevel): RuleLevel {
+function finishLevel(level: DraftLevel, secrets: Secrets | undefined): RuleLevel {
   const byKey = new Map<string, KeyRules>();
-  for (const [key, { byValue, patterns, anyValue }] of level) {
+  for (const [key, { byValue, hashed, patterns, anyValue }] of level) {
+    const isHashed = secrets !== undefined && hashed.size > 0;
+    const values = isHashed ? new ValuesByToken(key, byValue, hashed, secrets.tokens) : byValue;
     byKey.set(key, {
       key,
-      byValue: byValue.size === 0 ? undefined : byValue,
+      byValue: values.size === 0 ? undefined : values,
       wildcards: patterns.length === 0 ? undefined : indexWildcards(patterns),
       anyValue,
     });
@@ -161,18 +177,26 @@ function finishLevel(level: DraftLevel): RuleLevel {
   return sole !== undefined && byKey.size === 1 ? sole : byKey;
 }
 
-/** The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5). */
-function metricSegment({ key, value, shareThreshold }: RuleDefinition): string {
+/**
+ * The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5); of a
+ * secret one its token at the time of the load.
+ */
+function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): string {
+  const { key, value, valueHash, shareThreshold } = rule;
+  if (valueHash !== undefined) return `${key}_${valueHash}`;
   if (value === undefined) return key;
+  if (secrets !== undefined && !value.includes('*'))
+    return `${key}_${shownValue(secrets, { key, value })}`;
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 
 function keyTemplate(
   domain: string,
   parent: RuleNode | undefined,
-  { key, value, shareThreshold }: RuleDefinition,
+  rule: RuleDefinition,
 ): KeyTemplate {
-  const isDynamic = value === undefined || (value.includes('*') && !shareThreshold);
+  const { key, value } = rule;
+  const isDynamic = !isFixed(rule) && !rule.shareThreshold;
   const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
     // `join` makes a text of one piece: others are put together anew for each counter key.
@@ -181,6 +205,11 @@ function keyTemplate(
     parent: parent?.isDynamic === true ? parent : parent?.parent,
     depth: parent === undefined ? 0 : parent.depth + 1,
   };
+}
+
+/** Whether the rule fixes the value of its level. A secret one becomes a token, which changes with the window. */
+function isFixed({ value, secret }: RuleDefinition): boolean {
+  return value !== undefined && !value.includes('*') && secret === undefined;
 }
 
 /** One shared empty list: reading its length touches no memory of the rule's own. */

@@ -3,6 +3,7 @@ import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { Place, RuleProblem } from './parse/problem';
+import type { SecretKind } from './secrets';
 
 /**
  * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
@@ -76,6 +77,10 @@ export interface RuleDefinition {
   readonly metadata: JsonObject | undefined;
   /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
   readonly onStoreError?: OnStoreError | undefined;
+  /** How the values of its key are hidden; undefined: they are not secret. The same on every entry with this key. */
+  readonly secret?: SecretKind | undefined;
+  /** The token of the only value that matches, in place of `value`. */
+  readonly valueHash?: string | undefined;
   /** Undefined: nobody knows. */
   readonly place?: RulePlace | undefined;
 }

@@ -15,7 +15,7 @@ export function dumpRules(rules: Rules): readonly string[] {
 function dumpLevel(level: RuleLevel, path: string, lines: string[]): void {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
-    for (const [value, node] of byValue ?? []) dumpNode(node, `${path}.${key}_${value}`, lines);
+    for (const node of byValue?.values() ?? []) dumpNode(node, `${path}.${node.segment}`, lines);
     for (const { pattern, node } of wildcards?.inOrder ?? [])
       dumpNode(node, `${path}.${key}_${pattern}`, lines);
     if (anyValue !== undefined) dumpNode(anyValue, `${path}.${key}`, lines);

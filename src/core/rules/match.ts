@@ -1,6 +1,7 @@
 import type { Entry, RequestDescriptor } from '../model';
 import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
+import { shownEntries, type Secrets } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
 
@@ -15,6 +16,8 @@ export interface Match {
   readonly entries: readonly Entry[];
   /** The metric key under which its hits count. */
   readonly metric: string;
+  /** Of a limit in a request whose values may be secret: the entries of which `values` is made. */
+  readonly asked: readonly Entry[] | undefined;
 }
 
 /** What stands for a rule that limits nothing itself: it was written on purpose, so its descriptors are not unmatched. */
@@ -42,7 +45,8 @@ export function matchDescriptor(
   if (node === undefined) return undefined;
   const { limit } = node;
   if (limit === undefined) return PLACEHOLDER;
-  return { limit, template: node, values, entries, metric: metricOf(rules, entries, node, limit) };
+  const metric = metricOf(rules, entries, node, limit);
+  return { limit, template: node, values, entries, metric, asked: undefined };
 }
 
 function metricOf(
@@ -77,11 +81,14 @@ function runtimeMetric(
 ): string {
   let metric = rules.domain;
   let level: RuleLevel | undefined = rules.top;
-  for (const entry of entries) {
+  const { secrets } = rules;
+  const shown = secrets === undefined ? entries : shownEntries(secrets, entries);
+  for (let i = 0; i < entries.length; i++) {
+    const { key, value } = entries[i] as Entry;
     const node: RuleNode | undefined =
-      level === undefined ? undefined : findNode(level, entry.key, entry.value);
+      level === undefined ? undefined : findNode(level, key, value);
     if (node === undefined) break;
-    metric += '.' + append(node, entry);
+    metric += '.' + append(node, shown[i] as Entry);
     level = node.children;
   }
   return metric;
@@ -118,12 +125,10 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   const unit = descriptor.limit === undefined ? undefined : unitOfNumber(descriptor.limit.unit);
   if (descriptor.limit === undefined || unit === undefined) return undefined;
   const { requestsPerUnit } = descriptor.limit;
-  let name = rules.domain;
-  const segments: string[] = [];
-  for (const { key, value } of descriptor.entries) {
-    name += '_' + key + '_' + value;
-    segments.push(value === '' ? key : `${key}_${value}`);
-  }
+  const { secrets } = rules;
+  const shown =
+    secrets === undefined ? descriptor.entries : shownEntries(secrets, descriptor.entries);
+  const segments = shown.map(({ key, value }) => (value === '' ? key : `${key}_${value}`));
   const metric = `${rules.domain}.${segments.join('.')}`;
   const limit: RuleLimit = {
     current: { requestsPerUnit, unit, name: '', unitMultiplier: undefined },
@@ -146,8 +151,27 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     limitsFrom: undefined,
     ofRule: undefined,
   };
-  const entries: readonly Entry[] = [{ key: '', value: name }];
-  return { limit, template: OVERRIDES[unit], values: name, entries, metric };
+  const values = overrideName(rules.domain, descriptor.entries);
+  const entries: readonly Entry[] = [{ key: '', value: values }];
+  const asked = secrets && descriptor.entries;
+  return { limit, template: OVERRIDES[unit], values, entries, metric, asked };
+}
+
+function overrideName(domain: string, entries: readonly Entry[]): string {
+  let name = domain;
+  for (const { key, value } of entries) name += '_' + key + '_' + value;
+  return name;
+}
+
+/** The entries of a match as everything outside of matching may see them, with the tokens of a Unix second. */
+export function shownPath(
+  { limit, entries, asked }: Match,
+  secrets: Secrets,
+  atSeconds: number,
+): readonly Entry[] {
+  if (asked === undefined) return shownEntries(secrets, entries, atSeconds);
+  const shown = shownEntries(secrets, asked, atSeconds);
+  return [{ key: '', value: overrideName(limit.domain, shown) }];
 }
 
 /** Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7). */

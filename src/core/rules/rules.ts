@@ -5,6 +5,7 @@ import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
 import type { LimitsFromDefinition, OnStoreError, RulePlace } from './definition';
+import type { Secrets } from './secrets';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -86,6 +87,8 @@ export type RuleLevel = KeyRules | Map<string, KeyRules>;
 export interface DomainRules {
   readonly domain: string;
   readonly top: RuleLevel;
+  /** Those of the whole rule set; undefined when no key is secret. */
+  readonly secrets?: Secrets | undefined;
 }
 
 /** One complete, immutable set of rules. */
@@ -97,4 +100,6 @@ export interface Rules {
   readonly hasLimitsFrom: boolean;
   /** Where rules are written. Beside the nodes, so that matching has less to read. */
   readonly places: ReadonlyMap<RuleNode, RulePlace>;
+  /** Undefined when no key is secret. */
+  readonly secrets?: Secrets | undefined;
 }

@@ -18,7 +18,7 @@ export function faultOfKey(key: string): string | undefined {
   }
   const bytes = Buffer.byteLength(key);
   if (bytes <= MAX_KEY_BYTES) return undefined;
-  return `memcached takes keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}`;
+  return `memcached takes keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}; hash_value shortens a long value to 37`;
 }
 
 /** Where a key is stored. */

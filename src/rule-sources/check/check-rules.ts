@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { ParsedRules } from '../../core/rules/definition';
 import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import { systemClock } from '../../platform/clock';
+import { toReason } from '../../platform/errors';
+import { parseSecretKeys, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';
+import { TokenMaker } from '../../platform/secret-keys/token-maker';
 import { NOT_READ, type RuleFiles, type RuleInput } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { explainRules } from './explain-rules';
@@ -30,18 +35,32 @@ export async function checkRules(
   }
   const { source, strict } = options;
   const { files, problems } = await readRules(source);
-  const parsed = parseRules(files, options);
+  const keys = readKeys(options.keyFile);
+  if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
+  const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
   const all = [...problems, ...parsed.problems].map((problem) => toChecked(problem, strict));
   const directory = source.kind === 'directory' ? source.path : '';
   const lines = all.map((problem) => formatProblem(problem, directory));
   const mistakes = all.filter(isError).length;
   if (mistakes === 0) {
     const { explain } = options;
-    const explained = explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain);
+    const tokens = new TokenMaker(systemClock, keys);
+    const explained =
+      explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain, tokens);
     return { exitCode: 0, lines: [...lines, ...explained], errorLines: [] };
   }
   const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
   return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
+}
+
+/** Undefined: no file was named. A text: why it cannot be used. */
+function readKeys(file: string | undefined): readonly SecretKey[] | string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return parseSecretKeys(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return `-key_file: ${toReason(error)}`;
+  }
 }
 
 /** The service warns of a file that it does not read and goes on; here nobody wants that file to be lost. */

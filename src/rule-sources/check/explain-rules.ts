@@ -1,8 +1,8 @@
 import {
+  entryTexts,
   explainPath,
   explainUnknownDomain,
   placeOfLimit,
-  textOf,
 } from '../../core/explain/explain-path';
 import { descriptorLines } from '../../core/explain/to-text';
 import type { Entry } from '../../core/model';
@@ -10,6 +10,7 @@ import { compileRules } from '../../core/rules/compile';
 import type { ParsedRules } from '../../core/rules/definition';
 import { matchDescriptor } from '../../core/rules/match';
 import type { DomainRules, RuleNode, Rules } from '../../core/rules/rules';
+import { takeTokens, type Tokens } from '../../core/rules/secrets';
 
 /** What is to be explained without a service. */
 export interface ExplainQuestion {
@@ -21,13 +22,19 @@ export interface ExplainQuestion {
 export function explainRules(
   { domains }: ParsedRules,
   { domain, descriptors }: ExplainQuestion,
+  tokens: Tokens,
 ): readonly string[] {
-  const rules = compileRules(domains);
+  const rules = compileRules(domains, { tokens });
+  const { secrets } = rules;
   const found = rules.domains.get(domain);
-  return descriptors.flatMap((entries) =>
+  const asked =
+    secrets === undefined
+      ? descriptors
+      : descriptors.map((entries) => takeTokens(secrets, entries));
+  return asked.flatMap((entries) =>
     found === undefined
       ? descriptorLines({
-          entries: entries.map(textOf),
+          entries: entryTexts(secrets, entries),
           path: [],
           noLimit: explainUnknownDomain(domain, rules.domains.keys()),
         })
@@ -38,15 +45,16 @@ export function explainRules(
 function explainOne(
   domain: DomainRules,
   entries: readonly Entry[],
-  { places }: Rules,
+  { places, secrets }: Rules,
 ): readonly string[] {
   const path = explainPath(domain, entries, places);
   const plain = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
+  const texts = entryTexts(secrets, entries);
   const match = matchDescriptor(domain, plain);
-  if (typeof match !== 'object') return descriptorLines({ entries: entries.map(textOf), ...path });
+  if (typeof match !== 'object') return descriptorLines({ entries: texts, ...path });
   const { limit, metric } = match;
   const { requestsPerUnit, unit, shadowMode, quotaMode, name } = limit;
-  const explained = { entries: entries.map(textOf), ...path, metric };
+  const explained = { entries: texts, ...path, metric };
   if (limit.unlimited) {
     const hint = 'the rule is unlimited: it counts in the statistics alone';
     return descriptorLines({ ...explained, noLimit: { reason: 'unlimited', hint } });

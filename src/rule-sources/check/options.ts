@@ -11,6 +11,8 @@ export type CheckOptions =
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
+      /** The file of SECRET_KEYS_FILE; undefined: ids of keys are not checked. */
+      readonly keyFile: string | undefined;
       /** The store that has to count by the rules; undefined: any. */
       readonly abilities?: StoreAbilities | undefined;
       /** Undefined: only check. */
@@ -20,7 +22,7 @@ export type CheckOptions =
   | { readonly kind: 'mistake'; readonly message: string };
 
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
-                              -config_dir DIR | FILE | -
+                              [-key_file FILE] -config_dir DIR | FILE | -
        ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
@@ -32,6 +34,8 @@ Reads rules as the service does and prints every mistake in them.
   -strict                 warnings are mistakes too
   -backend NAME           kvstore, memstore or memory: rules that this store cannot count
                           by are mistakes
+  -key_file FILE          also check that value_hash names keys of this file (SECRET_KEYS_FILE);
+                          -explain shows their tokens
   -explain                also print the path of descriptors through the rules, and why one meets no limit
   -domain DOMAIN          the domain of these descriptors
   -descriptors K=V,...    one descriptor; repeat the flag for several
@@ -48,6 +52,7 @@ interface Draft {
   /** As written, each. */
   readonly backends: string[];
   readonly switches: Record<string, string>;
+  readonly keyFiles: string[];
   readonly domains: string[];
   readonly descriptors: (readonly Entry[])[];
 }
@@ -60,6 +65,7 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const draft: Draft = {
     sources: [],
     backends: [],
+    keyFiles: [],
     switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
     domains: [],
     descriptors: [],
@@ -85,11 +91,12 @@ function readArgument(arg: string, rest: string[], draft: Draft): string | undef
 }
 
 /** Flags that take a value. */
-const VALUED = new Set(['config_dir', 'backend', 'domain', 'descriptors']);
+const VALUED = new Set(['config_dir', 'backend', 'key_file', 'domain', 'descriptors']);
 
 function readValued(name: string, value: string, draft: Draft): string | undefined {
   if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
   else if (name === 'backend') draft.backends.push(value);
+  else if (name === 'key_file') draft.keyFiles.push(value);
   else if (name === 'domain') draft.domains.push(value);
   else {
     const entries = toEntries(value);
@@ -116,16 +123,31 @@ function toOptions(draft: Draft): CheckOptions {
   if (source.kind === 'directory' && source.path === '') {
     return mistake('-config_dir needs a directory');
   }
-  for (const [name, value] of Object.entries(switches)) {
-    if (TRUES.includes(value) || FALSES.includes(value)) continue;
-    return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
-  }
+  if (draft.keyFiles.includes('')) return mistake('-key_file needs a file');
+  const wrong = findWrongSwitch(switches);
+  if (wrong !== undefined) return mistake(wrong);
   const abilities = readBackend(draft.backends);
   if (typeof abilities === 'string') return mistake(abilities);
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  const check = { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities } as const;
+  const keyFile = draft.keyFiles.at(-1);
+  const check = {
+    kind: 'check',
+    source,
+    mergeDomains,
+    strict: isOn('strict'),
+    abilities,
+    keyFile,
+  } as const;
   return isOn('explain') ? withQuestion(check, draft) : check;
+}
+
+function findWrongSwitch(switches: Draft['switches']): string | undefined {
+  for (const [name, value] of Object.entries(switches)) {
+    if (TRUES.includes(value) || FALSES.includes(value)) continue;
+    return `-${name} is either true or false, not ${JSON.stringify(value)}`;
+  }
+  return undefined;
 }
 
 function withQuestion(

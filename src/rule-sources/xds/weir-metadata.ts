@@ -15,7 +15,7 @@ const FIELDS = {
     'month_start',
     'week_start',
   ],
-  descriptor: ['value_to_metric', 'share_threshold', 'on_store_error'],
+  descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
 } as const;
 
 type Part = keyof typeof FIELDS;

@@ -1,3 +1,4 @@
+import type { Entry } from '../../core/model';
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
 import { describeLimit, isPlain } from '../../core/rules/describe-limit';
@@ -79,7 +80,9 @@ function* nodesOf(
 ): Generator<readonly [key: string, value: string | undefined, node: RuleNode], void> {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
-    for (const [value, node] of byValue ?? []) yield [key, value, node];
+    // The segment shows the token of a value that is secret.
+    for (const node of byValue?.values() ?? [])
+      yield [key, node.segment.slice(key.length + 1), node];
     for (const { pattern, node } of wildcards?.inOrder ?? []) yield [key, pattern, node];
     if (anyValue !== undefined) yield [key, undefined, anyValue];
   }
@@ -105,21 +108,21 @@ export interface CounterPath {
 /** Follows the path that matched from the top of the rules in force, one look for each entry. */
 export function pathOf(
   rules: Rules | undefined,
-  { entries, rule }: Pick<Increment, 'entries' | 'rule'>,
+  { entries, shown = entries, rule }: Pick<Increment, 'entries' | 'shown' | 'rule'>,
 ): CounterPath {
   const { domain } = rule;
-  const shown: (readonly [string, string])[] = [];
+  const path: (readonly [string, string])[] = [];
   let level: RuleLevel | undefined = rules?.domains.get(domain)?.top;
   let node: RuleNode | undefined;
-  for (const { key, value } of entries) {
-    node = level === undefined ? undefined : findNode(level, key, value);
+  for (const [at, { key, value }] of entries.entries()) {
+    node = level && findNode(level, key, value);
     if (node === undefined) break;
-    shown.push([shownText(key), shownText(node.sharedPattern ?? value)]);
+    path.push([shownText(key), shownText(node.sharedPattern ?? (shown[at] as Entry).value)]);
     level = node.children;
   }
   const own = rule.ofRule ?? rule;
   return node?.limit === own
-    ? { domain, entries: shown, rule: own }
+    ? { domain, entries: path, rule: own }
     : { domain, entries: undefined, rule: undefined };
 }
 

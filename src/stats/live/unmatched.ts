@@ -1,8 +1,9 @@
 import { validateRequest } from '../../core/decision/request';
-import type { DecisionRequest, RequestDescriptor } from '../../core/model';
+import type { DecisionRequest, Entry } from '../../core/model';
 import type { Question, Random } from '../../core/ports';
 import { matchDescriptor } from '../../core/rules/match';
 import type { Rules } from '../../core/rules/rules';
+import { shownEntries } from '../../core/rules/secrets';
 import { copyOf } from '../../platform/copy-of';
 import { cutText } from './rule-tree';
 
@@ -82,19 +83,24 @@ export class Unmatched {
       this.#add(domain, undefined, descriptors.length);
       return;
     }
-    for (const descriptor of descriptors)
-      if (matchDescriptor(domainRules, descriptor) === undefined) this.#add(domain, descriptor, 1);
+    const { secrets } = rules;
+    for (const descriptor of descriptors) {
+      if (matchDescriptor(domainRules, descriptor) !== undefined) continue;
+      const entries =
+        secrets === undefined ? descriptor.entries : shownEntries(secrets, descriptor.entries);
+      this.#add(domain, entries, 1);
+    }
   }
 
-  #add(domain: string, descriptor: RequestDescriptor | undefined, count: number): void {
-    const entries = descriptor?.entries.slice(0, MAX_ENTRIES) ?? [];
-    const length = descriptor?.entries.length ?? -1;
+  #add(domain: string, all: readonly Entry[] | undefined, count: number): void {
+    const entries = all?.slice(0, MAX_ENTRIES) ?? [];
+    const length = all?.length ?? -1;
     const keys = entries.map(({ key }) => cutText(key, MAX_KEY));
     const id = JSON.stringify([cutText(domain, MAX_KEY), length, ...keys]);
     const known = this.#shapes.get(id);
     const shape = known ?? {
       domain: copyOf(cutText(domain, MAX_KEY)),
-      keys: descriptor && keys.map(copyOf),
+      keys: all && keys.map(copyOf),
       example: entries.map(({ value }) => copyOf(cutText(value, MAX_VALUE))),
       further: Math.max(length - MAX_ENTRIES, 0),
       count: 0,

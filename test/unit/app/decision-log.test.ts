@@ -22,6 +22,7 @@ const RECORD: DecisionRecord = {
   request: request('shop', ['user=ann\u2028']),
   decision: OK,
   metrics: ['shop.user'],
+  secrets: undefined,
 };
 
 function open(settings: Partial<DecisionLogSettings>, random = () => 0.5) {

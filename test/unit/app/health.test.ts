@@ -5,7 +5,12 @@ import type { Lifecycle } from '../../../src/app/lifecycle';
 
 const FLAGS = { t: true, f: false };
 const STATES: Readonly<Record<string, Lifecycle>> = { s: 'serving', d: 'draining', e: 'stopped' };
-const NOTHING_NEEDED = { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 };
+const NOTHING_NEEDED = {
+  needsConfiguration: false,
+  needsStoreConnection: false,
+  needsEqualKeys: false,
+  drainDelayMs: 0,
+};
 const status = (...down: readonly string[]) => ({ serving: down.length === 0, down });
 
 describe('health', () => {
@@ -37,4 +42,26 @@ describe('health', () => {
       });
     }),
   );
+
+  it.each([
+    [true, ['keys']],
+    [false, []],
+  ])('is down while secret keys differ, where they must be equal (%s)', (needsEqualKeys, down) => {
+    marbles((m) => {
+      const health$ = healthSignals(
+        {
+          stores: new Map(),
+          rules$: of(undefined),
+          rulesRead$: of(true),
+          lifecycle$: of('serving' as const),
+          keysAgree$: of(false),
+        },
+        { ...NOTHING_NEEDED, needsEqualKeys },
+      );
+      m.expect(health$).toBeObservable('(tx|)', {
+        t: status(...down, 'termination'),
+        x: status(...down),
+      });
+    })();
+  });
 });

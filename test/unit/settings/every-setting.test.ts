@@ -112,6 +112,7 @@ const CASES: readonly Case[] = [
 
   flag('HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED', false),
   flag('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', false),
+  flag('HEALTHY_WITH_EQUAL_KEYS', true),
   ['DRAIN_DELAY', 0, '10s', 10_000, '-1s'],
 
   ['DECISION_LOG', 'off', 'over', 'over', 'on'],
@@ -127,6 +128,7 @@ const CASES: readonly Case[] = [
   ['CACHE_KEY_PREFIX', '', 'blue:', 'blue:', undefined],
   ['EXPIRATION_JITTER_MAX_SECONDS', 300, '0', 0, '5m'],
   ['LocalCacheSizeInBytes', 0, '1048576', 1_048_576, '1MiB'],
+  ['SECRET_KEYS_FILE', undefined, '/etc/a b.keys', '/etc/a b.keys', 'a\nb'],
 
   flag('LIMIT_RESPONSE_HEADERS_ENABLED', false),
   ['LIMIT_LIMIT_HEADER', 'RateLimit-Limit', 'X-Limit', 'X-Limit', 'X Limit'],

@@ -56,7 +56,12 @@ describe('settings', () => {
         debugAllowedHosts: undefined,
       },
       logging: { level: 'warning', format: 'text' },
-      health: { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 },
+      health: {
+        needsConfiguration: false,
+        needsStoreConnection: false,
+        needsEqualKeys: true,
+        drainDelayMs: 0,
+      },
       decisionLog: { mode: 'off', sample: 0.01, file: undefined, maxPerSecond: 100 },
       decisions: {
         shadowMode: false,
@@ -69,6 +74,7 @@ describe('settings', () => {
         expirationJitterMaxSeconds: 300,
         localCacheSizeBytes: 0,
       },
+      secrets: { keysFile: undefined },
       responseHeaders: {
         enabled: false,
         limit: 'RateLimit-Limit',

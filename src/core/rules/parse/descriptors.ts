@@ -12,6 +12,7 @@ import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
+import { readSecret, type SecretRules } from './secrets';
 import { whyNotCountable, whyWithoutHashes, type StoreAbilities } from './store-abilities';
 import { present, readFlag, readMaps, readText } from './values';
 
@@ -23,6 +24,7 @@ export interface DomainDraft {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
   readonly names: LimitNames;
+  readonly secrets: SecretRules;
   /** What counts by the rules; undefined: whatever they need. */
   readonly abilities: StoreAbilities | undefined;
 }
@@ -56,9 +58,11 @@ function readLevel(
   }
   for (const map of readMaps(list, 'descriptors', report)) {
     const fields = readFields(map, 'descriptor', report);
+    const own = readRule(map, fields, report);
     const rule = {
       parent: at.parent,
-      ...readRule(map, fields, report),
+      ...own,
+      ...readSecret(map, fields, own, draft.secrets, report),
       limit: readCountable(fields.get('rate_limit'), draft, report),
       place: { file: report.file, at: map.at, limitAt: fields.get('rate_limit')?.at },
     };
@@ -159,17 +163,24 @@ function isOff(node: Located): boolean {
   return scalar?.type === 'boolean' && !scalar.value;
 }
 
+function describeEntry(key: string, value: string | undefined, isHidden: boolean): string {
+  if (value === undefined) return `key ${quote(key)}`;
+  return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
+}
+
 /** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
 function checkSiblings(
   map: LocatedMap,
-  { key, value }: RuleDefinition,
+  rule: RuleDefinition,
   siblings: Siblings,
   report: Report,
 ): void {
+  const { key, valueHash, secret } = rule;
   if (key === '') return;
+  const value = valueHash ?? rule.value;
+  const isHidden = secret !== undefined && valueHash === undefined;
   const text = value === undefined ? key : `${key}_${value}`;
-  const entry =
-    value === undefined ? `key ${quote(key)}` : `key ${quote(key)} with value ${quote(value)}`;
+  const entry = describeEntry(key, value, isHidden);
   const first = siblings.get(text);
   if (first === undefined) {
     siblings.set(text, { file: report.file, at: map.at, entry });
@@ -180,6 +191,6 @@ function checkSiblings(
   const message =
     first.entry === entry
       ? `${entry} is already defined ${place}; expected each key and value once on a level`
-      : `${entry} reads the same in counters and metrics, ${quote(text)}, as ${first.entry} ${place}`;
+      : `${entry} reads the same in counters and metrics${isHidden ? '' : `, ${quote(text)},`} as ${first.entry} ${place}`;
   report.error(map.at, 'duplicate-descriptor', message);
 }

@@ -19,6 +19,8 @@ const FIELDS = {
     'share_threshold',
     'metadata',
     'on_store_error',
+    'hash_value',
+    'value_hash',
   ],
   rate_limit: [
     'unit',

@@ -4,6 +4,7 @@ import { readFields } from './fields';
 import { describe, quote, type Located, type LocatedMap } from './located';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
+import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
 import { createReport, type Report, type SourceNoun } from './report';
 import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
@@ -18,11 +19,16 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
-export interface ParseOptions {
-  /** MERGE_DOMAIN_CONFIG. */
+/** How a set of rule files is read. */
+export interface ParseOptions extends SecretOptions {
+  /** MERGE_DOMAIN_CONFIG: several files may have the same domain. */
   readonly mergeDomains: boolean;
   /** Undefined: nobody asks whether a store can count by the rules. */
   readonly abilities?: StoreAbilities | undefined;
+}
+
+interface Reading extends ParseOptions {
+  readonly secrets: SecretRules;
 }
 
 /**
@@ -31,10 +37,13 @@ export interface ParseOptions {
  */
 export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
+  const keys = findSecretKeys(files.map(({ root }) => root));
+  const secrets: SecretRules = { keys, secretKeyIds: options.secretKeyIds };
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
     const unreadable = root === undefined && problems.some(isError);
-    if (!unreadable) readFile(root, drafts, options, createReport(file, ofFile, noun));
+    if (!unreadable)
+      readFile(root, drafts, { ...options, secrets }, createReport(file, ofFile, noun));
     return ofFile;
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
@@ -50,7 +59,7 @@ type Drafts = Map<string, Draft>;
 function readFile(
   root: Located | undefined,
   drafts: Drafts,
-  options: ParseOptions,
+  options: Reading,
   report: Report,
 ): void {
   const map = readRoot(root, report);
@@ -75,12 +84,12 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  options: ParseOptions,
+  reading: Reading,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);
-  if (known !== undefined && options.mergeDomains) return known;
-  const draft = createDraft(at, options, report);
+  if (known !== undefined && reading.mergeDomains) return known;
+  const draft = createDraft(at, reading, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -91,9 +100,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { abilities }: ParseOptions, { file }: Report): Draft {
+function createDraft(at: Place, { abilities, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  return { rules: [], top: new Map(), names, abilities, file, at };
+  return { rules: [], top: new Map(), names, abilities, secrets, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

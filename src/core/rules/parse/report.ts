@@ -37,7 +37,11 @@ type ErrorClass =
   | 'bad-week-start'
   | 'store-without-algorithms'
   | 'bad-limits-from'
-  | 'store-without-hashes';
+  | 'store-without-hashes'
+  | 'bad-hash-value'
+  | 'bad-value-hash'
+  | 'value-beside-value-hash'
+  | 'no-secret-keys';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =
@@ -48,7 +52,10 @@ type WarningClass =
   | 'replaces-nothing'
   | 'extra-document'
   | 'unknown-tag'
-  | 'yaml-remark';
+  | 'yaml-remark'
+  | 'hash-mixed'
+  | 'secret-in-file'
+  | 'unknown-secret-key';
 
 /** Takes the problems of one file or resource. */
 export interface Report {

@@ -22,6 +22,7 @@ const RECORD = {
   request: request('shop', ['user=ann', descriptor('path=/', { hits: 3 })]),
   decision: DECISION,
   metrics: ['shop.user', undefined],
+  secrets: undefined,
 };
 const LINE = {
   time: '2026-11-22T14:00:00.000Z',

@@ -243,6 +243,7 @@ it('keeps the windows of a second and makes new ones for the next', () => {
   expect(windowsOf(NOW + 1)).not.toBe(first);
   expect(first.MINUTE).toEqual({
     keyEnd: '_1795240200',
+    startSeconds: 1_795_240_200,
     endSeconds: 1_795_240_260,
     secondsUntilReset: 59,
   });

@@ -3,10 +3,11 @@ import { createWindowTable } from '../../../../src/core/planning/windows';
 import type { ValueLimit } from '../../../../src/core/rules/rules';
 import { request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
+import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
 
 const limitsFrom = { key: 'tenant_limits', refreshMs: 10_000 };
 const limit = { requestsPerUnit: 100, unit: 'MINUTE', limitsFrom } as const;
-const rules = rulesOf('shop', [
+const RULES = rulesOf('shop', [
   { key: 'tenant', limit },
   { key: 'second', limit: { ...limit, unit: 'SECOND' } },
   { key: 'shared', value: 'a*', shareThreshold: true, limit },
@@ -19,7 +20,7 @@ const SAID = new Map<string, ValueLimit>([
   ['a*', 3],
 ]);
 
-function plan(entries: readonly string[]) {
+function plan(entries: readonly string[], rules = RULES) {
   const asked: [string, string][] = [];
   const { asks, increments } = planBatch(
     rules,
@@ -82,4 +83,19 @@ it('keeps a bounded number of limits', () => {
   expect(limitFor?.(999)).toBe(limitFor?.(999));
   expect(limitFor?.(1)).not.toBe(first);
   expect(limitFor?.(1)).toEqual(first);
+});
+
+it('asks for a secret value by its token of now', () => {
+  const tokens = createTokens(() => ROTATION_SECONDS);
+  const text = `
+domain: shop
+descriptors:
+  - key: tenant
+    hash_value: true
+    rate_limit: { unit: day, requests_per_unit: 1, limits_from: { key: tenant_limits } }
+`;
+  const { asked } = plan(['tenant=ann'], secretRules(text, tokens));
+  expect(asked.map(([, value]) => value)).toEqual([
+    tokens.tokenUnder({ key: 'tenant', value: 'ann' }, 2),
+  ]);
 });

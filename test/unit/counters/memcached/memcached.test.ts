@@ -17,8 +17,14 @@ import { sumHits } from '../../../../src/counters/memcached/write-behind';
 describe('a key', () => {
   it.each([
     ['k'.repeat(250), undefined],
-    ['k'.repeat(251), 'memcached takes keys of at most 250 bytes: this one has 251'],
-    ['ü'.repeat(126), 'memcached takes keys of at most 250 bytes: this one has 252'],
+    [
+      'k'.repeat(251),
+      'memcached takes keys of at most 250 bytes: this one has 251; hash_value shortens a long value to 37',
+    ],
+    [
+      'ü'.repeat(126),
+      'memcached takes keys of at most 250 bytes: this one has 252; hash_value shortens a long value to 37',
+    ],
     [
       'a b',
       'memcached takes no key with whitespace or control characters: this one has U+0020 at 1',

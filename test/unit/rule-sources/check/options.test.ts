@@ -14,6 +14,11 @@ describe('the flags of the rule checker', () => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains, strict: false });
   });
 
+  it('take a file of keys', () => {
+    expect(parseCheckOptions(['-key_file', 'keys', '-'])).toMatchObject({ keyFile: 'keys' });
+    expect(parseCheckOptions(['-key_file=a=b', '-'])).toMatchObject({ keyFile: 'a=b' });
+  });
+
   it.each([
     [['rules.yaml'], { kind: 'file', path: 'rules.yaml' }, false],
     [['-strict', 'rules.yaml'], { kind: 'file', path: 'rules.yaml' }, true],
@@ -49,6 +54,7 @@ describe('the flags of the rule checker', () => {
       ['-backend=memory', '-backend=kvstore', '-'],
       '-backend is one of kvstore, memstore, memory, not "memory", "kvstore"',
     ],
+    [['-', '-key_file'], '-key_file needs a file'],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],

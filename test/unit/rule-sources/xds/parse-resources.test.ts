@@ -285,6 +285,19 @@ describe('metadata.weir of a descriptor', () => {
     });
   });
 
+  it('makes the values of a key secret', () => {
+    const token = `s-${'0'.repeat(32)}`;
+    const secretOf = (fields: Readonly<Record<string, Value>>) =>
+      parse([weirOf(struct({ descriptor: struct(fields) }))]).domains[0]?.rules[0];
+    expect(secretOf({ hash_value: { boolValue: true } })).toMatchObject({ secret: 'keyed' });
+    expect(secretOf({ hash_value: { stringValue: 'sha256' } })).toMatchObject({ secret: 'sha256' });
+    expect(
+      problemsOf([weirOf(struct({ descriptor: struct({ value_hash: { stringValue: token } }) }))]),
+    ).toEqual([
+      'error c: descriptors[0].metadata.weir.descriptor: value_hash stands beside value; expected one or the other',
+    ]);
+  });
+
   it('that is all there is leaves no metadata', () => {
     const metadata = { fields: { weir: struct({}) } };
     const { domains } = parse([weirOf({}, { metadata })]);

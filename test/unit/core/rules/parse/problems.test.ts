@@ -124,15 +124,15 @@ descriptors:
     ['rate_limit: ""', 'rate_limit must be a map; found an empty text'],
     [
       '? {}\n    : 1',
-      'a key in a descriptor must be a text, one of key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error; found a map',
+      'a key in a descriptor must be a text, one of key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash; found a map',
     ],
     [
       'Rate-Limit: {}',
-      'unknown key "Rate-Limit" in a descriptor: did you mean "rate_limit"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error',
+      'unknown key "Rate-Limit" in a descriptor: did you mean "rate_limit"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
     ],
     [
       'colour: red',
-      'unknown key "colour" in a descriptor: known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error',
+      'unknown key "colour" in a descriptor: known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
     ],
     [`value: ["${'x'.repeat(200)}"]`, 'value must be a text; found a list'],
     [

@@ -1,0 +1,149 @@
+import type { RuleDefinition } from '../definition';
+import { schemeOf, type SecretKind } from '../secrets';
+import type { Fields } from './fields';
+import { describe, MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
+import type { Report } from './report';
+import { resolveScalar } from './scalars';
+import { present, readText } from './values';
+
+/** The keys whose values are secret, in all files of a rule set. */
+export type SecretKeys = ReadonlyMap<string, SecretKind>;
+
+/** Where secret values become tokens under keys. */
+export interface SecretOptions {
+  /** Ids of the keys; none: a rule that needs a key is a mistake. Undefined: not known, nothing is checked. */
+  readonly secretKeyIds?: readonly number[] | undefined;
+}
+
+/** The part of reading a descriptor that is about secret values. */
+export interface SecretRules extends SecretOptions {
+  readonly keys: SecretKeys;
+}
+
+/** Looks for `hash_value` and `value_hash` before anything is read: a key that is secret in one place is secret in all. */
+export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretKeys {
+  const keys = new Map<string, SecretKind>();
+  for (const root of roots) if (root?.kind === 'map') findBelow(root, 1, keys);
+  return keys;
+}
+
+function findBelow(map: LocatedMap, depth: number, keys: Map<string, SecretKind>): void {
+  const fields = fieldsOf(map);
+  const key = fields.get('key');
+  const kind = strongerOf(kindOf(fields.get('hash_value')), kindOfToken(fields.get('value_hash')));
+  if (key?.kind === 'scalar' && kind !== undefined)
+    keys.set(key.text, strongerOf(keys.get(key.text), kind) ?? kind);
+  const below = fields.get('descriptors');
+  if (below?.kind !== 'list' || depth >= MAX_DEPTH) return;
+  for (const item of below.items) if (item.kind === 'map') findBelow(item, depth + 2, keys);
+}
+
+function fieldsOf({ pairs }: LocatedMap): ReadonlyMap<string, Located> {
+  const fields = new Map<string, Located>();
+  for (const { key, value } of pairs) if (key.kind === 'scalar') fields.set(key.text, value);
+  return fields;
+}
+
+/** A key that is keyed anywhere is keyed everywhere. */
+function strongerOf(a: SecretKind | undefined, b: SecretKind | undefined): SecretKind | undefined {
+  return a === 'keyed' ? a : (b ?? a);
+}
+
+/** Of `hash_value`; undefined when it is off or a mistake. */
+function kindOf(node: Located | undefined): SecretKind | undefined {
+  if (node?.kind !== 'scalar') return undefined;
+  if (node.text === 'sha256') return 'sha256';
+  const resolved = resolveScalar(node);
+  return resolved.type === 'boolean' && resolved.value ? 'keyed' : undefined;
+}
+
+function kindOfToken(field: Located | undefined): SecretKind | undefined {
+  const node = present(field);
+  if (node?.kind !== 'scalar') return undefined;
+  return schemeOf(node.text) === 'sha256' ? 'sha256' : 'keyed';
+}
+
+/** What a descriptor says of its key's secret values, checked. No message shows a value. */
+export function readSecret(
+  map: LocatedMap,
+  fields: Fields<'descriptor'>,
+  { key, value }: Pick<RuleDefinition, 'key' | 'value'>,
+  rules: SecretRules,
+  report: Report,
+): Pick<RuleDefinition, 'secret' | 'valueHash'> {
+  const secret = rules.keys.get(key);
+  const valueHash = readValueHash(fields.get('value_hash'), value, rules, report);
+  const asked = readHashValue(fields.get('hash_value'), rules, report);
+  if (secret === undefined) return {};
+  checkHashable(key, map, report);
+  if (valueHash !== undefined) return { secret, valueHash };
+  if (asked !== secret) report.warning(map.at, 'hash-mixed', mixed(key, secret));
+  if (value !== undefined && !value.includes('*')) {
+    const message = `a value of the secret key ${quote(key)} stands in the file: expected value_hash`;
+    report.warning((fields.get('value') ?? map).at, 'secret-in-file', message);
+  }
+  return { secret };
+}
+
+function checkHashable(key: string, { at }: LocatedMap, report: Report): void {
+  if (!key.includes('\0')) return;
+  const message = `the key ${quote(key)} cannot be hashed: expected a text without the character 0`;
+  report.error(at, 'bad-hash-value', message);
+}
+
+function mixed(key: string, secret: SecretKind): string {
+  const expected = secret === 'keyed' ? 'true' : 'sha256';
+  return `the values of ${quote(key)} are hashed here too, because another entry with this key says so: expected hash_value: ${expected}`;
+}
+
+function readHashValue(
+  field: Located | undefined,
+  { secretKeyIds }: SecretRules,
+  report: Report,
+): SecretKind | undefined {
+  const node = present(field);
+  if (node === undefined) return undefined;
+  const kind = kindOf(node);
+  const resolved = node.kind === 'scalar' ? resolveScalar(node) : undefined;
+  const isOff = resolved?.type === 'boolean' && !resolved.value;
+  if (kind === undefined && !isOff) {
+    const message = `hash_value must be true, false or sha256; found ${describe(node)}`;
+    report.error(node.at, 'bad-hash-value', message);
+  }
+  if (kind === 'keyed' && secretKeyIds?.length === 0) {
+    const message = `hash_value: true needs a key: set SECRET_KEYS_FILE, or hash_value: sha256`;
+    report.error(node.at, 'no-secret-keys', message);
+  }
+  return kind;
+}
+
+function readValueHash(
+  field: Located | undefined,
+  value: string | undefined,
+  { secretKeyIds }: SecretRules,
+  report: Report,
+): string | undefined {
+  const token = readText(field, 'value_hash', report);
+  if (field === undefined || token === undefined || token === '') return undefined;
+  if (value !== undefined) {
+    const message = 'value_hash stands beside value; expected one or the other';
+    report.error(field.at, 'value-beside-value-hash', message);
+  }
+  const scheme = schemeOf(token);
+  if (scheme === undefined) {
+    // The text may be the secret itself.
+    const message = `value_hash must be h<id>- or s- and 32 hexadecimal digits, as ratelimit-hash-value prints it; found another text of ${String(token.length)} characters`;
+    report.error(field.at, 'bad-value-hash', message);
+    return undefined;
+  }
+  if (scheme === 'sha256' || secretKeyIds === undefined || secretKeyIds.includes(scheme))
+    return token;
+  if (secretKeyIds.length === 0) {
+    const message = `value_hash needs the key ${String(scheme)}: set SECRET_KEYS_FILE`;
+    report.error(field.at, 'no-secret-keys', message);
+  } else {
+    const message = `value_hash names the key ${String(scheme)}, which the file of keys does not have: expected one of ${secretKeyIds.join(', ')}`;
+    report.warning(field.at, 'unknown-secret-key', message);
+  }
+  return token;
+}

@@ -1,0 +1,23 @@
+import { type RedisCounters } from './options';
+
+/** A text under a key that the first of several instances writes. */
+export interface Claim {
+  readonly key: string;
+  readonly text: string;
+  /** Time to live, renewed by each instance that claims the same text. */
+  readonly ttlSeconds: number;
+}
+
+/** The text that the store holds under the key: this one when there was none. Rejects with a StoreError. */
+export async function claimText(
+  counters: Pick<RedisCounters, 'ask'>,
+  { key, text, ttlSeconds }: Claim,
+): Promise<string> {
+  const ttl = String(ttlSeconds);
+  const [made, held] = await counters.ask(key, [
+    ['set', key, text, 'EX', ttl, 'NX'],
+    ['get', key],
+  ]);
+  if (held === text && made === null) await counters.ask(key, [['expire', key, ttl]]);
+  return typeof held === 'string' ? held : text;
+}

@@ -1,0 +1,83 @@
+import type { Answer, Question } from '../../../src/core/ports';
+import { createDecideBatch } from '../../../src/decisions/decide-batch';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { request } from '../../support/requests';
+import { createTokens, ROTATION_SECONDS, secretRules } from '../../support/secret-rules';
+
+const LIMIT = 50;
+const text = (unit: string) => `
+domain: shop
+descriptors:
+  - key: api_key
+    hash_value: true
+    rate_limit: { unit: ${unit}, requests_per_unit: ${String(LIMIT)} }
+`;
+
+/** Two instances with clocks of their own before one store. */
+function startTwo(unit: string) {
+  let now = 0;
+  const counters = createMemoryCounters({ clock: () => now }, {});
+  const start = (aheadSeconds: number) => {
+    const clock = () => now + aheadSeconds;
+    const rules = { current: secretRules(text(unit), createTokens(clock)) };
+    const onFault = (error: unknown) => {
+      throw error;
+    };
+    const decide = createDecideBatch(
+      { rules, counters, clock, random: () => 0, onFault },
+      {
+        keyPrefix: '',
+        ttlJitterSeconds: 0,
+        holdBack: false,
+        nearLimitRatio: 0.8,
+        quotaMode: false,
+        shadowMode: false,
+        headers: undefined,
+        dynamicMetadata: false,
+      },
+    );
+    return async (): Promise<number> => {
+      const answers: Answer[] = [];
+      const asker = { answer: (_: number, answer: Answer) => answers.push(answer) };
+      const question: Question = { request: request('shop', ['api_key=abc']), asker, ticket: 1 };
+      await decide([question]);
+      const [answer] = answers;
+      if (answer?.kind !== 'decision') throw new Error('no decision');
+      return answer.statuses[0]?.limitRemaining ?? NaN;
+    };
+  };
+  return {
+    // Less than a second apart, so that both see the same windows.
+    instances: [start(0), start(0.25)] as const,
+    at(seconds: number) {
+      now = seconds;
+    },
+  };
+}
+
+describe('rotation of a secret key', () => {
+  it.each(['minute', 'hour', 'day'])(
+    'loses and doubles no count of two instances within a %s',
+    async (unit) => {
+      const { instances, at } = startTwo(unit);
+      const remaining: number[] = [];
+      for (let second = -10; second < 10; second++) {
+        at(ROTATION_SECONDS + second);
+        for (const ask of instances) remaining.push(await ask());
+      }
+      expect(remaining).toEqual(remaining.map((_, at) => LIMIT - 1 - at));
+    },
+  );
+
+  it('counts on where the window that begins after it begins', async () => {
+    const { instances, at } = startTwo('minute');
+    at(ROTATION_SECONDS + 29.5);
+    for (const ask of instances) expect(await ask()).toBeLessThan(LIMIT);
+    const remaining: number[] = [];
+    for (let second = 30; second < 40; second++) {
+      at(ROTATION_SECONDS + second);
+      for (const ask of instances) remaining.push(await ask());
+    }
+    expect(remaining).toEqual(remaining.map((_, at) => LIMIT - 1 - at));
+  });
+});
