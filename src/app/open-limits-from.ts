@@ -4,7 +4,7 @@ import { createLimitsFrom, type LimitsFromEvent } from '../counters/limits-from/
 import type { CounterStore } from './actors/store';
 import type { OutageLog } from './outage-log';
 
-export interface OpenLimitsDeps {
+export interface LimitsFromDeps {
   readonly store: Pick<CounterStore, 'readFields'>;
   readonly statistics: Pick<Statistics, 'count'>;
   readonly monotonicMs: () => number;
@@ -17,7 +17,7 @@ export function openLimitsFrom({
   statistics,
   monotonicMs,
   outages,
-}: OpenLimitsDeps): LimitsFrom & { readonly run$: Observable<never>; close(): void } {
+}: LimitsFromDeps): LimitsFrom & { readonly run$: Observable<never>; close(): void } {
   const { readFields } = store;
   if (readFields === undefined)
     return { limitOf: () => undefined, run$: EMPTY, close: () => undefined };
