@@ -10,7 +10,6 @@ import type { LimitsFrom, Statistics } from '../../core/ports';
 import type { LimitsFromRule, ValueLimit } from '../../core/rules/rules';
 import { toReason } from '../../platform/errors';
 import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
-import { parseLimit } from './parse-limit';
 
 /** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is not a hash. */
 export type ReadFields = (
@@ -213,4 +212,12 @@ class Hash {
     if (said === 'invalid') invalid.push(text ?? '');
     this.#known.set(value, said === 'invalid' ? undefined : said);
   }
+}
+
+/** What a field says; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
+function parseLimit(text: string, maxLimit: number): ValueLimit | 'invalid' {
+  if (text === 'unlimited') return 'unlimited';
+  if (!/^\d{1,10}$/.test(text)) return 'invalid';
+  const limit = Number(text);
+  return limit <= maxLimit ? limit : 'invalid';
 }

@@ -3,7 +3,7 @@ import { type Change, createChanges } from '../../../src/stats/changes';
 import { push } from '../../../src/stats/push-output';
 import { createRegistry } from '../../../src/stats/registry';
 import { createPlainNaming } from '../../../src/stats/naming';
-import { statsdLines } from '../../../src/stats/statsd/lines';
+import { statsdLines } from '../../../src/stats/statsd/create-statsd';
 import { createRecordingSink } from '../../support/recording-sink';
 
 const plainLines = (change: Change) => statsdLines(change, createPlainNaming());

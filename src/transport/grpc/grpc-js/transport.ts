@@ -7,10 +7,10 @@ import {
   type ServerOptions,
 } from '@grpc/grpc-js';
 import { map, merge } from 'rxjs';
+import { createStopSignal } from '../../../../streams';
 import { ByteBudget } from '../../../platform/byte-budget';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../bounds';
 import type { Transport } from '../../listener';
-import { createEnd } from '../../end';
 import { createQuestionSource } from '../../question-source';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
@@ -51,7 +51,7 @@ export function createGrpcJsTransport(
     },
     { ...options, allowHalfOpen: false },
   );
-  const end = createEnd();
+  const ended = createStopSignal();
   let closed: Promise<void> | undefined;
 
   const close = async (withinMs: number): Promise<void> => {
@@ -62,13 +62,13 @@ export function createGrpcJsTransport(
     questions.close();
     await stopped;
     await sockets.end();
-    end.reach();
+    ended.stop();
   };
 
   return {
     questions$: questions.questions$,
     run$: merge(
-      end.reached$,
+      ended.stopped$,
       sockets.run$,
       health.changes$.pipe(
         map((status) => {

@@ -1,9 +1,9 @@
 import { map, merge } from 'rxjs';
+import { createStopSignal } from '../../../../streams';
 import type { Random } from '../../../core/ports';
 import type { Http2Failure } from '../../../wire/http2/api';
 import { DEFAULT_BOUNDS } from '../../bounds';
 import { ByteBudget } from '../../../platform/byte-budget';
-import { createEnd } from '../../end';
 import type { Transport } from '../../listener';
 import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from '../service';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
@@ -58,7 +58,7 @@ export function createWireTransport(
     { accept: connections.accept, onClientRefused },
     { ...options, allowHalfOpen: true },
   );
-  const end = createEnd();
+  const ended = createStopSignal();
   let closed: Promise<void> | undefined;
 
   const close = async (withinMs: number): Promise<void> => {
@@ -69,13 +69,13 @@ export function createWireTransport(
     // Only now: calls that were sent before their clients saw our GOAWAY had to be answered.
     questions.close();
     await server.end();
-    end.reach();
+    ended.stop();
   };
 
   return {
     questions$: questions.questions$,
     run$: merge(
-      end.reached$,
+      ended.stopped$,
       server.run$,
       health.changes$.pipe(
         map((status) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { createChanges } from '../../../../src/stats/changes';
 import { createPlainNaming } from '../../../../src/stats/naming';
 import { createRegistry, type Registry } from '../../../../src/stats/registry';
-import { statsdLines } from '../../../../src/stats/statsd/lines';
+import { statsdLines } from '../../../../src/stats/statsd/create-statsd';
 
 function linesOf(count: (registry: Registry) => void): string[] {
   const registry = createRegistry();
