@@ -18,6 +18,7 @@ const CODES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route to the network',
   ENFILE: 'this machine has too many files open',
   ENOENT: 'it does not exist',
+  ENOSPC: 'the disk is full',
   ENOTDIR: 'it is not a directory',
   ENOTFOUND: 'the name has no address',
   EPERM: 'permission denied',

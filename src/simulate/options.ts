@@ -110,8 +110,16 @@ function parseFlags(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(toMistake(error as NodeJS.ErrnoException));
   }
+}
+
+/** What Node says of a command line, with flags as they are written here. */
+function toMistake({ code, message }: NodeJS.ErrnoException): string {
+  const [, name = ''] = /'-{0,2}([^' ]*)/.exec(message) ?? [];
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `no such flag: -${name}`;
+  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') return `unknown argument "${name}"`;
+  return message.includes('does not take') ? `-${name} takes no value` : `-${name} needs a value`;
 }
 
 function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {
