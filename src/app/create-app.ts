@@ -7,7 +7,7 @@ import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
-import { createLiveView } from '../stats/live/create-live-view';
+import { createLiveView } from '../stats/dashboard/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
 import { createAdmin } from './admin/create-admin';

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/ports';
 import type { AdminSettings } from '../settings/admin';
-import type { LiveView } from '../stats/live/create-live-view';
+import type { LiveView } from '../stats/dashboard/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
 import type { HealthActor } from './actors/health';
 import type { RulesActor } from './actors/rules';

@@ -5,7 +5,7 @@ import type { Asker, Counters, Question } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
-import { createLiveView } from '../../src/stats/live/create-live-view';
+import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
 import { requestSource, someRules } from './load';

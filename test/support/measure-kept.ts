@@ -2,7 +2,7 @@ import { planBatch } from '../../src/core/planning/plan';
 import { windowsAt } from '../../src/core/planning/windows';
 import { TallySheet } from '../../src/core/decision/tally';
 import type { Asker, Question } from '../../src/core/ports';
-import { createLiveView } from '../../src/stats/live/create-live-view';
+import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
 import { rememberByName } from '../../src/stats/remember-by-name';

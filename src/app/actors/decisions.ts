@@ -8,7 +8,7 @@ import { createDecideBatch } from '../../decisions/decide-batch';
 import type { DecisionLog } from '../../decisions/log-decisions';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
-import type { LiveView } from '../../stats/live/create-live-view';
+import type { LiveView } from '../../stats/dashboard/create-live-view';
 import { createRecordTally } from '../../stats/record-tally';
 import type { Registry } from '../../stats/registry';
 import type { OutageLog } from '../outage-log';

@@ -3,7 +3,7 @@ import type { RulesVersion } from '../../core/explain/explanation';
 import { listRules } from '../../core/explain/list-rules';
 import type { Clock } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
-import type { LiveView } from '../../stats/live/create-live-view';
+import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { Registry } from '../../stats/registry';
 import {
   refusedWith,

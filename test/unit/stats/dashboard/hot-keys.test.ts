@@ -1,5 +1,5 @@
 import type { CounterReply, Increment } from '../../../../src/core/ports';
-import { HotKeys } from '../../../../src/stats/live/hot-keys';
+import { HotKeys } from '../../../../src/stats/dashboard/hot-keys';
 import { SOME_MATCH } from '../../../support/rules';
 
 const NOW = 1_000_030;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { planBatch } from '../../../../src/core/planning/plan';
 import { windowsAt } from '../../../../src/core/planning/windows';
 import type { RequestDescriptor } from '../../../../src/core/model';
-import { pathOf } from '../../../../src/stats/live/rule-tree';
+import { pathOf } from '../../../../src/stats/dashboard/rule-tree';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 

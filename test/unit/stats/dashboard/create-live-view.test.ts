@@ -9,7 +9,7 @@ import type {
 } from '../../../../src/core/ports';
 import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
-import { createLiveView } from '../../../../src/stats/live/create-live-view';
+import { createLiveView } from '../../../../src/stats/dashboard/create-live-view';
 import { createRegistry } from '../../../../src/stats/registry';
 import { rulesOf } from '../../../support/rules';
 

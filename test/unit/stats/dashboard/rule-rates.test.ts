@@ -1,7 +1,7 @@
 import type { RuleTally, Tally } from '../../../../src/core/decision/tally';
 import type { RuleLimit } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
-import { RuleRates } from '../../../../src/stats/live/rule-rates';
+import { RuleRates } from '../../../../src/stats/dashboard/rule-rates';
 import { definitionsOf } from '../../../support/rules';
 
 const rules = compileRules([

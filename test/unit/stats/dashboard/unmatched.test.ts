@@ -1,6 +1,6 @@
 import type { Entry } from '../../../../src/core/model';
 import type { Question } from '../../../../src/core/ports';
-import { Unmatched } from '../../../../src/stats/live/unmatched';
+import { Unmatched } from '../../../../src/stats/dashboard/unmatched';
 import { rulesOf } from '../../../support/rules';
 
 const RULES = rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]);
