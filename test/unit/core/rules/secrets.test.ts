@@ -5,8 +5,8 @@ import { compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
 import { shownRequest } from '../../../../src/core/rules/secrets';
 import type { RequestDescriptor } from '../../../../src/core/model';
-import { pathOf, toRuleTree } from '../../../../src/stats/live/rule-tree';
-import { Unmatched } from '../../../../src/stats/live/unmatched';
+import { pathOf, toRuleTree } from '../../../../src/stats/dashboard/rule-tree';
+import { Unmatched } from '../../../../src/stats/dashboard/unmatched';
 import { descriptor, request } from '../../../support/requests';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
 
