@@ -191,13 +191,16 @@ function redisStore(
     read: (keys: readonly string[]) => counters.read(keys),
   };
   const run$ = merge(counters.run$, gathered.run$);
-  const { connected$ } = counters;
-  const { tellForget } = counters;
+  const { connected$, tellForget } = counters;
   return {
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    tellForget: tellForget && ((told) => void tellForget(told.map(({ key }) => key))),
+    tellForget:
+      tellForget &&
+      ((told) => {
+        tellForget(told.map(({ key }) => key));
+      }),
     ...asOne({ connected$, run$ }),
     readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,

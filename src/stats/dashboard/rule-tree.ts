@@ -117,13 +117,17 @@ export function pathOf(
   for (const [at, { key, value }] of entries.entries()) {
     node = level && findNode(level, key, value);
     if (node === undefined) break;
-    path.push([shownText(key), shownText(node.sharedPattern ?? (shown[at] as Entry).value)]);
+    path.push(shownPair(node, shown[at] as Entry));
     level = node.children;
   }
   const own = rule.ofRule ?? rule;
   return node?.limit === own
     ? { domain, entries: path, rule: own }
     : { domain, entries: undefined, rule: undefined };
+}
+
+function shownPair({ sharedPattern }: RuleNode, { key, value }: Entry): [string, string] {
+  return [shownText(key), shownText(sharedPattern ?? value)];
 }
 
 function shownText(text: string): string {
