@@ -12,13 +12,16 @@ import type {
   LimitExplanation,
   PathExplanation,
 } from '../core/explain/explanation';
+import { limitFields } from '../core/explain/limit-fields';
+import { limitSource, sourceText } from '../core/explain/limit-source';
 import { failure, type Failure } from '../core/errors';
-import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
+import type { DecisionRequest, DescriptorStatus, Entry, RequestDescriptor } from '../core/model';
 import { planBatch, type Ask, type Plan } from '../core/planning/plan';
+import { readValueLimits } from '../core/planning/value-limit';
 import { windowsAt } from '../core/planning/windows';
 import type { Answer, CounterReader, CounterReading, Counters, Increment } from '../core/ports';
 import { matchDescriptor } from '../core/rules/match';
-import type { RuleNode, Rules } from '../core/rules/rules';
+import type { RuleLimit, RuleNode, Rules } from '../core/rules/rules';
 import { createDecideBatch, type DecisionOptions } from './decide-batch';
 
 export interface ExplainDeps {
@@ -41,6 +44,7 @@ export async function explainRequest(
   options: DecisionOptions,
 ): Promise<Explanation | Failure> {
   const { rules, nowSeconds } = deps;
+  await readValueLimits(rules, request, options.limitsFrom);
   const windows = windowsAt(Math.floor(nowSeconds));
   const plan = planBatch(rules, [request], windows, options, noJitter);
   const [fault] = plan.faults;
@@ -120,7 +124,7 @@ function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorE
   const entries = descriptor.entries.map(textOf);
   if (ask === undefined) return { entries, ...path };
   if (ask.limit.unlimited) {
-    const hint = 'the rule is unlimited: it counts in the statistics alone';
+    const hint = unlimitedHint(ask.limit, descriptor.entries);
     return { entries, ...path, noLimit: { reason: 'unlimited', hint }, metric: ask.metric };
   }
   const increment = plan.increments[ask.increment] as Increment;
@@ -136,6 +140,12 @@ function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorE
     ...askedOf(ask, status),
     ...notesOf(ask),
   };
+}
+
+function unlimitedHint(limit: RuleLimit, entries: readonly Entry[]): string {
+  const { limitsFrom } = limitSource(limit, entries);
+  const why = limitsFrom === undefined ? 'the rule is unlimited' : sourceText(limitsFrom);
+  return `${why}: it counts in the statistics alone`;
 }
 
 function pathOf(explained: Explained, { rules }: ExplainDeps): PathExplanation {
@@ -176,12 +186,8 @@ function limitOf(
   const match = domain && matchDescriptor(domain, descriptor);
   const node = typeof match === 'object' ? (match.template as RuleNode) : undefined;
   return {
-    requestsPerUnit: limit.requestsPerUnit,
-    unit: limit.unit,
-    algorithm: limit.algorithm?.name ?? 'fixed_window',
-    shadowMode: limit.shadowMode,
-    quotaMode: limit.quotaMode,
-    ...(limit.name !== '' && { name: limit.name }),
+    ...limitFields(limit),
+    ...limitSource(limit, descriptor.entries),
     ...(isOwn ? { source: 'request' as const } : placeOfLimit(node && places.get(node))),
   };
 }

@@ -1,4 +1,5 @@
 import type { Code } from '../model';
+import type { ValueLimit } from '../rules/rules';
 import type { Unit } from '../units';
 
 /** Why a descriptor meets no limit; stable words. */
@@ -51,15 +52,27 @@ export interface PathExplanation {
   readonly order?: string;
 }
 
+/** Where a value's limit comes from: `limits_from` of its rule. */
+export interface LimitSource {
+  /** The key of the hash. */
+  readonly key: string;
+  readonly field: string;
+  /** Absent: it holds no limit, or cannot be read, and the limit of the rule holds. */
+  readonly says?: ValueLimit;
+}
+
 export interface LimitExplanation {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
   readonly algorithm: string;
+  /** The limit in words where it is more than hits per unit: `600 per 5 minutes, bursts of 20`. */
+  readonly words?: string;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly name?: string;
   /** The limit is the request's own, not one of a rule. */
   readonly source?: 'request';
+  readonly limitsFrom?: LimitSource;
   readonly at?: string;
 }
 

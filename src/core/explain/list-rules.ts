@@ -1,6 +1,6 @@
 import type { DomainRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../rules/rules';
-import type { LimitExplanation } from './explanation';
 import { placeOf } from './explain-path';
+import { limitFields } from './limit-fields';
 
 /** One limit of the rules in force. */
 export interface ListedRule {
@@ -10,7 +10,7 @@ export interface ListedRule {
   /** The entries on the way to it: `user=ann`, `path`. */
   readonly path: readonly string[];
   readonly at?: string;
-  readonly limit: Omit<LimitExplanation, 'at' | 'source'> & {
+  readonly limit: ReturnType<typeof limitFields> & {
     readonly unlimited: boolean;
     readonly replaces: readonly string[];
   };
@@ -68,8 +68,6 @@ function* nodesOf(level: RuleLevel): Generator<readonly [string, RuleNode], void
 }
 
 function fieldsOf(limit: RuleLimit): ListedRule['limit'] {
-  const { requestsPerUnit, unit, unlimited, shadowMode, quotaMode, name, replaces } = limit;
-  const algorithm = limit.algorithm?.name ?? 'fixed_window';
-  const named = name === '' ? {} : { name };
-  return { requestsPerUnit, unit, unlimited, algorithm, shadowMode, quotaMode, ...named, replaces };
+  const { unlimited, replaces } = limit;
+  return { ...limitFields(limit), unlimited, replaces };
 }

@@ -1,12 +1,34 @@
-import type { Entry } from '../model';
+import type { DecisionRequest, Entry } from '../model';
 import type { LimitsFrom } from '../ports';
-import type { Match } from '../rules/match';
+import { matchDescriptor, type Match } from '../rules/match';
+import type { LimitsFromRule, Rules } from '../rules/rules';
 
 /** The match with the limit that its value has of its own; the same match while none is known, and of a rule without such limits. */
 export function withValueLimit(match: Match, limits: LimitsFrom): Match {
   const rule = match.limit.limitsFrom;
   if (rule === undefined) return match;
-  const last = match.entries.at(-1) as Entry;
-  const said = limits.limitOf(rule, rule.field ?? last.value);
+  const said = limits.limitOf(rule, fieldOf(rule, match.entries));
   return said === undefined ? match : { ...match, limit: rule.limitFor(said) };
+}
+
+/** The field of the hash that holds the limit for these entries. */
+export function fieldOf({ field }: LimitsFromRule, entries: readonly Entry[]): string {
+  return field ?? (entries.at(-1) as Entry).value;
+}
+
+/** Reads the limits of the values in a request now, for operators; decisions do not wait for them. */
+export async function readValueLimits(
+  { domains, hasLimitsFrom }: Rules,
+  { domain, descriptors }: DecisionRequest,
+  limits: LimitsFrom | undefined,
+): Promise<void> {
+  const rules = domains.get(domain);
+  if (limits === undefined || rules === undefined || !hasLimitsFrom) return;
+  await Promise.all(
+    descriptors.map((descriptor) => {
+      const match = matchDescriptor(rules, descriptor);
+      const rule = typeof match === 'object' ? match.limit.limitsFrom : undefined;
+      return rule && limits.read(rule, fieldOf(rule, descriptor.entries));
+    }),
+  );
 }
