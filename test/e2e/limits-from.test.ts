@@ -26,6 +26,9 @@ descriptors:
       requests_per_unit: 2
       algorithm: sliding_window
       limits_from: { key: tenant_limits, refresh: 1s }
+  - key: kept
+    on_store_error: local
+    rate_limit: { unit: year, requests_per_unit: 2, limits_from: { key: tenant_limits, refresh: 1s } }
 `;
 
 let rules: TemporaryDirectory;
@@ -43,13 +46,13 @@ afterAll(async () => {
   rules.remove();
 });
 
-const inRedis = () =>
+const inRedis = ({ port } = redis) =>
   startService({
     waitUntilUp: 'connected',
     env: {
       RUNTIME_ROOT: rules.path,
       BACKEND_TYPE: 'kvstore',
-      KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
     },
   });
 
@@ -64,12 +67,12 @@ async function post(service: Service, path: string, body: object): Promise<unkno
 
 const explain = (service: Service, request: object) => post(service, 'explain', request);
 
-async function limitOf(service: Service, tenant: string): Promise<unknown> {
+async function limitOf(service: Service, tenant: string, key = 'tenant'): Promise<unknown> {
   const response = await fetch(`${service.http}/json`, {
     method: 'POST',
     body: JSON.stringify({
       domain: 'shop',
-      descriptors: [{ entries: [{ key: 'tenant', value: tenant }], hitsAddend: 0 }],
+      descriptors: [{ entries: [{ key, value: tenant }], hitsAddend: 0 }],
     }),
   });
   const { statuses } = (await response.json()) as {
@@ -123,6 +126,33 @@ it('keeps what is known while the hash cannot be read, says so, and counts it', 
   expect(stats).toMatch(/ratelimit\.service\.limits_from\.error: [1-9]/);
   expect(stats).toMatch(/ratelimit\.service\.limits_from\.invalid: [1-9]/);
   await redis.client.rename('away', 'tenant_limits');
+});
+
+it('keeps the limits that are known while Redis is away, and reads them again afterwards', async () => {
+  const own = await startRedisServer();
+  await own.client.hset('tenant_limits', { ann: '1000' });
+  const service = await inRedis(own);
+  await eventually(async () => {
+    expect(await limitOf(service, 'ann', 'kept')).toBe(1_000);
+  });
+  await own.stop();
+  await eventually(() => {
+    expect(service.output()).toContain('cannot read limits from the hash \\"tenant_limits\\"');
+  });
+  expect(await limitOf(service, 'ann', 'kept')).toBe(1_000);
+  expect(await limitOf(service, 'new', 'kept')).toBe(2);
+  const again = await startRedisServer({ port: own.port });
+  await again.client.hset('tenant_limits', { ann: '7' });
+  await eventually(
+    async () => {
+      expect(await limitOf(service, 'ann', 'kept')).toBe(7);
+    },
+    { withinMs: 10_000 },
+  );
+  await eventually(() => {
+    expect(service.output()).toContain('limits are read from the hash \\"tenant_limits\\" again');
+  });
+  await again.stop();
 });
 
 it.each(['paced', 'sliding'])(

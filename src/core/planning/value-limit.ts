@@ -25,10 +25,10 @@ export async function readValueLimits(
   const rules = domains.get(domain);
   if (limits === undefined || rules === undefined || !hasLimitsFrom) return;
   await Promise.all(
-    descriptors.map((descriptor) => {
+    descriptors.map(async (descriptor) => {
       const match = matchDescriptor(rules, descriptor);
       const rule = typeof match === 'object' ? match.limit.limitsFrom : undefined;
-      return rule && limits.read(rule, fieldOf(rule, descriptor.entries));
+      if (rule !== undefined) await limits.read(rule, fieldOf(rule, descriptor.entries));
     }),
   );
 }
