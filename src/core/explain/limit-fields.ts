@@ -1,4 +1,4 @@
-import { describeLimit, isPlain } from '../rules/describe-limit';
+import { limitWords } from '../rules/describe-limit';
 import type { RuleLimit } from '../rules/rules';
 import type { LimitExplanation } from './explanation';
 
@@ -11,7 +11,7 @@ export function limitFields(
     requestsPerUnit,
     unit,
     algorithm: algorithm?.name ?? 'fixed_window',
-    ...(!isPlain(limit) && { words: describeLimit(limit) }),
+    ...limitWords(limit),
     shadowMode,
     quotaMode,
     ...(name !== '' && { name }),
