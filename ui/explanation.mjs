@@ -33,6 +33,12 @@ function createStep(state, title, ...details) {
   return step;
 }
 
+/** Where the limit of a value comes from. */
+function sourceText({ key, field, says }) {
+  const place = `the field ${cutMiddle(field, MAX_STEP)} of the hash ${cutMiddle(key, MAX_STEP)}`;
+  return says === undefined ? `${place} holds no limit` : `${place} says ${says}`;
+}
+
 function placeText(at) {
   return at === undefined ? '' : `, ${at}`;
 }
@@ -71,7 +77,8 @@ function lastStep({ limit, noLimit, ifAsked, order, notes = [] }) {
   ];
   const title = element('div', '', element('strong', '', limitText(limit)), ...chips);
   const where = limit.source === undefined ? (limit.at ?? '') : 'the limit of the request itself';
-  return createStep(CODE_STATES[ifAsked?.code] ?? 'met', title, ...lines(where, ...more));
+  const from = limit.limitsFrom === undefined ? [] : [sourceText(limit.limitsFrom)];
+  return createStep(CODE_STATES[ifAsked?.code] ?? 'met', title, ...lines(where, ...from, ...more));
 }
 
 /** The descriptor as a path from its domain to its limit. */

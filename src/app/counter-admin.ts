@@ -2,9 +2,11 @@ import type { Snapshot } from '../../streams';
 import { failure, type Failure } from '../core/errors';
 import { entryTexts } from '../core/explain/explain-path';
 import type { DecisionRequest } from '../core/model';
+import { limitSource } from '../core/explain/limit-source';
 import { findCounters } from '../core/planning/find-counters';
+import { readValueLimits } from '../core/planning/value-limit';
 import { windowsAt } from '../core/planning/windows';
-import type { Clock, Increment, Statistics } from '../core/ports';
+import type { Clock, Increment, LimitsFrom, Statistics } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
@@ -26,6 +28,7 @@ export interface CounterAdminDeps {
 export interface CounterAdminOptions {
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
+  readonly limitsFrom?: LimitsFrom | undefined;
   /** Other instances count in the same store. */
   readonly isShared: boolean;
 }
@@ -37,15 +40,16 @@ const WRITES = 'ratelimit.admin.writes';
 /** Looks at counters and changes them, found as a decision finds them. Every change is one line in the log. */
 export function createCounterAdmin(
   { rules, store, clock, statistics, logger }: CounterAdminDeps,
-  { keyPrefix, isShared }: CounterAdminOptions,
+  options: CounterAdminOptions,
 ): CounterAdmin {
   const { reader, writer, localCache, tellForget } = store;
 
-  const find = (request: DecisionRequest): Found | Failure => {
+  const find = async (request: DecisionRequest): Promise<Found | Failure> => {
     const { current } = rules;
     if (current === undefined) return failure('no_rules', 'no rules are loaded yet');
+    await readValueLimits(current, request, options.limitsFrom);
     const windows = windowsAt(Math.floor(clock()));
-    const found = findCounters(current, request, windows, keyPrefix);
+    const found = findCounters(current, request, windows, options);
     return typeof found === 'string' ? failure('invalid_request', found) : found;
   };
 
@@ -53,11 +57,13 @@ export function createCounterAdmin(
     const readings = (await reader.read(present(found))).values();
     return request.descriptors.map(({ entries }, at) => {
       const increment = found[at];
-      const shown = entryTexts(rules.current?.secrets, entries);
+      const secrets = rules.current?.secrets;
+      const shown = entryTexts(secrets, entries);
       if (increment === undefined) return { entries: shown, key: null };
       const { store: place, count = 0, expiresInSeconds, error } = readings.next().value ?? {};
       const read = error === undefined ? { count, expiresInSeconds } : { error: error.message };
-      return { entries: shown, key: increment.key, store: place, ...read };
+      const source = limitSource(increment.rule, entries, secrets);
+      return { entries: shown, key: increment.key, store: place, ...source, ...read };
     });
   };
 
@@ -97,14 +103,14 @@ export function createCounterAdmin(
   return {
     async read(asked) {
       const request = requestOfTokens(rules.current?.secrets, asked);
-      const found = find(request);
+      const found = await find(request);
       return 'kind' in found ? found : show(request, found);
     },
     async change(asked, change) {
       const request = requestOfTokens(rules.current?.secrets, asked);
-      const found = find(request);
+      const found = await find(request);
       if ('kind' in found) return found;
-      const isHeard = localCache === undefined || !isShared || tellForget !== undefined;
+      const isHeard = localCache === undefined || !options.isShared || tellForget !== undefined;
       if (!isHeard && !change.force) return 'not_told';
       const before = await show(request, found);
       if (change.dryRun) return before;

@@ -20,7 +20,12 @@ export function openLimitsFrom({
 }: LimitsFromDeps): LimitsFrom & { readonly run$: Observable<never>; close(): void } {
   const { readFields } = store;
   if (readFields === undefined)
-    return { limitOf: () => undefined, run$: EMPTY, close: () => undefined };
+    return {
+      limitOf: () => undefined,
+      read: () => Promise.resolve(),
+      run$: EMPTY,
+      close: () => undefined,
+    };
   const onEvent = (event: LimitsFromEvent): void => {
     report(outages, event);
   };

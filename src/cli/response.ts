@@ -15,6 +15,8 @@ export interface RawStatus {
     readonly name?: string;
     readonly requestsPerUnit?: number;
     readonly unit?: string;
+    /** A google.protobuf.UInt32Value. */
+    readonly unitMultiplier?: { readonly value?: number };
   };
   readonly limitRemaining?: number;
   readonly durationUntilReset?: RawTime;
@@ -64,12 +66,18 @@ export function toProtoJson(response: RawResponse): object {
 }
 
 function toStatus(status: RawStatus): object {
-  const { durationUntilReset, quota } = status;
+  const { currentLimit, durationUntilReset, quota } = status;
   return {
     ...status,
+    ...(currentLimit && { currentLimit: toLimit(currentLimit) }),
     ...(durationUntilReset && { durationUntilReset: toDuration(durationUntilReset) }),
     ...(quota && { quota: toQuota(quota) }),
   };
+}
+
+function toLimit(limit: NonNullable<RawStatus['currentLimit']>): object {
+  const { unitMultiplier } = limit;
+  return { ...limit, ...(unitMultiplier && { unitMultiplier: unitMultiplier.value ?? 0 }) };
 }
 
 /** `599s`, `1.500s`: no, three, six or nine digits of a fraction, as the mapping prints them. */

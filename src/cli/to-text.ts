@@ -21,15 +21,20 @@ function toLine(status: RawStatus, descriptor: Descriptor | undefined): string {
 
 function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
   if (currentLimit === undefined) return [limitRemaining > 0 ? 'unlimited' : 'no limit'];
-  const { name = '', requestsPerUnit = 0, unit } = currentLimit;
+  const { name = '', requestsPerUnit = 0, unit, unitMultiplier } = currentLimit;
   const rule = name === '' ? [] : [`rule ${JSON.stringify(name)}`];
-  // A period of several units has no word in the message.
-  const period = unit === undefined || unit === 'UNKNOWN' ? '' : ` per ${unit.toLowerCase()}`;
   return [
-    `limit ${String(requestsPerUnit)}${period}`,
+    `limit ${String(requestsPerUnit)}${periodText(unit, unitMultiplier?.value)}`,
     ...rule,
     `remaining ${String(limitRemaining)}`,
   ];
+}
+
+/** Empty for a period of several units whose service does not say how many (UNIT_MULTIPLIER_ON_WIRE). */
+function periodText(unit = 'UNKNOWN', count = 1): string {
+  if (unit === 'UNKNOWN') return '';
+  const word = unit.toLowerCase();
+  return count === 1 ? ` per ${word}` : ` per ${String(count)} ${word}s`;
 }
 
 function headerLine({ key = '', value = '' }: RawHeader): string {

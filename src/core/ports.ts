@@ -101,6 +101,8 @@ export interface Counters {
 export interface LimitsFrom {
   /** Never waits: undefined for a value that has none, and for one whose limit is not known yet. */
   limitOf(rule: LimitsFromRule, value: string): ValueLimit | undefined;
+  /** Reads the limit of one value now, for operators. Never rejects: what is known stays where it cannot be read. */
+  read(rule: LimitsFromRule, value: string): Promise<void>;
 }
 
 /** Which counter is meant. */

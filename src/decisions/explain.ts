@@ -12,14 +12,17 @@ import type {
   LimitExplanation,
   PathExplanation,
 } from '../core/explain/explanation';
+import { limitFields } from '../core/explain/limit-fields';
+import { limitSource, sourceText } from '../core/explain/limit-source';
 import { failure, type Failure } from '../core/errors';
-import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
+import type { DecisionRequest, DescriptorStatus, Entry, RequestDescriptor } from '../core/model';
 import { planBatch, type Ask, type Plan } from '../core/planning/plan';
+import { readValueLimits } from '../core/planning/value-limit';
 import { windowsAt } from '../core/planning/windows';
 import type { Answer, CounterReader, CounterReading, Counters, Increment } from '../core/ports';
-import { limitWords } from '../core/rules/describe-limit';
 import { matchDescriptor } from '../core/rules/match';
-import type { RuleNode, Rules } from '../core/rules/rules';
+import type { RuleLimit, RuleNode, Rules } from '../core/rules/rules';
+import type { Secrets } from '../core/rules/secrets';
 import { createDecideBatch, type DecisionOptions } from './decide-batch';
 
 export interface ExplainDeps {
@@ -42,6 +45,7 @@ export async function explainRequest(
   options: DecisionOptions,
 ): Promise<Explanation | Failure> {
   const { rules, nowSeconds } = deps;
+  await readValueLimits(rules, request, options.limitsFrom);
   const windows = windowsAt(Math.floor(nowSeconds));
   const plan = planBatch(rules, [request], windows, options, noJitter);
   const [fault] = plan.faults;
@@ -121,7 +125,7 @@ function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorE
   const entries = entryTexts(plan.secrets, descriptor.entries);
   if (ask === undefined) return { entries, ...path };
   if (ask.limit.unlimited) {
-    const hint = 'the rule is unlimited: it counts in the statistics alone';
+    const hint = unlimitedHint(ask.limit, descriptor.entries, plan.secrets);
     return { entries, ...path, noLimit: { reason: 'unlimited', hint }, metric: ask.metric };
   }
   const increment = plan.increments[ask.increment] as Increment;
@@ -137,6 +141,16 @@ function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorE
     ...askedOf(ask, status),
     ...notesOf(ask),
   };
+}
+
+function unlimitedHint(
+  limit: RuleLimit,
+  entries: readonly Entry[],
+  secrets: Secrets | undefined,
+): string {
+  const { limitsFrom } = limitSource(limit, entries, secrets);
+  const why = limitsFrom === undefined ? 'the rule is unlimited' : sourceText(limitsFrom);
+  return `${why}: it counts in the statistics alone`;
 }
 
 function pathOf(explained: Explained, { rules }: ExplainDeps): PathExplanation {
@@ -171,19 +185,14 @@ function limitOf(
   { limit }: Ask,
   isOwn: boolean,
   { places, domains }: Rules,
-  { descriptor, request }: Explained,
+  { descriptor, request, plan }: Explained,
 ): LimitExplanation {
   const domain = domains.get(request.domain);
   const match = domain && matchDescriptor(domain, descriptor);
   const node = typeof match === 'object' ? (match.template as RuleNode) : undefined;
   return {
-    requestsPerUnit: limit.requestsPerUnit,
-    unit: limit.unit,
-    algorithm: limit.algorithm?.name ?? 'fixed_window',
-    ...limitWords(limit),
-    shadowMode: limit.shadowMode,
-    quotaMode: limit.quotaMode,
-    ...(limit.name !== '' && { name: limit.name }),
+    ...limitFields(limit),
+    ...limitSource(limit, descriptor.entries, plan.secrets),
     ...(isOwn ? { source: 'request' as const } : placeOfLimit(node && places.get(node))),
   };
 }

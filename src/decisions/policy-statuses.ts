@@ -1,4 +1,4 @@
-import { policyOf } from '../core/decision/outage';
+import { policyOf, withShare } from '../core/decision/outage';
 import type { PolicyStatus } from '../core/decision/policy-headers';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
@@ -28,20 +28,27 @@ function toPolicyStatus(
 ): PolicyStatus {
   const { limit, hits } = ask;
   const { plan, windows } = batch;
-  const size = limit.algorithm?.size ?? limit.requestsPerUnit;
+  const size = sizeOf(ask, batch);
   return {
     ...figuresOf(ask, status, size, batch),
     name: limit.name,
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
     periodSeconds: periodSecondsAt(limit, windows.second),
-    burst: limit.algorithm?.name === 'gcra' ? size : undefined,
+    burst: limit.algorithm?.name === 'gcra' ? limit.algorithm.size : undefined,
     isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
     neverFits: hits > size,
     key: plan.increments[ask.increment]?.key ?? '',
   };
+}
+
+/** Hits that fit at once; while this instance counts for itself, those of its share. */
+function sizeOf(ask: Ask, { outage, options }: BatchContext): number {
+  const isOwnCount = outage?.errorOf(ask.increment) !== undefined;
+  const { algorithm, requestsPerUnit } = (isOwnCount ? withShare(ask, options) : ask).limit;
+  return algorithm?.size ?? requestsPerUnit;
 }
 
 /** What the counter says; a store that is away may be back within a second. */

@@ -11,7 +11,16 @@ domain: edge
 descriptors:
   - key: user
     rate_limit: { unit: year, requests_per_unit: 1 }
+  - key: user
+    value: gcra
+    rate_limit: { unit: year, requests_per_unit: 1, algorithm: gcra }
+  - key: user
+    value: sliding_window
+    rate_limit: { unit: year, requests_per_unit: 1, algorithm: sliding_window }
 `;
+/** One for each algorithm; any other user has a fixed window. */
+const USERS = ['ann', 'gcra', 'sliding_window'] as const;
+type User = (typeof USERS)[number];
 
 const program = findEnvoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
@@ -58,21 +67,18 @@ function limitFields({ fields }: WholeAnswer): readonly string[] {
     .toSorted();
 }
 
-function expectedFields(each: Case, remaining: 0, isOver: boolean): readonly string[] {
+function expectedFields(each: Case, user: User, isOver: boolean): readonly string[] {
   const { ownHeaders, ownRetryAfter, three, policies, retryAfter } = each;
   const fields = [
     ...(ownHeaders
-      ? [
-          'x-ratelimit-limit: 1, 1;w=31536000',
-          `x-ratelimit-remaining: ${String(remaining)}`,
-          'x-ratelimit-reset: T',
-        ]
+      ? ['x-ratelimit-limit: 1, 1;w=31536000', 'x-ratelimit-remaining: 0', 'x-ratelimit-reset: T']
       : []),
-    ...(three
-      ? ['ratelimit-limit: 1', `ratelimit-remaining: ${String(remaining)}`, 'ratelimit-reset: T']
-      : []),
+    ...(three ? ['ratelimit-limit: 1', 'ratelimit-remaining: 0', 'ratelimit-reset: T'] : []),
     ...(policies
-      ? ['ratelimit-policy: "1-per-year";q=1;w=31536000', 'ratelimit: "1-per-year";r=0;t=T']
+      ? [
+          `ratelimit-policy: "1-per-year";q=1;w=31536000${user === 'gcra' ? ';weir-burst=1' : ''}`,
+          'ratelimit: "1-per-year";r=0;t=T',
+        ]
       : []),
     ...(isOver && (retryAfter || ownRetryAfter) ? ['retry-after: T'] : []),
   ];
@@ -110,15 +116,17 @@ whereEnvoyIs('headers through Envoy', () => {
       LIMIT_RETRY_AFTER: each.retryAfter ? 'on' : 'off',
     };
     const envoy = await start(env, each);
-    const answers = [
-      await envoy.getWhole({ 'x-user': 'ann' }),
-      await envoy.getWhole({ 'x-user': 'ann' }),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([200, 429]);
-    expect(answers.map(limitFields)).toEqual([
-      expectedFields(each, 0, false),
-      expectedFields(each, 0, true),
-    ]);
+    for (const user of USERS) {
+      const answers = [
+        await envoy.getWhole({ 'x-user': user }),
+        await envoy.getWhole({ 'x-user': user }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+      expect(answers.map(limitFields)).toEqual([
+        expectedFields(each, user, false),
+        expectedFields(each, user, true),
+      ]);
+    }
   });
 
   (retryAfters.length === 2 ? it : it.skip)(

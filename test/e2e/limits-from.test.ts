@@ -13,6 +13,22 @@ descriptors:
       unit: year
       requests_per_unit: 2
       limits_from: { key: tenant_limits, refresh: 1s }
+  - key: paced
+    rate_limit:
+      unit: hour
+      unit_multiplier: 2
+      requests_per_unit: 2
+      algorithm: gcra
+      limits_from: { key: tenant_limits, refresh: 1s }
+  - key: sliding
+    rate_limit:
+      unit: day
+      requests_per_unit: 2
+      algorithm: sliding_window
+      limits_from: { key: tenant_limits, refresh: 1s }
+  - key: kept
+    on_store_error: local
+    rate_limit: { unit: year, requests_per_unit: 2, limits_from: { key: tenant_limits, refresh: 1s } }
 `;
 
 let rules: TemporaryDirectory;
@@ -30,22 +46,33 @@ afterAll(async () => {
   rules.remove();
 });
 
-const inRedis = () =>
+const inRedis = ({ port } = redis) =>
   startService({
     waitUntilUp: 'connected',
     env: {
       RUNTIME_ROOT: rules.path,
       BACKEND_TYPE: 'kvstore',
-      KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
     },
   });
 
-async function limitOf(service: Service, tenant: string): Promise<unknown> {
+async function post(service: Service, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${service.debug}/api/v1/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+const explain = (service: Service, request: object) => post(service, 'explain', request);
+
+async function limitOf(service: Service, tenant: string, key = 'tenant'): Promise<unknown> {
   const response = await fetch(`${service.http}/json`, {
     method: 'POST',
     body: JSON.stringify({
       domain: 'shop',
-      descriptors: [{ entries: [{ key: 'tenant', value: tenant }], hitsAddend: 0 }],
+      descriptors: [{ entries: [{ key, value: tenant }], hitsAddend: 0 }],
     }),
   });
   const { statuses } = (await response.json()) as {
@@ -99,6 +126,73 @@ it('keeps what is known while the hash cannot be read, says so, and counts it', 
   expect(stats).toMatch(/ratelimit\.service\.limits_from\.error: [1-9]/);
   expect(stats).toMatch(/ratelimit\.service\.limits_from\.invalid: [1-9]/);
   await redis.client.rename('away', 'tenant_limits');
+});
+
+it('keeps the limits that are known while Redis is away, and reads them again afterwards', async () => {
+  const own = await startRedisServer();
+  await own.client.hset('tenant_limits', { ann: '1000' });
+  const service = await inRedis(own);
+  await eventually(async () => {
+    expect(await limitOf(service, 'ann', 'kept')).toBe(1_000);
+  });
+  await own.stop();
+  await eventually(() => {
+    expect(service.output()).toContain('cannot read limits from the hash \\"tenant_limits\\"');
+  });
+  expect(await limitOf(service, 'ann', 'kept')).toBe(1_000);
+  expect(await limitOf(service, 'new', 'kept')).toBe(2);
+  const again = await startRedisServer({ port: own.port });
+  await again.client.hset('tenant_limits', { ann: '7' });
+  await eventually(
+    async () => {
+      expect(await limitOf(service, 'ann', 'kept')).toBe(7);
+    },
+    { withinMs: 10_000 },
+  );
+  await eventually(() => {
+    expect(service.output()).toContain('limits are read from the hash \\"tenant_limits\\" again');
+  });
+  await again.stop();
+});
+
+it.each(['paced', 'sliding'])(
+  'limits the values of %s by the algorithm of the rule',
+  async (key) => {
+    await redis.client.hset('tenant_limits', { five: '5', none: '0', free: 'unlimited' });
+    const service = await inRedis();
+    const admittedOf = async (value: string) => {
+      // A look makes the value known; it takes nothing.
+      const look = { domain: 'shop', descriptors: [{ entries: [{ key, value }] }] };
+      await explain(service, look);
+      const codes: unknown[] = [];
+      for (let i = 0; i < 8; i += 1)
+        codes.push((await ask(service, 'shop', `${key}=${value}`)).body.overallCode);
+      return codes.filter((code) => code === 'OK').length;
+    };
+    expect(await admittedOf('five')).toBe(5);
+    expect(await admittedOf('none')).toBe(0);
+    expect(await admittedOf('free')).toBe(8);
+    expect(await admittedOf('other')).toBe(2);
+  },
+);
+
+it('explains a value, and shows its counter, with what the hash says now', async () => {
+  await redis.client.hset('tenant_limits', { gold: '5000' });
+  const service = await inRedis();
+  const request = { domain: 'shop', descriptors: [{ entries: [{ key: 'paced', value: 'gold' }] }] };
+  const limitsFrom = { key: 'tenant_limits', field: 'gold', says: 5_000 };
+  expect(await explain(service, request)).toMatchObject({
+    descriptors: [
+      {
+        limit: { words: '5000 per 2 hours, bursts of 5000', limitsFrom },
+        ifAsked: { remaining: 4_999 },
+      },
+    ],
+  });
+  await redis.client.hset('tenant_limits', { gold: '6000' });
+  expect(await post(service, 'counters/read', request)).toMatchObject({
+    counters: [{ key: 'shop_paced_gold_7200s~g', limitsFrom: { ...limitsFrom, says: 6_000 } }],
+  });
 });
 
 it('says in /rlconfig where the limits come from', async () => {

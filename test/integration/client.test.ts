@@ -93,6 +93,26 @@ describe('ratelimit-client', () => {
     });
   });
 
+  it.each([
+    ['MINUTE', 5, 'per 5 minutes'],
+    ['MINUTE', undefined, 'per minute'],
+    ['UNKNOWN', undefined, ''],
+  ] as const)('prints a period of %s times %s as far as it is sent', async (unit, count, words) => {
+    const currentLimit = { requestsPerUnit: 100, unit, name: '', unitMultiplier: count };
+    const status = { code: 'OK', currentLimit, limitRemaining: 7, secondsUntilReset: 9 } as const;
+    const { address } = await start({ ...DECISION, overallCode: 'OK', statuses: [status] });
+    const { stdout } = await runClient(['-dial_string', address, ...ASK]);
+    const period = words === '' ? '' : ` ${words}`;
+    expect(stdout).toContain(`OK, limit 100${period}, remaining 7, resets in 9s\n`);
+    const { stdout: json } = await runClient(['-dial_string', address, '-json', ...ASK]);
+    const { statuses } = JSON.parse(json) as { statuses: readonly { currentLimit: object }[] };
+    expect(statuses[0]?.currentLimit).toEqual({
+      requestsPerUnit: 100,
+      ...(unit !== 'UNKNOWN' && { unit }),
+      ...(count !== undefined && { unitMultiplier: count }),
+    });
+  });
+
   it('prints proto3 JSON and ends with 0 when not', async () => {
     const { address } = await start({ ...DECISION, overallCode: 'OK' });
     const { exitCode, stdout, stderr } = await runClient([

@@ -68,7 +68,7 @@ type Instance = Awaited<ReturnType<typeof startInstance>>;
 
 function incrementOf(text: string, hits: number): Increment {
   const windows = windowsAt(Math.floor(Date.now() / 1_000));
-  const [found] = findCounters(RULES, request('shop', [text]), windows, '');
+  const [found] = findCounters(RULES, request('shop', [text]), windows, { keyPrefix: '' });
   if (typeof found !== 'object') throw new Error(`nothing limits ${text}`);
   return { ...found, hits };
 }

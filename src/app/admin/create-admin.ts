@@ -45,6 +45,7 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
         { ...deps, statistics: deps.registry },
         {
           keyPrefix: deps.options.keyPrefix,
+          limitsFrom: deps.options.limitsFrom,
           isShared: settings.store !== undefined || settings.memstore !== undefined,
         },
       ),

@@ -1,4 +1,5 @@
 import type { Code } from '../model';
+import type { ValueLimit } from '../rules/rules';
 import type { Unit } from '../units';
 
 /** Why a descriptor meets no limit; stable words. */
@@ -51,6 +52,15 @@ export interface PathExplanation {
   readonly order?: string;
 }
 
+/** Where a value's limit comes from: `limits_from` of its rule. */
+export interface LimitSource {
+  /** The key of the hash. */
+  readonly key: string;
+  readonly field: string;
+  /** Absent: it holds no limit, or cannot be read, and the limit of the rule holds. */
+  readonly says?: ValueLimit;
+}
+
 export interface LimitExplanation {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
@@ -62,6 +72,7 @@ export interface LimitExplanation {
   readonly name?: string;
   /** The limit is the request's own, not one of a rule. */
   readonly source?: 'request';
+  readonly limitsFrom?: LimitSource;
   readonly at?: string;
 }
 

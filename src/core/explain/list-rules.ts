@@ -1,8 +1,7 @@
 import type { DomainRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../rules/rules';
-import { limitWords } from '../rules/describe-limit';
 import { valueOf } from './candidates';
-import type { LimitExplanation } from './explanation';
 import { placeOf } from './explain-path';
+import { limitFields } from './limit-fields';
 
 /** One limit of the rules in force. */
 export interface ListedRule {
@@ -12,7 +11,7 @@ export interface ListedRule {
   /** The entries on the way to it: `user=ann`, `path`. */
   readonly path: readonly string[];
   readonly at?: string;
-  readonly limit: Omit<LimitExplanation, 'at' | 'source'> & {
+  readonly limit: ReturnType<typeof limitFields> & {
     readonly unlimited: boolean;
     readonly replaces: readonly string[];
   };
@@ -70,9 +69,6 @@ function* nodesOf(level: RuleLevel): Generator<readonly [string, RuleNode], void
 }
 
 function fieldsOf(limit: RuleLimit): ListedRule['limit'] {
-  const { requestsPerUnit, unit, unlimited, shadowMode, quotaMode, name, replaces } = limit;
-  const algorithm = limit.algorithm?.name ?? 'fixed_window';
-  const named = name === '' ? {} : { name };
-  const counted = { requestsPerUnit, unit, unlimited, algorithm, ...limitWords(limit) };
-  return { ...counted, shadowMode, quotaMode, ...named, replaces };
+  const { unlimited, replaces } = limit;
+  return { ...limitFields(limit), unlimited, replaces };
 }

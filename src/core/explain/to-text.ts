@@ -5,6 +5,7 @@ import type {
   LevelExplanation,
   LimitExplanation,
 } from './explanation';
+import { sourceText } from './limit-source';
 
 /** An explanation for a person: a line for each level, indented. */
 export function explanationText(explanation: Explanation): string {
@@ -51,17 +52,18 @@ function levelLines(level: LevelExplanation, index: number): readonly string[] {
   ];
 }
 
-function limitLine({ requestsPerUnit, unit, at, ...limit }: LimitExplanation): string {
+function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanation): string {
   const flags = [
     ...(limit.name === undefined ? [] : [`name ${JSON.stringify(limit.name)}`]),
     limit.algorithm,
     ...(limit.shadowMode ? ['shadow mode'] : []),
     ...(limit.quotaMode ? ['quota mode'] : []),
     ...(limit.source === undefined ? [] : ['of the request itself']),
+    ...(limit.limitsFrom === undefined ? [] : [sourceText(limit.limitsFrom)]),
     ...(at === undefined ? [] : [at]),
   ];
-  const words = limit.words ?? `${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
-  return `limit ${words} (${flags.join(', ')})`;
+  const text = words ?? `${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
+  return `limit ${text} (${flags.join(', ')})`;
 }
 
 function counterLine(counter: CounterExplanation): string {

@@ -2,7 +2,7 @@ import { validateRequest } from '../decision/request';
 import type { DecisionRequest } from '../model';
 import type { Increment } from '../ports';
 import type { Rules } from '../rules/rules';
-import { planBatch } from './plan';
+import { planBatch, type PlanOptions } from './plan';
 import type { Windows } from './windows';
 
 /**
@@ -13,12 +13,12 @@ export function findCounters(
   rules: Rules,
   request: DecisionRequest,
   windows: Windows,
-  keyPrefix: string,
+  { keyPrefix, limitsFrom }: Pick<PlanOptions, 'keyPrefix' | 'limitsFrom'>,
 ): readonly (Increment | undefined)[] | string {
   const fault = validateRequest(request);
   if (fault !== undefined) return fault;
   // Counters that are decided together are planned one by one.
-  const options = { keyPrefix, ttlJitterSeconds: 0, holdBack: true };
+  const options = { keyPrefix, limitsFrom, ttlJitterSeconds: 0, holdBack: true };
   const { asks, increments } = planBatch(rules, [request], windows, options, () => 0);
   return asks.map((ask) => (ask === undefined ? undefined : increments[ask.increment]));
 }

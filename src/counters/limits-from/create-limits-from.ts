@@ -62,6 +62,8 @@ const MAX_TICK_MS = 1_000;
 const IDLE_MS = 3_600_000;
 const IDLE_ROUNDS = 10;
 
+const NEVER = new AbortController().signal;
+
 const ERROR = 'ratelimit.service.limits_from.error';
 const INVALID = 'ratelimit.service.limits_from.invalid';
 
@@ -90,6 +92,7 @@ export function createLimitsFrom(
   return {
     run$: running.run$,
     limitOf: (rule, value) => (hashes.get(rule.id) ?? openHash(rule)).limitOf(value),
+    read: (rule, value) => (hashes.get(rule.id) ?? openHash(rule)).readNow(value),
     close() {
       stopped.stop();
       running.close();
@@ -126,6 +129,11 @@ class Hash {
   limitOf(value: string): ValueLimit | undefined {
     this.#wasAsked = true;
     return this.#known.get(value);
+  }
+
+  async readNow(value: string): Promise<void> {
+    this.limitOf(value);
+    await this.#readAll([value], false, NEVER);
   }
 
   /** Reads new values at once, and all of them in rounds; ends when it was not asked for a long time. */

@@ -4,6 +4,7 @@ import {
   explainUnknownDomain,
   placeOfLimit,
 } from '../../core/explain/explain-path';
+import { limitFields } from '../../core/explain/limit-fields';
 import { descriptorLines } from '../../core/explain/to-text';
 import type { Entry } from '../../core/model';
 import { compileRules } from '../../core/rules/compile';
@@ -53,7 +54,6 @@ function explainOne(
   const match = matchDescriptor(domain, plain);
   if (typeof match !== 'object') return descriptorLines({ entries: texts, ...path });
   const { limit, metric } = match;
-  const { requestsPerUnit, unit, shadowMode, quotaMode, name } = limit;
   const explained = { entries: texts, ...path, metric };
   if (limit.unlimited) {
     const hint = 'the rule is unlimited: it counts in the statistics alone';
@@ -62,12 +62,7 @@ function explainOne(
   return descriptorLines({
     ...explained,
     limit: {
-      requestsPerUnit,
-      unit,
-      algorithm: limit.algorithm?.name ?? 'fixed_window',
-      shadowMode,
-      quotaMode,
-      ...(name !== '' && { name }),
+      ...limitFields(limit),
       ...placeOfLimit(places.get(match.template as RuleNode)),
     },
   });

@@ -14,6 +14,7 @@ const FIELDS = {
     'time_zone',
     'month_start',
     'week_start',
+    'limits_from',
   ],
   descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
 } as const;

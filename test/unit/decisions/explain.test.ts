@@ -1,7 +1,8 @@
 import { explanationText } from '../../../src/core/explain/to-text';
 import type { Explanation } from '../../../src/core/explain/explanation';
 import type { DecisionRequest, RequestDescriptor } from '../../../src/core/model';
-import type { CounterReading } from '../../../src/core/ports';
+import type { CounterReading, LimitsFrom } from '../../../src/core/ports';
+import type { ValueLimit } from '../../../src/core/rules/rules';
 import { StoreError } from '../../../src/core/errors';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
@@ -23,6 +24,16 @@ const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: { line: 
 const RULES = rulesOf('shop', [
   { key: 'user', limit: [10, 'MINUTE'], place },
   { key: 'free', limit: { unlimited: true } },
+  {
+    key: 'tenant',
+    limit: {
+      requestsPerUnit: 100,
+      unit: 'MINUTE',
+      unitMultiplier: 5,
+      algorithm: 'gcra',
+      limitsFrom: { key: 'plans', refreshMs: 10_000 },
+    },
+  },
   { key: 'shadow', limit: [1, 'MINUTE'], shadowMode: true },
   { key: 'quota', limit: [1, 'MINUTE'], quotaMode: true },
   { key: 'other', limit: [1, 'MINUTE'], quotaMode: true },
@@ -78,6 +89,55 @@ async function explain(
   if ('kind' in explanation) throw new Error(explanation.message);
   return explanation;
 }
+
+/** Limits in a hash, of which an instance knows what it has read. */
+function limitsFrom(hash: Readonly<Record<string, ValueLimit>>): LimitsFrom {
+  const known = new Map<string, ValueLimit>();
+  return {
+    limitOf: (_, value) => known.get(value),
+    read: (_, value) => {
+      const said = hash[value];
+      if (said !== undefined) known.set(value, said);
+      return Promise.resolve();
+    },
+  };
+}
+
+describe('an explanation of a limit of its value', () => {
+  const options = { limitsFrom: limitsFrom({ big: 5_000, free: 'unlimited' }) };
+  const lines = async (entry: string) => {
+    const counts = { [`shop_${entry.replace('=', '_')}_300s~g`]: 0 };
+    return explanationText(await explain(requestOf([ask(entry)]), { options, counts })).split('\n');
+  };
+
+  it('reads it first, and says where it comes from', async () => {
+    const { descriptors } = await explain(requestOf([ask('tenant=big')]), { options });
+    expect(descriptors[0]?.limit).toEqual({
+      requestsPerUnit: 5_000,
+      unit: 'MINUTE',
+      algorithm: 'gcra',
+      words: '5000 per 5 minutes, bursts of 5000',
+      shadowMode: false,
+      quotaMode: false,
+      limitsFrom: { key: 'plans', field: 'big', says: 5_000 },
+    });
+    expect(await lines('tenant=big')).toContain(
+      '    limit 5000 per 5 minutes, bursts of 5000 (gcra, the field "big" of the hash plans says 5000)',
+    );
+  });
+
+  it('says that the limit of the rule holds where there is none', async () => {
+    expect(await lines('tenant=bob')).toContain(
+      '    limit 100 per 5 minutes, bursts of 100, for values without a field in plans (gcra, the field "bob" of the hash plans holds no limit)',
+    );
+  });
+
+  it('says that a value is unlimited', async () => {
+    expect(await lines('tenant=free')).toContain(
+      '    no limit: unlimited: the field "free" of the hash plans says unlimited: it counts in the statistics alone',
+    );
+  });
+});
 
 describe('an explanation', () => {
   it('has limit, counter and what would be answered, with their places', async () => {

@@ -21,6 +21,7 @@ const rules = rulesOf('shop', [
   { key: 'allow', limit: [4, 'HOUR'], onStoreError: 'allow' },
   { key: 'deny', limit: [4, 'HOUR'], onStoreError: 'deny' },
   { key: 'local', limit: [4, 'HOUR'], onStoreError: 'local' },
+  { key: 'localHundred', limit: [100, 'HOUR'], onStoreError: 'local' },
 ]);
 const ALL: PolicyOptions = {
   policies: 'all',
@@ -177,6 +178,17 @@ describe('the header that says near', () => {
   ])('%s', async (_case, entries, after, expected) => {
     expect(await headersOf(entries, { after, policies: near })).toEqual(expected);
   });
+});
+
+it('measures nearness by the share of the limit that an instance counts by itself', async () => {
+  const setting = {
+    after: undefined,
+    options: { failureReplicas: 10 },
+    policies: { policies: 'off', nearHeader: 'x-near' },
+  } as const;
+  // One of 1 and one of 10.
+  expect(await headersOf(['local=a'], setting)).toEqual(['x-near: 1']);
+  expect(await headersOf(['localHundred=a'], setting)).toEqual([]);
 });
 
 it('lengthens every wait of one counter by the same share, the old header too', async () => {

@@ -1,4 +1,5 @@
 import { failure, type Failure } from '../../../core/errors';
+import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';
 import { toRefusal } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
@@ -9,6 +10,7 @@ export interface ShownCounter {
   /** Null where no limit applies. */
   readonly key: string | null;
   readonly store?: string | undefined;
+  readonly limitsFrom?: LimitSource;
   readonly count?: number | undefined;
   /** Undefined: there is no counter, or its store does not say. */
   readonly expiresInSeconds?: number | undefined;

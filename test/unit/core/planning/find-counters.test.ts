@@ -11,7 +11,7 @@ const RULES = rulesOf('shop', [
   { key: 'loose', limit: { requestsPerUnit: 9, unit: 'HOUR', name: 'loose' } },
 ]);
 const find = (descriptors: Parameters<typeof request>[1]) =>
-  findCounters(RULES, request('shop', descriptors), windowsAt(NOW), 'p:');
+  findCounters(RULES, request('shop', descriptors), windowsAt(NOW), { keyPrefix: 'p:' });
 
 it('finds one counter for each descriptor, equal ones too, and none where no limit applies', () => {
   const found = find([

@@ -7,11 +7,18 @@ import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/se
 
 const limitsFrom = { key: 'tenant_limits', refreshMs: 10_000 };
 const limit = { requestsPerUnit: 100, unit: 'MINUTE', limitsFrom } as const;
+const MONTH = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
 const RULES = rulesOf('shop', [
   { key: 'tenant', limit },
   { key: 'second', limit: { ...limit, unit: 'SECOND' } },
   { key: 'shared', value: 'a*', shareThreshold: true, limit },
   { key: 'plain', limit: [5, 'MINUTE'] },
+  { key: 'gcra', limit: { ...limit, algorithm: 'gcra' } },
+  { key: 'burst', limit: { ...limit, algorithm: 'gcra', burst: 20 } },
+  { key: 'sliding', limit: { ...limit, algorithm: 'sliding_window' } },
+  { key: 'long', limit: { ...limit, unitMultiplier: 5 } },
+  { key: 'seconds', limit: { ...limit, unit: 'SECOND', unitMultiplier: 30 } },
+  { key: 'month', limit: { ...limit, unit: 'MONTH', calendar: MONTH } },
 ]);
 const SAID = new Map<string, ValueLimit>([
   ['ann', 7],
@@ -35,6 +42,7 @@ function plan(entries: readonly string[], rules = RULES) {
           asked.push([rule.id, value]);
           return SAID.get(value);
         },
+        read: () => Promise.resolve(),
       },
     },
     () => 0,
@@ -58,6 +66,32 @@ it('takes the limit that a value has of its own, else that of the rule', () => {
     ['shop_tenant_bob_1699999980', 100],
     ['shop_tenant_none_1699999980', 0],
   ]);
+});
+
+it.each([
+  ['gcra=ann', 7, 7, 'shop_gcra_ann_60s~g'],
+  ['burst=ann', 7, 20, 'shop_burst_ann_60s~g'],
+  ['sliding=ann', 7, 7, 'shop_sliding_ann_60s~s'],
+  // A limit of 0 blocks without counting by the algorithm.
+  ['gcra=none', 0, undefined, 'shop_gcra_none_1699999980'],
+  ['long=ann', 7, undefined, 'shop_long_ann_1699999800'],
+  ['month=ann', 7, undefined, 'shop_month_ann_1698796800~c'],
+])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
+  const { asks, increments } = plan([entry]);
+  expect(asks[0]?.limit).toMatchObject({ requestsPerUnit: requests });
+  expect(asks[0]?.limit.algorithm?.size).toBe(size);
+  expect(asks[0]?.limit.algorithm?.limit).toBe(size && requests);
+  expect(increments[0]).toMatchObject({ key, limit: requests });
+});
+
+it('takes no limit that the algorithm cannot count, and reads limits of one second alone beside their counters', () => {
+  const from = (entry: string) => plan([entry]).asks[0]?.limit.limitsFrom;
+  expect(['tenant=bob', 'gcra=bob', 'sliding=bob'].map((entry) => from(entry)?.maxLimit)).toEqual([
+    4_294_967_295, 50_000_000, 50_000_000,
+  ]);
+  expect(
+    ['second=bob', 'seconds=bob', 'tenant=bob'].map((entry) => from(entry)?.isPerSecond),
+  ).toEqual([true, false, false]);
 });
 
 it('asks for rules that have limits elsewhere alone, by the value or the pattern that names the counter', () => {

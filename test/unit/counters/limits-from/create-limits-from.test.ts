@@ -199,3 +199,24 @@ it('holds a bounded number of bytes, however many values come', async () => {
   await jest.advanceTimersByTimeAsync(0);
   expect(reads.flat().length).toBeLessThan(10);
 });
+
+describe('for operators', () => {
+  it('one value is read at once, whatever is known of it', async () => {
+    const { hash, limits, limitOf, learn } = setUp();
+    hash.set('ann', '7');
+    expect(await learn('ann')).toBe(7);
+    hash.set('ann', '8');
+    await limits.read(rule, 'ann');
+    expect(limitOf('ann')).toBe(8);
+  });
+
+  it('what is known stays when it cannot be read', async () => {
+    const { hash, limits, limitOf, learn, store, statistics } = setUp();
+    hash.set('ann', '7');
+    await learn('ann');
+    store.isAway = true;
+    await limits.read(rule, 'ann');
+    expect(limitOf('ann')).toBe(7);
+    expect(statistics.get('ratelimit.service.limits_from.error')).toBe(1);
+  });
+});

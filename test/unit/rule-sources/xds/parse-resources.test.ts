@@ -266,6 +266,7 @@ describe('metadata.weir of a descriptor', () => {
             burst: { numberValue: 3 },
             charge_denied: { boolValue: true },
             unit_multiplier: { numberValue: 2 },
+            limits_from: struct({ key: { stringValue: 'plans' }, refresh: { stringValue: '5s' } }),
           }),
           descriptor: struct({
             value_to_metric: { boolValue: true },
@@ -277,7 +278,13 @@ describe('metadata.weir of a descriptor', () => {
     ]);
     expect(problems).toEqual([]);
     expect(domains[0]?.rules[0]).toMatchObject({
-      limit: { algorithm: 'gcra', burst: 3, chargeDenied: true, unitMultiplier: 2 },
+      limit: {
+        algorithm: 'gcra',
+        burst: 3,
+        chargeDenied: true,
+        unitMultiplier: 2,
+        limitsFrom: { key: 'plans', refreshMs: 5_000 },
+      },
       valueToMetric: true,
       shareThreshold: true,
       onStoreError: 'local',
@@ -331,6 +338,11 @@ describe('metadata.weir of a descriptor', () => {
         rate_limit: struct({ algorithm: { stringValue: 'gcra' }, burst: { numberValue: 0 } }),
       }),
       'metadata.weir.rate_limit: burst must be a whole number from 1 to 50000000',
+    ],
+    [
+      'limits without a hash',
+      struct({ rate_limit: struct({ limits_from: struct({}) }) }),
+      'metadata.weir.rate_limit: limits_from has no key',
     ],
     [
       'an unknown policy',

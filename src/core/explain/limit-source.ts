@@ -1,0 +1,23 @@
+import type { Entry } from '../model';
+import { fieldOf } from '../planning/value-limit';
+import type { RuleLimit } from '../rules/rules';
+import type { Secrets } from '../rules/secrets';
+import type { LimitSource } from './explanation';
+
+/** Where the limit of a value comes from, for a rule with `limits_from`; empty for others. */
+export function limitSource(
+  limit: RuleLimit,
+  entries: readonly Entry[],
+  secrets: Secrets | undefined,
+): { readonly limitsFrom?: LimitSource } {
+  const rule = (limit.ofRule ?? limit).limitsFrom;
+  if (rule === undefined) return {};
+  const source = { key: rule.key, field: fieldOf(rule, entries, secrets) };
+  if (limit.ofRule === undefined) return { limitsFrom: source };
+  return { limitsFrom: { ...source, says: limit.unlimited ? 'unlimited' : limit.requestsPerUnit } };
+}
+
+export function sourceText({ key, field, says }: LimitSource): string {
+  const place = `the field ${JSON.stringify(field)} of the hash ${key}`;
+  return says === undefined ? `${place} holds no limit` : `${place} says ${String(says)}`;
+}

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createDecideBatch } from '../../../src/decisions/decide-batch';
+import { recordingAsker } from '../../support/recording-asker';
+import { request } from '../../support/requests';
+import { rulesOf, type RuleSketch } from '../../support/rules';
+
+/** The start of a minute, 840 s into its hour: 2023-11-14, 22:14 UTC. */
+const START = 1_700_000_040;
+const MONTH = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
+
+/** Decisions over counters in memory, whose clock stands where the test puts it. */
+function setUp(sketches: readonly RuleSketch[]) {
+  const now = { seconds: START };
+  const clock = () => now.seconds;
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: rulesOf('d', sketches) },
+      counters: createMemoryCounters({ clock }),
+      clock,
+      random: () => 0,
+      onFault: (error) => {
+        throw error;
+      },
+    },
+    {
+      keyPrefix: '',
+      ttlJitterSeconds: 0,
+      holdBack: false,
+      nearLimitRatio: 0.8,
+      quotaMode: false,
+      shadowMode: false,
+      headers: undefined,
+      dynamicMetadata: false,
+      policies: {
+        policies: 'all',
+        retryAfter: true,
+        nearHeader: 'x-near',
+        jitterPercent: 0,
+        problemBody: false,
+      },
+    },
+  );
+  const ask = async (key: string, hits = 1, atSeconds = 0) => {
+    now.seconds = START + atSeconds;
+    const asker = recordingAsker();
+    await decideBatch([{ request: request('d', [`${key}=v`], hits), asker, ticket: 0 }]);
+    const answer = asker.answers.get(0);
+    if (answer?.kind !== 'decision') throw new Error('expected a decision');
+    return {
+      code: answer.overallCode,
+      retryAfter: answer.retryAfter,
+      headers: answer.responseHeaders.map(({ key: name, value }) => `${name}: ${value}`),
+    };
+  };
+  return { ask };
+}
+
+const limits = {
+  api: { requestsPerUnit: 600, unit: 'MINUTE', algorithm: 'gcra', burst: 20, name: 'api' },
+  sliding: { requestsPerUnit: 10, unit: 'MINUTE', algorithm: 'sliding_window' },
+  guarded: { requestsPerUnit: 10, unit: 'MINUTE', chargeDenied: false },
+  long: { requestsPerUnit: 100, unit: 'MINUTE', unitMultiplier: 5 },
+  month: { requestsPerUnit: 100, unit: 'MONTH', calendar: MONTH },
+  quarter: { requestsPerUnit: 100, unit: 'MONTH', unitMultiplier: 3, calendar: MONTH },
+} as const;
+const RULES = Object.entries(limits).map(([key, limit]) => ({ key, limit }));
+
+describe('headers of limits by other algorithms and periods', () => {
+  it('say the burst of a token bucket, and when the next hit fits', async () => {
+    const { ask } = setUp(RULES);
+    const policy = 'RateLimit-Policy: "api";q=600;w=60;weir-burst=20';
+    expect((await ask('api', 5)).headers).toEqual([policy, 'RateLimit: "api";r=15;t=1']);
+    expect((await ask('api', 15)).headers).toEqual([
+      policy,
+      'RateLimit: "api";r=0;t=2',
+      'x-near: 1',
+    ]);
+    expect((await ask('api')).headers).toEqual([
+      policy,
+      'RateLimit: "api";r=0;t=1',
+      'Retry-After: 1',
+    ]);
+    // More than the bucket holds: waiting does not help.
+    expect((await ask('api', 21)).headers).toEqual([policy, 'RateLimit: "api";r=0;t=2']);
+  });
+
+  it('say how long what a sliding window holds must fade', async () => {
+    const { ask } = setUp(RULES);
+    const policy = 'RateLimit-Policy: "10-per-minute";q=10;w=60';
+    await ask('sliding', 1);
+    await ask('sliding', 8, 30);
+    await ask('sliding', 1, 59.999);
+    expect((await ask('sliding', 1, 60)).headers).toEqual([
+      policy,
+      'RateLimit: "10-per-minute";r=0;t=6',
+      'Retry-After: 6',
+    ]);
+    expect((await ask('sliding', 1, 66)).headers).toEqual([
+      policy,
+      'RateLimit: "10-per-minute";r=0;t=54',
+      'x-near: 1',
+    ]);
+  });
+
+  it('wait for the end of a fixed window that charges nothing it refuses', async () => {
+    const { ask } = setUp(RULES);
+    await ask('guarded', 8);
+    expect((await ask('guarded', 4, 15)).headers).toEqual([
+      'RateLimit-Policy: "10-per-minute";q=10;w=60',
+      'RateLimit: "10-per-minute";r=0;t=45',
+      'Retry-After: 45',
+    ]);
+  });
+
+  it.each([
+    ['long', '"100-per-5-minutes";q=100;w=300', '"100-per-5-minutes";r=99;t=60'],
+    ['month', '"100-per-month";q=100;w=2592000', '"100-per-month";r=99;t=1388760'],
+    ['quarter', '"100-per-3-months";q=100;w=7948800', '"100-per-3-months";r=99;t=4067160'],
+  ])('name a period that is %s by its units, and say its true length', async (key, limit, rest) => {
+    const { ask } = setUp(RULES);
+    expect((await ask(key)).headers).toEqual([`RateLimit-Policy: ${limit}`, `RateLimit: ${rest}`]);
+  });
+});
+
+it.each(['gcra', 'sliding_window'] as const)(
+  'Retry-After under %s is exact: the same request passes then, and no whole second sooner',
+  async (algorithm) => {
+    const limit = fc.record({
+      requestsPerUnit: fc.integer({ min: 1, max: 40 }),
+      unitMultiplier: fc.integer({ min: 1, max: 4 }),
+    });
+    const demand = fc.array(
+      fc.record({
+        hits: fc.integer({ min: 1, max: 6 }),
+        waitMs: fc.integer({ min: 0, max: 20_000 }),
+      }),
+      { minLength: 5, maxLength: 60 },
+    );
+    await fc.assert(
+      fc.asyncProperty(limit, demand, async (more, asks) => {
+        const { ask } = setUp([{ key: 'k', limit: { ...more, unit: 'MINUTE', algorithm } }]);
+        let atMs = 0;
+        for (const { hits, waitMs } of asks) {
+          atMs += waitMs;
+          const { code, retryAfter } = await ask('k', hits, atMs / 1_000);
+          if (code === 'OK' || hits > more.requestsPerUnit) {
+            expect(retryAfter).toBeUndefined();
+            continue;
+          }
+          const wait = Number(retryAfter) * 1_000;
+          if (wait > 1_000) {
+            const sooner = await ask('k', hits, (atMs + wait - 1_000) / 1_000);
+            expect(sooner.code).toBe('OVER_LIMIT');
+          }
+          atMs += wait;
+          expect((await ask('k', hits, atMs / 1_000)).code).toBe('OK');
+        }
+      }),
+      { numRuns: 60 },
+    );
+  },
+);
