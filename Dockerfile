@@ -32,6 +32,7 @@ RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \
   && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check \
   && ln -s /app/dist/src/bin/ratelimit-hash-value.js /bin/ratelimit-hash-value \
+  && ln -s /app/dist/src/bin/ratelimit-simulate.js /bin/ratelimit-simulate \
   && ln -s /app/dist/src/bin/identity.js /bin/identity \
   && mkdir -p /var/lib/weir && chown 65532:65532 /var/lib/weir && chmod 700 /var/lib/weir
 # By number, so that Kubernetes can see that it is not root.

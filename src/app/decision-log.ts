@@ -1,6 +1,7 @@
 import { toDecisionRecord } from '../core/decision/decision-record';
 import type { Clock, Random, Statistics } from '../core/ports';
 import type { DecisionLog } from '../decisions/log-decisions';
+import { describeCode, errorCode } from '../platform/errors';
 import { openLineFile, type LineFile, type LineFileOptions } from '../platform/line-file';
 import { escapeInvisible } from '../platform/logger/logfmt';
 import type { Logger } from '../platform/logger/logger';
@@ -22,7 +23,9 @@ export interface DecisionLogOwner extends DecisionLog {
 const DROPPED = 'ratelimit.decisionlog.dropped';
 /** Most bytes that wait for the file. */
 const MAX_BYTES = 4_194_304;
-const REPORT_EVERY_MS = 1_000;
+/** From the first dropped line to the first report, so that it counts a burst; then from one to the next. */
+const FIRST_REPORT_MS = 1_000;
+const REPORT_EVERY_MS = 60_000;
 const CLOSE_WITHIN_MS = 1_000;
 
 /** The decision log that the settings ask for; undefined: none. Throws when its file cannot be opened. */
@@ -37,8 +40,7 @@ export function createDecisionLog(
   let failure: Error | undefined;
   let report: NodeJS.Timeout | undefined;
 
-  const reportNow = (): void => {
-    report = undefined;
+  const logDropped = (): void => {
     const advice = failure
       ? 'its file cannot be written'
       : 'there are more than DECISION_LOG_MAX_PER_SECOND or the disk is slow';
@@ -47,12 +49,17 @@ export function createDecisionLog(
     dropped = 0;
     failure = undefined;
   };
+  const reportNow = (): void => {
+    const isOver = dropped === 0;
+    report = isOver ? undefined : setTimeout(reportNow, REPORT_EVERY_MS).unref();
+    if (!isOver) logDropped();
+  };
   const drop = (): void => {
     statistics.count(DROPPED, 1);
     dropped += 1;
-    report ??= setTimeout(reportNow, REPORT_EVERY_MS).unref();
+    report ??= setTimeout(reportNow, FIRST_REPORT_MS).unref();
   };
-  const lines = open({
+  const lines = openOrSay(open, {
     path: file,
     maxBytes: MAX_BYTES,
     onDropped: drop,
@@ -79,8 +86,18 @@ export function createDecisionLog(
     },
     async close() {
       clearTimeout(report);
-      if (dropped > 0) reportNow();
+      if (dropped > 0) logDropped();
       await lines.close(CLOSE_WITHIN_MS);
     },
   };
+}
+
+function openOrSay(open: typeof openLineFile, options: LineFileOptions): LineFile {
+  try {
+    return open(options);
+  } catch (error) {
+    const setting = `DECISION_LOG_FILE=${JSON.stringify(options.path)}`;
+    const reason = describeCode(errorCode(error));
+    throw new Error(`${setting}: cannot open the file: ${reason}`, { cause: error });
+  }
 }

@@ -56,6 +56,43 @@ describe('the service with a management server', () => {
     expect(await service.stop()).toBe(0);
   });
 
+  it('says of each version once whether it was taken or refused', async () => {
+    server = await startAdsServer();
+    const service = await startService({
+      waitUntilUp: false,
+      env: {
+        CONFIG_TYPE: 'GRPC_XDS_SOTW',
+        CONFIG_GRPC_XDS_SERVER_URL: server.target,
+        BACKEND_TYPE: 'memory',
+        LOG_LEVEL: 'info',
+      },
+    });
+    const stream = await server.opened(1);
+    const bad = [{ ...userLimit('shop', 5), domain: '' }];
+    const sent = [
+      response('v1', 'n1', [userLimit('shop', 5)]),
+      response('v2', 'n2', bad),
+      response('v2', 'n3', bad),
+      response('v3', 'n4', bad),
+      response('v4', 'n5', [userLimit('shop', 6)]),
+    ];
+    for (const [index, one] of sent.entries()) {
+      stream.send(one);
+      await stream.requested(index + 2);
+    }
+    const said =
+      /level=(\w+) msg="?(loaded the rules|the rules were not loaded)[^"]*"? version=(\w+)/g;
+    await eventually(() => {
+      const lines = [...service.output().matchAll(said)].map(([, ...parts]) => parts);
+      expect(lines).toEqual([
+        ['info', 'loaded the rules', 'v1'],
+        ['error', 'the rules were not loaded', 'v2'],
+        ['error', 'the rules were not loaded', 'v3'],
+        ['info', 'loaded the rules', 'v4'],
+      ]);
+    });
+  });
+
   it('starts without rules when it may, and takes them once they come', async () => {
     server = await startAdsServer();
     const service = await startService({

@@ -51,6 +51,8 @@ export function createRulesActor(
   const stopSignal = createStopSignal();
   let problems: readonly RuleProblem[] = [];
   let version: RulesVersion | undefined;
+  /** Of the management server; the outage is reported once, each further version of it too. */
+  let refusedVersion: string | undefined;
 
   const take = (load: LoadResult<Rules>): void => {
     for (const problem of load.problems) logProblem(logger, problem);
@@ -62,6 +64,7 @@ export function createRulesActor(
       version = { version: load.digest, loadedAt: new Date(clock() * 1_000).toISOString(), source };
       rules.set(load.rules);
       outages.worked(RULES);
+      refusedVersion = undefined;
       const { domainCount: domains, ruleCount: descriptors } = load;
       const { limitCount: limits } = load.rules;
       logger.info('loaded the rules', { ...named, domains, descriptors, limits, durationMs });
@@ -75,6 +78,9 @@ export function createRulesActor(
         failing: `the rules were not loaded, ${kept}`,
         ended: 'the rules are good again',
       } as const;
+      const isAnother = refusedVersion !== undefined && load.version !== refusedVersion;
+      refusedVersion = load.version;
+      if (isAnother) logger.error(lines.failing, { ...named, durationMs });
       outages.failed(RULES, lines, { ...named, durationMs });
     }
     if (hasRead(load) && !isRead.current) isRead.set(true);

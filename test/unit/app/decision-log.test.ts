@@ -14,6 +14,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'weir-decisions-'));
 });
 afterEach(() => {
+  jest.useRealTimers();
   rmSync(folder, { recursive: true });
 });
 
@@ -95,6 +96,20 @@ it('takes so many lines a second, counts the others and says once how many', asy
   ]);
 });
 
+it('says after a second and then once a minute how many lines it has dropped', async () => {
+  jest.useFakeTimers();
+  const { log, lines } = open({ maxPerSecond: 1 });
+  // The clock of the log stands still: of its one second a single line is taken.
+  for (let second = 0; second < 130; second += 1) {
+    log.isWanted(true);
+    log.isWanted(true);
+    jest.advanceTimersByTime(1_000);
+  }
+  expect(lines.map(({ fields }) => fields['lines'])).toEqual([1, 120, 120]);
+  jest.useRealTimers();
+  await log.close();
+});
+
 it('drops what does not fit into the bytes that may wait', async () => {
   const file = join(folder, 'small.jsonl');
   let dropped = 0;
@@ -114,6 +129,6 @@ it('drops what does not fit into the bytes that may wait', async () => {
 
 it('does not start with a file that cannot be opened', () => {
   expect(() => open({ file: join(folder, 'none', 'decisions.jsonl') })).toThrow(
-    /ENOENT.*decisions/,
+    /^DECISION_LOG_FILE=".*decisions\.jsonl": cannot open the file: it does not exist \(ENOENT\)$/,
   );
 });

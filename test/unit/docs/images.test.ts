@@ -17,6 +17,16 @@ it.each([
   for (const image of images) expect(image).toMatch(PINNED);
 });
 
+it('has every command of the package in /bin, but for the one that is npx alone', () => {
+  const manifest = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  const { bin } = JSON.parse(manifest) as { readonly bin: Readonly<Record<string, string>> };
+  const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
+  const links = [...dockerfile.matchAll(/ln -s \/app\/(\S+) \/bin\/(\S+)/g)];
+  const { weir, ...commands } = bin;
+  expect(weir).toBeDefined();
+  expect(Object.fromEntries(links.map(([, file, name]) => [name, file]))).toEqual(commands);
+});
+
 it('builds every stage of the image on that one', () => {
   const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
