@@ -13,6 +13,7 @@ import type { Read } from './setting';
 import type { Settings } from './settings';
 import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
+import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
 
 export type SettingsResult =
@@ -39,6 +40,7 @@ export function readSettings(env: Environment): SettingsResult {
     configuration,
     xds,
     servers: toServers(read(serversTable), diagnostics),
+    workers: toWorkers(read(workersTable), stores.backend, diagnostics),
     bounds: read(boundsTable).values,
     logging: read(loggingTable).values,
     health: read(healthTable).values,

@@ -11,6 +11,7 @@ import type { ServerSettings } from './servers';
 import type { StatisticsSettings } from './statistics';
 import type { StoreSettings } from './store';
 import type { TracingSettings } from './tracing';
+import type { Workers } from './workers';
 import type { XdsSettings } from './xds';
 
 /** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
@@ -18,6 +19,7 @@ export interface Settings {
   readonly configuration: ConfigurationSettings;
   readonly xds: XdsSettings;
   readonly servers: ServerSettings;
+  readonly workers: Workers;
   readonly bounds: BoundSettings;
   readonly logging: LoggingSettings;
   readonly health: HealthSettings;

@@ -14,6 +14,7 @@ import { statisticsTable } from './statistics';
 import { kvstoreTable, perSecondStoreTable } from './store';
 import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
 import { tracingTable } from './tracing';
+import { workersTable } from './workers';
 import { xdsTable } from './xds';
 
 export interface Subject {
@@ -28,6 +29,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Configuration loading', need: 'most', table: configurationTable },
   { title: 'Management server (xDS)', need: 'some', table: xdsTable },
   { title: 'Servers', need: 'most', table: serversTable },
+  { title: 'Workers', need: 'some', table: workersTable },
   { title: 'Bounds', need: 'few', table: boundsTable },
   { title: 'Logging', need: 'most', table: loggingTable },
   { title: 'Health', need: 'most', table: healthTable },

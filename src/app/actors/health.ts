@@ -28,6 +28,8 @@ export interface HealthInputs {
   readonly rules$: Observable<Rules | undefined>;
   /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
   readonly rulesRead$: Observable<boolean>;
+  /** Whether a process that decides can be called; undefined: they live and die with this one. */
+  readonly workers$?: Observable<boolean> | undefined;
   readonly lifecycle$: Observable<Lifecycle>;
 }
 
@@ -45,7 +47,13 @@ export function createHealthActor(
     ).pipe(stopSignal.until()),
     status,
     connected,
-    components: ['start', ...inputs.stores.keys(), 'configuration', 'termination'],
+    components: [
+      'start',
+      ...inputs.stores.keys(),
+      'configuration',
+      ...(inputs.workers$ === undefined ? [] : ['workers']),
+      'termination',
+    ],
     close() {
       stopSignal.stop();
       status.close();
@@ -59,7 +67,7 @@ export function createHealthActor(
  * away from an instance whose ports are open before rules and stores are there.
  */
 export function healthSignals(
-  { stores, rules$, rulesRead$, lifecycle$ }: HealthInputs,
+  { stores, rules$, rulesRead$, workers$, lifecycle$ }: HealthInputs,
   { needsConfiguration, needsStoreConnection }: HealthSettings,
 ): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
@@ -69,6 +77,7 @@ export function healthSignals(
   for (const [name, connected$] of stores)
     signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
   signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  if (workers$ !== undefined) signals.set('workers', workers$);
   signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
   return healthStatus<string>(Object.fromEntries(signals));
 }

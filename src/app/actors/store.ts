@@ -23,9 +23,8 @@ import { createOutageLog, type OutageLog } from '../outage-log';
 import { restOfWindowMs } from '../to-options';
 import type { Actor } from './actor';
 
-/** A counter store, and whether it is connected. It ends with `counters.close()`. */
-export interface CounterStore extends Pick<Actor, 'run$'> {
-  readonly counters: Counters;
+/** A counter store as it is shown: where it is, and whether it is connected. */
+export interface StoreView {
   readonly connected$: Observable<boolean>;
   /** The same of each store that there is, by its name in the health check. */
   readonly connections: StoreConnections;
@@ -33,6 +32,11 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly whyAway: () => string | undefined;
   /** One line for the start: where counters live. */
   readonly description: string;
+}
+
+/** A counter store, and whether it is connected. It ends with `counters.close()`. */
+export interface CounterStore extends StoreView, Pick<Actor, 'run$'> {
+  readonly counters: Counters;
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
