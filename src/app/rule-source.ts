@@ -2,9 +2,9 @@ import type { Observable } from 'rxjs';
 import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
-import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
+import { compileAndTell } from './compile-and-tell';
 import { late } from './late';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -38,7 +38,7 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 
 function directoryLoads(
   { configuration }: Settings,
-  { clock, logger }: Pick<ManagementServerDeps, 'clock' | 'logger'>,
+  { clock, logger, onCompiled }: Pick<ManagementServerDeps, 'clock' | 'logger' | 'onCompiled'>,
 ): Observable<LoadResult<Rules>> {
   return createDirectorySource(
     {
@@ -46,7 +46,7 @@ function directoryLoads(
       mergeDomains: configuration.mergeDomains,
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileAndTell(domains, SLICE, onCompiled),
       clock,
       warn: (message) => {
         logger.warn(message);

@@ -1,9 +1,7 @@
 import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/hush-server-name';
 import { createLogger } from '../platform/logger/create-logger';
-import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';
-import type { Settings } from '../settings/settings';
 import { settingsHelp } from '../settings/settings-help';
 import { createRegistry } from '../stats/registry';
 import { chooseCounters } from './actors/store';
@@ -12,10 +10,14 @@ import { parseCommandLine, USAGE } from './command-line';
 import { createApp } from './create-app';
 import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
-import { describeRuleSource, ruleLoads } from './rule-source';
+import { late } from './late';
+import type { App } from './owner';
+import { ruleLoads } from './rule-source';
 import { failStart, runProcess } from './run-process';
+import { logStart, type Start } from './start';
 import { startTracing } from './start-tracing';
 import { checkClientFiles } from './tls/check-client-files';
+import { workerPlace } from './workers/messages';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
@@ -41,15 +43,26 @@ export async function runService(process: NodeJS.Process): Promise<void> {
 }
 
 async function serve(process: NodeJS.Process): Promise<void> {
+  const place = workerPlace(process);
+  if (place === undefined) await serveAll(process);
+  else late.runWorker().runWorker(process, place);
+}
+
+async function serveAll(process: NodeJS.Process): Promise<void> {
   hushServerNameWarning(process);
   const { env, stdout } = process;
   const read = readSettings(env);
   if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
   const { settings, warnings } = read;
   checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
+  const plan = settings.workers === 1 ? undefined : late.runOwner().planFor(settings);
+  if (plan !== undefined) await late.runOwner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
-  const app = runProcess(process, logger, stopWithinMs, () => assemble(settings, warnings, logger));
+  const start = { settings, warnings, logger };
+  const app = runProcess(process, logger, stopWithinMs, () =>
+    plan === undefined ? assemble(start) : late.runOwner().assembleOwner(start, plan),
+  );
   const addresses = await app.listen();
   for (const [name, address] of Object.entries(addresses))
     logger.info(`listening for ${name} on ${String(address)}`);
@@ -57,18 +70,13 @@ async function serve(process: NodeJS.Process): Promise<void> {
     stdout.write(banner(addresses, app.storeName, app.rules.current));
 }
 
-/** The app with its clocks, its store, its source of rules and its traces. */
-function assemble(settings: Settings, warnings: readonly string[], logger: Logger) {
+/** The app of one process, with its clocks, its store, its source of rules and its traces. */
+function assemble(start: Start): App & { readonly storeName: string } {
+  const { settings, logger } = start;
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
-  // Warnings, so that they are there at the default level.
-  logger.warn(`starting weir ${packageVersion()}`, {
-    node: process.version,
-    rules: describeRuleSource(settings),
-    counters: store.description,
-  });
-  for (const warning of warnings) logger.warn(warning);
+  logStart(start, { counters: store.description });
   const outages = createOutageLog(deps);
   const loads$ = ruleLoads(settings, { ...deps, outages });
   const tracing = startTracing(settings, { ...deps, statistics: registry, outages });

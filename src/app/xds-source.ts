@@ -2,10 +2,11 @@ import type { Observable } from 'rxjs';
 import type { LoadResult } from '../rule-sources/load-result';
 import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
-import { compileInSlices } from '../core/rules/compile';
+import type { DomainDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
+import { compileAndTell } from './compile-and-tell';
 import type { OutageLog } from './outage-log';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
@@ -19,12 +20,14 @@ export interface ManagementServerDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly outages: OutageLog;
+  /** Told what each set of rules was compiled from. */
+  readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   { configuration, xds }: Settings,
-  { clock, random, logger, outages }: ManagementServerDeps,
+  { clock, random, logger, outages, onCompiled }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
@@ -42,7 +45,7 @@ export function managementServerLoads(
       mergeDomains: configuration.mergeDomains,
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE),
+      compile: (domains) => compileAndTell(domains, SLICE, onCompiled),
       clock,
       random,
       onStream(event) {

@@ -1,14 +1,10 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
 import type { Clock, Counters, Random, Statistics } from '../../core/ports';
-import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
+import type { MemcachedEvent } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../counters/per-second-split';
-import {
-  toAddressText,
-  type RedisCountersOptions,
-  type RedisEvent,
-} from '../../counters/redis/options';
+import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
@@ -22,6 +18,13 @@ import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
 import { restOfWindowMs } from '../to-options';
 import type { Actor } from './actor';
+import {
+  describeMemcached,
+  describeRedis,
+  describeSplit,
+  PER_SECOND_STORE,
+  STORE,
+} from './describe-store';
 
 /** A counter store as it is shown: where it is, and whether it is connected. */
 export interface StoreView {
@@ -48,10 +51,6 @@ export interface CounterStoreDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }
-
-/** Component names in the health check. */
-const STORE = 'store';
-const PER_SECOND_STORE = 'per-second store';
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
@@ -128,8 +127,7 @@ function redisStore(
     { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
     options,
   );
-  const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
-  const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
+  const description = describeRedis(store);
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
     windowMs > 0
@@ -156,7 +154,7 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
   };
   const options = { ...memstore, timeoutMs: MEMCACHED_TIMEOUT_MS };
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
-  const description = `memcached at ${toNodesText(memstore.nodes)}`;
+  const description = describeMemcached(memstore.nodes);
   const breakers = createBreakers(MEMCACHED_PREFIX, deps);
   const guarded = closeWith(
     withCircuitBreaker(counters, breakers.breakerOf(description)),
@@ -181,10 +179,6 @@ function createLastFailure() {
   };
 }
 
-function toNodesText(nodes: NodeList): string {
-  return nodes.kind === 'srv' ? nodes.record : nodes.addresses.map(toNodeText).join(',');
-}
-
 /** Connected while both are: each has counters that the other has not. */
 function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger): CounterStore {
   const connections: StoreConnections = new Map([
@@ -206,7 +200,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     connections,
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
-    description: `${others.description}, limits per second in ${perSecond.description}`,
+    description: describeSplit(others.description, perSecond.description),
   };
 }
 

@@ -13,7 +13,11 @@ export function shareSettings(settings: Settings, count: number): Settings {
     whole && { ...whole, pool: { ...whole.pool, size: share(whole.pool.size) } };
   return {
     ...settings,
-    bounds: { ...bounds, maxHeldBytes: share(bounds.maxHeldBytes, LEAST_BYTES) },
+    bounds: {
+      ...bounds,
+      maxHeldBytes: share(bounds.maxHeldBytes, LEAST_BYTES),
+      maxConnections: Math.ceil(bounds.maxConnections / count),
+    },
     decisions: { ...decisions, localCacheSizeBytes: share(decisions.localCacheSizeBytes) },
     store: ofStore(store),
     perSecondStore: ofStore(perSecondStore),

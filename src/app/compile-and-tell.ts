@@ -1,0 +1,14 @@
+import { compileInSlices } from '../core/rules/compile';
+import type { DomainDefinition } from '../core/rules/definition';
+import type { Rules } from '../core/rules/rules';
+
+/** Compiles in slices of so many entries, then tells what came of which definitions. */
+export function* compileAndTell(
+  domains: readonly DomainDefinition[],
+  sliceSize: number,
+  onCompiled?: (rules: Rules, domains: readonly DomainDefinition[]) => void,
+): Generator<void, Rules> {
+  const rules = yield* compileInSlices(domains, sliceSize);
+  onCompiled?.(rules, domains);
+  return rules;
+}

@@ -1,0 +1,133 @@
+import { concatMap, from, merge, of, Subject, type Observable } from 'rxjs';
+import type { DomainDefinition } from '../../core/rules/definition';
+import type { Rules } from '../../core/rules/rules';
+import type { Logger } from '../../platform/logger/logger';
+import type { LoadedRules, LoadResult } from '../../rule-sources/load-result';
+import { toChunks } from '../../rule-sources/loader/chunks';
+import type { Slot } from './slot';
+
+/** Brings every good set of rules to all workers, and takes a set back that workers die of. */
+export interface RuleRelay {
+  /** The same loads; a good one is emitted once all workers have it in force, or after IN_FORCE_WITHIN_MS. */
+  readonly loads$: Observable<LoadResult<Rules>>;
+  /** Gives the rules of now to a worker that has just come up. */
+  greet(slot: Slot): void;
+  inForce(worker: number, number: number): void;
+  /** A worker ended by itself. */
+  ended(worker: number): void;
+  /** Whether a worker takes calls although it was too slow to take the rules of now. */
+  isBehind(worker: number): boolean;
+}
+
+export interface RuleRelayDeps {
+  readonly slots: readonly Slot[];
+  /** What a set of rules was compiled from. */
+  readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
+  /** Some worker fell behind, or is no longer. */
+  readonly onBehind: () => void;
+  /** A set of rules was taken back. */
+  readonly onTakenBack: () => void;
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+const IN_FORCE_WITHIN_MS = 5_000;
+/** Workers that die this soon after they were sent a set of rules may have died of it; so many of them did. */
+const POISON_MS = 10_000;
+const POISON_DEATHS = 3;
+/** Entries in one message: a worker receives it in a fraction of a millisecond. */
+const CHUNK_SIZE = 250;
+
+interface RuleSet {
+  readonly number: number;
+  readonly load: LoadedRules<Rules>;
+  deaths: number;
+}
+
+export function createRuleRelay(
+  goodAndBad$: Observable<LoadResult<Rules>>,
+  { slots, definitionsOf, onBehind, onTakenBack, monotonicMs, logger }: RuleRelayDeps,
+): RuleRelay {
+  let lastNumber = 0;
+  let current: RuleSet | undefined;
+  let before: RuleSet | undefined;
+  const numbers = new Map<number, number>();
+  const sentMs = new Map<number, number>();
+  const behind = new Set<number>();
+  const takenBackSubject = new Subject<LoadResult<Rules>>();
+  let settle: () => void = () => undefined;
+
+  const send = (slot: Slot, { number, load }: RuleSet): void => {
+    sentMs.set(slot.worker, monotonicMs());
+    const parsed = { domains: definitionsOf(load.rules), problems: [] };
+    for (const chunk of toChunks(parsed, CHUNK_SIZE)) slot.send({ kind: 'rules-part', chunk });
+    slot.send({ kind: 'rules', number });
+  };
+  const put = (load: LoadedRules<Rules>): RuleSet => {
+    const set: RuleSet = { number: (lastNumber += 1), load, deaths: 0 };
+    before = current;
+    current = set;
+    for (const slot of slots) if (slot.state === 'up') send(slot, set);
+    return set;
+  };
+  const late = (set: RuleSet): readonly Slot[] =>
+    slots.filter(({ worker, state }) => state !== 'dead' && numbers.get(worker) !== set.number);
+  const untilInForce = async (set: RuleSet): Promise<void> => {
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      settle();
+    }, IN_FORCE_WITHIN_MS);
+    while (!isOver && current === set && late(set).length > 0)
+      await new Promise<void>((resolve) => (settle = resolve));
+    clearTimeout(timer);
+    if (current !== set) return;
+    for (const { worker } of late(set)) {
+      behind.add(worker);
+      logger.warn('a worker has not taken the rules in time, it is not healthy until it has', {
+        worker,
+      });
+    }
+    if (behind.size > 0) onBehind();
+  };
+  const takeBack = ({ load }: RuleSet): void => {
+    const { load: kept } = put(load);
+    before = undefined;
+    logger.error(
+      'workers died of the new rules, the rules before them are in force again until the next change',
+      { deaths: POISON_DEATHS },
+    );
+    onTakenBack();
+    takenBackSubject.next(kept);
+    settle();
+  };
+  const relayed$ = goodAndBad$.pipe(
+    concatMap((load) =>
+      load.ok ? from(untilInForce(put(load)).then((): LoadResult<Rules> => load)) : of(load),
+    ),
+  );
+  return {
+    loads$: merge(relayed$, takenBackSubject),
+    greet(slot) {
+      if (current !== undefined) send(slot, current);
+    },
+    inForce(worker, number) {
+      numbers.set(worker, number);
+      if (number === lastNumber && behind.delete(worker)) onBehind();
+      settle();
+    },
+    ended(worker) {
+      numbers.delete(worker);
+      behind.delete(worker);
+      const tookMs = sentMs.get(worker);
+      sentMs.delete(worker);
+      const isSuspect = tookMs !== undefined && monotonicMs() - tookMs < POISON_MS;
+      if (current !== undefined && isSuspect) {
+        current.deaths += 1;
+        if (current.deaths >= POISON_DEATHS && before !== undefined) takeBack(before);
+      }
+      settle();
+    },
+    isBehind: (worker) => behind.has(worker),
+  };
+}

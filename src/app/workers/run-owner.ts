@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import type { DomainDefinition } from '../../core/rules/definition';
+import type { Rules } from '../../core/rules/rules';
+import { monotonicMs, systemClock } from '../../platform/clock';
+import { listenAt } from '../../platform/listen-address';
+import { standardError } from '../../platform/logger/create-logger';
+import type { Settings } from '../../settings/settings';
+import { createLiveView } from '../../stats/live/create-live-view';
+import { createRegistry } from '../../stats/registry';
+import { removeStaleSocket } from '../../transport/grpc/socket-server';
+import { describeStores } from '../actors/describe-store';
+import { createOutageLog } from '../outage-log';
+import { createOwner, type App } from '../owner';
+import { ruleLoads } from '../rule-source';
+import { logStart, type Start } from '../start';
+import { toDecisionOptions } from '../to-options';
+import { createFork } from './fork';
+import { readMachine } from './machine';
+import { planWorkers, type WorkersPlan } from './plan-workers';
+import { createPool, type Pool } from './pool';
+
+/** How many workers there shall be; undefined: this process decides by itself. Throws when the machine does not allow them. */
+export function planFor({ workers }: Settings): WorkersPlan | undefined {
+  const plan = planWorkers(workers, readMachine(readText, cpus().length));
+  return plan.count === 1 ? undefined : plan;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the Unix socket of a process that was killed: the workers listen on one socket together, and do not look. */
+export async function clearSocket({ servers }: Settings): Promise<void> {
+  const { unixSocket: path } = servers.grpc;
+  if (path === undefined) return;
+  const listen = () => removeStaleSocket({ path });
+  await listenAt({ listen }, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' });
+}
+
+/** The owner of several workers, with its clocks and its source of rules. The workers start with it. */
+export function assembleOwner(
+  start: Start,
+  plan: WorkersPlan,
+): App & { readonly storeName: string } {
+  const { settings, logger } = start;
+  const { names: storeNames, description: storeDescription } = describeStores(settings);
+  logStart(start, { counters: storeDescription, workers: plan.count });
+  const clock = systemClock;
+  const registry = createRegistry({ refresh: () => pool.collect() });
+  const outages = createOutageLog({ logger, monotonicMs });
+  const definitions = new WeakMap<Rules, readonly DomainDefinition[]>();
+  const source = { clock, random: Math.random, logger, outages };
+  const pool: Pool = createPool(
+    {
+      fork: createFork(plan),
+      registry,
+      logger,
+      monotonicMs,
+      loads$: ruleLoads(settings, {
+        ...source,
+        onCompiled: (rules, domains) => definitions.set(rules, domains),
+      }),
+      definitionsOf: (rules) => definitions.get(rules) ?? [],
+      writeLog: standardError(),
+    },
+    { count: plan.count, storeNames, storeDescription },
+  );
+  const { store, loads$, serves } = pool;
+  const deps = { registry, store, loads$, clock, monotonicMs, logger, outages };
+  const app = createOwner(settings, { ...deps, workers$: serves.changes$ }, (ports) => {
+    const view = { registry, clock, monotonicMs, random: Math.random, rules: ports.rules };
+    return pool.deciders(ports, createLiveView(view, toDecisionOptions(settings)));
+  });
+  return { ...app, storeName: storeDescription };
+}

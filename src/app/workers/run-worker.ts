@@ -1,0 +1,175 @@
+import { interval, merge, tap } from 'rxjs';
+import { createStopSignal } from '../../../streams';
+import { monotonicMs, systemClock } from '../../platform/clock';
+import { hushServerNameWarning } from '../../platform/hush-server-name';
+import { createLogger, standardError } from '../../platform/logger/create-logger';
+import type { Logger } from '../../platform/logger/logger';
+import { readSettings } from '../../settings/read-settings';
+import type { Settings } from '../../settings/settings';
+import { createRegistry } from '../../stats/registry';
+import { runToCompletion } from '../actors/actor';
+import { chooseCounters, type CounterStore } from '../actors/store';
+import { createConnectionLimits } from '../create-transports';
+import { createDecider, untilFirst, type Deciders } from '../decider';
+import { createOutageLog } from '../outage-log';
+import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
+import { startTracing } from '../start-tracing';
+import type { Certificates } from '../tls/create-certificates';
+import type { FromWorker, ToWorker, WorkerPlace } from './messages';
+import { createOwnerLink } from './owner-link';
+import { createReporter } from './reporter';
+import { shareSettings } from './share-settings';
+
+/** Longer lines of several processes into one pipe would be mixed: the owner writes them. */
+const MAX_LINE_BYTES = 4_096;
+const REPORT_MS = 1_000;
+
+/** A worker from its start to its end: one decider, which its owner (the process that started it) feeds and stops. */
+export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlace): void {
+  hushServerNameWarning(process);
+  // The owner alone acts on signals: a terminal sends them to the whole group.
+  for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
+  // Without its owner there is nobody to follow the rules or to be healthy.
+  process.once('disconnect', () => process.exit(1));
+  const read = readSettings(process.env);
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const settings = shareSettings(read.settings, count);
+  const send = createSend(process);
+  const logger = createLogger({
+    ...settings.logging,
+    always: { worker },
+    write: createLineWriter(send),
+  });
+  endOnFault(process, logger, send);
+  const { link, begin } = assemble(settings, logger, send);
+  process.on('message', (message: ToWorker) => {
+    link.take(message);
+  });
+  begin();
+}
+
+type Send = (message: FromWorker) => Promise<void>;
+
+/** Settles when the channel has taken a message; one that breaks ends the process by `disconnect`. */
+function createSend(process: NodeJS.Process): Send {
+  return (message) =>
+    new Promise((resolve) => {
+      if (!process.connected) resolve();
+      else
+        process.send?.(message, undefined, undefined, () => {
+          resolve();
+        });
+    });
+}
+
+function createLineWriter(send: Send): (line: string) => void {
+  const write = standardError();
+  return (line) => {
+    if (Buffer.byteLength(line) <= MAX_LINE_BYTES) write(line);
+    else void send({ kind: 'log', line });
+  };
+}
+
+function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): void {
+  const crash = (error: unknown): void => {
+    if (error instanceof AggregateError || isCurable(error)) {
+      // Another worker in this place would end in the same way: the owner ends the service.
+      void send({ kind: 'fatal', problems: linesOf(error) }).then(() => process.exit(1));
+      return;
+    }
+    logger.error('ending because of a fault', { error });
+    process.exit(1);
+  };
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
+}
+
+function assemble(settings: Settings, logger: Logger, send: Send) {
+  const registry = createRegistry();
+  const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
+  const reporter = createReporter(registry, send);
+  const stopping = createStopSignal();
+  registry.gauge('ratelimit.workers.busy', createBusyShare());
+  let decider: Deciders | undefined;
+  let isWatched = false;
+  let end: (withinMs: number) => Promise<void> = () => Promise.resolve();
+
+  const start = async (components: readonly string[], certificates: Certificates | undefined) => {
+    const store = chooseCounters(settings, { ...deps, statistics: registry });
+    const outages = createOutageLog(deps);
+    const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
+    const limits = createConnectionLimits(settings.bounds, registry);
+    const { rules, isRead, health } = link;
+    const one = createDecider(
+      settings,
+      { ...deps, registry, store, outages, tracing },
+      { rules, isRead, health, components, certificates, limits },
+    );
+    decider = one;
+    if (isWatched) one.live.start();
+    end = async (withinMs) => {
+      await one.closePorts(withinMs);
+      await one.finish();
+      await one.closeTraces();
+      outages.close();
+      link.close();
+      stopping.stop();
+      await done;
+    };
+    const reports$ = interval(REPORT_MS).pipe(
+      tap(() => {
+        void reporter.report();
+        if (isWatched) void send({ kind: 'figures', figures: one.live.take() });
+      }),
+      stopping.until(),
+    );
+    const done = runToCompletion(
+      merge(outages.run$, one.run$, reports$, storeReports(store, send).pipe(stopping.until())),
+    );
+    done.catch((error: unknown) => {
+      throw error;
+    });
+    await untilFirst([isRead.changes$, store.connected$]);
+    await send({ kind: 'listening', addresses: await one.listen() });
+  };
+  const link = createOwnerLink(send, {
+    start: (components, certificates) => void start(components, certificates),
+    collect: (id) => void reporter.report(id),
+    watch(isOn) {
+      isWatched = isOn;
+      if (isOn) decider?.live.start();
+      else decider?.live.stop();
+    },
+    drain: (withinMs) =>
+      void end(withinMs)
+        .then(() => reporter.report())
+        .then(() => process.exit(0)),
+  });
+  return { link, begin: () => void send({ kind: 'hello' }) };
+}
+
+/** Tells the owner about the connections of the stores, whenever one changes. */
+function storeReports(store: CounterStore, send: Send) {
+  const connected = new Map<string, boolean>();
+  return merge(
+    ...[...store.connections].map(([name, connected$]) =>
+      connected$.pipe(
+        tap((is) => {
+          connected.set(name, is);
+          void send({ kind: 'store', state: { connected, whyAway: store.whyAway() } });
+        }),
+      ),
+    ),
+  );
+}
+
+/** The share of time in which the event loop was not idle, since it was last asked. */
+function createBusyShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return Math.round(utilization * 1_000) / 1_000;
+  };
+}
