@@ -42,6 +42,7 @@ describe('settings', () => {
         debug: { host: '0.0.0.0', port: 6070 },
       },
       clientFiles: { stores: [], rules: [] },
+      workers: 1,
       bounds: {
         maxDescriptors: 256,
         maxEntries: 64,
