@@ -10,18 +10,26 @@ export interface FakeWorker {
   end(end?: Partial<WorkerEnd>): void;
 }
 
-/** Forks that are recorded, in the order in which they were started. */
-export function createFakeWorkers(): { readonly fork: Fork; readonly started: FakeWorker[] } {
+/** Forks that are recorded, in the order in which they were started. `isAlive`: they speak each second once they have begun. */
+export function createFakeWorkers({ isAlive = false } = {}): {
+  readonly fork: Fork;
+  readonly started: FakeWorker[];
+} {
   const started: FakeWorker[] = [];
   return {
     started,
     fork(worker, on) {
+      let beats: NodeJS.Timeout | undefined;
       const one: FakeWorker = {
         worker,
         received: [],
         signals: [],
-        say: on.message,
-        end: (end) => {
+        say(message) {
+          if (isAlive) beats ??= setInterval(on.message, 1_000, { kind: 'collected', id: 0 });
+          on.message(message);
+        },
+        end(end) {
+          clearInterval(beats);
           on.end({ code: null, signal: null, ...end });
         },
       };

@@ -1,6 +1,7 @@
 import { concatMap, from, merge, of, Subject, type Observable } from 'rxjs';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
+import { WHOLE, type RuleProblem } from '../../core/rules/parse/problem';
 import type { Logger } from '../../platform/logger/logger';
 import type { LoadedRules, LoadResult } from '../../rule-sources/load-result';
 import { toChunks } from '../../rule-sources/loader/chunks';
@@ -25,7 +26,7 @@ export interface RuleRelayDeps {
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
   /** Some worker fell behind, or is no longer. */
   readonly onBehind: () => void;
-  /** A set of rules was taken back. */
+  /** A set of rules that was emitted as good was taken back. */
   readonly onTakenBack: () => void;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
@@ -38,10 +39,15 @@ const POISON_DEATHS = 3;
 /** Entries in one message: a worker receives it in a fraction of a millisecond. */
 const CHUNK_SIZE = 250;
 
+const TAKEN_BACK =
+  'workers died of the new rules, the rules before them are in force again until the next change';
+
 interface RuleSet {
   readonly number: number;
   readonly load: LoadedRules<Rules>;
   deaths: number;
+  /** Whether the load was emitted: as good, it has to be taken back by another. */
+  isEmitted: boolean;
 }
 
 export function createRuleRelay(
@@ -64,7 +70,7 @@ export function createRuleRelay(
     slot.send({ kind: 'rules', number });
   };
   const put = (load: LoadedRules<Rules>): RuleSet => {
-    const set: RuleSet = { number: (lastNumber += 1), load, deaths: 0 };
+    const set: RuleSet = { number: (lastNumber += 1), load, deaths: 0, isEmitted: false };
     before = current;
     current = set;
     for (const slot of slots) if (slot.state === 'up') send(slot, set);
@@ -90,22 +96,24 @@ export function createRuleRelay(
     }
     if (behind.size > 0) onBehind();
   };
-  const takeBack = ({ load }: RuleSet): void => {
-    const { load: kept } = put(load);
+  const takeBack = (poison: RuleSet, kept: RuleSet): void => {
+    put(kept.load);
     before = undefined;
-    logger.error(
-      'workers died of the new rules, the rules before them are in force again until the next change',
-      { deaths: POISON_DEATHS },
-    );
-    onTakenBack();
-    takenBackSubject.next(kept);
+    logger.error(TAKEN_BACK, { deaths: poison.deaths });
+    if (poison.isEmitted) {
+      onTakenBack();
+      takenBackSubject.next(kept.load);
+    }
     settle();
   };
-  const relayed$ = goodAndBad$.pipe(
-    concatMap((load) =>
-      load.ok ? from(untilInForce(put(load)).then((): LoadResult<Rules> => load)) : of(load),
-    ),
-  );
+  const bring = async (load: LoadedRules<Rules>): Promise<LoadResult<Rules>> => {
+    const set = put(load);
+    await untilInForce(set);
+    if (current !== set) return refused(load);
+    set.isEmitted = true;
+    return load;
+  };
+  const relayed$ = goodAndBad$.pipe(concatMap((load) => (load.ok ? from(bring(load)) : of(load))));
   return {
     loads$: merge(relayed$, takenBackSubject),
     greet(slot) {
@@ -124,10 +132,24 @@ export function createRuleRelay(
       const isSuspect = tookMs !== undefined && monotonicMs() - tookMs < POISON_MS;
       if (current !== undefined && isSuspect) {
         current.deaths += 1;
-        if (current.deaths >= POISON_DEATHS && before !== undefined) takeBack(before);
+        if (current.deaths >= POISON_DEATHS && before !== undefined) takeBack(current, before);
       }
       settle();
     },
     isBehind: (worker) => behind.has(worker),
+  };
+}
+
+/** A load that workers died of before it was in force everywhere. */
+function refused({ version, problems, durationMs }: LoadedRules<Rules>): LoadResult<Rules> {
+  const died: RuleProblem = {
+    ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
+    message: 'workers died of these rules',
+  };
+  return {
+    ok: false,
+    ...(version !== undefined && { version }),
+    problems: [...problems, died],
+    durationMs,
   };
 }
