@@ -4,8 +4,6 @@ import type * as RedisCounters from '../counters/redis/create-redis-counters';
 import type * as Tracing from '../tracing/create-tracing';
 import type * as GrpcJs from '../transport/grpc/grpc-js/transport';
 import type * as ScrapeSink from './scrape-sink';
-import type * as RunOwner from './workers/run-owner';
-import type * as RunWorker from './workers/run-worker';
 import type * as XdsSource from './xds-source';
 
 /** The modules that only some settings need. */
@@ -14,8 +12,6 @@ export const late = {
   memcached: () =>
     require('../counters/memcached/create-memcached-counters') as typeof MemcachedCounters,
   redis: () => require('../counters/redis/create-redis-counters') as typeof RedisCounters,
-  runOwner: () => require('./workers/run-owner') as typeof RunOwner,
-  runWorker: () => require('./workers/run-worker') as typeof RunWorker,
   scrapeSink: () => require('./scrape-sink') as typeof ScrapeSink,
   tracing: () => require('../tracing/create-tracing') as typeof Tracing,
   xdsSource: () => require('./xds-source') as typeof XdsSource,

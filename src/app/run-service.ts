@@ -10,13 +10,13 @@ import { parseCommandLine, USAGE } from './command-line';
 import { createApp } from './create-app';
 import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
-import { late } from './late';
 import type { App } from './owner';
 import { ruleLoads } from './rule-source';
 import { failStart, runProcess } from './run-process';
 import { logStart, type Start } from './start';
 import { startTracing } from './start-tracing';
 import { checkClientFiles } from './tls/check-client-files';
+import { lateWorkers } from './workers/late-workers';
 import { workerPlace } from './workers/messages';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
@@ -45,7 +45,7 @@ export async function runService(process: NodeJS.Process): Promise<void> {
 async function serve(process: NodeJS.Process): Promise<void> {
   const place = workerPlace(process);
   if (place === undefined) await serveAll(process);
-  else late.runWorker().runWorker(process, place);
+  else lateWorkers.runWorker().runWorker(process, place);
 }
 
 async function serveAll(process: NodeJS.Process): Promise<void> {
@@ -55,13 +55,13 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
   const { settings, warnings } = read;
   checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
-  const plan = settings.workers === 1 ? undefined : late.runOwner().planFor(settings);
-  if (plan !== undefined) await late.runOwner().clearSocket(settings);
+  const plan = settings.workers === 1 ? undefined : lateWorkers.runOwner().planFor(settings);
+  if (plan !== undefined) await lateWorkers.runOwner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
   const start = { settings, warnings, logger };
   const app = runProcess(process, logger, stopWithinMs, () =>
-    plan === undefined ? assemble(start) : late.runOwner().assembleOwner(start, plan),
+    plan === undefined ? assemble(start) : lateWorkers.runOwner().assembleOwner(start, plan),
   );
   const addresses = await app.listen();
   for (const [name, address] of Object.entries(addresses))

@@ -16,7 +16,7 @@ const workers: Parser<number | 'auto'> = {
 export const workersTable = {
   workers: setting('WORKERS', workers, {
     default: '1',
-    doc: 'processes that decide, on one machine, behind the same ports; auto: as many as CPUs and memory allow',
+    doc: 'processes that decide, on the same ports; auto: as many as CPUs and memory allow',
   }),
 };
 

@@ -58,8 +58,9 @@ export interface WorkerPlace {
   readonly count: number;
 }
 
-export function workerPlace({ env, send }: NodeJS.Process): WorkerPlace | undefined {
+export function workerPlace(process: NodeJS.Process): WorkerPlace | undefined {
+  const { env, connected } = process;
   const worker = Number(env[WORKER_VARIABLE]);
   const count = Number(env[WORKERS_VARIABLE]);
-  return send !== undefined && worker > 0 && count > 1 ? { worker, count } : undefined;
+  return connected && worker > 0 && count > 1 ? { worker, count } : undefined;
 }

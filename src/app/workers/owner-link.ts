@@ -1,5 +1,4 @@
-import { Subject, type Observable } from 'rxjs';
-import { createSnapshot, type HealthStatus, type Snapshot } from '../../../streams';
+import { createMailbox, createSnapshot, type HealthStatus, type Snapshot } from '../../../streams';
 import { compileInSlices } from '../../core/rules/compile';
 import type { Rules } from '../../core/rules/rules';
 import { createAssembly } from '../../rule-sources/loader/chunks';
@@ -37,7 +36,7 @@ export function createOwnerLink(
   const rules = createSnapshot<Rules | undefined>(undefined);
   const isRead = createSnapshot(false);
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
-  const renewalsSubject = new Subject<TlsPems>();
+  const renewals = createMailbox<TlsPems>();
   let assembly = createAssembly();
   let compiling = Promise.resolve();
 
@@ -47,13 +46,7 @@ export function createOwnerLink(
     send({ kind: 'in-force', number });
   };
   const certificatesOf = (first: TlsPems | undefined): Certificates | undefined =>
-    first && {
-      first,
-      renewals$: renewals$(renewalsSubject),
-      close: () => {
-        renewalsSubject.complete();
-      },
-    };
+    first && { first, renewals$: renewals.messages$, close: renewals.close };
 
   return {
     rules,
@@ -81,7 +74,7 @@ export function createOwnerLink(
           health.set(message.status);
           return;
         case 'certificates':
-          renewalsSubject.next(message.pems);
+          renewals.post(message.pems);
           return;
         case 'collect':
           duties.collect(message.id);
@@ -99,8 +92,4 @@ export function createOwnerLink(
       isRead.close();
     },
   };
-}
-
-function renewals$(subject: Subject<TlsPems>): Observable<TlsPems> {
-  return subject.asObservable();
 }

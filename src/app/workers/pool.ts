@@ -1,5 +1,5 @@
-import { defer, filter, interval, merge, of, Subject, tap, type Observable } from 'rxjs';
-import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import { defer, merge, of, tap, timer, type Observable } from 'rxjs';
+import { createMailbox, createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger/logger';
@@ -49,6 +49,14 @@ export interface Pool {
   deciders(ports: OwnerPorts, live: LiveView): Deciders;
 }
 
+/** What the owner does on each word of a worker. */
+type Handlers = {
+  readonly [K in FromWorker['kind']]: (
+    slot: Slot,
+    message: Extract<FromWorker, { readonly kind: K }>,
+  ) => void;
+};
+
 /** How often the workers are looked at. */
 const TICK_MS = 1_000;
 /** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
@@ -62,7 +70,7 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
   const gauges = createMergedGauges(registry);
   const serves = createSnapshot(false);
   const stopping = createStopSignal();
-  const failedSubject = new Subject<never>();
+  const failures = createMailbox<CurableError>();
   const live = createPoolLive();
   const listening = new Map<number, CallAddresses>();
   const opened = createOpened();
@@ -81,7 +89,7 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
     if (ports === undefined) return;
     const { current } = ports.health;
     const down = [...new Set([...current.down, 'workers'])];
-    const status = relay.isBehind(slot.worker) ? { serving: false, down } : current;
+    const status = relay.isOverdue(slot.worker) ? { serving: false, down } : current;
     slot.send({ kind: 'health', status });
   };
   const greet = (slot: Slot): void => {
@@ -93,43 +101,43 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
     live.greet(slot);
   };
   const fail = (problems: readonly string[]): void => {
-    if (haveAllListened) failedSubject.error(new CurableError(problems.join('\n')));
+    if (haveAllListened) failures.post(new CurableError(problems.join('\n')));
     else opened.reject(new AggregateError(problems.map((problem) => new CurableError(problem))));
   };
+  const handlers: Handlers = {
+    hello: greet,
+    listening({ worker }, { addresses }) {
+      listening.set(worker, addresses);
+      noteListening();
+    },
+    fatal(_slot, { problems }) {
+      fail(problems);
+    },
+    'in-force'({ worker }, { number }) {
+      relay.inForce(worker, number);
+    },
+    store({ worker }, { state }) {
+      store.report(worker, state);
+    },
+    counted(_slot, { differences }) {
+      addDifferences(registry, differences);
+    },
+    gauges({ worker }, message) {
+      gauges.report(worker, message.gauges);
+    },
+    collected({ worker }, { id }) {
+      collection.collected(worker, id);
+    },
+    figures({ worker }, { figures }) {
+      live.report(worker, figures);
+    },
+    log(_slot, { line }) {
+      writeLog(line);
+    },
+  };
   const take = (slot: Slot, message: FromWorker): void => {
-    const { worker } = slot;
-    switch (message.kind) {
-      case 'hello':
-        greet(slot);
-        return;
-      case 'listening':
-        listening.set(worker, message.addresses);
-        noteListening();
-        return;
-      case 'fatal':
-        fail(message.problems);
-        return;
-      case 'in-force':
-        relay.inForce(worker, message.number);
-        return;
-      case 'store':
-        store.report(worker, message.state);
-        return;
-      case 'counted':
-        addDifferences(registry, message.differences);
-        return;
-      case 'gauges':
-        gauges.report(worker, message.gauges);
-        return;
-      case 'collected':
-        collection.collected(worker, message.id);
-        return;
-      case 'figures':
-        live.report(worker, message.figures);
-        return;
-      case 'log':
-        writeLog(message.line);
-    }
+    const handle = handlers[message.kind] as (slot: Slot, message: FromWorker) => void;
+    handle(slot, message);
   };
   const forget = (worker: number): void => {
     listening.delete(worker);
@@ -167,7 +175,7 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
   const relay = createRuleRelay(deps.loads$, {
     slots,
     definitionsOf,
-    onBehind() {
+    onOverdue() {
       slots.forEach(sendHealth);
     },
     onTakenBack() {
@@ -179,11 +187,15 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
   registry.count(RESTARTS, 0);
   registry.gauge('ratelimit.workers.count', () => listening.size);
 
-  const run = (given: OwnerPorts): Observable<unknown> => {
+  const run$ = (given: OwnerPorts): Observable<unknown> => {
     for (const slot of slots) slot.start();
     return merge(
-      failedSubject,
-      interval(TICK_MS).pipe(
+      failures.messages$.pipe(
+        tap((error) => {
+          throw error;
+        }),
+      ),
+      timer(TICK_MS, TICK_MS).pipe(
         tap(() => {
           for (const slot of slots) slot.tick();
         }),
@@ -194,9 +206,8 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
         }),
       ),
       given.isRead.changes$.pipe(
-        filter(Boolean),
-        tap(() => {
-          for (const slot of slots) slot.send({ kind: 'read' });
+        tap((isRead) => {
+          if (isRead) for (const slot of slots) slot.send({ kind: 'read' });
         }),
       ),
       (given.certificates?.renewals$ ?? of()).pipe(
@@ -216,7 +227,7 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
       ports = given;
       pems = given.certificates?.first;
       return {
-        run$: defer(() => run(given)),
+        run$: defer(() => run$(given)),
         live: live.over(ownView, slots),
         listen: () => opened.promise,
         async closePorts(withinMs) {

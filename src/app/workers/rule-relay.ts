@@ -1,4 +1,5 @@
-import { concatMap, from, merge, of, Subject, type Observable } from 'rxjs';
+import { merge, type Observable } from 'rxjs';
+import { createMailbox, inOrder } from '../../../streams';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
 import { WHOLE, type RuleProblem } from '../../core/rules/parse/problem';
@@ -17,15 +18,15 @@ export interface RuleRelay {
   /** A worker ended by itself. */
   ended(worker: number): void;
   /** Whether a worker takes calls although it was too slow to take the rules of now. */
-  isBehind(worker: number): boolean;
+  isOverdue(worker: number): boolean;
 }
 
 export interface RuleRelayDeps {
   readonly slots: readonly Slot[];
   /** What a set of rules was compiled from. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
-  /** Some worker fell behind, or is no longer. */
-  readonly onBehind: () => void;
+  /** Another worker is overdue, or one is no longer. */
+  readonly onOverdue: () => void;
   /** A set of rules that was emitted as good was taken back. */
   readonly onTakenBack: () => void;
   readonly monotonicMs: () => number;
@@ -52,15 +53,15 @@ interface RuleSet {
 
 export function createRuleRelay(
   goodAndBad$: Observable<LoadResult<Rules>>,
-  { slots, definitionsOf, onBehind, onTakenBack, monotonicMs, logger }: RuleRelayDeps,
+  { slots, definitionsOf, onOverdue, onTakenBack, monotonicMs, logger }: RuleRelayDeps,
 ): RuleRelay {
   let lastNumber = 0;
   let current: RuleSet | undefined;
   let before: RuleSet | undefined;
   const numbers = new Map<number, number>();
   const sentMs = new Map<number, number>();
-  const behind = new Set<number>();
-  const takenBackSubject = new Subject<LoadResult<Rules>>();
+  const overdue = new Set<number>();
+  const takenBack = createMailbox<LoadResult<Rules>>();
   let settle: () => void = () => undefined;
 
   const send = (slot: Slot, { number, load }: RuleSet): void => {
@@ -79,22 +80,22 @@ export function createRuleRelay(
   const late = (set: RuleSet): readonly Slot[] =>
     slots.filter(({ worker, state }) => state !== 'dead' && numbers.get(worker) !== set.number);
   const untilInForce = async (set: RuleSet): Promise<void> => {
-    let isOver = false;
+    const wait = { isOver: false };
     const timer = setTimeout(() => {
-      isOver = true;
+      wait.isOver = true;
       settle();
     }, IN_FORCE_WITHIN_MS);
-    while (!isOver && current === set && late(set).length > 0)
+    while (!wait.isOver && current === set && late(set).length > 0)
       await new Promise<void>((resolve) => (settle = resolve));
     clearTimeout(timer);
     if (current !== set) return;
     for (const { worker } of late(set)) {
-      behind.add(worker);
+      overdue.add(worker);
       logger.warn('a worker has not taken the rules in time, it is not healthy until it has', {
         worker,
       });
     }
-    if (behind.size > 0) onBehind();
+    if (overdue.size > 0) onOverdue();
   };
   const takeBack = (poison: RuleSet, kept: RuleSet): void => {
     put(kept.load);
@@ -102,7 +103,7 @@ export function createRuleRelay(
     logger.error(TAKEN_BACK, { deaths: poison.deaths });
     if (poison.isEmitted) {
       onTakenBack();
-      takenBackSubject.next(kept.load);
+      takenBack.post(kept.load);
     }
     settle();
   };
@@ -113,20 +114,22 @@ export function createRuleRelay(
     set.isEmitted = true;
     return load;
   };
-  const relayed$ = goodAndBad$.pipe(concatMap((load) => (load.ok ? from(bring(load)) : of(load))));
+  const relayed$ = goodAndBad$.pipe(
+    inOrder((load) => (load.ok ? bring(load) : Promise.resolve(load))),
+  );
   return {
-    loads$: merge(relayed$, takenBackSubject),
+    loads$: merge(relayed$, takenBack.messages$),
     greet(slot) {
       if (current !== undefined) send(slot, current);
     },
     inForce(worker, number) {
       numbers.set(worker, number);
-      if (number === lastNumber && behind.delete(worker)) onBehind();
+      if (number === lastNumber && overdue.delete(worker)) onOverdue();
       settle();
     },
     ended(worker) {
       numbers.delete(worker);
-      behind.delete(worker);
+      overdue.delete(worker);
       const tookMs = sentMs.get(worker);
       sentMs.delete(worker);
       const isSuspect = tookMs !== undefined && monotonicMs() - tookMs < POISON_MS;
@@ -136,7 +139,7 @@ export function createRuleRelay(
       }
       settle();
     },
-    isBehind: (worker) => behind.has(worker),
+    isOverdue: (worker) => overdue.has(worker),
   };
 }
 

@@ -1,4 +1,4 @@
-import { interval, merge, tap } from 'rxjs';
+import { merge, tap, timer } from 'rxjs';
 import { createStopSignal } from '../../../streams';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import { hushServerNameWarning } from '../../platform/hush-server-name';
@@ -116,7 +116,7 @@ function assemble(settings: Settings, logger: Logger, send: Send) {
       stopping.stop();
       await done;
     };
-    const reports$ = interval(REPORT_MS).pipe(
+    const reports$ = timer(REPORT_MS, REPORT_MS).pipe(
       tap(() => {
         void reporter.report();
         if (isWatched) void send({ kind: 'figures', figures: one.live.take() });
