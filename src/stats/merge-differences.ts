@@ -1,14 +1,21 @@
 import type { Differences } from './differences';
-import type { Registry } from './registry';
+import { OVERFLOW, type Registry } from './registry';
 
 /** Adds what another process counted. Totals only grow, whatever becomes of that process. */
 export function addDifferences(registry: Registry, differences: Differences): void {
   for (const [name, by] of differences.counters) registry.count(name, by);
   for (const [path, hits] of differences.rules)
-    registry.rules.of(path, Math.max(hits.totalHits, 1)).add(hits);
-  for (const [path, by] of differences.unknownDomains) registry.unknownDomains.of(path, by).add(by);
-  for (const [path, by] of differences.unmatched) registry.unmatched.of(path, by).add(by);
+    registry.rules.of(path, isOverflow(path) ? 0 : Math.max(hits.totalHits, 1)).add(hits);
+  for (const [path, by] of differences.unknownDomains)
+    registry.unknownDomains.of(path, isOverflow(path) ? 0 : by).add(by);
+  for (const [path, by] of differences.unmatched)
+    registry.unmatched.of(path, isOverflow(path) ? 0 : by).add(by);
   for (const { name, ...grown } of differences.timers) registry.timer(name).add(grown);
+}
+
+/** What found no room in the other process was counted as such there. */
+function isOverflow(path: string): boolean {
+  return path === OVERFLOW || path.endsWith(`.${OVERFLOW}`);
 }
 
 /** What several processes show as gauges, one value of each: these show the worst, all others their sum. */

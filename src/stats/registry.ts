@@ -121,7 +121,8 @@ export function createRegistry({
   };
 }
 
-const OVERFLOW = 'overflow';
+/** The last word of the path of a series that sums what found no room. */
+export const OVERFLOW = 'overflow';
 
 /** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
 function overflowOfDomain(path: string): string {

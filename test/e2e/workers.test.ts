@@ -215,6 +215,15 @@ it('goes on when a worker is killed under load: only its calls in flight fail, n
   const counted = await countedInRedis();
   expect(counted).toBeGreaterThanOrEqual(good);
   expect(await service.stop()).toBe(0);
+  await eventually(() => {
+    const flushed = statsd.lines
+      .filter((line) => line.startsWith(`${HITS}:`))
+      .map((line) => Number(/:(\d+)\|c/.exec(line)?.[1]));
+    const sum = flushed.reduce((total, by) => total + by, 0);
+    // All but what the victim counted since its last report, at most a second of half of the calls.
+    expect(sum).toBeLessThanOrEqual(counted);
+    expect(sum).toBeGreaterThan(counted / 2);
+  });
   await statsd.stop();
 });
 

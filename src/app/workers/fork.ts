@@ -9,7 +9,9 @@ import type { Fork } from './slot';
  */
 export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
   cluster.schedulingPolicy = cluster.SCHED_RR;
-  const heap = heapMegabytes === undefined ? [] : [`--max-old-space-size=${String(heapMegabytes)}`];
+  const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''].join(' ');
+  const isSet = heapMegabytes === undefined || /max[-_]old[-_]space/.test(given);
+  const heap = isSet ? [] : [`--max-old-space-size=${String(heapMegabytes)}`];
   cluster.setupPrimary({
     args: [],
     execArgv: [...process.execArgv, ...heap],
@@ -28,7 +30,12 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
       if (child.process.pid === undefined) on.end({ code: null, signal: null });
     });
     child.once('exit', (code: number | null, signal: NodeJS.Signals | null) => {
-      on.end({ code, signal: signal ?? null });
+      const end = (): void => {
+        on.end({ code, signal });
+      };
+      // What it said last, its statistics too, may still have to be read.
+      if (child.isConnected()) child.once('disconnect', end);
+      else end();
     });
     return {
       send(message) {

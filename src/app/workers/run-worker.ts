@@ -90,6 +90,9 @@ function assemble(settings: Settings, logger: Logger, send: Send) {
   const reporter = createReporter(registry, send);
   const stopping = createStopSignal();
   registry.gauge('ratelimit.workers.busy', createBusyShare());
+  // The owner says so when there is no room for more.
+  const { maxSeries } = settings.statistics;
+  registry.limitSeries({ maxSeries, onFull: () => undefined });
   let decider: Deciders | undefined;
   let isWatched = false;
   let end: (withinMs: number) => Promise<void> = () => Promise.resolve();

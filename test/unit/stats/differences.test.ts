@@ -105,6 +105,25 @@ it('reports nothing twice, and totals stay when a process is gone', async () => 
   expect(owner.timer('response')).toMatchObject({ count: 4, sumMilliseconds: 8 });
 });
 
+it('counts what found no room once, although there is none in the owner either', async () => {
+  const [worker, owner] = [createRegistry(), createRegistry()];
+  for (const registry of [worker, owner])
+    registry.limitSeries({ maxSeries: 1, onFull: () => undefined });
+  const differences = createDifferences(worker);
+  for (const path of ['shop.a', 'shop.b', 'shop.c']) addHits(worker, path, 5);
+  for (const part of await read(differences)) addDifferences(owner, part);
+  expect(
+    Object.fromEntries([...owner.readCounters()].map(([name, { value }]) => [name, value])),
+  ).toEqual(
+    Object.fromEntries([...worker.readCounters()].map(([name, { value }]) => [name, value])),
+  );
+  expect(owner.counter('ratelimit.statistics.overflow').value).toBe(10);
+});
+
+function addHits(to: Registry, path: string, totalHits: number): void {
+  to.rules.of(path, totalHits).add({ ...NONE, totalHits });
+}
+
 it('sums gauges, shows the worst breaker, and forgets those of a process that ended', () => {
   const owner = createRegistry();
   const gauges = createMergedGauges(owner);
