@@ -26,12 +26,13 @@ async function main(): Promise<void> {
     },
   });
   if (values.workers !== '1') {
-    const [connections, killSeconds, minutes] = [
-      values.connections,
-      values.kill,
-      values.minutes,
-    ].map(Number);
-    await soakWorkers({ workers: values.workers, connections, killSeconds, minutes });
+    const { workers, connections, kill, minutes } = values;
+    await soakWorkers({
+      workers,
+      connections: Number(connections),
+      killSeconds: Number(kill),
+      minutes: Number(minutes),
+    });
     return;
   }
   const redis = values.store === 'redis' ? await startRedisServer() : undefined;

@@ -195,6 +195,8 @@ it('goes on when a worker is killed under load: only its calls in flight fail, n
   const statsd = await startStatsdUdp();
   const service = await start({
     DISABLE_STATS: 'false',
+    USE_STATSD: 'true',
+    STATSD_PROTOCOL: 'udp',
     STATSD_HOST: '127.0.0.1',
     STATSD_PORT: String(statsd.port),
     STATS_FLUSH_INTERVAL: '1s',
