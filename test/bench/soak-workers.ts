@@ -46,11 +46,9 @@ export async function soakWorkers(soak: WorkersSoak): Promise<void> {
       const children = childrenOf(service.pid);
       const victim = children[counts.kills % children.length];
       if (victim === undefined) throw new Error('there is no worker to kill');
+      const memory = [service.pid, ...children].map((pid) => residentMegabytes(pid).toFixed(0));
       process.kill(victim, 'SIGKILL');
       counts.kills += 1;
-      const memory = [service.pid, ...childrenOf(service.pid)].map((pid) =>
-        residentMegabytes(pid).toFixed(0),
-      );
       console.log(
         `${String(counts.kills).padStart(4)} killed  ${counts.good.toLocaleString('en')} good, ${String(counts.bad)} failed  ${String(files())} files  MB: ${memory.join(' ')}`,
       );
