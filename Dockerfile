@@ -10,10 +10,17 @@ RUN npm ci
 COPY scripts ./scripts
 COPY src ./src
 COPY streams ./streams
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && npm prune --omit=dev \
+  && find dist node_modules -type f '(' -name '*.ts' -o -name '*.[cm]ts' -o -name '*.map' ')' -delete
 
 FROM ${NODE_IMAGE}
-ENV NODE_ENV=production
+LABEL org.opencontainers.image.title="Weir" \
+  org.opencontainers.image.description="A rate limit decision service for Envoy" \
+  org.opencontainers.image.licenses="Apache-2.0"
+# The heap of Node 24 grows to twice that of Node 20 without these bounds (docs/sizing.md has the figures).
+ENV NODE_ENV=production \
+  NODE_OPTIONS="--max-semi-space-size=8 --max-old-space-size=1024" \
+  IDENTITY_STORE_FILE=/var/lib/weir/identity-store.json
 WORKDIR /app
 COPY --from=build /app/package.json ./package.json
 COPY --from=build /app/node_modules ./node_modules
@@ -24,9 +31,12 @@ COPY LICENSE NOTICE ./
 RUN ln -s /app/dist/src/bin/ratelimit.js /bin/ratelimit \
   && ln -s /app/dist/src/bin/ratelimit-client.js /bin/ratelimit-client \
   && ln -s /app/dist/src/bin/ratelimit-config-check.js /bin/ratelimit-config-check \
-  && ln -s /app/dist/src/bin/identity.js /bin/identity
-USER node
-EXPOSE 8080 8081 6070 8082
-HEALTHCHECK --interval=5s --timeout=2s --start-period=5s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.PORT||8080)+'/healthcheck').then(a=>process.exit(a.ok?0:1),()=>process.exit(1))"]
-CMD ["/bin/ratelimit"]
+  && ln -s /app/dist/src/bin/identity.js /bin/identity \
+  && mkdir -p /var/lib/weir && chown 65532:65532 /var/lib/weir && chmod 700 /var/lib/weir
+# By number, so that Kubernetes can see that it is not root.
+USER 65532:65532
+# The embedded store of the identity service; nothing else is written, so that the root may be read-only.
+VOLUME /var/lib/weir
+EXPOSE 8080 8081 6070 8082 9090
+# No HEALTHCHECK: it would start a second Node every few seconds. Ask GET /livez and /readyz of 8080 from outside.
+ENTRYPOINT ["/bin/ratelimit"]

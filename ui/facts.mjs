@@ -54,6 +54,14 @@ function batchText({ batch }) {
   return `${rateText(batch.mean)} requests, largest ${numberText(batch.largest)}`;
 }
 
+/** Which rules are in force: instances with the same rules show the same. */
+function rulesFacts({ rulesVersion }) {
+  if (rulesVersion === undefined) return [];
+  const { version, loadedAt } = rulesVersion;
+  const since = loadedAt.slice(0, 16).replace('T', ' ');
+  return [['Rules', `${version.slice(0, 'sha256:'.length + 12)}, loaded ${since} UTC`]];
+}
+
 export function createFacts(list) {
   const show = createLines(list, createFact);
   return (figures) => {
@@ -61,6 +69,7 @@ export function createFacts(list) {
       ...storeFacts(figures),
       ...errorsOf(figures),
       ['Batch size', batchText(figures)],
+      ...rulesFacts(figures),
       ['Memory', `${numberText(figures.memoryBytes / 1_048_576)} MiB`],
     ];
     show(facts.map((fact) => [fact[0], fact]));

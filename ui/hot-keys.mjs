@@ -11,6 +11,7 @@ import {
   setText,
   spanText,
 } from './text.mjs';
+import { createWhyButton } from './why.mjs';
 
 /** Characters of a key or a value that are shown; longer ones are cut in the middle. */
 const MAX_PART = 30;
@@ -69,7 +70,7 @@ function countText(key) {
   return `${numberText(key.value)} of ${limit}, ${reset}`;
 }
 
-function createHotLine() {
+function createHotLine(why) {
   const domain = element('span', 'any');
   const long = createLongText();
   const rate = element('span', 'rate');
@@ -77,13 +78,23 @@ function createHotLine() {
   const chip = element('span', 'chip over', 'over');
   const { bar, show } = createBar();
   const name = element('div', 'name', domain, long.element);
+  const button = createWhyButton(why);
   return {
-    element: element('li', '', name, rate, bar, element('span', 'count', chip, ' ', count)),
+    element: element(
+      'li',
+      '',
+      name,
+      rate,
+      bar,
+      element('span', 'count', chip, ' ', count),
+      button.element,
+    ),
     show({ key, path }) {
       setText(domain, key.domain === '' ? '' : `${cutMiddle(key.domain, MAX_PART)} `);
       const [short, full] = pathTexts(key, path);
       const isWhole = short === full && key.domain.length <= MAX_PART;
       long.show(short, isWhole ? short : `${key.domain} ${full}`);
+      button.show(key.domain, key.entries);
       setText(rate, `${rateText(key.perSecond)} hits/s`);
       chip.hidden = !key.isOver;
       setText(count, countText(key));
@@ -94,8 +105,8 @@ function createHotLine() {
 
 const SHOWN = 9;
 
-export function createHotKeys(list, note) {
-  const show = createLines(list, createHotLine);
+export function createHotKeys(list, note, why) {
+  const show = createLines(list, () => createHotLine(why));
   return ({ hot, hotError }, pathOf, example) => {
     show(hot.slice(0, SHOWN).map((key) => [key.id, { key, path: pathOf(key.rule) }]));
     if (hot.length === 0) {

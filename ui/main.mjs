@@ -5,6 +5,7 @@ import { createRules } from './rules.mjs';
 import { numberText, setState, setText, spanText, timeText } from './text.mjs';
 import { createTiles } from './tiles.mjs';
 import { createUnmatched } from './unmatched.mjs';
+import { createWhy } from './why.mjs';
 
 /** Figures older than this are no longer those of now. */
 const STALE_SECONDS = 3;
@@ -32,8 +33,19 @@ const rules = createRules(
 );
 const banner = createBanner(byName('banner'), byName('wrong'));
 const showTiles = createTiles(byName('tiles'));
-const showHotKeys = createHotKeys(byName('hot'), byName('hot-note'));
-const showUnmatched = createUnmatched(byName('unmatched'), byName('unmatched-note'));
+const why = createWhy(
+  {
+    section: byName('why'),
+    form: byName('why-form'),
+    domain: byName('why-domain'),
+    entries: byName('why-entries'),
+    answer: byName('why-answer'),
+    reset: byName('why-reset'),
+  },
+  root,
+);
+const showHotKeys = createHotKeys(byName('hot'), byName('hot-note'), why);
+const showUnmatched = createUnmatched(byName('unmatched'), byName('unmatched-note'), why);
 const showFacts = createFacts(byName('facts'));
 let example = '';
 /** When the last figures came, on the clock of this page, and what time it was for the service. */
@@ -71,6 +83,7 @@ function show(figures) {
   showHotKeys(figures, rules.pathOf, example);
   showUnmatched(figures);
   showFacts(figures);
+  why.allow(figures.adminApi);
   look();
 }
 

@@ -8,15 +8,17 @@ import {
   rateText,
   setText,
 } from './text.mjs';
+import { createWhyButton } from './why.mjs';
 
 const MAX_SHAPE_KEY = 28;
 
-function createShape() {
+function createShape(why) {
   const long = createLongText();
   const rate = element('span', 'rate');
   const total = element('span', 'count');
+  const button = createWhyButton(why);
   return {
-    element: element('li', '', long.element, rate, total),
+    element: element('li', '', long.element, rate, total, button.element),
     show({ domain, keys, example, further, perSecond, total: seen }) {
       const more = further > 0 ? ` › ${further} more` : '';
       const shapeOf = (one) => `${domain} ${one.join(' › ')}${more}`;
@@ -24,6 +26,8 @@ function createShape() {
       const full = keys?.map((key, i) => levelText(key, example[i])) ?? [];
       if (keys === undefined) long.show(cutMiddle(domain, 40), domain);
       else long.show(shapeOf(short), `${shapeOf(full)} (the first one)`);
+      const pairs = further > 0 ? undefined : keys?.map((key, i) => [key, example[i]]);
+      button.show(domain, pairs ?? (keys === undefined ? [['any', '']] : undefined));
       setText(rate, `${rateText(perSecond)}/s`);
       const what = keys === undefined ? 'domain without rules' : 'no rule for these keys or values';
       setText(total, `${what}, ${numberText(seen)} seen`);
@@ -31,8 +35,8 @@ function createShape() {
   };
 }
 
-export function createUnmatched(list, note) {
-  const show = createLines(list, createShape);
+export function createUnmatched(list, note, why) {
+  const show = createLines(list, () => createShape(why));
   return ({ unmatched }) => {
     show(
       unmatched.map((shape) => [JSON.stringify([shape.domain, shape.keys, shape.further]), shape]),

@@ -45,7 +45,7 @@ function linesToTry(rules: Rules | undefined, grpc: string, http: string): reado
     '  Try the first of the rules:',
     '',
     `  curl -s ${http}/json -d '${request}'`,
-    `  node dist/src/bin/ratelimit-client.js -dial_string ${grpc} -domain ${domain} -descriptors ${flags.join(',')}`,
+    `  npx ratelimit-client -dial_string ${grpc} -domain ${domain} -descriptors ${flags.join(',')}`,
     '',
   ];
 }

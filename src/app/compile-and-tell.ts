@@ -1,4 +1,4 @@
-import { compileInSlices } from '../core/rules/compile';
+import { compileInSlices, type CompileOptions } from '../core/rules/compile';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
 
@@ -6,9 +6,10 @@ import type { Rules } from '../core/rules/rules';
 export function* compileAndTell(
   domains: readonly DomainDefinition[],
   sliceSize: number,
+  options: CompileOptions,
   onCompiled?: (rules: Rules, domains: readonly DomainDefinition[]) => void,
 ): Generator<void, Rules> {
-  const rules = yield* compileInSlices(domains, sliceSize);
+  const rules = yield* compileInSlices(domains, sliceSize, options);
   onCompiled?.(rules, domains);
   return rules;
 }

@@ -6,7 +6,7 @@ import { createDecider } from './decider';
 import { createOwner, type App, type OwnerDeps } from './owner';
 
 /** What the app needs from outside: everything that a test replaces. */
-export interface AppDeps extends OwnerDeps {
+export interface AppDeps extends Omit<OwnerDeps, 'operatorStore'> {
   readonly store: CounterStore;
   readonly random: Random;
   /** Undefined: nothing is traced. */
@@ -15,5 +15,6 @@ export interface AppDeps extends OwnerDeps {
 
 /** THE composition root of one process: owner and decider, running, the ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  return createOwner(settings, deps, (ports) => createDecider(settings, deps, ports));
+  const ofOwner = { ...deps, operatorStore: deps.store };
+  return createOwner(settings, ofOwner, (ports) => createDecider(settings, deps, ports));
 }

@@ -16,6 +16,8 @@ import { createDebugListener } from '../transport/debug/listener';
 import { createWireTransport } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
 import type { Listener, Transport } from '../transport/listener';
+import type { RulesActor } from './actors/rules';
+import type { Admin } from './admin/create-admin';
 import { late } from './late';
 import type { Certificates } from './tls/create-certificates';
 import { createRefusalLog } from './tls/create-refusal-log';
@@ -99,11 +101,13 @@ export interface DebugPortDeps {
   /** The events of the dashboard. */
   readonly live: EventSource;
   readonly clock: Clock;
+  readonly rulesVersion: RulesActor['version'];
+  readonly admin: Admin;
 }
 
 export function createDebugPort(
-  { servers, bounds }: Settings,
-  { limits, rules, registry, live, clock }: DebugPortDeps,
+  { servers, bounds, admin: settings }: Settings,
+  { limits, rules, registry, live, clock, rulesVersion, admin }: DebugPortDeps,
 ): Listener {
   return createDebugListener(
     {
@@ -112,8 +116,17 @@ export function createDebugPort(
       dumpStatsJson: () => dumpJsonInSlices(registry),
       live,
       clock,
+      rulesVersion: () => rulesVersion()?.version,
+      admin: admin.router,
+      checkToken: admin.checkToken,
     },
-    { ...servers.debug, limits, allowedHosts: bounds.debugAllowedHosts ?? [] },
+    {
+      ...servers.debug,
+      limits,
+      allowedHosts: bounds.debugAllowedHosts ?? [],
+      adminHosts: settings.hosts,
+      protectAll: settings.protectAll,
+    },
   );
 }
 

@@ -13,6 +13,7 @@ import { runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import type { CounterStore } from './actors/store';
 import { createTransports, listenForCalls, type CallAddresses } from './create-transports';
+import { createDecisionLog, type DecisionLogDeps } from './decision-log';
 import type { OutageLog } from './outage-log';
 import type { Certificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
@@ -35,7 +36,7 @@ export interface OwnerPorts {
 export interface Deciders {
   /** All that they do. Completes after `finish`, errors when they gave up. */
   readonly run$: Observable<unknown>;
-  readonly live: Pick<LiveView, 'start' | 'stop' | 'tree' | 'take'>;
+  readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
   /** Opens the ports; rejects with every address that cannot be opened. */
   listen(): Promise<CallAddresses>;
   /** Takes no more calls and answers those in flight; cuts what is left after `withinMs`. */
@@ -56,6 +57,8 @@ export interface DeciderDeps {
   readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Where the decision log goes; default: to its file. */
+  readonly openLog?: DecisionLogDeps['open'];
 }
 
 /** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
@@ -66,19 +69,25 @@ const LAST_TRACES_MS = 1_000;
 
 /** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
 export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
-  const { store, clock, tracing } = deps;
+  const { registry, store, clock, tracing } = deps;
   const { rules } = ports;
   const tracer = tracing?.tracer;
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const transports = createTransports(settings, { ...deps, ...ports, tracer });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const log = createDecisionLog(settings.decisionLog, {
+    ...deps,
+    statistics: registry,
+    open: deps.openLog,
+  });
   const decisions = createDecisionsActor(transports.questions$, settings, {
     ...deps,
     rules,
     counters: store.counters,
     localCounters,
     tracer,
+    log,
     live,
     reports: createDecisionReports(deps),
   });
@@ -89,6 +98,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     closePorts: (withinMs) => transports.close(withinMs),
     async finish() {
       await decisions.close();
+      await log?.close();
       await Promise.all([store.counters.close(), localCounters.close()]);
     },
     async closeTraces() {

@@ -4,8 +4,8 @@ import {
   type BreakerChange,
   type CircuitBreaker,
 } from '../counters/circuit-breaker/circuit-breaker';
-import { createOverLimitCache } from '../counters/over-limit-cache';
-import { withOverLimitCache } from '../counters/with-over-limit-cache';
+import { createOverLimitCache, type OverLimitCache } from '../counters/over-limit-cache';
+import { withOverLimitCache, type TellForget } from '../counters/with-over-limit-cache';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
 
@@ -65,13 +65,20 @@ export function closeWith<C extends Counters>(counters: C, breakers: Breakers): 
   };
 }
 
-/** Before all stores the local cache of counters over their limit, where it has a size. */
-export function withLocalCache(
-  counters: Counters,
+/** The local cache of counters over their limit, where it has a size. */
+export function createLocalCache(
   { decisions }: Settings,
   { statistics }: Pick<GuardDeps, 'statistics'>,
-): Counters {
+): OverLimitCache | undefined {
   const sizeBytes = decisions.localCacheSizeBytes;
-  if (sizeBytes === 0) return counters;
-  return withOverLimitCache(counters, createOverLimitCache({ statistics }, { sizeBytes }));
+  return sizeBytes === 0 ? undefined : createOverLimitCache({ statistics }, { sizeBytes });
+}
+
+/** The local cache stands before all stores. */
+export function withLocalCache(
+  counters: Counters,
+  cache: OverLimitCache | undefined,
+  tellForget?: TellForget,
+): Counters {
+  return cache === undefined ? counters : withOverLimitCache(counters, cache, tellForget);
 }

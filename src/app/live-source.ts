@@ -1,8 +1,10 @@
 import { hostname } from 'node:os';
 import type { Clock } from '../core/ports';
+import type { AdminSettings } from '../settings/admin';
 import type { LiveView } from '../stats/live/create-live-view';
 import type { EventSource } from '../transport/debug/event-stream';
 import type { HealthActor } from './actors/health';
+import type { RulesActor } from './actors/rules';
 import { packageVersion } from './package-version';
 import type { Troubles } from './troubles';
 
@@ -12,6 +14,9 @@ export interface LiveSourceDeps {
   readonly store: { readonly description: string };
   readonly troubles: Pick<Troubles, 'list'>;
   readonly clock: Clock;
+  readonly rulesVersion: RulesActor['version'];
+  /** ADMIN_API. */
+  readonly adminApi: AdminSettings['api'];
 }
 
 /** What the dashboard shows: the rules once, then every second what happens and what is wrong. */
@@ -21,6 +26,8 @@ export function createLiveSource({
   store,
   troubles,
   clock,
+  rulesVersion,
+  adminApi,
 }: LiveSourceDeps): EventSource {
   const startedSeconds = clock();
   const instance = { host: hostname(), version: packageVersion(), startedSeconds };
@@ -44,6 +51,8 @@ export function createLiveSource({
       ...live.take(),
       serving: health.status.current.serving,
       troubles: troubles.list(),
+      rulesVersion: rulesVersion(),
+      adminApi,
       storeName: store.description,
       storeConnected: health.connected.current,
       instance,

@@ -47,6 +47,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     level: 'warn',
     text: (store) => `the store at ${store} takes no scripts, using plain commands`,
   },
+  'scripts-needed': {
+    level: 'warn',
+    text: (store) =>
+      `rules with an algorithm or charge_denied fail: the store at ${store} takes no scripts`,
+  },
   'hold-back-not-atomic': {
     level: 'warn',
     text: (store) => `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic at ${store}`,
@@ -65,6 +70,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     ended: (store) => `the nodes of ${store} say again how slots are placed`,
   },
   'slots-known': { ends: ['slots'] },
+  'forget-refused': {
+    level: 'warn',
+    text: (store) =>
+      `the store at ${store} takes no messages between local caches: what one instance resets or refunds, the others know when its window ends`,
+  },
 };
 
 const memcachedIsBack: ToText = (store) => `memcached at ${store} is back`;

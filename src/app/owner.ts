@@ -7,11 +7,12 @@ import type { Logger } from '../platform/logger/logger';
 import type { LoadResult } from '../rule-sources/load-result';
 import type { Settings } from '../settings/settings';
 import type { Registry } from '../stats/registry';
+import { createAdmin } from './admin/create-admin';
 import { runAll } from './actors/actor';
 import { createHealthActor } from './actors/health';
 import { createRulesActor } from './actors/rules';
 import { createStatisticsActor } from './actors/statistics';
-import type { StoreView } from './actors/store';
+import type { OperatorStore, StoreView } from './actors/store';
 import {
   createConnectionLimits,
   createDebugPort,
@@ -22,16 +23,22 @@ import { untilFirst, type Deciders, type OwnerPorts } from './decider';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
 import type { OutageLog } from './outage-log';
+import { ruleSourceKind } from './rule-source';
 import { createCertificates } from './tls/create-certificates';
+import { toDecisionOptions } from './to-options';
 import { createTroubles } from './troubles';
 
 /** What the owner needs from outside. */
 export interface OwnerDeps {
   readonly registry: Registry;
   readonly store: StoreView;
+  /** The same counters, as the operator API reads and changes them; undefined: ADMIN_API=off. */
+  readonly operatorStore: OperatorStore | undefined;
   readonly loads$: Observable<LoadResult<Rules>>;
   /** Whether those that decide can be called; undefined: they live and die with the owner. */
   readonly workers$?: Observable<boolean> | undefined;
+  /** How many processes decide; default: this one. */
+  readonly workerCount?: number | undefined;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
@@ -63,15 +70,18 @@ export function createOwner(
   deps: OwnerDeps,
   startDeciders: (ports: OwnerPorts) => Deciders,
 ): App {
-  const { registry, store, clock, logger, outages } = deps;
+  const { registry, store, operatorStore, clock, logger, outages, workerCount = 1 } = deps;
   const lifecycle = createSnapshot<Lifecycle>('starting');
   const limits = createConnectionLimits(settings.bounds, registry);
   const loading = createRulesActor(
     deps.loads$,
-    { statistics: registry, logger, outages },
-    { startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig },
+    { statistics: registry, logger, outages, clock },
+    {
+      startsWithoutRules: settings.configuration.forceStartWithoutInitialConfig,
+      source: ruleSourceKind(settings),
+    },
   );
-  const { rules, isRead } = loading;
+  const { rules, isRead, version: rulesVersion } = loading;
   const health = createHealthActor(
     {
       stores: store.connections,
@@ -83,7 +93,12 @@ export function createOwner(
     },
     settings.health,
   );
-  const statistics = createStatisticsActor(settings.statistics, { ...deps, rules, limits });
+  const statistics = createStatisticsActor(settings.statistics, {
+    ...deps,
+    rules,
+    rulesVersion,
+    limits,
+  });
   const troubles = createTroubles({ ...deps, rules: loading, health });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
@@ -91,11 +106,16 @@ export function createOwner(
   const deciders = startDeciders({
     ...{ rules, isRead, health: status, components, certificates, limits },
   });
+  const { live } = deciders;
+  const { api: adminApi } = settings.admin;
   const debug = createDebugPort(settings, {
-    ...deps,
-    limits,
-    rules,
-    live: createLiveSource({ live: deciders.live, health, store, troubles, clock }),
+    ...{ ...deps, limits, rules, rulesVersion },
+    live: createLiveSource({ live, health, store, troubles, clock, rulesVersion, adminApi }),
+    admin: createAdmin(settings, {
+      ...{ ...deps, rules, rulesVersion, live, workerCount },
+      store: operatorStore && { ...operatorStore, description: store.description },
+      options: toDecisionOptions(settings),
+    }),
   });
   // The outages first: they miss no failure.
   const done = runAll([outages, health, loading, troubles, deciders, statistics, debug]);

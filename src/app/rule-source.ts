@@ -2,9 +2,11 @@ import type { Observable } from 'rxjs';
 import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/survey';
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
+import type { RulesVersion } from '../core/explain/explanation';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
 import { compileAndTell } from './compile-and-tell';
+import { storeAbilities } from './store-abilities';
 import { late } from './late';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -19,6 +21,11 @@ export function ruleLoads(
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
     : late.xdsSource().managementServerLoads(settings, deps);
+}
+
+/** What explanations and metrics call the source. */
+export function ruleSourceKind({ configuration }: Settings): RulesVersion['source'] {
+  return configuration.type === 'FILE' ? 'files' : 'xds';
 }
 
 /** Where the rules come from, for the log. */
@@ -37,16 +44,18 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 }
 
 function directoryLoads(
-  { configuration }: Settings,
+  settings: Settings,
   { clock, logger, onCompiled }: Pick<ManagementServerDeps, 'clock' | 'logger' | 'onCompiled'>,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions } = settings;
   return createDirectorySource(
     {
       ...toPlace(configuration),
       mergeDomains: configuration.mergeDomains,
+      abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileAndTell(domains, SLICE, onCompiled),
+      compile: (domains) => compileAndTell(domains, SLICE, decisions, onCompiled),
       clock,
       warn: (message) => {
         logger.warn(message);

@@ -1,3 +1,6 @@
+import { usage as clientUsage } from '../cli/flags';
+import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
+import { completionOf } from '../platform/completion';
 import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/hush-server-name';
 import { createLogger } from '../platform/logger/create-logger';
@@ -33,6 +36,9 @@ export async function runService(process: NodeJS.Process): Promise<void> {
     case 'version':
       stdout.write(`ratelimit ${packageVersion()}, node ${process.version}\n`);
       return;
+    case 'completion':
+      stdout.write(completions());
+      return;
     case 'mistake':
       stderr.write(`${command.message}\n\n${USAGE}\n`);
       process.exitCode = 2;
@@ -40,6 +46,15 @@ export async function runService(process: NodeJS.Process): Promise<void> {
     case 'serve':
       await serve(process);
   }
+}
+
+/** Of all commands of this service; `identity` prints its own. */
+function completions(): string {
+  const helps = { ratelimit: USAGE, 'ratelimit-client': clientUsage() };
+  const all = { ...helps, 'ratelimit-config-check': CHECK_USAGE };
+  return Object.entries(all)
+    .map(([command, help]) => completionOf(command, help))
+    .join('');
 }
 
 async function serve(process: NodeJS.Process): Promise<void> {

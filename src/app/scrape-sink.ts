@@ -12,13 +12,16 @@ import type { ProcessMetric } from '../stats/prometheus/families';
 import { loadMapping } from '../stats/prometheus/parse-mapping';
 import { createProcessMetrics } from '../stats/prometheus/process-metrics';
 import type { Registry } from '../stats/registry';
+import type { RulesVersion } from '../core/explain/explanation';
 import type { Actor } from './actors/actor';
+import type { RulesActor } from './actors/rules';
 import { packageVersion } from './package-version';
 
 export interface ScrapeSinkDeps {
   readonly registry: Registry;
   readonly logger: Logger;
   readonly rules: Snapshot<Rules | undefined>;
+  readonly rulesVersion: RulesActor['version'];
   readonly limits: HttpLimits;
 }
 
@@ -30,13 +33,21 @@ const LAST_SCRAPE_MS = 1_000;
 /** The port that is scraped (`USE_PULLMETRICS`). Its `run$` errors when the port cannot be opened. */
 export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
-  { registry, logger, rules, limits }: ScrapeSinkDeps,
+  { registry, logger, rules, rulesVersion, limits }: ScrapeSinkDeps,
 ): Actor {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
   const ofProcess = createProcessMetrics();
   const ofBuild = createBuildMetrics(rules, limits);
   const handle = createPullMetrics(
-    { registry, logger, processMetrics: async () => [...ofBuild(), ...(await ofProcess.read())] },
+    {
+      registry,
+      logger,
+      processMetrics: async () => [
+        ...ofBuild(),
+        ...rulesMetrics(rulesVersion()),
+        ...(await ofProcess.read()),
+      ],
+    },
     {
       path,
       mapping: loadMapping(mapperFile, { logger, inMilliseconds: responseTimeAsMilliseconds }),
@@ -92,6 +103,27 @@ export function createBuildMetrics(
     const help = 'first 48 bits of the SHA-256 of the limits in force, as /rlconfig lists them';
     return [build, held, { name: 'weir_config_hash', type: 'gauge', help, value: hash }];
   };
+}
+
+/** Which rules are in force, and since when. */
+function rulesMetrics(rules: RulesVersion | undefined): readonly ProcessMetric[] {
+  if (rules === undefined) return [];
+  const { version, loadedAt, source } = rules;
+  return [
+    {
+      name: 'weir_rules_info',
+      type: 'gauge',
+      help: 'the SHA-256 of the rules in force, by contents and relative names; always 1',
+      labels: { version, source },
+      value: 1,
+    },
+    {
+      name: 'weir_rules_loaded_timestamp_seconds',
+      type: 'gauge',
+      help: 'Unix time at which the rules in force were loaded',
+      value: Date.parse(loadedAt) / 1_000,
+    },
+  ];
 }
 
 function hashOf(rules: Rules): number {

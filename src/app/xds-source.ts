@@ -8,6 +8,7 @@ import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { compileAndTell } from './compile-and-tell';
 import type { OutageLog } from './outage-log';
+import { storeAbilities } from './store-abilities';
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 250;
@@ -26,9 +27,10 @@ export interface ManagementServerDeps {
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
-  { configuration, xds }: Settings,
+  settings: Settings,
   { clock, random, logger, outages, onCompiled }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
+  const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
   const lines = {
     level: 'warn',
@@ -43,9 +45,10 @@ export function managementServerLoads(
       maxMessageBytes: maxMessageSizeBytes,
       headers: additionalHeaders,
       mergeDomains: configuration.mergeDomains,
+      abilities: storeAbilities(settings),
     },
     {
-      compile: (domains) => compileAndTell(domains, SLICE, onCompiled),
+      compile: (domains) => compileAndTell(domains, SLICE, decisions, onCompiled),
       clock,
       random,
       onStream(event) {

@@ -14,6 +14,13 @@ export interface TlsOptions {
   readonly serverName: string | undefined;
 }
 
+/** Where the operator API is. */
+export interface ExplainOptions {
+  /** `host:port` of the debug port. */
+  readonly debug: string;
+  readonly tokenFile: string | undefined;
+}
+
 /** What the command line asked for. */
 export interface ClientOptions {
   /** `host:port` or `unix:/path`. */
@@ -27,6 +34,8 @@ export interface ClientOptions {
   readonly json: boolean;
   /** Undefined: plain text. */
   readonly tls: TlsOptions | undefined;
+  /** Explain, instead of asking for a decision; undefined: ask. */
+  readonly explain?: ExplainOptions | undefined;
 }
 
 const MAX_UINT32 = 4_294_967_295;
@@ -47,6 +56,7 @@ export function parseOptions(args: readonly string[]): ClientOptions | 'help' {
     timeoutMs: parseDurationMs(last(flags, 'timeout') ?? FLAGS.timeout.default),
     json: isSet(flags, 'json'),
     tls: parseTls(flags),
+    explain: parseExplain(flags),
   };
 }
 
@@ -90,6 +100,12 @@ function parseTls(flags: FlagValues): TlsOptions | undefined {
   }
   const isWanted = isSet(flags, 'tls') || Object.values(tls).some((value) => value !== undefined);
   return isWanted ? tls : undefined;
+}
+
+function parseExplain(flags: FlagValues): ExplainOptions | undefined {
+  if (!isSet(flags, 'explain')) return undefined;
+  const debug = last(flags, 'debug') ?? FLAGS.debug.default;
+  return { debug, tokenFile: last(flags, 'token_file') };
 }
 
 /** Reads `key=value,key2=value2`. A value may hold `=`, nothing may hold a comma. */

@@ -1,4 +1,5 @@
 import { shouldRateLimit } from './call';
+import { explain } from './explain';
 import { usage } from './flags';
 import { type ClientOptions, parseOptions } from './options';
 import { type RawResponse, toProtoJson } from './response';
@@ -17,6 +18,9 @@ export async function runClient(args: readonly string[]): Promise<Outcome> {
   try {
     const options = parseOptions(args);
     if (options === 'help') return { exitCode: 0, stdout: usage(), stderr: '' };
+    if (options.explain !== undefined) {
+      return { exitCode: 0, stdout: await explain(options, options.explain), stderr: '' };
+    }
     return report(await shouldRateLimit(options), options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -21,10 +21,15 @@ function toLine(status: RawStatus, descriptor: Descriptor | undefined): string {
 
 function limitParts({ currentLimit, limitRemaining = 0 }: RawStatus): string[] {
   if (currentLimit === undefined) return [limitRemaining > 0 ? 'unlimited' : 'no limit'];
-  const { name = '', requestsPerUnit = 0, unit = 'UNKNOWN' } = currentLimit;
+  const { name = '', requestsPerUnit = 0, unit } = currentLimit;
   const rule = name === '' ? [] : [`rule ${JSON.stringify(name)}`];
-  const limit = `limit ${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
-  return [limit, ...rule, `remaining ${String(limitRemaining)}`];
+  // A period of several units has no word in the message.
+  const period = unit === undefined || unit === 'UNKNOWN' ? '' : ` per ${unit.toLowerCase()}`;
+  return [
+    `limit ${String(requestsPerUnit)}${period}`,
+    ...rule,
+    `remaining ${String(limitRemaining)}`,
+  ];
 }
 
 function headerLine({ key = '', value = '' }: RawHeader): string {

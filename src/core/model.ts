@@ -42,9 +42,12 @@ export type Code = 'OK' | 'OVER_LIMIT';
 /** The limit that a status reports. */
 export interface CurrentLimit {
   readonly requestsPerUnit: number;
-  readonly unit: Unit;
+  /** UNKNOWN: the period is several units, and Envoy knows no field for several. */
+  readonly unit: Unit | 'UNKNOWN';
   /** The rule's `name`, empty when it has none. */
   readonly name: string;
+  /** Units of the period, where UNIT_MULTIPLIER_ON_WIRE lets answers say so; undefined: one, or not said. */
+  readonly unitMultiplier?: number | undefined;
 }
 
 export interface DescriptorStatus {

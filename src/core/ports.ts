@@ -95,6 +95,39 @@ export interface Counters {
   close(): Promise<void>;
 }
 
+/** Which counter is meant. */
+export type CounterPlace = Pick<Increment, 'key' | 'windowEndSeconds' | 'rule'>;
+
+/** One counter as it stands. */
+export interface CounterReading {
+  /** 0 where there is no counter. */
+  readonly count: number;
+  /** Undefined: there is no counter, or its store does not say. */
+  readonly expiresInSeconds: number | undefined;
+  /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
+  readonly store: string;
+  /** Why it could not be read; `count` means nothing then. */
+  readonly error?: StoreError | undefined;
+}
+
+/** Looks at counters for operators. */
+export interface CounterReader {
+  /** One reading for each counter, in order. Creates, changes and counts nothing; never rejects. */
+  read(places: readonly CounterPlace[]): Promise<readonly CounterReading[]>;
+}
+
+/** Changes counters for operators. */
+export interface CounterWriter {
+  /** Deletes counters; for each, in order, why that failed, or undefined. Never rejects. */
+  remove(counters: readonly Increment[]): Promise<readonly (StoreError | undefined)[]>;
+  /** Lets counters stand at so many hits, for as long as they lived or a new one would; answers as `remove`. */
+  set(
+    counters: readonly Increment[],
+    used: number,
+    nowSeconds: number,
+  ): Promise<readonly (StoreError | undefined)[]>;
+}
+
 /** Counts for statistics. Names are complete (`ratelimit.service.…`) and already clean. */
 export interface Statistics {
   /** Adds to a counter. */
@@ -136,6 +169,8 @@ export interface CallKind {
 export interface CallTrace {
   /** Ends a call that never became a question. */
   refused(failure: Failure): void;
+  /** The id of its trace, 32 hexadecimal digits. */
+  traceId(): string;
 }
 
 /** Says which calls are traced. */

@@ -27,7 +27,7 @@ const UNITS_BY_NUMBER = new Map(
   (Object.keys(UNIT_NUMBERS) as Unit[]).map((unit) => [UNIT_NUMBERS[unit], unit]),
 );
 
-/** The unit with this protocol number; undefined for 0 (UNKNOWN) and numbers that are no unit. */
+/** The unit with this protocol number; undefined for 0 (UNKNOWN) and numbers without a unit. */
 export function unitOfNumber(number: number): Unit | undefined {
   return UNITS_BY_NUMBER.get(number);
 }

@@ -1,53 +1,80 @@
+import { countAdmitted, standingAfterAsks } from '../core/algorithms/apply-asks';
+import { outcomeOf } from '../core/algorithms/outcome';
+import { type Standing } from '../core/algorithms/standing';
 import { type CounterBatch, type Increment } from '../core/ports';
 
-/** What becomes of the increments of a batch, by their index. */
-export interface RunActions {
+/** What becomes of the increments of a batch, by their index. `S` is how a store sees a counter before a run. */
+export interface RunActions<S> {
   /** The counter of an increment as it stands before its run. */
-  readonly countOf: (increment: Increment) => number;
+  readonly look: (increment: Increment) => S;
+  readonly isOver: (increment: Increment, seen: S) => boolean;
   readonly add: (index: number, increment: Increment) => void;
-  /** The increment is held back while its counter stands at `count`. */
-  readonly holdBack: (index: number, count: number) => void;
+  /** The increment is held back; its counter was seen so. */
+  readonly holdBack: (index: number, seen: S) => void;
 }
 
 /**
  * Decides run after run, in order, so that a run sees what those before it have added: when an increment of a run would
  * go over its limit, all that would not are held back (behaviour.md §3.6).
  */
-export function decideRuns(
+export function decideRuns<S>(
   { increments, runEnds = [] }: CounterBatch,
-  { countOf, add, holdBack }: RunActions,
+  { look, isOver, add, holdBack }: RunActions<S>,
 ): void {
   let start = 0;
   for (const end of runEnds) {
     const run = increments.slice(start, end);
-    const counts = run.map(countOf);
-    const overs = run.map(({ hits, limit }, at) => (counts[at] ?? 0) + Number(hits) > limit);
+    const seen = run.map(look);
+    const overs = run.map((increment, at) => isOver(increment, seen[at] as S));
     const isAnyOver = overs.includes(true);
     for (const [at, increment] of run.entries()) {
-      if (isAnyOver && overs[at] !== true) holdBack(start + at, counts[at] ?? 0);
+      if (isAnyOver && overs[at] !== true) holdBack(start + at, seen[at] as S);
       else add(start + at, increment);
     }
     start = end;
   }
 }
 
-/**
- * Decides, from the counts that were read, which increments of a batch are held back.
- * Answers their indexes with the count that each of them reports.
- */
-export function planHoldBack(
-  batch: CounterBatch,
-  read: ReadonlyMap<string, number>,
-): ReadonlyMap<number, number> {
-  const counts = new Map(read);
-  const held = new Map<number, number>();
+/** A counter as it is seen before a run: its count or, under an algorithm, where it stands; undefined: it cannot be read. */
+export type Seen = Standing | number | undefined;
+
+/** Whether an increment does not fit. What cannot be read fails when it is added; it holds back nothing. */
+export function isOverAt({ algorithm, hits, limit }: Increment, seen: Seen): boolean {
+  if (typeof seen === 'number') return seen + Number(hits) > limit;
+  if (seen === undefined || algorithm === undefined) return false;
+  return outcomeOf(algorithm, seen, { hits: Number(hits), times: 1 }, 1).isOver;
+}
+
+/** Counters as they were read before a batch, by key. */
+export interface ReadCounters {
+  readonly counts: ReadonlyMap<string, number>;
+  /** Those of increments with an algorithm. */
+  readonly standings?: ReadonlyMap<string, Standing>;
+}
+
+/** Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen. */
+export function planHoldBack(batch: CounterBatch, read: ReadCounters): ReadonlyMap<number, Seen> {
+  const counts = new Map(read.counts);
+  const standings = new Map(read.standings);
+  const held = new Map<number, Seen>();
   const countOf = ({ key }: Increment): number => counts.get(key) ?? 0;
-  decideRuns(batch, {
-    countOf,
+  decideRuns<Seen>(batch, {
+    look: (increment) =>
+      increment.algorithm === undefined ? countOf(increment) : standings.get(increment.key),
+    isOver: isOverAt,
     add(_, increment) {
-      counts.set(increment.key, Math.max(0, countOf(increment) + Number(increment.hits)));
+      const { algorithm, key } = increment;
+      const hits = Number(increment.hits);
+      const standing = standings.get(key);
+      if (algorithm === undefined) counts.set(key, Math.max(0, countOf(increment) + hits));
+      else if (standing !== undefined) {
+        const admitted = countAdmitted(algorithm, standing, { hits, times: 1 });
+        standings.set(key, standingAfterAsks(algorithm, standing, hits, 1, admitted));
+      }
     },
-    holdBack: (index, count) => held.set(index, count),
+    holdBack(index, seen) {
+      held.set(index, seen);
+    },
   });
   return held;
 }

@@ -1,5 +1,10 @@
-import type { Counters } from '../core/ports';
+import type { CounterPlace, Counters } from '../core/ports';
 import { addSplit, type ReadableCounters, type SplitOptions } from './split';
+
+/** A window of 30 seconds has the unit SECOND too, but does not end within one. */
+export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
+  return rule.unit === 'SECOND' && rule.windowAt === undefined;
+}
 
 export interface PerSecondSplitDeps {
   /** Counts what is limited per second. */
@@ -30,7 +35,7 @@ export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
   return {
     async add(batch) {
       if (batch.increments.length === 0) return others.add(batch);
-      return addSplit(batch, ({ rule }) => (rule.unit === 'SECOND' ? perSecond : others), options);
+      return addSplit(batch, (one) => (isPerSecond(one) ? perSecond : others), options);
     },
     async close() {
       await Promise.all([perSecond.close(), others.close()]);

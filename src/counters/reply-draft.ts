@@ -1,5 +1,7 @@
+import { type Standing } from '../core/algorithms/standing';
 import { type StoreError } from '../core/errors';
 import { type CounterReply } from '../core/ports';
+import type { Seen } from './hold-back';
 
 /** A reply while it is being put together; every list runs parallel to the batch's increments. */
 export interface ReplyDraft {
@@ -7,10 +9,11 @@ export interface ReplyDraft {
   readonly after: number[];
   held: boolean[] | undefined;
   failures: Map<number, StoreError> | undefined;
+  standings: (Standing | undefined)[] | undefined;
 }
 
 export function createReplyDraft(size: number, after: number[] = []): ReplyDraft {
-  return { size, after, held: undefined, failures: undefined };
+  return { size, after, held: undefined, failures: undefined, standings: undefined };
 }
 
 /** Notes that an increment was held back while its counter stood at `count`. */
@@ -20,19 +23,50 @@ export function holdBack(draft: ReplyDraft, index: number, count: number): void 
   draft.after[index] = count;
 }
 
+/** Notes that an increment was held back and what was seen of its counter. */
+export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen): void {
+  holdBack(draft, index, typeof seen === 'number' ? seen : 0);
+  if (typeof seen === 'object') stand(draft, index, seen);
+}
+
 export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
   draft.failures ??= new Map();
   draft.failures.set(index, error);
   draft.after[index] = 0;
 }
 
+/** Notes where the counter of an increment stood before its asks. */
+export function stand(draft: ReplyDraft, index: number, standing: Standing): void {
+  draft.standings ??= new Array<Standing | undefined>(draft.size).fill(undefined);
+  draft.standings[index] = standing;
+}
+
+/** Takes over what a reply says of its increment `at`. */
+export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, at: number): void {
+  const failure = reply.failures?.get(at);
+  if (failure !== undefined) {
+    fail(draft, index, failure);
+    return;
+  }
+  const standing = reply.standings?.[at];
+  if (standing !== undefined) stand(draft, index, standing);
+  if (reply.held?.[at] === true) holdBack(draft, index, reply.after[at] as number);
+  else draft.after[index] = reply.after[at] as number;
+}
+
+/** The finished reply, in which everything may have failed. */
+export function finish({ after, held, failures, standings }: ReplyDraft): CounterReply {
+  const reply = { after, held, failures };
+  return standings === undefined ? reply : { ...reply, standings };
+}
+
 /** The finished reply; throws the first failure when nothing of the batch was applied. */
 export function toReply(draft: ReplyDraft): CounterReply {
-  const { after, held, failures, size } = draft;
+  const { failures, size } = draft;
   if (failures?.size === size) {
     for (const error of failures.values()) throw error;
   }
-  return { after, held, failures };
+  return finish(draft);
 }
 
 /** The reply to increments that failed as a whole. */
@@ -46,14 +80,10 @@ export function failedReply({ length }: readonly unknown[], error: StoreError): 
 export function joinReplies(parts: readonly CounterReply[]): CounterReply {
   const draft = createReplyDraft(parts.reduce((sum, { after }) => sum + after.length, 0));
   let start = 0;
-  for (const { after, held, failures } of parts) {
-    after.forEach((count, at) => {
-      const failure = failures?.get(at);
-      if (failure !== undefined) fail(draft, start + at, failure);
-      else if (held?.[at] === true) holdBack(draft, start + at, count);
-      else draft.after[start + at] = count;
-    });
-    start += after.length;
+  for (const part of parts) {
+    const { length } = part.after;
+    for (let at = 0; at < length; at += 1) takeOver(draft, start + at, part, at);
+    start += length;
   }
   return toReply(draft);
 }

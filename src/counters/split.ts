@@ -1,7 +1,15 @@
+import { type Standing } from '../core/algorithms/standing';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack } from './hold-back';
-import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from './reply-draft';
+import {
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  takeOver,
+  toReply,
+  type ReplyDraft,
+} from './reply-draft';
 
 /** Counters that can also be looked at without creating them. */
 export interface ReadableCounters extends Counters {
@@ -50,7 +58,10 @@ export async function addSplit<P>(
     const { increments, places, runEnds } = share;
     const asked = { increments, runEnds, nowSeconds: batch.nowSeconds };
     try {
-      take(await add(part, asked), places, draft);
+      const reply = await add(part, asked);
+      places.forEach((place, at) => {
+        takeOver(draft, place, reply, at);
+      });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       for (const place of places) fail(draft, place, error);
@@ -68,31 +79,79 @@ function areRunsWhole(runEnds: readonly number[], parts: readonly unknown[]): bo
   return true;
 }
 
-/** Decides for the whole batch what is held back, from counts that were read before. */
+/** Decides for the whole batch what is held back, from counters that were read before. */
 async function planAcross<P>(
   batch: CounterBatch,
   parts: readonly P[],
-  { read, parallelism }: SplitOptions<P>,
+  options: SplitOptions<P>,
   draft: ReplyDraft,
 ): Promise<void> {
   const keys = new Map<P, Set<string>>();
+  const looks = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
-    const { key } = batch.increments[at] as Increment;
-    const known = keys.get(part);
-    if (known === undefined) keys.set(part, new Set([key]));
-    else known.add(key);
+    const increment = batch.increments[at] as Increment;
+    if (increment.algorithm === undefined) listOf(keys, part, newSet).add(increment.key);
+    else listOf(looks, part, newMap).set(increment.key, { ...increment, hits: 0 });
   });
+  const [counts, standings] = await Promise.all([
+    readCounts(keys, options),
+    readStandings(looks, batch.nowSeconds, options),
+  ]);
+  for (const [index, seen] of planHoldBack(batch, { counts, standings })) {
+    holdBackAt(draft, index, seen);
+  }
+}
+
+async function readCounts<P>(
+  keys: ReadonlyMap<P, ReadonlySet<string>>,
+  { read, parallelism }: SplitOptions<P>,
+): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   await forEachOf(keys, parallelism, async ([part, names]) => {
-    try {
-      for (const [key, count] of await read(part, [...names])) counts.set(key, count);
-    } catch (error) {
-      // What cannot be read cannot be added to either, and fails then.
-      if (!(error instanceof StoreError)) throw error;
-    }
+    const found = await unlessAway(read(part, [...names]));
+    for (const [key, count] of found ?? []) counts.set(key, count);
   });
-  for (const [index, count] of planHoldBack(batch, counts)) holdBack(draft, index, count);
+  return counts;
 }
+
+/** Where counters stand; a look writes nothing under an algorithm. */
+async function readStandings<P>(
+  looks: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
+  nowSeconds: number,
+  { add, parallelism }: SplitOptions<P>,
+): Promise<ReadonlyMap<string, Standing>> {
+  const standings = new Map<string, Standing>();
+  await forEachOf(looks, parallelism, async ([part, byKey]) => {
+    const increments = [...byKey.values()];
+    const reply = await unlessAway(add(part, { increments, runEnds: undefined, nowSeconds }));
+    increments.forEach(({ key }, at) => {
+      const standing = reply?.standings?.[at];
+      if (standing !== undefined) standings.set(key, standing);
+    });
+  });
+  return standings;
+}
+
+/** What cannot be read cannot be added to either, and fails then. */
+async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof StoreError) return undefined;
+    throw error;
+  }
+}
+
+function listOf<P, L>(lists: Map<P, L>, part: P, create: () => L): L {
+  const known = lists.get(part);
+  if (known !== undefined) return known;
+  const created = create();
+  lists.set(part, created);
+  return created;
+}
+
+const newSet = (): Set<string> => new Set();
+const newMap = (): Map<string, Increment> => new Map();
 
 /** Shares out what is not held back, in order; runs go along unless they have been decided on. */
 function deal<P>(
@@ -123,20 +182,6 @@ function deal<P>(
     start = end;
   }
   return shares;
-}
-
-function take(
-  { after, held, failures }: CounterReply,
-  places: readonly number[],
-  draft: ReplyDraft,
-): void {
-  places.forEach((place, at) => {
-    const failure = failures?.get(at);
-    const count = after[at] as number;
-    if (failure !== undefined) fail(draft, place, failure);
-    else if (held?.[at] === true) holdBack(draft, place, count);
-    else draft.after[place] = count;
-  });
 }
 
 /** Does something with every item, with so many at the same time; 0: all. */

@@ -1,35 +1,65 @@
+import { freeHits, type Standing } from '../core/algorithms/standing';
 import { StoreError } from '../core/errors';
-import { type CounterBatch, type CounterReply, type Counters, type Increment } from '../core/ports';
-import { findKnown, type OverLimitCache } from './over-limit-cache';
-import { createReplyDraft, fail, holdBack, type ReplyDraft } from './reply-draft';
+import {
+  type CounterBatch,
+  type CounterPlace,
+  type CounterReply,
+  type Counters,
+  type Increment,
+} from '../core/ports';
+import { findKnown, rememberOver, type Known } from './known-refusals';
+import { type OverLimitCache } from './over-limit-cache';
+import { createReplyDraft, fail, finish, holdBack, takeOver } from './reply-draft';
+
+/** Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails. */
+export type TellForget = (counters: readonly CounterPlace[]) => void;
 
 /**
  * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
  * and `CounterReply.known` says so. Where counters of a request are decided together, one that is known
  * to be over holds back all others, as in the reference: they are looked at only.
  */
-export function withOverLimitCache(counters: Counters, cache: OverLimitCache): Counters {
+export function withOverLimitCache(
+  counters: Counters,
+  cache: OverLimitCache,
+  tellForget?: TellForget,
+): Counters {
   const addAll = async (batch: CounterBatch): Promise<CounterReply> => {
+    const { generation } = cache;
     const reply = await counters.add(batch);
-    rememberOver(cache, batch, reply);
+    learn(batch, reply, generation);
     return reply;
   };
 
-  const addRest = async (batch: CounterBatch, known: readonly boolean[]): Promise<CounterReply> => {
+  const learn = (batch: CounterBatch, reply: CounterReply, generation: number): void => {
+    // A message came since the store was asked: its answer may be older.
+    if (generation === cache.generation) rememberOver(cache, batch, reply);
+    const back = takenBack(batch, reply);
+    if (back === undefined) return;
+    cache.forgetKeys(back.map(({ key }) => key));
+    tellForget?.(back);
+  };
+
+  const addRest = async (
+    batch: CounterBatch,
+    { known, standings }: Known,
+  ): Promise<CounterReply> => {
+    const { generation } = cache;
     const { rest, indexes, looks } = withoutKnown(batch, known);
-    const draft = createReplyDraft(batch.increments.length);
+    const draft = { ...createReplyDraft(batch.increments.length), standings };
     for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
     const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
     if (reply instanceof StoreError) {
       for (const index of indexes) fail(draft, index, reply);
     } else if (reply !== undefined) {
       indexes.forEach((index, at) => {
-        copy(draft, index, reply, at, looks.has(index));
+        takeOver(draft, index, reply, at);
+        if (looks.has(index) && draft.failures?.has(index) !== true)
+          holdBack(draft, index, reply.after[at] as number);
       });
-      rememberOver(cache, batch, { ...draft, known });
+      learn(batch, { ...draft, known }, generation);
     }
-    const { after, held, failures } = draft;
-    return { after, held, failures, known };
+    return { ...finish(draft), known };
   };
 
   return {
@@ -44,16 +74,29 @@ export function withOverLimitCache(counters: Counters, cache: OverLimitCache): C
   };
 }
 
-function rememberOver(
-  cache: OverLimitCache,
-  { increments, nowSeconds }: CounterBatch,
-  { after, failures, known }: CounterReply,
-): void {
+/** Counters that hits given back took from over their limit to within it; undefined: none. */
+function takenBack(
+  { increments }: CounterBatch,
+  { after, held, failures, standings }: CounterReply,
+): readonly Increment[] | undefined {
+  let back: Increment[] | undefined;
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
-    if ((after[index] as number) <= increment.limit || known?.[index] === true) continue;
-    if (failures?.has(index) !== true) cache.remember(increment, nowSeconds);
+    const { hits } = increment;
+    if (hits >= 0 || held?.[index] === true || failures?.has(index) === true) continue;
+    if (isTakenBack(increment, after[index] as number, standings?.[index]))
+      (back ??= []).push(increment);
   }
+  return back;
+}
+
+function isTakenBack(
+  { hits, limit, algorithm }: Increment,
+  after: number,
+  before: Standing | undefined,
+): boolean {
+  if (algorithm !== undefined && before !== undefined) return freeHits(algorithm, before) === 0;
+  return after <= limit && after - Number(hits) > limit;
 }
 
 interface Rest {
@@ -101,18 +144,4 @@ async function settled(
     if (error instanceof StoreError) return error;
     throw error;
   }
-}
-
-function copy(
-  draft: ReplyDraft,
-  index: number,
-  reply: CounterReply,
-  at: number,
-  isLook: boolean,
-): void {
-  const failure = reply.failures?.get(at);
-  const after = reply.after[at] as number;
-  if (failure !== undefined) fail(draft, index, failure);
-  else if (isLook || reply.held?.[at] === true) holdBack(draft, index, after);
-  else draft.after[index] = after;
 }

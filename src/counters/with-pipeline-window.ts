@@ -2,7 +2,7 @@ import { map, type Observable } from 'rxjs';
 import { createStreamGroup } from '../../streams';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters } from '../core/ports';
-import { createReplyDraft, fail, toReply } from './reply-draft';
+import { createReplyDraft, takeOver, toReply } from './reply-draft';
 
 interface Waiting {
   readonly batch: CounterBatch;
@@ -67,18 +67,15 @@ function joinBatches(batches: readonly CounterBatch[]): CounterBatch {
   return { increments, runEnds: joined, nowSeconds };
 }
 
-function shareOut({ after, held, failures }: CounterReply, gathered: readonly Waiting[]): void {
+function shareOut(reply: CounterReply, gathered: readonly Waiting[]): void {
   let start = 0;
   for (const { batch, resolve, reject } of gathered) {
     const end = start + batch.increments.length;
-    const draft = createReplyDraft(end - start, after.slice(start, end));
-    for (let at = start; at < end; at += 1) {
-      const failure = failures?.get(at);
-      if (failure !== undefined) fail(draft, at - start, failure);
-    }
+    const draft = createReplyDraft(end - start);
+    for (let at = start; at < end; at += 1) takeOver(draft, at - start, reply, at);
     try {
-      const reply = toReply(draft);
-      resolve(held === undefined ? reply : { ...reply, held: held.slice(start, end) });
+      const own = toReply(draft);
+      resolve(reply.held === undefined ? own : { ...own, held: reply.held.slice(start, end) });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       reject(error);

@@ -1,10 +1,17 @@
 import type { Ask, Plan } from '../core/planning/plan';
-import { evaluateInOutage, evaluateUnknown, policyOf } from '../core/decision/outage';
+import {
+  evaluateInOutage,
+  evaluateUnknown,
+  policyOf,
+  withShare,
+  type LocalCount,
+} from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
 import type { TallySheet } from '../core/decision/tally';
 import {
   evaluate,
   evaluateKnownOver,
+  evaluateOutcome,
   evaluateUnlimited,
   NO_LIMIT,
   type Verdict,
@@ -12,12 +19,19 @@ import {
 import { failure, type StoreError } from '../core/errors';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
-import { hitsAfter, hitsBeside, noteFirst, type AnswerOptions, type BatchContext } from './batch';
-
-/** One for each descriptor of a request; undefined where no limit applies. */
-type Verdicts = readonly (Verdict | undefined)[];
+import {
+  hitsAfter,
+  hitsBeside,
+  noteFirst,
+  outcomeOfAsk,
+  type AnswerOptions,
+  type BatchContext,
+  type Verdicts,
+} from './batch';
 
 const NO_HEADERS: readonly Header[] = [];
+const NO_VERDICTS: Verdicts = [];
+const NOT_COUNTED: LocalCount = { after: 0, isHeld: false, standing: undefined, error: undefined };
 
 /** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the tally. */
 export function answerFor(
@@ -31,6 +45,7 @@ export function answerFor(
   const error = outage && errorFor(batch, start, end, verdicts);
   if (error !== undefined) {
     for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
+    batch.verdicts?.push(NO_VERDICTS);
     return failure(error.code, error.forCaller);
   }
   const statuses = new Array<DescriptorStatus>(end - start);
@@ -40,6 +55,7 @@ export function answerFor(
     statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
+  batch.verdicts?.push(verdicts);
   return toDecision(request, batch, verdicts, statuses);
 }
 
@@ -119,6 +135,7 @@ function evaluateAsk(ask: Ask, batch: BatchContext): Verdict {
   if (increment === -1) return evaluateUnlimited(ask);
   const error = outage?.errorOf(increment);
   if (error !== undefined) return evaluateFailed(ask, error, batch);
+  if (ask.limit.algorithm !== undefined) return evaluateStanding(ask, batch);
   if (reply.known?.[increment] === true) return evaluateKnownOver(ask, windows, options);
   const total = reply.after[increment] as number;
   if (reply.held?.[increment] === true) return evaluate(ask, total, true, windows, options);
@@ -126,11 +143,25 @@ function evaluateAsk(ask: Ask, batch: BatchContext): Verdict {
   return evaluate(ask, total - others, false, windows, options);
 }
 
+function evaluateStanding(ask: Ask, { reply, plan, windows, options }: BatchContext): Verdict {
+  const { increment } = ask;
+  const isHeld = reply.held?.[increment] === true;
+  const outcome = outcomeOfAsk(ask, reply.standings?.[increment], isHeld, plan);
+  const verdict = evaluateOutcome(ask, outcome, isHeld, windows, options);
+  if (reply.known?.[increment] !== true) return verdict;
+  return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
+}
+
 function evaluateFailed(ask: Ask, error: StoreError, batch: BatchContext): Verdict {
   const { outage, plan, windows, options } = batch;
   if (finalError(ask, error, batch) !== undefined) return evaluateUnknown(ask, options);
   const policy = policyOf(ask, error, options);
-  const { after, isHeld } = outage?.local.get(ask.increment) ?? { after: 0, isHeld: false };
+  const { after, isHeld, standing } = outage?.local.get(ask.increment) ?? NOT_COUNTED;
+  if (policy === 'local' && ask.limit.algorithm !== undefined) {
+    const shared = withShare(ask, options);
+    const outcome = outcomeOfAsk(shared, standing, isHeld, plan);
+    return evaluateOutcome(shared, outcome, isHeld, windows, options);
+  }
   const own = { after: isHeld ? after : after - hitsAfter(ask, plan), isHeld };
   return evaluateInOutage(ask, policy, own, windows, options);
 }
@@ -162,6 +193,6 @@ function toDecision(
     statuses,
     responseHeaders:
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
-    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts) : undefined,
+    dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts, code) : undefined,
   };
 }

@@ -1,9 +1,12 @@
+import type { Asks } from '../core/algorithms/apply-asks';
+import { outcomeOf, type Outcome } from '../core/algorithms/outcome';
+import type { Standing } from '../core/algorithms/standing';
 import type { Ask, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';
-import type { EvaluateOptions } from '../core/decision/verdict';
+import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
@@ -27,6 +30,9 @@ export interface Counted {
   readonly outage: Outage | undefined;
 }
 
+/** One for each descriptor of a request; undefined where no limit applies. */
+export type Verdicts = readonly (Verdict | undefined)[];
+
 /** What the answers of one batch share; made once for it. */
 export interface BatchContext extends Counted {
   readonly plan: Plan;
@@ -38,6 +44,8 @@ export interface BatchContext extends Counted {
    * so an older index is below their start.
    */
   readonly firstAsks: Int32Array | undefined;
+  /** For the decision log: those of each request that was decided, in order; undefined when nobody keeps them. */
+  readonly verdicts: Verdicts[] | undefined;
 }
 
 export function createBatchContext(
@@ -45,6 +53,7 @@ export function createBatchContext(
   { reply, outage }: Counted,
   windows: Windows,
   options: AnswerOptions,
+  keepsVerdicts = false,
 ): BatchContext {
   return {
     plan,
@@ -54,6 +63,7 @@ export function createBatchContext(
     options,
     tally: new TallySheet(plan.unmet),
     firstAsks: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
+    verdicts: keepsVerdicts ? [] : undefined,
   };
 }
 
@@ -61,6 +71,24 @@ export function createBatchContext(
 export function noteFirst(firstAsks: Int32Array, ask: Ask, index: number, start: number): void {
   const { increment } = ask;
   if (increment !== -1 && (firstAsks[increment] as number) < start) firstAsks[increment] = index;
+}
+
+const LOOK: Asks = { hits: 0, times: 1 };
+
+/** What an ask of an algorithm gets, by where its counter stood before all asks of its increment. */
+export function outcomeOfAsk(
+  { limit, hits, cumulativeHits, increment }: Ask,
+  standing: Standing | undefined,
+  isHeld: boolean,
+  { increments }: Plan,
+): Outcome {
+  const { algorithm } = limit;
+  if (algorithm === undefined || standing === undefined)
+    throw new Error(`the store does not count by the algorithm of the rule ${limit.metric}`);
+  if (isHeld) return outcomeOf(algorithm, standing, LOOK, 1);
+  const times = increments[increment]?.times ?? 1;
+  const number = hits > 0 ? cumulativeHits / hits : 1;
+  return outcomeOf(algorithm, standing, { hits, times }, number);
 }
 
 /** The hits of an ask's increment that came after its own. */

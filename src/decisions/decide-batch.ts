@@ -16,6 +16,7 @@ import type {
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
 import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
+import { logDecisions, type DecisionLog } from './log-decisions';
 
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
@@ -27,6 +28,8 @@ export interface DecisionDeps {
   readonly random: Random;
   /** Undefined: nothing is traced. */
   readonly tracer?: BatchTracer | undefined;
+  /** Undefined: decisions are not logged. */
+  readonly log?: DecisionLog | undefined;
   /** Hears the first error of each batch that its store did not count whole: callers are not given its reason. */
   readonly onStoreError?: (error: StoreError) => void;
   /** Told of a fault of ours; the questions it hit are answered `internal`. */
@@ -61,7 +64,11 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
         : await makeUpFor(reply, plan, nowSeconds, deps, options);
-      return answerAll(questions, createBatchContext(plan, counted, windows, options), trace);
+      const { log } = deps;
+      const batch = createBatchContext(plan, counted, windows, options, log !== undefined);
+      const answers = answerAll(questions, batch, trace);
+      if (log !== undefined) logDecisions(log, nowSeconds, questions, answers, batch);
+      return batch.tally;
     } catch (error) {
       deps.onFault(error);
       return refuseAll(questions, 'internal', 'the decision failed, see the log', trace);
@@ -138,7 +145,7 @@ function answerAll(
   questions: readonly Question[],
   batch: BatchContext,
   trace: BatchTrace | undefined,
-): Tally {
+): readonly Answer[] {
   const { plan, tally } = batch;
   const answers: Answer[] = [];
   let at = 0;
@@ -159,5 +166,5 @@ function answerAll(
     asker.answer(ticket, answers[i] as Answer);
   }
   trace?.answered(answers);
-  return tally;
+  return answers;
 }

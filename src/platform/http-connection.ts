@@ -46,7 +46,7 @@ export class HttpConnection implements ByteHolder {
   }
 
   /**
-   * Ends the connection with these bytes in place of an answer to what is no request, or no whole one. They
+   * Ends the connection with these bytes in place of an answer to something other than a whole request. They
    * wait for the answers to the requests before, which a client could not tell from them otherwise.
    */
   refuse(answer: string): void {

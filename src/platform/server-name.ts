@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 
 /**
- * The option of a TLS connection that tells the other side which host is wanted. Node tells none by itself; servers
- * behind one address are told apart by it. An IP address is no name.
+ * The TLS option that names the wanted host (SNI), so that several servers can share one address. Node sends none by
+ * itself, and an IP address must not be sent.
  */
 export function serverNameOf(host: string): { readonly servername?: string } {
   return isIP(host) === 0 ? { servername: host } : {};

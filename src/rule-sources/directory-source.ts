@@ -2,6 +2,7 @@ import { type Observable } from 'rxjs';
 import type { DebounceOptions } from '../../streams';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { Clock } from '../core/ports';
+import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
 import type { LoadResult } from './load-result';
@@ -9,9 +10,7 @@ import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { parseRules } from './parse-rules';
 
-export interface DirectorySourceOptions extends DirectoryOptions {
-  /** MERGE_DOMAIN_CONFIG. */
-  readonly mergeDomains: boolean;
+export interface DirectorySourceOptions extends DirectoryOptions, ParseOptions {
   readonly maxBytes?: number;
   readonly pollMs?: number;
   readonly settle?: DebounceOptions;
@@ -61,7 +60,7 @@ export function createDirectorySource<R>(
       compile,
       clock,
     },
-    { mergeDomains: options.mergeDomains },
+    { mergeDomains: options.mergeDomains, abilities: options.abilities },
   );
   return { loads$: followDirectory({ ...DEFAULTS, ...options }, { load, clock, warn }) };
 }

@@ -9,6 +9,8 @@ export interface LoadedRules<R> {
   readonly domainCount: number;
   /** Descriptor entries, with or without a limit. */
   readonly ruleCount: number;
+  /** `sha256:` and 64 digits: of contents and relative names, equal where instances have the same rules. */
+  readonly digest: string;
   /** As the management server names it. */
   readonly version?: string;
   /** Warnings only. */

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { discoverySession, fromTask } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
+import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
@@ -10,6 +11,7 @@ import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type ServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
+import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
 import type { Response } from './xds/read-response';
@@ -17,7 +19,7 @@ import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
 import { isOfRules, type LoadState } from './xds/nack';
 
-export interface XdsSourceOptions extends ServerOptions {
+export interface XdsSourceOptions extends ServerOptions, ParseOptions {
   readonly protocol: 'state-of-the-world' | 'delta';
   readonly nodeId: string;
   readonly nodeMetadata: Readonly<Record<string, string>>;
@@ -29,8 +31,6 @@ export interface XdsSourceOptions extends ServerOptions {
     /** Share of a wait that may be added or removed, 0 to 1. */
     readonly jitter: number;
   };
-  /** MERGE_DOMAIN_CONFIG. */
-  readonly mergeDomains: boolean;
 }
 
 /** What happens to the stream, for a log. */
@@ -111,7 +111,7 @@ function follow<In extends Response, R>(
 }
 
 function createLoadState<R>(
-  { mergeDomains }: XdsSourceOptions,
+  { mergeDomains, abilities }: XdsSourceOptions,
   { compile, clock, parse }: XdsSourceDeps<R>,
 ): LoadState<R> {
   const parseHere = createParseResources();
@@ -130,8 +130,9 @@ function createLoadState<R>(
       parseSmall,
       compile,
       clock,
+      digest: digestResources,
     },
-    { mergeDomains },
+    { mergeDomains, abilities },
   );
   return async (message, signal) => {
     // Receiving it took its part of this turn of the event loop; starting a thread takes milliseconds.

@@ -31,6 +31,10 @@ export const decisionsTable = {
     default: 'false',
     doc: 'true leaves the other counters of a request alone when one of them is over its limit',
   }),
+  unitMultiplierOnWire: setting('UNIT_MULTIPLIER_ON_WIRE', boolean, {
+    default: 'false',
+    doc: 'true says the unit of a period of several units and, in field 4 of a status, their number; false says no unit',
+  }),
   cacheKeyPrefix: setting('CACHE_KEY_PREFIX', text, {
     default: '',
     doc: 'text before every counter key',

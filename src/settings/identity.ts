@@ -115,10 +115,11 @@ export interface IdentitySettings extends Values<typeof identityTable> {
 
 /** @param redisExpected what the settings of the stores lack for Redis; undefined: nothing. */
 export function toIdentity(
-  { values, describe }: TableReading<typeof identityTable>,
+  reading: TableReading<typeof identityTable>,
   redisExpected: string | undefined,
   { problems }: Diagnostics,
 ): IdentitySettings {
+  const { values } = reading;
   const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
   const given = [issuer, audience, jwksUrl ?? jwksFile];
   const keys = toKeys(jwksUrl, jwksFile);
@@ -131,7 +132,9 @@ export function toIdentity(
   return {
     ...values,
     jwt: isWhole ? { issuer, audience, keys } : undefined,
-    storeProblem: lacksStore ? `${describe('store')}: expected ${redisExpected}` : undefined,
+    storeProblem: lacksStore
+      ? `${reading.describe('store')}: expected ${redisExpected}`
+      : undefined,
   };
 }
 

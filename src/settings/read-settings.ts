@@ -1,7 +1,9 @@
 import { type Environment, type Diagnostics, readTable } from '../platform/env-table/read-table';
+import { adminTable, toAdmin } from './admin';
 import { boundsTable } from './bounds';
 import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
 import { decisionsTable, responseHeadersTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
@@ -36,15 +38,18 @@ export function readSettings(env: Environment): SettingsResult {
   const xds = toXds(xdsReading, diagnostics);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
   const { files, redisExpected, ...stores } = readStores(read, misspelt, diagnostics);
+  const servers = toServers(read(serversTable), diagnostics);
   const settings: Settings = {
     configuration,
     xds,
-    servers: toServers(read(serversTable), diagnostics),
+    servers,
     workers: toWorkers(read(workersTable), stores.backend, diagnostics),
     bounds: read(boundsTable).values,
+    admin: toAdmin(read(adminTable), servers.debug.host, diagnostics),
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
+    decisionLog: read(decisionLogTable).values,
     responseHeaders: read(responseHeadersTable).values,
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),

@@ -1,7 +1,9 @@
+import type { AdminSettings } from './admin';
 import type { Backend } from './backend';
 import type { BoundSettings } from './bounds';
 import type { ClientFile } from './client-files';
 import type { ConfigurationSettings } from './configuration';
+import type { DecisionLogSettings } from './decision-log';
 import type { DecisionSettings, ResponseHeaderSettings } from './decisions';
 import type { HealthSettings } from './health';
 import type { IdentitySettings } from './identity';
@@ -21,9 +23,11 @@ export interface Settings {
   readonly servers: ServerSettings;
   readonly workers: Workers;
   readonly bounds: BoundSettings;
+  readonly admin: AdminSettings;
   readonly logging: LoggingSettings;
   readonly health: HealthSettings;
   readonly decisions: DecisionSettings;
+  readonly decisionLog: DecisionLogSettings;
   readonly responseHeaders: ResponseHeaderSettings;
   /** Where counters live: `store` is defined for kvstore, `memstore` for memstore, and only there. */
   readonly backend: Backend;

@@ -31,6 +31,10 @@ export const sharedStoreTable = {
     default: '0',
     doc: 'the start gives up with exit code 1 when the store is away this long; 0 means never',
   }),
+  cacheInvalidation: setting('KVSTORE_CACHE_INVALIDATION', boolean, {
+    default: 'true',
+    doc: 'true tells the local caches of all instances, by PUBLISH, which counters were reset or given back; without a local cache it does nothing',
+  }),
   failureMode: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), {
     default: 'error',
     doc: 'answer while the store is away: an error, OK, OVER_LIMIT, or a count in this process',

@@ -105,6 +105,8 @@ export interface StoreSettings {
   readonly sentinelAuth: CredentialsSource | undefined;
   /** False: never send Lua scripts. */
   readonly scripts: boolean;
+  /** Whether local caches tell each other what to forget. */
+  readonly cacheInvalidation: boolean;
   /** Waits between attempts to connect. */
   readonly startup: {
     readonly initialIntervalMs: number;
@@ -198,6 +200,7 @@ export function toStore(
     auth: toAuth(reading, ['auth', 'authFile'], diagnostics) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile'], diagnostics),
     scripts: shared.values.scripts,
+    cacheInvalidation: shared.values.cacheInvalidation,
     startup: {
       initialIntervalMs: shared.values.startupInitialIntervalMs,
       maxIntervalMs: shared.values.startupMaxIntervalMs,

@@ -15,7 +15,7 @@ export interface RuleFigures {
   distinctKeys: number;
   firstLimitedSeconds: number | undefined;
   lastLimitedSeconds: number | undefined;
-  /** Where the counter stood after each request. */
+  /** Where the counter stood after each request; empty under an algorithm. */
   readonly after: CountHistogram;
   /** The hits of each key in each window. */
   readonly perWindow: CountHistogram;
@@ -57,7 +57,8 @@ export class FigureSheet {
     }
     for (let i = 0; i < increments.length; i++) {
       const increment = increments[i] as Increment;
-      this.#noteCounter(increment, after[i] as number);
+      if (increment.algorithm === undefined) this.#noteCounter(increment, after[i] as number);
+      else this.#notePaced(increment, outcome);
     }
   }
 
@@ -94,9 +95,22 @@ export class FigureSheet {
     const live = hits.get(key);
     if (live === undefined) {
       hits.set(key, { figures, count: after });
-      if (this.#names.add(counterNameOf(key))) figures.distinctKeys += 1;
+      this.#noteName(figures, key);
     } else live.count = after;
     if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
+  }
+
+  /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
+  #notePaced({ key, rule }: Increment, { rules }: Outcome): void {
+    this.#noteName(this.#of(rule), key);
+    const isRefused = rules.some(
+      ({ limit, overLimit, shadowMode }) => limit === rule && overLimit > 0 && shadowMode === 0,
+    );
+    if (isRefused) this.#noteLimited(counterNameOf(key), rule);
+  }
+
+  #noteName(figures: RuleFigures, key: string): void {
+    if (this.#names.add(counterNameOf(key))) figures.distinctKeys += 1;
   }
 
   #noteLimited(key: string, limit: RuleLimit): void {

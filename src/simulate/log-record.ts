@@ -7,7 +7,7 @@ export interface LogRecord {
   readonly request: DecisionRequest;
 }
 
-/** A line that is not a request: why, in words that fit behind "line 12: ". */
+/** A line that is not a request: why, in words that can follow "line 12: ". */
 export class UnreadableLine extends Error {
   override readonly name = 'UnreadableLine';
 }

@@ -21,8 +21,8 @@ export function printReport(report: Report): readonly string[] {
     ...titled(
       'met no limit',
       report.unmatched.map(
-        ({ domain, keys, requests: times }) =>
-          `${count(times).padStart(10)}  ${domain}: ${keys === '' ? '(no entries)' : keys}`,
+        ({ domain, keys, requests: times, reason, hint }) =>
+          `${count(times).padStart(10)}  ${domain}: ${keys === '' ? '(no entries)' : keys} (${reason}: ${hint})`,
       ),
     ),
   ];

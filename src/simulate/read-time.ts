@@ -28,11 +28,20 @@ function toNumber(value: unknown): number {
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : NaN;
 }
 
+/** The last second that was read: most lines of a log lie in the second of the line before. */
+let lastText = '';
+let lastSeconds = NaN;
+
 /** Digits below a millisecond count too: a proxy logs microseconds. */
 function fromRfc3339(text: string): number {
   const [, date, time, fraction = '', zone] = RFC_3339.exec(text) ?? [];
   if (date === undefined || time === undefined || zone === undefined) return NaN;
-  return Date.parse(`${date}T${time}${withColon(zone)}`) / 1_000 + Number(`0${fraction}`);
+  const second = `${date}T${time}${zone}`;
+  if (second !== lastText) {
+    lastSeconds = Date.parse(`${date}T${time}${withColon(zone)}`) / 1_000;
+    lastText = second;
+  }
+  return lastSeconds + (fraction === '' ? 0 : Number(`0${fraction}`));
 }
 
 /** `22/Nov/2026:14:00:00 +0100`, as in the combined log format. */

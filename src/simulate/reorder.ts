@@ -7,10 +7,13 @@ export interface Timed<T> {
 }
 
 /**
- * Puts what comes up to `seconds` late into its place: a binary heap that gives out what nothing can come before any more.
- * Holds what lies within that time, so that a log with a burst in it needs memory for the burst.
+ * Puts what comes up to `seconds` late into its place: what comes in order waits in a row, the rest in a binary heap. Holds
+ * what lies within that time, so that a log with a burst in it needs memory for the burst.
  */
 export class ReorderBuffer<T> {
+  /** In order, from `#first` on. */
+  #row: (Timed<T> | undefined)[] = [];
+  #first = 0;
   readonly #heap: Timed<T>[] = [];
   readonly #seconds: number;
   #newest = -Infinity;
@@ -24,33 +27,53 @@ export class ReorderBuffer<T> {
   push(timeSeconds: number, value: T): boolean {
     const isLate = timeSeconds < this.#newest - this.#seconds;
     const placed = isLate ? this.#newest : timeSeconds;
-    if (placed > this.#newest) this.#newest = placed;
-    this.#heap.push({ timeSeconds: placed, order: this.#order++, value });
-    this.#rise(this.#heap.length - 1);
+    const timed = { timeSeconds: placed, order: this.#order++, value };
+    if (placed >= this.#newest) {
+      this.#newest = placed;
+      this.#row.push(timed);
+    } else {
+      this.#heap.push(timed);
+      this.#rise(this.#heap.length - 1);
+    }
     return isLate;
   }
 
   /** The earliest value whose time has passed; undefined when all may still be preceded. */
   shift(): Timed<T> | undefined {
-    const [first] = this.#heap;
-    if (first === undefined || first.timeSeconds > this.#newest - this.#seconds) return undefined;
-    return this.#take();
+    return this.#takeUpTo(this.#newest - this.#seconds);
   }
 
   /** The earliest value, whatever may come; undefined when there is none. */
   drain(): Timed<T> | undefined {
-    return this.#heap.length === 0 ? undefined : this.#take();
+    return this.#takeUpTo(Infinity);
   }
 
-  #take(): Timed<T> {
+  #takeUpTo(seconds: number): Timed<T> | undefined {
+    const inRow = this.#row[this.#first];
+    const [inHeap] = this.#heap;
+    const isHeap = inHeap !== undefined && (inRow === undefined || isBefore(inHeap, inRow));
+    const earliest = isHeap ? inHeap : inRow;
+    if (earliest === undefined || earliest.timeSeconds > seconds) return undefined;
+    if (isHeap) this.#takeFromHeap();
+    else this.#takeFromRow();
+    return earliest;
+  }
+
+  /** Places that were left are given back once they are the half: moving the rest costs no more than taking them did. */
+  #takeFromRow(): void {
+    this.#row[this.#first] = undefined;
+    this.#first += 1;
+    if (this.#first * 2 < this.#row.length) return;
+    this.#row = this.#row.slice(this.#first);
+    this.#first = 0;
+  }
+
+  #takeFromHeap(): void {
     const heap = this.#heap;
-    const first = heap[0] as Timed<T>;
     const last = heap.pop() as Timed<T>;
-    if (heap.length > 0) {
-      heap[0] = last;
-      this.#sink(0);
-    }
-    return first;
+    if (heap.length === 0) return;
+    heap[0] = last;
+    this.#sink(0);
   }
 
   #rise(index: number): void {

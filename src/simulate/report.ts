@@ -1,6 +1,7 @@
+import type { Rules } from '../core/rules/rules';
 import type { FigureSheet, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
-import type { UnmatchedSheet } from './unmatched';
+import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
 const MOST_LIMITED = 10;
 
@@ -14,7 +15,14 @@ export interface Report {
   readonly rules: readonly RuleReport[];
   /** The ten keys that were refused most often. */
   readonly mostLimited: readonly { key: string; rule: string; refused: number }[];
-  readonly unmatched: readonly { domain: string; keys: string; requests: number }[];
+  /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
+  readonly unmatched: readonly {
+    domain: string;
+    keys: string;
+    requests: number;
+    reason: string;
+    hint: string;
+  }[];
   readonly unmatchedOthers: number;
 }
 
@@ -49,10 +57,12 @@ export interface ReportParts {
   readonly sampleRate: number | undefined;
   readonly refused: number;
   readonly figures: FigureSheet;
+  readonly rules: Rules;
   readonly unmatched: UnmatchedSheet;
 }
 
-export function toReport({ lines, sampleRate, refused, figures, unmatched }: ReportParts): Report {
+export function toReport(parts: ReportParts): Report {
+  const { lines, sampleRate, refused, figures, unmatched } = parts;
   const limited = [...figures.limitedKeys.values()];
   const keysLimited = new Map<unknown, number>();
   for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
@@ -69,7 +79,11 @@ export function toReport({ lines, sampleRate, refused, figures, unmatched }: Rep
       .map((rule) => toRuleReport(rule, keysLimited.get(rule.limit) ?? 0))
       .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
     mostLimited,
-    unmatched: unmatched.shapes().map(({ domain, keys, requests }) => ({ domain, keys, requests })),
+    unmatched: unmatched.shapes().map((shape) => {
+      const { domain, keys, requests } = shape;
+      const { reason, hint } = whyUnmatched(shape, parts.rules);
+      return { domain, keys, requests, reason, hint };
+    }),
     unmatchedOthers: unmatched.others,
   };
 }

@@ -1,6 +1,7 @@
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
 import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
+import type { DecisionRecord } from '../core/decision/decision-record';
 import type { RuleTally, Tally } from '../core/decision/tally';
 import type { Rules } from '../core/rules/rules';
 import { createDecideBatch } from '../decisions/decide-batch';
@@ -26,11 +27,20 @@ export interface RuleRun {
 
 const NOTHING: readonly never[] = [];
 
+export interface RuleRunOptions {
+  readonly nearLimitRatio: number;
+  /** Takes every decision as the decision log has it. */
+  readonly onDecision?: ((record: DecisionRecord) => void) | undefined;
+}
+
 /**
  * Decides as the service does: its planner, its counters in memory, its verdicts, one request a batch. No jitter and no clock
  * of the machine, so that the same log gives the same outcomes.
  */
-export function createRuleRun(rules: Rules, options: { readonly nearLimitRatio: number }): RuleRun {
+export function createRuleRun(
+  rules: Rules,
+  { nearLimitRatio, onDecision }: RuleRunOptions,
+): RuleRun {
   let nowSeconds = 0;
   const clock = () => nowSeconds;
   const memory = createMemoryCounters({ clock }, { maxKeys: Infinity, maxBytes: Infinity });
@@ -55,6 +65,7 @@ export function createRuleRun(rules: Rules, options: { readonly nearLimitRatio: 
       counters,
       clock,
       random: () => 0,
+      log: onDecision && { isWanted: () => true, write: onDecision },
       onFault(error) {
         throw error;
       },
@@ -63,7 +74,7 @@ export function createRuleRun(rules: Rules, options: { readonly nearLimitRatio: 
       keyPrefix: '',
       ttlJitterSeconds: 0,
       holdBack: false,
-      nearLimitRatio: options.nearLimitRatio,
+      nearLimitRatio,
       quotaMode: false,
       shadowMode: false,
       headers: undefined,

@@ -1,4 +1,7 @@
+import { explainPath, explainUnknownDomain } from '../core/explain/explain-path';
+import type { NoLimit } from '../core/explain/explanation';
 import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
+import type { Rules } from '../core/rules/rules';
 
 const MAX_SHAPES = 1_000;
 
@@ -10,6 +13,17 @@ export interface UnmatchedShape {
   /** The first of them. */
   readonly example: RequestDescriptor;
   requests: number;
+}
+
+/** Why a descriptor met no limit. One that would meet one alone was replaced by a rule of another descriptor. */
+export function whyUnmatched(
+  { domain, example }: UnmatchedShape,
+  { domains, places }: Rules,
+): Pick<NoLimit, 'reason' | 'hint'> {
+  const rules = domains.get(domain);
+  if (rules === undefined) return explainUnknownDomain(domain, domains.keys());
+  const hint = 'a rule of another descriptor of the request replaces the one that it meets';
+  return explainPath(rules, example.entries, places).noLimit ?? { reason: 'replaced', hint };
 }
 
 /** Counts descriptors without a limit by their shape; of more than 1,000 shapes the rest only in sum. */

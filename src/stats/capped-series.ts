@@ -53,6 +53,11 @@ export class CappedSeries<S extends Series> implements Iterable<S> {
     return this.#byPath.get(metric) ?? this.#byMetric.get(metric) ?? this.#find(metric, hits);
   }
 
+  /** The series of a metric key, if it has one. */
+  peek(metric: string): S | undefined {
+    return this.#byPath.get(metric) ?? this.#byMetric.get(metric);
+  }
+
   /** How many there are, without the overflow series. */
   get size(): number {
     return this.#byPath.size;

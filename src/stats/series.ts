@@ -71,6 +71,10 @@ export class RuleSeries implements Series {
     return stat === undefined ? undefined : this.#of(stat);
   }
 
+  total(stat: (typeof RULE_STATS)[number]): number {
+    return this.#of(stat)?.value ?? 0;
+  }
+
   #of(stat: (typeof RULE_STATS)[number]): Counter | undefined {
     switch (stat) {
       case 'total_hits':

@@ -48,7 +48,7 @@ export function createTaggedNaming({ rules, extraTags }: TaggedNamingOptions): N
   return rules.length === 0 ? naming : rememberByName(naming);
 }
 
-/** A name without its tags, and these. What a caller put into a name holds no `=` there, and is no tag. */
+/** A name without its tags, and these. What a caller put into a name holds no `=` there, and is part of the name. */
 function separateTags(name: string): readonly [name: string, tags: readonly string[]] {
   const start = name.indexOf(TAG_START);
   if (start < 0) return [name, []];

@@ -9,6 +9,7 @@ import type {
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
 import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
 import { HEADER_NAMES } from './parent';
+import { contextOf, traceIdOf, type ChildOf } from './span-context';
 import { keptHeaders, toCallRecord, type TracedCall } from './span-records';
 
 export interface TracerOptions {
@@ -17,16 +18,17 @@ export interface TracerOptions {
 }
 
 export interface TracerDeps extends BatchTraceDeps {
+  readonly childOf: ChildOf;
   readonly random: Random;
 }
 
 /** Decides which calls are traced, as their client decided or else by chance, and records their spans. */
 export function createTracer(
-  { random, add, monotonicMs }: TracerDeps,
+  { random, childOf, add, monotonicMs }: TracerDeps,
   { samplingRate }: TracerOptions,
 ): CallTracer & BatchTracer {
   const isChosen = createSampler(samplingRate, random);
-  const deps: BatchTraceDeps = { add, monotonicMs };
+  const deps = { add, monotonicMs, childOf };
   // A connection that repeats its headers gives the same list again.
   let lastHeaders: CallHeaders | undefined;
   let lastDecision: boolean | undefined;
@@ -57,7 +59,7 @@ function indexOfTraced(questions: readonly Question[]): number {
 }
 
 function toCall(
-  { add, monotonicMs }: BatchTraceDeps,
+  { add, monotonicMs, childOf }: Omit<TracerDeps, 'random'>,
   kind: CallKind,
   headers: CallHeaders,
 ): TracedCall {
@@ -69,6 +71,7 @@ function toCall(
     refused(failure) {
       add(toCallRecord(call, monotonicMs(), failure, undefined, undefined));
     },
+    traceId: () => traceIdOf(contextOf(call, childOf).ids),
   };
   return call;
 }

@@ -73,7 +73,7 @@ export function createTracing(
     batches,
   );
   return {
-    tracer: createTracer({ add: queue.add, monotonicMs, random }, options),
+    tracer: createTracer({ add: queue.add, monotonicMs, random, childOf }, options),
     async close(withinMs) {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {

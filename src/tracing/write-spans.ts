@@ -2,7 +2,7 @@ import type { CallKind } from '../core/ports';
 import { attributeKey, OtlpSpanKind, spanShape } from '../wire/otlp/shapes';
 import type { SpanIds } from '../wire/otlp/span-ids';
 import type { SpanWriter } from '../wire/otlp/span-writer';
-import { parentOf } from './parent';
+import { contextOf as toContext, type ChildOf } from './span-context';
 import type {
   CallRecord,
   MatchRecord,
@@ -14,7 +14,7 @@ import type {
 
 interface WriteSpansDeps {
   readonly writer: SpanWriter;
-  readonly childOf: (parent: SpanIds | undefined) => SpanIds;
+  readonly childOf: ChildOf;
   readonly toUnixMs: (atMs: number) => number;
 }
 
@@ -50,13 +50,7 @@ export function createWriteSpan(
   const storeTemplate = spanShape('store batch', storeKind, store);
   const templates = new Map<CallKind, CallTemplate>();
 
-  const contextOf = (call: TracedCall): SpanContext => {
-    if (call.context === undefined) {
-      const parent = parentOf(call.headers);
-      call.context = { ids: childOf(parent), parent };
-    }
-    return call.context;
-  };
+  const contextOf = (call: TracedCall): SpanContext => toContext(call, childOf);
   const storeIdsOf = (batch: StoreRecord): SpanIds =>
     (batch.ids ??= childOf(contextOf(batch.calls[0] as TracedCall).ids));
   const templateOf = (kind: CallKind): CallTemplate => {

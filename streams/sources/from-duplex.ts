@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs';
 
-/** What the opener of a stream in two directions is told about it. */
+/** What the opener of a stream in two directions learns about it. */
 export interface DuplexEvents<In> {
   readonly message: (message: In) => void;
   /** The stream is over, for whatever reason: also when the other side ended it in order. */

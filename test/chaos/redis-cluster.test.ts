@@ -3,6 +3,7 @@ import { type StoreError } from '../../src/core/errors';
 import { slotOf } from '../../src/counters/redis/cluster/slots';
 import type { RedisCountersOptions } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
+import { ask, keyFor, slowRule } from '../support/algorithm-increments';
 import { eventually } from '../support/eventually';
 import { startRedisCluster, type RedisCluster } from '../support/redis-cluster';
 import {
@@ -122,6 +123,40 @@ describe.each([
     await eventually(() => {
       expect(counters.kinds().filter((kind) => kind === 'slots-changed')).toHaveLength(2);
     });
+  });
+});
+
+describe('a slot that moves, under an algorithm', () => {
+  it('takes its counters along: each ask is charged once, where the key is', async () => {
+    const counters = await connected();
+    const [from, to] = cluster.masters as [RedisServer, RedisServer];
+    const rule = slowRule('gcra', 1_000_000);
+    const [moving = ''] = await keysOf(from, 1);
+    const others = (await keysOf(to, 2)).map((key) => `{${key}}`);
+    const keys = [`{${moving}}`, `{${moving}}_new`, ...others];
+    const asked = () => batch(keys.flatMap((key) => [ask(rule, key), increment(key)]));
+    let rounds = 0;
+    const isKnown = async () => {
+      const { failures, standings, after } = await counters.add(asked());
+      expect(failures).toBeUndefined();
+      rounds += 1;
+      keys.forEach((_, at) => {
+        expect(after[2 * at + 1]).toBe(rounds);
+        expect(standings?.[2 * at]).toBeDefined();
+      });
+    };
+    await isKnown();
+    const move = await cluster.beginMoving(moving, to);
+    await isKnown();
+    await move.moveKeys();
+    await isKnown();
+    await move.finish();
+    for (let round = 0; round < 3; round += 1) await isKnown();
+    for (const key of keys) {
+      const { client } = await cluster.ownerOf(key);
+      const [used] = (await client.get(keyFor(rule, key)))?.split(' ').map(Number) ?? [];
+      expect(Math.ceil((used ?? 0) / rule.periodTicks)).toBe(rounds);
+    }
   });
 });
 

@@ -22,9 +22,14 @@ afterEach(async () => {
 const hitsOf = (kind: keyof typeof HITS) => PROCESSES * HITS[kind];
 const limitOf = (kind: keyof typeof HITS) => Math.floor(hitsOf(kind) / 3);
 
-async function hitTogether(port: number, kind: keyof typeof HITS): Promise<number> {
-  const limit = limitOf(kind);
-  const parameters = [HITTER, String(port), KEY, String(HITS[kind]), String(limit), kind];
+async function hitTogether(
+  port: number,
+  kind: keyof typeof HITS,
+  { key = KEY, algorithm }: { readonly key?: string; readonly algorithm?: string } = {},
+): Promise<number> {
+  const numbers = [String(HITS[kind]), String(limitOf(kind))] as const;
+  const place = algorithm === undefined ? [kind] : ['single', algorithm];
+  const parameters = [HITTER, String(port), key, ...numbers, ...place];
   const outputs = await Promise.all(
     Array.from({ length: PROCESSES }, () => run(process.execPath, parameters)),
   );
@@ -38,6 +43,18 @@ describe('several processes that hit one key', () => {
     const admitted = await hitTogether(server.port, 'single');
     const count = await server.client.get(KEY);
     expect([Number(count), admitted]).toEqual([hitsOf('single'), limitOf('single')]);
+  });
+
+  it.each([
+    ['gcra', '80000000s~g'],
+    ['sliding_window', '80000000s~s'],
+    ['fixed_window', '1795240200'],
+  ])('are admitted exactly as %s promises', async (algorithm, end) => {
+    const server = await startRedisServer();
+    ends.push(() => server.stop());
+    const key = `everybody_asks_this_${end}`;
+    const admitted = await hitTogether(server.port, 'cluster', { key, algorithm });
+    expect(admitted).toBe(limitOf('cluster'));
   });
 
   it('are counted exactly in a cluster', async () => {

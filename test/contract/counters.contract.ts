@@ -1,55 +1,30 @@
 import fc from 'fast-check';
 import { StoreError } from '../../src/core/errors';
-import type { CounterBatch, Counters, Increment } from '../../src/core/ports';
-import { SOME_MATCH } from '../support/rules';
+import type { Increment } from '../../src/core/ports';
+import {
+  batch,
+  freshKey,
+  increment,
+  TTL_SECONDS,
+  type CountersUnderTest,
+} from '../support/increments';
+import { describeAlgorithms } from './counters.algorithms';
 import { createModel } from './counters.model';
 
-/** A store under test, and a look into it past its counters. */
-export interface CountersUnderTest {
-  readonly counters: Counters;
-  /** The value to the last digit, and the time to live; undefined when there is no such counter. */
-  read(key: string): Promise<{ value: string; ttlSeconds: number } | undefined>;
-  /** Closes the counters and whatever stands behind them. */
-  stop(): Promise<void>;
-}
-
-const TTL_SECONDS = 4_000;
-let serial = 0;
-
-/** A key that no other test uses. */
-export function freshKey(name = 'key'): string {
-  serial += 1;
-  return `contract_${name}_${String(serial)}_1795240200`;
-}
-
-export function increment(key: string, hits: number | bigint = 1, more?: Partial<Increment>) {
-  const windowEndSeconds = Math.ceil(Date.now() / 1_000) + 3_600;
-  const full: Increment = {
-    key,
-    hits,
-    limit: 10,
-    ttlSeconds: TTL_SECONDS,
-    windowEndSeconds,
-    ...SOME_MATCH,
-    ...more,
-  };
-  return full;
-}
-
-export function batch(increments: readonly Increment[], runEnds?: readonly number[]): CounterBatch {
-  return { increments, runEnds, nowSeconds: Date.now() / 1_000 };
-}
+export { batch, freshKey, increment, type CountersUnderTest };
 
 export interface ContractOptions {
   /** False: the store takes no key over 250 bytes, none with whitespace or control characters, none that is empty. */
   readonly takesOddKeys?: boolean;
+  /** The store counts by algorithms other than the fixed window. */
+  readonly knowsAlgorithms?: boolean;
 }
 
 /** What every counter store keeps. */
 export function describeCounters(
   name: string,
   create: () => Promise<CountersUnderTest>,
-  { takesOddKeys = true }: ContractOptions = {},
+  { takesOddKeys = true, knowsAlgorithms = false }: ContractOptions = {},
 ): void {
   describe(`counters: ${name}`, () => {
     let store: CountersUnderTest;
@@ -62,6 +37,8 @@ export function describeCounters(
     afterAll(async () => {
       await store.stop();
     });
+
+    if (knowsAlgorithms) describeAlgorithms(() => store);
 
     it('answers an empty batch', async () => {
       expect((await add([])).after).toEqual([]);

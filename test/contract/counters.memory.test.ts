@@ -1,4 +1,5 @@
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
+import { describeAlgorithms } from './algorithms.contract';
 import { describeCounters } from './counters.contract';
 
 const clock = () => Date.now() / 1_000;
@@ -13,4 +14,9 @@ describeCounters('memory', () => {
     },
     stop: () => counters.close(),
   });
+});
+
+describeAlgorithms('memory', () => {
+  const counters = createMemoryCounters({ clock });
+  return Promise.resolve({ counters, stop: () => counters.close() });
 });

@@ -166,7 +166,9 @@ async function createSplit(): Promise<CountersUnderTest> {
   };
 }
 
-describeCounters('redis by script', () => createUnderTest({}));
+const ALGORITHMS = { knowsAlgorithms: true };
+
+describeCounters('redis by script', () => createUnderTest({}), ALGORITHMS);
 
 describeCounters('redis by script over a unix socket', () => createUnderTest({ unixSocket: true }));
 
@@ -174,18 +176,20 @@ describeCounters('redis by plain commands', () => createUnderTest({}, { scripts:
 
 describeCounters('redis with TLS and a password', createSecured);
 
-describeCounters('redis behind sentinels', () => createOnSentinels());
+describeCounters('redis behind sentinels', () => createOnSentinels(), ALGORITHMS);
 
 describeCounters('redis behind sentinels, with TLS and passwords', createOnSecuredSentinels);
 
-describeCounters('redis cluster by script', () => createOnCluster());
+describeCounters('redis cluster by script', () => createOnCluster(), ALGORITHMS);
 
 describeCounters('redis cluster by plain commands', () => createOnCluster({ scripts: false }));
 
-describeCounters('redis cluster, one node after the other', () =>
-  createOnCluster({ clusterParallelism: 1 }),
+describeCounters(
+  'redis cluster, one node after the other',
+  () => createOnCluster({ clusterParallelism: 1 }),
+  ALGORITHMS,
 );
 
 describeCounters('redis cluster with TLS and a password', createOnSecuredCluster);
 
-describeCounters('redis, limits per second apart', createSplit);
+describeCounters('redis, limits per second apart', createSplit, ALGORITHMS);

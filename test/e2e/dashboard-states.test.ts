@@ -255,7 +255,7 @@ it('says which instance it shows, and the time', async () => {
   const { page } = await openPage(browser, `${service.debug}/ui`);
   await page
     .getByText(
-      /^\S+, version \d+\.\d+\.\d+, since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\d+ (?:s|min)\)$/,
+      /^\S+, version \d+\.\d+\.\d+(?:-rc\.\d+)?, since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\d+ (?:s|min)\)$/,
     )
     .waitFor();
   await page.getByText(/^\d\d:\d\d:\d\d UTC$/).waitFor();

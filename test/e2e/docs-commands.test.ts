@@ -34,7 +34,12 @@ interface Printed {
 
 const PROGRAM = /^(npx|npm|node|curl|grpcurl|go|docker|ratelimit[a-z-]*|identity) [^ ]/;
 
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`)];
+const pages = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `docs/${name}`,
+  ),
+];
 const texts = pages
   // The runbook's commands need Redis and a scrape: test/e2e/runbook.test.ts runs them.
   .filter((file) => file.endsWith('.md') && file !== 'docs/runbook.md')

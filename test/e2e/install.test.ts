@@ -1,12 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { readSettings } from '../../src/settings/read-settings';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { nodeBinary } from '../support/node-binary';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);
@@ -50,27 +53,80 @@ it('copies only files that exist', async () => {
         expect([source, existsSync(join(ROOT, source))]).toEqual([source, true]);
 });
 
-it('runs as another user than root, and knows its health without curl', async () => {
-  const [, last = []] = await readDockerfile();
-  expect(last).toContain('USER node');
-  expect(last.some((line) => line.startsWith('HEALTHCHECK') && !line.includes('curl'))).toBe(true);
-  const compose = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8');
-  expect(compose).toContain('read_only: true');
-  expect(compose).toContain('condition: service_healthy');
+/** The words of an instruction that a stage has once. */
+function only(stage: readonly string[] | undefined, name: string): string {
+  const found = (stage ?? []).filter((line) => line.startsWith(`${name} `));
+  expect(found).toHaveLength(1);
+  return found[0]?.slice(name.length + 1).trim() ?? '';
+}
+
+/** `A=b C="d e"`, as ENV and LABEL write pairs. */
+const pairs = (text: string) =>
+  Object.fromEntries(
+    [...text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(
+      ([, key = '', quoted, bare]) => [key, quoted ?? bare ?? ''] as const,
+    ),
+  );
+
+it('runs as a numbered user who is not root, starts the service by its entry point and starts no second Node', async () => {
+  const [, last] = await readDockerfile();
+  expect(only(last, 'USER')).toBe('65532:65532');
+  expect(JSON.parse(only(last, 'ENTRYPOINT'))).toEqual(['/bin/ratelimit']);
+  expect(last?.filter((line) => /^(HEALTHCHECK|CMD)/.test(line))).toEqual([]);
+  expect(only(last, 'EXPOSE').split(' ')).toEqual(['8080', '8081', '6070', '8082', '9090']);
+  expect(only(last, 'VOLUME')).toBe(dirname(pairs(only(last, 'ENV'))['IDENTITY_STORE_FILE'] ?? ''));
+  expect(Object.keys(pairs(only(last, 'LABEL')))).toContain('org.opencontainers.image.licenses');
+});
+
+it('the composition gives it a read-only root and settings that it takes', async () => {
+  const compose = parse(await readFile(join(ROOT, 'docker-compose.yml'), 'utf8')) as {
+    readonly services: Readonly<
+      Record<string, { readonly read_only?: boolean; readonly environment: NodeJS.ProcessEnv }>
+    >;
+  };
+  const { ratelimit } = compose.services;
+  expect(ratelimit?.read_only).toBe(true);
+  expect(readSettings(ratelimit?.environment ?? {})).toMatchObject({ ok: true, warnings: [] });
 });
 
 it('installs, builds and starts in an empty folder from what the image copies', async () => {
   const [build, last] = await readDockerfile();
   const app = join(folder, 'build');
-  const image = join(folder, 'image');
+  const root = join(folder, 'root');
+  const image = join(root, 'app');
   await copyAll(copies(build, 'context'), (source) => join(ROOT, source), app);
   await runAll(build ?? [], app);
   await copyAll(copies(last, 'build'), (source) => join(app, source.replace('/app/', '')), image);
   await copyAll(copies(last, 'context'), (source) => join(ROOT, source), image);
-  await mkdir(join(folder, 'bin'));
-  const command = join(folder, 'bin', 'ratelimit');
-  await symlink(join(image, 'dist/src/bin/ratelimit.js'), command);
-  await expectToServe(command, [], folder);
+  // What stands for `/` of the image: a root of our own would need its libraries too.
+  for (const place of ['bin', 'var/lib']) await mkdir(join(root, place), { recursive: true });
+  const inRoot = (text: string) => text.replaceAll(/(?<=[\s=]|^)\/(?=app|bin|var)/g, `${root}/`);
+  await runAll((last ?? []).map(inRoot), image);
+  await chmod(folder, 0o755);
+
+  const files = await readdir(image, { recursive: true });
+  const development = /^(src|streams|test|scripts|node_modules\/(jest|typescript|eslint))$/;
+  expect(files.filter((file) => development.test(file))).toEqual([]);
+  expect(files.filter((file) => /(\.[cm]?ts|\.map)$/.test(file))).toEqual([]);
+  const { stdout: size } = await run('du', ['-sk', image]);
+  // docs/sizing.md says so.
+  expect(parseInt(size, 10) / 1024).toBeLessThan(44);
+
+  const [entry = ''] = JSON.parse(only(last, 'ENTRYPOINT')) as string[];
+  const [uid, gid] = only(last, 'USER').split(':').map(Number);
+  const env: Readonly<Record<string, string>> = {
+    ...pairs(inRoot(only(last, 'ENV'))),
+    PATH: dirname(nodeBinary(24)),
+  };
+  // Only root may start something as another user.
+  const user = process.getuid?.() === 0 ? { uid, gid } : {};
+  const output = await expectToServe({ command: inRoot(entry), cwd: image, env, ...user });
+  expect(output).toContain('node=v24.');
+  expect(output).not.toMatch(/is not a setting|no effect/);
+  const version = await run(inRoot(entry), ['--version'], { cwd: image, env, ...user });
+  expect(version.stdout).toMatch(/^ratelimit \d+\.\d+\.\d+\S*, node v24\./);
+  const added = join(dirname(env['IDENTITY_STORE_FILE'] ?? ''), 'by-the-user');
+  await run('touch', [added], user);
 }, 300_000);
 
 /** COPY: several sources go into the target, a single one becomes it. */
@@ -82,12 +138,12 @@ async function copyAll(
   for (const { sources, target } of instructions) {
     for (const source of sources) {
       const place = sources.length > 1 ? join(base, target, source) : join(base, target);
-      await cp(locate(source), place, { recursive: true });
+      await cp(locate(source), place, { recursive: true, verbatimSymlinks: true });
     }
   }
 }
 
-/** RUN: the npm commands of a stage, one after the other. */
+/** RUN: the commands of a stage, one after the other. */
 async function runAll(stage: readonly string[], cwd: string): Promise<void> {
   const commands = stage
     .filter((line) => line.startsWith('RUN '))
@@ -103,29 +159,41 @@ it('ends `npm start` with 0 when the service gets SIGTERM', async () => {
   for (const name of ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'])
     await cp(join(ROOT, name), join(copy, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  await expectToServe('npm', ['start'], copy);
+  await expectToServe({ command: 'npm', words: ['start'], cwd: copy });
 }, 240_000);
 
-/** Starts a command, waits until it serves the example rules, stops it and expects 0. */
-async function expectToServe(command: string, words: string[], cwd: string): Promise<void> {
+interface Started {
+  readonly command: string;
+  readonly words?: readonly string[];
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+}
+
+/** Starts a command, waits until it serves the example rules, stops it and expects 0; answers what it printed. */
+async function expectToServe(started: Started): Promise<string> {
+  const { command, words = [], env = {}, ...place } = started;
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const child = spawn(command, words, {
-    cwd,
+    ...place,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
       HOME: process.env['HOME'],
       RUNTIME_ROOT: join(ROOT, 'examples'),
+      DISABLE_STATS: 'true',
       PORT: String(http),
       GRPC_PORT: String(grpc),
       DEBUG_PORT: String(debug),
+      ...env,
     },
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  const ended = once(child, 'exit') as Promise<[number | null]>;
+  const ended = once(child, 'close') as Promise<[number | null]>;
   try {
     await eventually(
       async () => {
@@ -138,6 +206,7 @@ async function expectToServe(command: string, words: string[], cwd: string): Pro
     );
     child.kill('SIGTERM');
     expect((await ended)[0]).toBe(0);
+    return output;
   } finally {
     if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }

@@ -1,3 +1,4 @@
+import { version } from '../../package.json';
 import { callWithHeaders } from '../support/call-with-headers';
 import { startStopwatch } from '../support/core-time';
 import { expectFigure } from '../support/figure';
@@ -117,7 +118,7 @@ describe('the traces of the built service', () => {
           'service.name': 'limits',
           'service.namespace': 'edge',
           'service.instance.id': 'one',
-          'service.version': '0.1.0',
+          'service.version': version,
           'deployment.environment': 'test',
         },
       });

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { copyFileSync, existsSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -131,16 +130,12 @@ it('takes new rules into every worker', async () => {
 it('hands connections to the workers in turn', async () => {
   const service = await start({ WORKERS: '4' });
   const port = Number(service.grpc.split(':')[1]);
-  const sockets: Socket[] = [];
-  for (let i = 0; i < 8; i += 1) {
-    const socket = connect(port, '127.0.0.1');
-    await once(socket, 'connect');
-    sockets.push(socket);
-  }
+  const clients = Array.from({ length: 8 }, () => createTestClient(service.grpc));
+  for (const client of clients) expect((await client.ask(request)).code).toBe(0);
   await eventually(() => {
     expect(workersOf(service).map((pid) => connectionsTo(port, pid))).toEqual([2, 2, 2, 2]);
   });
-  for (const socket of sockets) socket.destroy();
+  for (const client of clients) client.close();
 });
 
 it('opens one stream to the management server, which sees one acknowledgement', async () => {

@@ -90,7 +90,7 @@ function limitJson({
 }: NonNullable<WireStatus['currentLimit']>): object {
   return {
     ...(requestsPerUnit > 0 && { requestsPerUnit }),
-    unit: UNITS.indexOf(unit) + 1,
+    ...(unit !== 'UNKNOWN' && { unit: UNITS.indexOf(unit) + 1 }),
     ...(name !== '' && { name }),
   };
 }

@@ -51,6 +51,7 @@ const loaded: LoadResult<string> = {
   rules: 'rules',
   domainCount: 1,
   ruleCount: 1,
+  digest: '',
   problems: [],
   durationMs: 1,
 };

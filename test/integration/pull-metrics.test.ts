@@ -17,6 +17,12 @@ import { createRecordingLogger } from '../support/recording-logger';
 import { SOME_LIMIT } from '../support/rules';
 import { someRules } from '../bench/load';
 
+const RULES_VERSION = {
+  version: 'sha256:3f9c',
+  loadedAt: '2026-11-22T13:00:00.000Z',
+  source: 'files',
+} as const;
+
 const ends: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -41,6 +47,7 @@ async function start(env: Readonly<Record<string, string>> = {}) {
     logger,
     outages: createOutageLog({ logger, monotonicMs: () => performance.now() }),
     rules,
+    rulesVersion: () => RULES_VERSION,
     limits: httpLimits(),
   });
   const run = lastValueFrom(sink.run$, { defaultValue: undefined });

@@ -84,8 +84,6 @@ describe('the HTTP port', () => {
         'descriptors[0] has no field "entrys", expected one of entries, limit, hitsAddend, isNegativeHits',
       code: 'malformed',
       where: 'descriptors[0]',
-      line: 2,
-      column: 17,
     });
     expect(batches).toEqual([]);
     expect([...counts]).toEqual([['ratelimit_http.json.refused', 1]]);
@@ -194,8 +192,6 @@ describe('the HTTP port', () => {
       error: 'descriptors has more items than MAX_DESCRIPTORS (256)',
       code: 'invalid_request',
       where: 'descriptors',
-      line: 2,
-      column: 784,
     });
     expect(batches).toEqual([]);
     expect([...counts]).toEqual([['ratelimit_http.json.refused', 1]]);

@@ -1,5 +1,11 @@
 import { combineLatest, map, merge, of } from 'rxjs';
 import type { CounterStore } from '../../src/app/actors/store';
+import {
+  memcachedReader,
+  memoryReader,
+  redisReader,
+  splitReader,
+} from '../../src/app/counter-readers';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';
@@ -8,6 +14,7 @@ import { eventually } from '../support/eventually';
 import { startMemcachedServer } from '../support/memcached-server';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import type { Registry } from '../../src/stats/registry';
+import { expectAgreement } from './explained';
 import { startReplay, type Replayer } from './replayer';
 import { expectScrape, scrapeSettings } from './scrape';
 import { expectNames, expectWire, startStatsdServer, statsdSettings } from './wire';
@@ -24,7 +31,13 @@ it('names every vector that waits for a later feature, and no other', () => {
   expect(waiting.map(([title]) => title)).toEqual(WAITING);
 });
 
-type Counts = ReadonlyMap<string, { readonly value: string; readonly ttlSeconds: number }>;
+interface Count {
+  readonly value: string;
+  readonly ttlSeconds: number;
+  /** Unix milliseconds at which its time to live ends, in Redis. */
+  readonly endMs?: number;
+}
+type Counts = ReadonlyMap<string, Count>;
 
 describe('with counters in memory', () => {
   it.each(ready)('%s', async (_, scenario) => {
@@ -38,7 +51,7 @@ describe('with counters in memory', () => {
             { value: String(value), ttlSeconds },
           ]),
         );
-      return Promise.resolve(memoryStore(counters));
+      return Promise.resolve(memoryStore(counters, memoryReader(counters, clock)));
     };
     const replayer = await startReplay(scenario, makeStore, splitSettings(scenario));
     await replay(scenario, replayer, () => Promise.resolve([read()]));
@@ -114,6 +127,8 @@ describe('with counters in memcached', () => {
         const connections = new Map([['store', connected$]]);
         return Promise.resolve({
           counters,
+          reader: memcachedReader(counters),
+          writer: UNUSED_WRITER,
           connected$,
           connections,
           whyAway: () => undefined,
@@ -144,6 +159,13 @@ describe('with counters in memcached', () => {
   });
 });
 
+/** Counters with their end, where the store says it: the seconds to it pass between two looks. */
+function toLasting(stores: readonly Counts[]) {
+  return stores.map((counts) =>
+    [...counts].map(([key, { value, ttlSeconds, endMs }]) => [key, value, endMs ?? ttlSeconds]),
+  );
+}
+
 /** Performs every step and compares the answer, the keys that changed and the statistics at the end. */
 async function replay(
   { steps, stats, statsIgnore = [] }: Scenario,
@@ -154,7 +176,11 @@ async function replay(
   let before: readonly Counts[] = [];
   for (const [index, step] of steps.entries()) {
     replayer.setClock(step.at);
+    const unexplained = toLasting(await read());
+    const explained = await replayer.explain(step);
+    expect({ index, store: toLasting(await read()) }).toEqual({ index, store: unexplained });
     const answer = await replayer.perform(step);
+    if (explained !== undefined) expectAgreement(explained, answer, index);
     const after = await read();
     expect({ index, ...answerOf(answer, step) }).toEqual({ index, ...answerOf(step, step) });
     const changes = after.map((counts, store) => changedValues(before[store], counts));
@@ -188,8 +214,20 @@ const ANSWER = ['response', 'error', 'status', 'contentType', 'body', 'lines', '
 function answerOf(answer: Partial<Step>, { loose = [] }: Step): Partial<Step> {
   const fixed = ANSWER.filter((part) => answer[part] !== undefined && !loose.includes(part));
   return Object.fromEntries(
-    fixed.map((part) => [part, part === 'contentType' ? mediaType(answer[part]) : answer[part]]),
+    fixed.map((part) => [
+      part,
+      part === 'contentType' ? mediaType(answer[part]) : withoutWelcome(answer[part]),
+    ]),
   );
+}
+
+const WELCOME: ReadonlySet<string> = new Set(['limitedBy', 'limitedByName']);
+
+/** What answers of ours have besides: the rule that decided, in the metadata. */
+function withoutWelcome(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (name, part: unknown) => (WELCOME.has(name) ? undefined : part)),
+  ) as unknown;
 }
 
 function mediaType(contentType = ''): string {
@@ -213,9 +251,20 @@ function expectTtl(counts: Counts, key: string, least: number, most: number): vo
   expect(ttlSeconds).toBeLessThanOrEqual(most);
 }
 
-function memoryStore(counters: CounterStore['counters']): CounterStore {
+/** No replay changes a counter but by decisions. */
+const UNUSED_WRITER: CounterStore['writer'] = {
+  remove: () => Promise.resolve([]),
+  set: () => Promise.resolve([]),
+};
+
+function memoryStore(
+  counters: CounterStore['counters'],
+  reader: CounterStore['reader'],
+): CounterStore {
   return {
     counters,
+    reader,
+    writer: UNUSED_WRITER,
     connected$: of(true),
     connections: new Map(),
     whyAway: () => undefined,
@@ -231,7 +280,10 @@ function redisStore({ address }: RedisServer, registry: Registry, statisticsPref
   );
   const { connected$, run$ } = counters;
   const whyAway = () => undefined;
-  return { counters, connected$, connections: new Map(), run$, whyAway, description: 'redis' };
+  const reader = redisReader(counters);
+  const connections = new Map();
+  const writer = UNUSED_WRITER;
+  return { counters, reader, writer, connected$, connections, run$, whyAway, description: 'redis' };
 }
 
 function splitStore(server: RedisServer, perSecondServer: RedisServer, registry: Registry) {
@@ -243,6 +295,8 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
       others: others.counters,
       onNotAtomic: () => undefined,
     }),
+    reader: splitReader(perSecond.reader, others.reader),
+    writer: UNUSED_WRITER,
     connected$: combineLatest([others.connected$, perSecond.connected$]).pipe(
       map((areConnected) => !areConnected.includes(false)),
     ),
@@ -257,8 +311,12 @@ async function readRedis({ client }: RedisServer): Promise<Counts> {
   const keys = await client.keys('*');
   const rows = await Promise.all(
     keys.map(async (key) => {
-      const [value, ttlSeconds] = await Promise.all([client.get(key), client.ttl(key)]);
-      return [key, { value: value ?? '', ttlSeconds }] as const;
+      const [value, ttlSeconds, endMs] = await Promise.all([
+        client.get(key),
+        client.ttl(key),
+        client.pexpiretime(key),
+      ]);
+      return [key, { value: value ?? '', ttlSeconds, endMs }] as const;
     }),
   );
   return new Map(rows);

@@ -9,10 +9,11 @@ import { createOutageLog } from '../../src/app/outage-log';
 import { createApp } from '../../src/app/create-app';
 import type { App } from '../../src/app/owner';
 import type { Addresses } from '../../src/app/create-transports';
-import { withLocalCache } from '../../src/app/guard-counters';
+import { createLocalCache, withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/actors/store';
 import { toProtoJson } from '../../src/cli/response';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';
+import type { Explanation } from '../../src/core/explain/explanation';
 import { compileInSlices } from '../../src/core/rules/compile';
 import { RATE_LIMIT_PROTO, loadProtos } from '../../src/platform/proto-files';
 import { readSettings } from '../../src/settings/read-settings';
@@ -28,7 +29,14 @@ export interface Replayer {
   setClock(seconds: number): void;
   /** The answer to a step in the words of its recording. */
   perform(step: Step): Promise<Partial<Step>>;
+  /** What the operator API says of the step's request; undefined when it has none. */
+  explain(step: Step): Promise<Explained | undefined>;
   close(): Promise<void>;
+}
+
+export interface Explained {
+  readonly status: number;
+  readonly body: Partial<Explanation>;
 }
 
 const SERVICE = loadProtos([RATE_LIMIT_PROTO])[
@@ -47,13 +55,19 @@ export async function startReplay(
   for (const [file, text] of Object.entries(scenario.rules))
     await writeFile(join(directory, file), text);
 
+  // A call more would be one too many for its second.
+  let skippedMs = 0;
+  const skipSecond = () => {
+    skippedMs += 1_000;
+  };
   let now = scenario.steps[0]?.at ?? 0;
   const clock = () => now;
   const registry = createRegistry();
   const settings = settingsOf(scenario, root, more);
   const made = await makeStore(registry, clock);
-  const counters = withLocalCache(made.counters, settings, { statistics: registry });
-  const store = { ...made, counters };
+  const localCache = createLocalCache(settings, { statistics: registry });
+  const counters = withLocalCache(made.counters, localCache);
+  const store = { ...made, counters, localCache };
   const app = createApp(settings, {
     registry,
     store,
@@ -67,13 +81,13 @@ export async function startReplay(
       },
       {
         parse: parseInProcess,
-        compile: (domains) => compileInSlices(domains, 500),
+        compile: (domains) => compileInSlices(domains, 500, settings.decisions),
         clock,
         warn: () => undefined,
       },
     ).loads$,
     clock,
-    monotonicMs: () => performance.now(),
+    monotonicMs: () => performance.now() + skippedMs,
     random: Math.random,
     logger: silentLogger,
     outages: createOutageLog({ logger: silentLogger, monotonicMs: () => performance.now() }),
@@ -85,7 +99,8 @@ export async function startReplay(
   });
   // The service waits for its store a moment only.
   await firstValueFrom(store.connected$.pipe(filter(Boolean)));
-  return createReplayer({ app, addresses, registry, directory, root }, (seconds) => {
+  const running = { app, addresses, registry, directory, root, skipSecond };
+  return createReplayer(running, (seconds) => {
     now = seconds;
   });
 }
@@ -96,10 +111,11 @@ interface Running {
   readonly registry: Registry;
   readonly directory: string;
   readonly root: string;
+  readonly skipSecond: () => void;
 }
 
 function createReplayer(
-  { app, addresses, registry, directory, root }: Running,
+  { app, addresses, registry, directory, root, skipSecond }: Running,
   setClock: (seconds: number) => void,
 ): Replayer {
   const client = new Client(addresses.grpc, credentials.createInsecure());
@@ -128,6 +144,18 @@ function createReplayer(
     registry,
     setClock,
     perform,
+    async explain({ request, http }) {
+      const isAsked = http?.path === '/json' && http.method === 'POST';
+      const body = request ?? (isAsked ? http.body : undefined);
+      if (body === undefined) return undefined;
+      skipSecond();
+      const response = await fetch(`http://${addresses.debug}/api/v1/explain`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+      return { status: response.status, body: (await response.json()) as Partial<Explanation> };
+    },
     async close() {
       client.close();
       await app.stop();

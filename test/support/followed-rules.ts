@@ -1,3 +1,4 @@
+import { messageOf } from '../../src/core/rules/parse/problem';
 import type { Subscription } from 'rxjs';
 import {
   createDirectorySource,
@@ -71,7 +72,7 @@ export function followRules(
 export function describeLoad(load: LoadResult<Rules> | undefined): string {
   if (load === undefined) return 'no load';
   const problems = load.problems.map(
-    ({ severity, file, message }) => `${severity} ${file}: ${message}`,
+    (problem) => `${problem.severity} ${problem.file}: ${messageOf(problem)}`,
   );
   if (!load.ok) return problems.join('\n');
   const limits = dumpRules(load.rules).map((line) =>

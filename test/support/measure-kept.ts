@@ -7,6 +7,7 @@ import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
 import { rememberByName } from '../../src/stats/remember-by-name';
 import { createTracer } from '../../src/tracing/create-tracer';
+import { createChildIds } from '../../src/tracing/child-ids';
 import type { SpanRecord } from '../../src/tracing/span-records';
 import { request } from './requests';
 import { rulesOf } from './rules';
@@ -39,7 +40,10 @@ async function measure(run: () => Promise<unknown>): Promise<number> {
 async function spans(): Promise<unknown> {
   const records: SpanRecord[] = [];
   const add = (record: SpanRecord) => records.push(record);
-  const tracer = createTracer({ add, monotonicMs: () => 0, random: () => 0 }, { samplingRate: 1 });
+  const tracer = createTracer(
+    { add, monotonicMs: () => 0, random: () => 0, childOf: createChildIds(() => undefined) },
+    { samplingRate: 1 },
+  );
   const kind = { name: 'c', attributes: {}, statusAttribute: 's', statusOf: () => 0 };
   for (let i = 0; i < REQUESTS; i++) {
     const headers = { names: ['tracestate', 'x'], values: [body(i, 'state'), body(i, 'x')] };

@@ -1,8 +1,22 @@
-// One of several processes that hit one key: node redis-hitter.cjs <port> <key> <hits> <limit> <kind>
+// One of several processes that hit one key: node redis-hitter.cjs <port> <key> <hits> <limit> <kind> [algorithm]
 // Uses the built service. Prints how many of its hits were admitted.
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 
-const [port, key, hits, limit, kind] = process.argv.slice(2);
+const { toAlgorithm } = require('../../dist/src/core/algorithms/algorithm.js');
+const { countAdmitted } = require('../../dist/src/core/algorithms/apply-asks.js');
+
+const [port, key, hits, limit, kind, name] = process.argv.slice(2);
+// Long enough that nothing drains while they run.
+const algorithm =
+  name === undefined
+    ? undefined
+    : toAlgorithm({
+        name,
+        limit: Number(limit),
+        burst: undefined,
+        chargeDenied: false,
+        periodSeconds: 80_000_000,
+      });
 const place = { host: '127.0.0.1', port: Number(port) };
 const address =
   kind === 'cluster' ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place };
@@ -10,7 +24,8 @@ const counters = createRedisCounters(
   { monotonicMs: () => performance.now(), random: Math.random },
   { address, timeoutMs: 30_000, pool: { size: 2, onEmpty: 'wait', onEmptyWaitMs: 0 } },
 );
-const increment = { key, hits: 1, limit: Number(limit), unit: 'DAY', ttlSeconds: 86_400 };
+const rule = { unit: 'DAY' };
+const increment = { key, hits: 1, limit: Number(limit), rule, ttlSeconds: 86_400, algorithm };
 
 async function run() {
   let left = Number(hits);
@@ -21,13 +36,17 @@ async function run() {
       const size = Math.min(left, 1 + (left % 7));
       left -= size;
       const increments = Array.from({ length: size }, () => increment);
-      const { after, failures } = await counters.add({
+      const { after, failures, standings } = await counters.add({
         increments,
         runEnds: undefined,
         nowSeconds: Date.now() / 1_000,
       });
       if (failures !== undefined) throw [...failures.values()][0];
-      admitted += after.filter((count) => count <= Number(limit)).length;
+      admitted +=
+        standings === undefined
+          ? after.filter((count) => count <= Number(limit)).length
+          : standings.filter((each) => countAdmitted(algorithm, each, { hits: 1, times: 1 }) === 1)
+              .length;
     }
   };
   await Promise.all(Array.from({ length: 40 }, work));

@@ -5,6 +5,7 @@ import type { StoreError } from '../../core/errors';
 import type { BatchTracer, Clock, Counters, Question, Random } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { createDecideBatch } from '../../decisions/decide-batch';
+import type { DecisionLog } from '../../decisions/log-decisions';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import type { LiveView } from '../../stats/live/create-live-view';
@@ -26,6 +27,8 @@ export interface DecisionsDeps {
   readonly logger: Logger;
   /** Undefined: nothing is traced. */
   readonly tracer?: BatchTracer | undefined;
+  /** Undefined: decisions are not logged. */
+  readonly log?: DecisionLog | undefined;
   /** Watches for the dashboard. */
   readonly live?: LiveView;
   readonly reports?: DecisionReports;

@@ -1,7 +1,8 @@
 import { tap, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
 import { hasRead, type LoadResult } from '../../rule-sources/load-result';
-import type { Statistics } from '../../core/ports';
+import type { Clock, Statistics } from '../../core/ports';
+import type { RulesVersion } from '../../core/explain/explanation';
 import { isError, messageOf, type RuleProblem } from '../../core/rules/parse/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
@@ -17,6 +18,8 @@ export interface RulesActor extends Actor {
   readonly rules: Snapshot<Rules | undefined>;
   /** Turns true with the first load that could read the rules, right or wrong. */
   readonly isRead: Snapshot<boolean>;
+  /** Which rules are in force; undefined before the first good load. */
+  readonly version: () => RulesVersion | undefined;
   /** Errors of the last load, with their places; empty when it was good. */
   readonly problems: () => readonly RuleProblem[];
 }
@@ -25,11 +28,13 @@ export interface RulesActorDeps {
   readonly statistics: Pick<Statistics, 'count'>;
   readonly logger: Logger;
   readonly outages: OutageLog;
+  readonly clock: Clock;
 }
 
 export interface RulesActorOptions {
   /** FORCE_START_WITHOUT_INITIAL_CONFIG: nobody waits for the first load. */
   readonly startsWithoutRules: boolean;
+  readonly source: RulesVersion['source'];
 }
 
 /** The name of their outage. */
@@ -38,26 +43,28 @@ const RULES = 'rules';
 /** Puts every good load in force. A bad one is counted and logged, and the last good rules stay. */
 export function createRulesActor(
   loads$: Observable<LoadResult<Rules>>,
-  { statistics, logger, outages }: RulesActorDeps,
-  { startsWithoutRules }: RulesActorOptions,
+  { statistics, logger, outages, clock }: RulesActorDeps,
+  { startsWithoutRules, source }: RulesActorOptions,
 ): RulesActor {
   const rules = createSnapshot<Rules | undefined>(undefined);
   const isRead = createSnapshot(startsWithoutRules);
   const stopSignal = createStopSignal();
   let problems: readonly RuleProblem[] = [];
+  let version: RulesVersion | undefined;
 
   const take = (load: LoadResult<Rules>): void => {
     for (const problem of load.problems) logProblem(logger, problem);
     const durationMs = Math.round(load.durationMs);
-    const version = load.version === undefined ? {} : { version: load.version };
+    const named = load.version === undefined ? {} : { version: load.version };
     if (load.ok) {
       statistics.count('ratelimit.service.config_load_success', 1);
       problems = [];
+      version = { version: load.digest, loadedAt: new Date(clock() * 1_000).toISOString(), source };
       rules.set(load.rules);
       outages.worked(RULES);
       const { domainCount: domains, ruleCount: descriptors } = load;
       const { limitCount: limits } = load.rules;
-      logger.info('loaded the rules', { ...version, domains, descriptors, limits, durationMs });
+      logger.info('loaded the rules', { ...named, domains, descriptors, limits, durationMs });
       logRules(logger, load.rules);
     } else {
       statistics.count('ratelimit.service.config_load_error', 1);
@@ -68,7 +75,7 @@ export function createRulesActor(
         failing: `the rules were not loaded, ${kept}`,
         ended: 'the rules are good again',
       } as const;
-      outages.failed(RULES, lines, { ...version, durationMs });
+      outages.failed(RULES, lines, { ...named, durationMs });
     }
     if (hasRead(load) && !isRead.current) isRead.set(true);
   };
@@ -77,6 +84,7 @@ export function createRulesActor(
     run$: loads$.pipe(tap(take), stopSignal.until()),
     rules,
     isRead,
+    version: () => version,
     problems: () => problems,
     close() {
       stopSignal.stop();

@@ -13,6 +13,7 @@ import { createTaggedNaming } from '../../stats/tagged-naming';
 import { late } from '../late';
 import type { OutageLog } from '../outage-log';
 import { withEnd, type Actor } from './actor';
+import type { RulesActor } from './rules';
 
 /** How long the last flush may take when the service stops. */
 const LAST_FLUSH_MS = 1_000;
@@ -25,6 +26,7 @@ export interface StatisticsDeps {
   readonly logger: Logger;
   readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
   readonly rules: Snapshot<Rules | undefined>;
+  readonly rulesVersion: RulesActor['version'];
   /** Of the port that is scraped. */
   readonly limits: HttpLimits;
 }

@@ -1,8 +1,17 @@
 import { map, merge, of, type Observable } from 'rxjs';
 import { healthStatus, turnWindow } from '../../../streams';
-import type { Clock, Counters, Random, Statistics } from '../../core/ports';
+import type {
+  Clock,
+  CounterReader,
+  Counters,
+  CounterWriter,
+  Random,
+  Statistics,
+} from '../../core/ports';
 import type { MemcachedEvent } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
+import type { TellForget } from '../../counters/with-over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
 import type { ReadableCounters } from '../../counters/split';
@@ -12,7 +21,9 @@ import type { Settings } from '../../settings/settings';
 import type { StoreSettings } from '../../settings/store';
 import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
-import { closeWith, createBreakers, withLocalCache } from '../guard-counters';
+import { memcachedReader, memoryReader, redisReader, splitReader } from '../counter-readers';
+import { splitTelling, splitWriter } from '../counter-writers';
+import { closeWith, createBreakers, createLocalCache, withLocalCache } from '../guard-counters';
 import { late } from '../late';
 import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
@@ -37,8 +48,21 @@ export interface StoreView {
   readonly description: string;
 }
 
+/** Counters as an operator looks at them and changes them. */
+export interface OperatorStore {
+  /** Looks at counters past breakers and the local cache. */
+  readonly reader: CounterReader;
+  readonly writer: CounterWriter;
+  /** Undefined: other instances cannot hear what their local caches must forget. */
+  readonly tellForget?: TellForget | undefined;
+  /** Counters known to be over their limit; undefined: there is no local cache. */
+  readonly localCache?: OverLimitCache | undefined;
+  /** Counters over their limit now, up to a number; undefined: nobody here knows. */
+  readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
+}
+
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
-export interface CounterStore extends StoreView, Pick<Actor, 'run$'> {
+export interface CounterStore extends StoreView, OperatorStore, Pick<Actor, 'run$'> {
   readonly counters: Counters;
 }
 
@@ -65,15 +89,25 @@ const MEMCACHED_TIMEOUT_MS = 500;
  */
 export function chooseCounters(settings: Settings, deps: CounterStoreDeps): CounterStore {
   const outages = createOutageLog(deps);
-  const store = chooseStore(settings, { ...deps, outages });
-  const counters = withLocalCache(store.counters, settings, deps);
+  const localCache = createLocalCache(settings, deps);
+  const onForget =
+    localCache &&
+    ((keys?: readonly string[]) => {
+      localCache.forgetKeys(keys);
+    });
+  const store = chooseStore(settings, { ...deps, outages, onForget });
+  const counters = withLocalCache(store.counters, localCache, store.tellForget);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
-  return { ...store, counters: { ...counters, close }, run$: merge(outages.run$, store.run$) };
+  const run$ = merge(outages.run$, store.run$);
+  const listOver = localCache?.list ?? store.listOver;
+  return { ...store, counters: { ...counters, close }, run$, localCache, listOver };
 }
 
 interface StoreDeps extends CounterStoreDeps {
   readonly outages: OutageLog;
+  /** See RedisCountersDeps. */
+  readonly onForget: OverLimitCache['forgetKeys'] | undefined;
 }
 
 /** Two of them when limits per second have their own. */
@@ -82,7 +116,16 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (memstore !== undefined) return memcachedStore(memstore, deps);
   if (store === undefined) {
     const counters = createMemoryCounters(deps, memory);
-    return { counters, ...ALWAYS_THERE, run$: of(), description: 'memory' };
+    const reader = memoryReader(counters, deps.clock);
+    return {
+      counters,
+      reader,
+      writer: counters,
+      listOver: counters.listOver,
+      ...ALWAYS_THERE,
+      run$: of(),
+      description: 'memory',
+    };
   }
   const others = redisStore(store, STATISTICS_PREFIX, settings, deps);
   if (perSecondStore === undefined) return others;
@@ -112,7 +155,7 @@ function redisStore(
   settings: Settings,
   deps: StoreDeps,
 ): ReadableStore {
-  const { createRedisCounters } = late.redis();
+  const { createRedisCounters, createRedisWriter } = late.redis();
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
@@ -124,8 +167,13 @@ function redisStore(
   const breakers = createBreakers(prefix, deps);
   const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
   const counters = createRedisCounters(
-    { ...deps, onEvent, ...(isCluster ? { guardNode } : {}) },
-    options,
+    {
+      ...deps,
+      onEvent,
+      onForget: store.cacheInvalidation ? deps.onForget : undefined,
+      ...(isCluster ? { guardNode } : {}),
+    },
+    { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
   const description = describeRedis(store);
   const windowMs = restOfWindowMs(store, settings);
@@ -142,7 +190,20 @@ function redisStore(
   };
   const run$ = merge(counters.run$, gathered.run$);
   const { connected$ } = counters;
-  return { counters: guarded, ...asOne({ connected$, run$ }), whyAway: last.whyAway, description };
+  const { tellForget } = counters;
+  return {
+    counters: guarded,
+    reader: redisReader(counters),
+    writer: createRedisWriter(counters),
+    tellForget:
+      tellForget &&
+      ((told) => {
+        tellForget(told.map(({ key }) => key));
+      }),
+    ...asOne({ connected$, run$ }),
+    whyAway: last.whyAway,
+    description,
+  };
 }
 
 function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterStore {
@@ -160,7 +221,15 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     withCircuitBreaker(counters, breakers.breakerOf(description)),
     breakers,
   );
-  return { counters: guarded, ...asOne(counters), whyAway: last.whyAway, description };
+  const reader = memcachedReader(counters);
+  return {
+    counters: guarded,
+    reader,
+    writer: counters,
+    ...asOne(counters),
+    whyAway: last.whyAway,
+    description,
+  };
 }
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
@@ -196,6 +265,9 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
         );
       },
     }),
+    reader: splitReader(perSecond.reader, others.reader),
+    writer: splitWriter(perSecond.writer, others.writer),
+    tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     run$: merge(others.run$, perSecond.run$),

@@ -11,7 +11,7 @@ import { createDecisionsActor } from '../actors/decisions';
 import { createRulesActor } from '../actors/rules';
 import { chooseCounters } from '../actors/store';
 import { createOutageLog } from '../outage-log';
-import { ruleLoads } from '../rule-source';
+import { ruleLoads, ruleSourceKind } from '../rule-source';
 import { createWaitingQuestions } from './waiting-questions';
 
 export interface InProcessDecisions extends Decisions {
@@ -29,8 +29,8 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
   const store = chooseCounters(settings, { ...deps, statistics: registry });
   const loading = createRulesActor(
     ruleLoads(settings, { ...deps, outages }),
-    { statistics: registry, logger, outages },
-    { startsWithoutRules: false },
+    { statistics: registry, logger, outages, clock: systemClock },
+    { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );
   const questions = createQuestionSource();
   const waiting = createWaitingQuestions(settings.identity.rateLimitTimeoutMs);

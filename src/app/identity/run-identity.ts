@@ -1,6 +1,7 @@
 import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
 import { runCommand, usage } from '../../identity/provisioning/run-command';
+import { completionOf } from '../../platform/completion';
 import { hushServerNameWarning } from '../../platform/hush-server-name';
 import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
@@ -18,6 +19,10 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
     ['--help', '-help', '-h', 'help'].includes(word ?? '');
   if (isHelp(first) || (first === 'serve' && isHelp(second))) {
     process.stdout.write(first === 'serve' ? serveHelp() : usage());
+    return;
+  }
+  if (first === '--completion' && second === 'bash') {
+    process.stdout.write(completionOf('identity', usage()));
     return;
   }
   const read = readSettings(process.env);

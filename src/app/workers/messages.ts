@@ -39,6 +39,8 @@ export type FromWorker =
   | { readonly kind: 'gauges'; readonly gauges: ReadonlyMap<string, number> }
   | { readonly kind: 'collected'; readonly id: number }
   | { readonly kind: 'figures'; readonly figures: LiveFigures }
+  /** A line of the decision log on standard output. */
+  | { readonly kind: 'decision'; readonly line: string }
   /** A line of its log that is too long for several processes to write into one pipe. */
   | { readonly kind: 'log'; readonly line: string };
 

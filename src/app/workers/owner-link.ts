@@ -1,5 +1,5 @@
 import { createMailbox, createSnapshot, type HealthStatus, type Snapshot } from '../../../streams';
-import { compileInSlices } from '../../core/rules/compile';
+import { compileInSlices, type CompileOptions } from '../../core/rules/compile';
 import type { Rules } from '../../core/rules/rules';
 import { createAssembly } from '../../rule-sources/loader/chunks';
 import { inSlices } from '../../rule-sources/loader/rule-loader';
@@ -32,6 +32,7 @@ const SLICE = 500;
 export function createOwnerLink(
   send: (message: FromWorker) => unknown,
   duties: WorkerDuties,
+  options: CompileOptions,
 ): OwnerLink {
   const rules = createSnapshot<Rules | undefined>(undefined);
   const isRead = createSnapshot(false);
@@ -41,7 +42,7 @@ export function createOwnerLink(
   let compiling = Promise.resolve();
 
   const compile = async (number: number, { parsed }: typeof assembly): Promise<void> => {
-    rules.set(await inSlices(compileInSlices(parsed.domains, SLICE)));
+    rules.set(await inSlices(compileInSlices(parsed.domains, SLICE, options)));
     isRead.set(true);
     send({ kind: 'in-force', number });
   };

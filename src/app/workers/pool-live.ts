@@ -1,5 +1,5 @@
 import type { LiveFigures } from '../../stats/live/live-figures';
-import { mergeFigures } from '../../stats/live/merge-figures';
+import { mergeFigures, mergeHot } from '../../stats/live/merge-figures';
 import type { LiveView } from '../../stats/live/create-live-view';
 import type { Deciders } from '../decider';
 import type { Slot } from './slot';
@@ -16,15 +16,14 @@ export interface PoolLive {
 
 export function createPoolLive(): PoolLive {
   const latest = new Map<number, LiveFigures>();
-  let isOn = false;
-  const watch = (slots: readonly Slot[], now: boolean): void => {
-    isOn = now;
+  let watchers = 0;
+  const watch = (slots: readonly Slot[], isOn: boolean): void => {
     latest.clear();
     for (const slot of slots) slot.send({ kind: 'watch', isOn });
   };
   return {
     greet(slot) {
-      if (isOn) slot.send({ kind: 'watch', isOn });
+      if (watchers > 0) slot.send({ kind: 'watch', isOn: true });
     },
     report(worker, figures) {
       if (figures === undefined) latest.delete(worker);
@@ -33,15 +32,19 @@ export function createPoolLive(): PoolLive {
     over: (own, slots) => ({
       start() {
         own.start();
-        watch(slots, true);
+        watchers += 1;
+        if (watchers === 1) watch(slots, true);
       },
       stop() {
-        watch(slots, false);
+        watchers -= 1;
+        if (watchers === 0) watch(slots, false);
         own.stop();
       },
       get tree() {
         return own.tree;
       },
+      // What each worker said last, as it decays over some seconds.
+      hot: (_seconds, most) => mergeHot([...latest.values()], most),
       take: () => mergeFigures([...latest.values()], own.take()),
     }),
   };

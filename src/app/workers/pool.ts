@@ -2,6 +2,7 @@ import { defer, merge, of, tap, timer, type Observable } from 'rxjs';
 import { createMailbox, createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
+import type { LineFile } from '../../platform/line-file';
 import type { Logger } from '../../platform/logger/logger';
 import type { LoadResult } from '../../rule-sources/load-result';
 import { addDifferences, createMergedGauges } from '../../stats/merge-differences';
@@ -28,6 +29,8 @@ export interface PoolDeps {
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
   /** Writes a line of a worker's log. */
   readonly writeLog: (line: string) => void;
+  /** Takes the decision log of the workers; undefined: it is off, or they write it to a file. */
+  readonly decisionLines?: LineFile | undefined;
 }
 
 export interface PoolOptions {
@@ -61,10 +64,12 @@ type Handlers = {
 const TICK_MS = 1_000;
 /** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
 const END_MS = 2_500;
+/** How long the last lines of the decision log may take. */
+const LAST_LINES_MS = 1_000;
 
 /** Holds workers: starts them, brings them rules, health and certificates, merges what they count, replaces those that die. */
 export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
-  const { fork, registry, logger, monotonicMs, definitionsOf, writeLog } = deps;
+  const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
   const { count } = options;
   const store = createMergedStore(options.storeNames, options.storeDescription);
   const gauges = createMergedGauges(registry);
@@ -130,6 +135,9 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
     },
     figures({ worker }, { figures }) {
       live.report(worker, figures);
+    },
+    decision(_slot, { line }) {
+      decisionLines?.write(line);
     },
     log(_slot, { line }) {
       writeLog(line);
@@ -234,10 +242,10 @@ export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
           given.certificates?.close();
           await drain(slots, withinMs);
         },
-        finish() {
+        async finish() {
+          await decisionLines?.close(LAST_LINES_MS);
           stopping.stop();
           serves.close();
-          return Promise.resolve();
         },
         closeTraces: () => Promise.resolve(),
       };

@@ -4,12 +4,16 @@ import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import { listenAt } from '../../platform/listen-address';
+import { openLineFile, type LineFile } from '../../platform/line-file';
 import { standardError } from '../../platform/logger/create-logger';
 import type { Settings } from '../../settings/settings';
+import { merge } from 'rxjs';
 import { createLiveView } from '../../stats/live/create-live-view';
-import { createRegistry } from '../../stats/registry';
+import { createRegistry, type Registry } from '../../stats/registry';
 import { removeStaleSocket } from '../../transport/grpc/socket-server';
 import { describeStores } from '../actors/describe-store';
+import type { CounterStore } from '../actors/store';
+import type { Deciders } from '../decider';
 import { createOutageLog } from '../outage-log';
 import { createOwner, type App } from '../owner';
 import { ruleLoads } from '../rule-source';
@@ -18,6 +22,7 @@ import { toDecisionOptions } from '../to-options';
 import { createFork } from './fork';
 import { readMachine } from './machine';
 import { planWorkers, type WorkersPlan } from './plan-workers';
+import { createOperatorStore } from './operator-store';
 import { createPool, type Pool } from './pool';
 
 /** How many workers there shall be; undefined: this process decides by itself. Throws when the machine does not allow them. */
@@ -55,6 +60,9 @@ export function assembleOwner(
   const outages = createOutageLog({ logger, monotonicMs });
   const definitions = new WeakMap<Rules, readonly DomainDefinition[]>();
   const source = { clock, random: Math.random, logger, outages };
+  const operatorStore = createOperatorStore(settings, {
+    ...{ ...source, monotonicMs, statistics: registry },
+  });
   const pool: Pool = createPool(
     {
       fork: createFork(plan),
@@ -67,14 +75,45 @@ export function assembleOwner(
       }),
       definitionsOf: (rules) => definitions.get(rules) ?? [],
       writeLog: standardError(),
+      decisionLines: openDecisionLines(settings, registry),
     },
     { count: plan.count, storeNames, storeDescription },
   );
   const { store, loads$, serves } = pool;
-  const deps = { registry, store, loads$, clock, monotonicMs, logger, outages };
-  const app = createOwner(settings, { ...deps, workers$: serves.changes$ }, (ports) => {
+  const deps = {
+    ...{ registry, store, operatorStore, loads$, clock, monotonicMs, logger, outages },
+    ...{ workers$: serves.changes$, workerCount: plan.count },
+  };
+  const app = createOwner(settings, deps, (ports) => {
     const view = { registry, clock, monotonicMs, random: Math.random, rules: ports.rules };
-    return pool.deciders(ports, createLiveView(view, toDecisionOptions(settings)));
+    const workers = pool.deciders(ports, createLiveView(view, toDecisionOptions(settings)));
+    return operatorStore === undefined ? workers : withOperatorStore(workers, operatorStore);
   });
   return { ...app, storeName: storeDescription };
+}
+
+/** The workers, and the owner's own connection to the counters, which lives as long as they. */
+function withOperatorStore(workers: Deciders, { run$, counters }: CounterStore): Deciders {
+  return {
+    ...workers,
+    run$: merge(workers.run$, run$),
+    async finish() {
+      await workers.finish();
+      await counters.close();
+    },
+  };
+}
+
+/** Most bytes of the decision log that wait for standard output. */
+const MAX_LINE_BYTES = 4_194_304;
+
+function openDecisionLines(
+  { decisionLog: { mode, file } }: Settings,
+  registry: Registry,
+): LineFile | undefined {
+  if (mode === 'off' || file !== undefined) return undefined;
+  const drop = (): void => {
+    registry.count('ratelimit.decisionlog.dropped', 1);
+  };
+  return openLineFile({ path: file, maxBytes: MAX_LINE_BYTES, onDropped: drop, onError: drop });
 }

@@ -11,6 +11,7 @@ import { runToCompletion } from '../actors/actor';
 import { chooseCounters, type CounterStore } from '../actors/store';
 import { createConnectionLimits } from '../create-transports';
 import { createDecider, untilFirst, type Deciders } from '../decider';
+import { openWorkerLines } from './decision-lines';
 import { createOutageLog } from '../outage-log';
 import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
 import { startTracing } from '../start-tracing';
@@ -40,8 +41,8 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
     always: { worker },
     write: createLineWriter(send),
   });
-  endOnFault(process, logger, send);
-  const { link, begin } = assemble(settings, logger, send);
+  const refuseStart = endOnFault(process, logger, send);
+  const { link, begin } = assemble(settings, logger, send, refuseStart);
   process.on('message', (message: ToWorker) => {
     link.take(message);
   });
@@ -70,11 +71,19 @@ function createLineWriter(send: Send): (line: string) => void {
   };
 }
 
-function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): void {
+/** Ends the process on what nobody handles. Returns what ends it when it cannot start. */
+function endOnFault(
+  process: NodeJS.Process,
+  logger: Logger,
+  send: Send,
+): (error: unknown) => void {
+  // Another worker in this place would end in the same way: the owner ends the service.
+  const refuse = (error: unknown): void => {
+    void send({ kind: 'fatal', problems: linesOf(error) }).then(() => process.exit(1));
+  };
   const crash = (error: unknown): void => {
     if (error instanceof AggregateError || isCurable(error)) {
-      // Another worker in this place would end in the same way: the owner ends the service.
-      void send({ kind: 'fatal', problems: linesOf(error) }).then(() => process.exit(1));
+      refuse(error);
       return;
     }
     logger.error('ending because of a fault', { error });
@@ -82,9 +91,15 @@ function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): void {
   };
   process.on('unhandledRejection', crash);
   process.on('uncaughtException', crash);
+  return refuse;
 }
 
-function assemble(settings: Settings, logger: Logger, send: Send) {
+function assemble(
+  settings: Settings,
+  logger: Logger,
+  send: Send,
+  refuseStart: (error: unknown) => void,
+) {
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const reporter = createReporter(registry, send);
@@ -105,7 +120,7 @@ function assemble(settings: Settings, logger: Logger, send: Send) {
     const { rules, isRead, health } = link;
     const one = createDecider(
       settings,
-      { ...deps, registry, store, outages, tracing },
+      { ...deps, registry, store, outages, tracing, openLog: openWorkerLines(send) },
       { rules, isRead, health, components, certificates, limits },
     );
     decider = one;
@@ -135,19 +150,24 @@ function assemble(settings: Settings, logger: Logger, send: Send) {
     await untilFirst([isRead.changes$, store.connected$]);
     await send({ kind: 'listening', addresses: await one.listen() });
   };
-  const link = createOwnerLink(send, {
-    start: (components, certificates) => void start(components, certificates),
-    collect: (id) => void reporter.report(id),
-    watch(isOn) {
-      isWatched = isOn;
-      if (isOn) decider?.live.start();
-      else decider?.live.stop();
+  const link = createOwnerLink(
+    send,
+    {
+      start: (components, certificates) =>
+        void start(components, certificates).catch(refuseStart),
+      collect: (id) => void reporter.report(id),
+      watch(isOn) {
+        isWatched = isOn;
+        if (isOn) decider?.live.start();
+        else decider?.live.stop();
+      },
+      drain: (withinMs) =>
+        void end(withinMs)
+          .then(() => reporter.report())
+          .then(() => process.exit(0)),
     },
-    drain: (withinMs) =>
-      void end(withinMs)
-        .then(() => reporter.report())
-        .then(() => process.exit(0)),
-  });
+    settings.decisions,
+  );
   return { link, begin: () => void send({ kind: 'hello' }) };
 }
 

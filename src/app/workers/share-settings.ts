@@ -6,7 +6,7 @@ const LEAST_BYTES = 1_048_576;
 
 /** The settings of one of `count` workers: what an operator gives to the whole service is divided among them. */
 export function shareSettings(settings: Settings, count: number): Settings {
-  const { bounds, decisions, store, perSecondStore, memory, storeFailure } = settings;
+  const { bounds, decisions, decisionLog, store, perSecondStore, memory, storeFailure } = settings;
   const share = (whole: number, least = 1): number =>
     whole === 0 ? 0 : Math.max(Math.floor(whole / count), least);
   const ofStore = <S extends StoreSettings | undefined>(whole: S): S =>
@@ -19,6 +19,7 @@ export function shareSettings(settings: Settings, count: number): Settings {
       maxConnections: Math.ceil(bounds.maxConnections / count),
     },
     decisions: { ...decisions, localCacheSizeBytes: share(decisions.localCacheSizeBytes) },
+    decisionLog: { ...decisionLog, maxPerSecond: share(decisionLog.maxPerSecond) },
     store: ofStore(store),
     perSecondStore: ofStore(perSecondStore),
     memory: { maxKeys: share(memory.maxKeys), maxBytes: share(memory.maxBytes, LEAST_BYTES) },

@@ -50,3 +50,8 @@ export function toAlgorithm(definition: AlgorithmDefinition): Algorithm | undefi
   const keyEnd = `_${String(periodSeconds)}s~${name === 'gcra' ? 'g' : 's'}`;
   return { name, limit, size, chargeDenied, keyEnd, ...ticksOf(periodSeconds) };
 }
+
+/** Whether a counter holds more than a count: that of gcra or sliding_window. */
+export function isPaced(algorithm: Algorithm | undefined): algorithm is Algorithm {
+  return algorithm?.keyEnd !== undefined;
+}

@@ -22,6 +22,12 @@ export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): Sta
   return { used: 0, previous: 0, elapsed: name === 'sliding_window' ? nowTick % periodTicks : 0 };
 }
 
+/** A counter of which exactly so many hits are in use, and none of a window before. */
+export function standingOfUsed(algorithm: Algorithm, hits: number, nowTick: number): Standing {
+  const used = algorithm.name === 'gcra' ? hits * algorithm.periodTicks : hits;
+  return { ...unusedAt(algorithm, nowTick), used };
+}
+
 /** A counter so many ticks later; earlier when negative. What was stored at a tick stands here with `elapsed` 0. */
 export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: number): Standing {
   if (algorithm.name === 'fixed_window') return standing;
@@ -50,4 +56,10 @@ export function freeUnits(algorithm: Algorithm, { used, previous, elapsed }: Sta
 /** Whole hits that would be admitted now. */
 export function freeHits(algorithm: Algorithm, standing: Standing): number {
   return Math.max(0, Math.floor(freeUnits(algorithm, standing) / algorithm.periodTicks));
+}
+
+/** Hits in use, a part of one counted as one; beyond the limit when it was lowered. */
+export function usedHits(algorithm: Algorithm, standing: Standing): number {
+  const { size, periodTicks } = algorithm;
+  return size + Math.ceil(-freeUnits(algorithm, standing) / periodTicks);
 }

@@ -9,13 +9,21 @@ export interface DecisionRecord {
   readonly decision: Decision;
   /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
   readonly metrics: readonly (string | undefined)[];
+  /** A limit was passed, and shadow mode answered OK all the same. */
+  readonly isShadow?: boolean;
+  /** Quotas refused it, no hard limit. */
+  readonly isQuota?: boolean;
+  /** Of a call that is traced: 32 hexadecimal digits. */
+  readonly traceId?: string | undefined;
 }
 
 /**
  * One decision as plain JSON, its fields in a fixed order:
- * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`.
+ * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`, then
+ * `"shadow":true`, `"quota":true` and `"trace"` where they apply.
  */
-export function toDecisionRecord({ time, request, decision, metrics }: DecisionRecord): JsonObject {
+export function toDecisionRecord(record: DecisionRecord): JsonObject {
+  const { time, request, decision, metrics, isShadow, isQuota, traceId } = record;
   return {
     time,
     domain: request.domain,
@@ -28,6 +36,9 @@ export function toDecisionRecord({ time, request, decision, metrics }: DecisionR
         ? [code]
         : [code, currentLimit.requestsPerUnit, currentLimit.unit, limitRemaining],
     ),
+    ...(isShadow === true && { shadow: true }),
+    ...(isQuota === true && { quota: true }),
+    ...(traceId !== undefined && { trace: traceId }),
   };
 }
 

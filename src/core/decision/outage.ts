@@ -1,3 +1,5 @@
+import type { Algorithm } from '../algorithms/algorithm';
+import type { Standing } from '../algorithms/standing';
 import type { Ask, Plan } from '../planning/plan';
 import type { Windows } from '../planning/windows';
 import type { StoreError } from '../errors';
@@ -29,6 +31,8 @@ export interface Outage {
 export interface LocalCount {
   readonly after: number;
   readonly isHeld: boolean;
+  /** Of an algorithm: where the counter of this process stood. */
+  readonly standing: Standing | undefined;
   /** Why it cannot be counted here either. */
   readonly error: StoreError | undefined;
 }
@@ -45,6 +49,15 @@ export function policyOf(
 /** An instance's share of a limit, rounded down; at least 1, so that an outage shuts nobody out. */
 export function shareOfLimit(limit: number, { failureReplicas = 1 }: OutageOptions): number {
   return limit === 0 ? 0 : Math.max(1, Math.floor(limit / failureReplicas));
+}
+
+function shareOfAlgorithm(
+  algorithm: Algorithm | undefined,
+  options: OutageOptions,
+): Algorithm | undefined {
+  if (algorithm === undefined) return undefined;
+  const limit = shareOfLimit(algorithm.limit, options);
+  return { ...algorithm, limit, size: shareOfLimit(algorithm.size, options) };
 }
 
 interface LocalPlan {
@@ -70,7 +83,8 @@ export function planLocal(
   const indexes = [...wanted].sort((a, b) => a - b);
   const shared = indexes.map((index): Increment => {
     const increment = increments[index] as Increment;
-    return { ...increment, limit: shareOfLimit(increment.limit, options) };
+    const limit = shareOfLimit(increment.limit, options);
+    return { ...increment, limit, algorithm: shareOfAlgorithm(increment.algorithm, options) };
   });
   const ends = runEnds && endsAmong(indexes, runEnds);
   return { batch: { increments: shared, runEnds: ends, nowSeconds }, indexes };
@@ -92,10 +106,12 @@ export function toLocalCounts(
 ): ReadonlyMap<number, LocalCount> {
   return new Map(
     indexes.map((index, at) => {
-      if (reply instanceof Error) return [index, { after: 0, isHeld: false, error: reply }];
-      const { after, held, failures } = reply;
+      if (reply instanceof Error)
+        return [index, { after: 0, isHeld: false, standing: undefined, error: reply }];
+      const { after, held, failures, standings } = reply;
       const isHeld = held?.[at] === true;
-      return [index, { after: after[at] as number, isHeld, error: failures?.get(at) }];
+      const error = failures?.get(at);
+      return [index, { after: after[at] as number, isHeld, standing: standings?.[at], error }];
     }),
   );
 }
@@ -136,10 +152,10 @@ export function evaluateUnknown(
 }
 
 /** The same ask under this instance's share of its limit; the status goes on showing the whole one. */
-function withShare(ask: Ask, options: OutageOptions): Ask {
+export function withShare(ask: Ask, options: OutageOptions): Ask {
   const { limit } = ask;
   const requestsPerUnit = shareOfLimit(limit.requestsPerUnit, options);
-  return requestsPerUnit === limit.requestsPerUnit
-    ? ask
-    : { ...ask, limit: { ...limit, requestsPerUnit } };
+  if (requestsPerUnit === limit.requestsPerUnit && limit.algorithm === undefined) return ask;
+  const algorithm = shareOfAlgorithm(limit.algorithm, options);
+  return { ...ask, limit: { ...limit, requestsPerUnit, algorithm } };
 }

@@ -31,6 +31,20 @@ export function overallCode(verdicts: readonly (Verdict | undefined)[], quotaMod
   return quotasOver > 0 && quotasOver === quotas ? 'OVER_LIMIT' : 'OK';
 }
 
+/**
+ * The verdict that made a request's overall code OVER_LIMIT: the first hard limit that is over, else the first quota; undefined
+ * where nothing is over.
+ */
+export function decidingVerdict(verdicts: readonly (Verdict | undefined)[]): Verdict | undefined {
+  let quota: Verdict | undefined;
+  for (const verdict of verdicts) {
+    if (verdict?.status.code !== 'OVER_LIMIT') continue;
+    if (verdict.enforcement === 'hard') return verdict;
+    quota ??= verdict;
+  }
+  return quota;
+}
+
 /** Names of the response headers (LIMIT_LIMIT_HEADER and its siblings). */
 export interface HeaderNames {
   readonly limit: string;
@@ -69,11 +83,13 @@ function nearestStatus(verdicts: readonly (Verdict | undefined)[]) {
 
 /**
  * The `dynamic_metadata` of one request (behaviour.md §2.10): what was asked, and the metadata of the
- * rules that passed, merged in the order of the descriptors; the first value of a name stays.
+ * rules that passed, merged in the order of the descriptors; the first value of a name stays. Where the overall code is
+ * OVER_LIMIT also which rule decided that, for a proxy's access log.
  */
 export function dynamicMetadata(
   request: DecisionRequest,
   verdicts: readonly (Verdict | undefined)[],
+  code: Code,
 ): JsonObject {
   const merged: Record<string, Json> = {};
   for (const verdict of verdicts) {
@@ -88,7 +104,15 @@ export function dynamicMetadata(
     descriptors: request.descriptors.map(describe),
     ...(request.hitsAddend === 0 ? {} : { hitsAddend: request.hitsAddend }),
     ...(Object.keys(merged).length === 0 ? {} : { metadata: merged }),
+    ...limitedBy(verdicts, code),
   };
+}
+
+function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): JsonObject {
+  const deciding = code === 'OK' ? undefined : decidingVerdict(verdicts);
+  if (deciding === undefined) return {};
+  const { metric, limit } = deciding;
+  return { limitedBy: metric, ...(limit.name === '' ? {} : { limitedByName: limit.name }) };
 }
 
 /** A descriptor of which nothing is known has the status of one without a rule. */

@@ -1,5 +1,7 @@
+import type { Algorithm } from '../algorithms/algorithm';
+import { nearHits, type Outcome } from '../algorithms/outcome';
 import type { Ask } from '../planning/plan';
-import type { Windows } from '../planning/windows';
+import { secondsUntilReset, type Windows } from '../planning/windows';
 import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
 
@@ -62,16 +64,10 @@ export function evaluateUncounted(
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
-  const { secondsUntilReset } = windows[limit.unit];
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
-  const remaining = isOver ? 0 : limit.requestsPerUnit;
-  const status = toStatus(code, limit.current, remaining, secondsUntilReset);
-  return toVerdict(ask, enforcement, status, hits, {
-    over: isOver ? hits : 0,
-    near: 0,
-    within: isOver ? 0 : hits,
-    shadow: isOver && limit.shadowMode ? hits : 0,
-  });
+  const remaining = isOver ? 0 : (limit.algorithm?.size ?? limit.requestsPerUnit);
+  const status = toStatus(code, limit.current, remaining, secondsUntilReset(limit, windows));
+  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, 0));
 }
 
 /** Judges an ask whose counter the local cache knows to be over. */
@@ -98,19 +94,42 @@ export function evaluate(
   const { limit } = ask;
   const hits = Math.max(ask.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
-  const { secondsUntilReset } = windows[limit.unit];
+  const reset = secondsUntilReset(limit, windows);
   const near = nearLimitThreshold(limit.requestsPerUnit, nearLimitRatio);
   if (after > limit.requestsPerUnit) {
     const code = limit.shadowMode ? 'OK' : 'OVER_LIMIT';
-    const status = toStatus(code, limit.current, 0, secondsUntilReset);
+    const status = toStatus(code, limit.current, 0, reset);
     return toVerdict(ask, enforcement, status, hits, splitOver(ask, hits, after, near));
   }
   // A counter that others set back, or that stood below 0, leaves no more than the limit.
   const remaining = limit.requestsPerUnit - Math.max(after, 0);
-  const status = toStatus('OK', limit.current, remaining, secondsUntilReset);
-  const nearHits = held ? 0 : hitsAbove(near, hits, after);
-  const split = { over: 0, near: nearHits, within: hits, shadow: 0 };
+  const status = toStatus('OK', limit.current, remaining, reset);
+  const nearCount = held ? 0 : hitsAbove(near, hits, after);
+  const split = { over: 0, near: nearCount, within: hits, shadow: 0 };
   return toVerdict(ask, enforcement, status, hits, split);
+}
+
+/**
+ * Judges one ask under an algorithm, whose hits are admitted or refused whole: a refused one is over with all its hits, and
+ * near with none. One that was held back looks.
+ */
+export function evaluateOutcome(
+  ask: Ask,
+  outcome: Outcome,
+  held: boolean,
+  windows: Windows,
+  { nearLimitRatio, quotaMode }: EvaluateOptions,
+): Verdict {
+  const { limit } = ask;
+  const { isOver, remaining, used, resetSeconds } = outcome;
+  const { name, size } = limit.algorithm as Algorithm;
+  const hits = Math.max(ask.hits, 0);
+  const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
+  const reset = name === 'fixed_window' ? secondsUntilReset(limit, windows) : resetSeconds;
+  const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
+  const status = toStatus(code, limit.current, remaining, reset);
+  const near = held ? 0 : nearHits(nearLimitThreshold(size, nearLimitRatio), hits, used);
+  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, near));
 }
 
 interface Split {
@@ -118,6 +137,13 @@ interface Split {
   readonly near: number;
   readonly within: number;
   readonly shadow: number;
+}
+
+/** Hits that are over with one another, or none of them is. */
+function splitWhole({ shadowMode }: RuleLimit, hits: number, isOver: boolean, near: number): Split {
+  return isOver
+    ? { over: hits, near: 0, within: 0, shadow: shadowMode ? hits : 0 }
+    : { over: 0, near, within: hits, shadow: 0 };
 }
 
 /** Hits that took a counter over its limit: those beyond it are over, those before it may be near. */

@@ -66,6 +66,16 @@ export class Coalescer {
     return NOT_MERGED;
   }
 
+  /** The same for an ask of an algorithm, which counts one ask after another: only equal ones in a row become one increment. */
+  repeat(template: KeyTemplate, values: string, hits: number | bigint): number {
+    if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
+    const counters = this.#countersOf(template);
+    const index = counters.get(values);
+    if (index !== NOT_MERGED && this.#growTimes(index, hits)) return index;
+    counters.set(values, this.increments.length);
+    return NOT_MERGED;
+  }
+
   /** Its index. */
   add(increment: Increment): number {
     return this.increments.push(increment) - 1;
@@ -76,6 +86,15 @@ export class Coalescer {
     const sum = (increment.hits as number) + by;
     if (sum > Number.MAX_SAFE_INTEGER) return false;
     increment.hits = sum;
+    return true;
+  }
+
+  #growTimes(index: number, hits: number | bigint): boolean {
+    const increment = this.increments[index] as Growing;
+    if (typeof hits === 'bigint' || hits <= 0 || increment.hits !== hits) return false;
+    const times = (increment.times ?? 1) + 1;
+    if (hits * times > Number.MAX_SAFE_INTEGER) return false;
+    increment.times = times;
     return true;
   }
 

@@ -6,7 +6,7 @@ import { dropReplaced, matchDescriptor, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
-import type { Windows } from './windows';
+import { windowOf, type Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
 export interface Ask {
@@ -16,7 +16,7 @@ export interface Ask {
   readonly hits: number;
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
-  /** The hits of that increment up to and including this ask's own. */
+  /** The hits of that increment up to and including this ask's own; under an algorithm a multiple of `hits`. */
   readonly cumulativeHits: number;
 }
 
@@ -143,17 +143,28 @@ function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
   if (limit.unlimited)
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
+  if (limit.algorithm !== undefined) return askOfAlgorithm(match, hits, planning);
   let increment = coalescer.merge(match.template, match.values, hits);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
   const cumulativeHits = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-function incrementFor(
-  { limit, template, entries }: Match,
-  hits: number | bigint,
-  { windows, options, random }: Planning,
-): Increment {
+function askOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): Ask {
+  const { limit, metric } = match;
+  const { coalescer } = planning;
+  let increment = coalescer.repeat(match.template, match.values, exact);
+  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, exact, planning));
+  const hits = Number(exact);
+  const cumulativeHits = hits * (coalescer.increments[increment]?.times ?? 1);
+  return { limit, metric, hits, increment, cumulativeHits };
+}
+
+function incrementFor(match: Match, hits: number | bigint, planning: Planning): Increment {
+  const { limit, template, entries } = match;
+  if (limit.algorithm !== undefined || limit.windowAt !== undefined)
+    return uncommonIncrement(match, hits, planning);
+  const { windows, options, random } = planning;
   const { keyEnd, endSeconds } = windows[limit.unit];
   return {
     key: options.keyPrefix + counterName(template, entries) + keyEnd,
@@ -163,5 +174,29 @@ function incrementFor(
     windowEndSeconds: endSeconds,
     rule: limit,
     entries,
+  };
+}
+
+/** Of a limit with an algorithm, or with windows that are not one unit long. */
+function uncommonIncrement(
+  { limit, template, entries }: Match,
+  hits: number | bigint,
+  { windows, options, random }: Planning,
+): Increment {
+  const { algorithm, requestsPerUnit, periodSeconds } = limit;
+  const { keyEnd, endSeconds } = windowOf(limit, windows);
+  const ownEnd = algorithm?.keyEnd;
+  // Counters of gcra and sliding_window do not end together: nothing has to spread them.
+  const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
+  return {
+    key: options.keyPrefix + counterName(template, entries) + (ownEnd ?? keyEnd),
+    hits,
+    limit: requestsPerUnit,
+    ttlSeconds: (periodSeconds ?? endSeconds - windows.second) + jitter,
+    windowEndSeconds: endSeconds,
+    rule: limit,
+    entries,
+    algorithm,
+    times: 1,
   };
 }

@@ -1,3 +1,4 @@
+import type { RuleLimit } from '../rules/rules';
 import { UNIT_SECONDS, windowStart, type Unit } from '../units';
 
 /** The current window of one unit. */
@@ -9,7 +10,22 @@ export interface Window {
 }
 
 /** The window of each unit at one whole second. */
-export type Windows = Readonly<Record<Unit, Window>>;
+export interface Windows extends Readonly<Record<Unit, Window>> {
+  readonly second: number;
+}
+
+/** The window in which a limit counts. */
+export function windowOf(
+  { unit, windowAt }: RuleLimit,
+  windows: Windows,
+): Pick<Window, 'keyEnd' | 'endSeconds'> {
+  return windowAt === undefined ? windows[unit] : windowAt(windows.second);
+}
+
+export function secondsUntilReset({ unit, windowAt }: RuleLimit, windows: Windows): number {
+  if (windowAt === undefined) return windows[unit].secondsUntilReset;
+  return windowAt(windows.second).endSeconds - windows.second;
+}
 
 /** Keeps the windows of the current second, since all batches of a second share them. */
 export function createWindowTable(): (nowSeconds: number) => Windows {
@@ -33,6 +49,7 @@ export function windowsAt(second: number): Windows {
     return { keyEnd: `_${String(start)}`, endSeconds, secondsUntilReset: endSeconds - second };
   };
   return {
+    second,
     SECOND: of('SECOND'),
     MINUTE: of('MINUTE'),
     HOUR: of('HOUR'),

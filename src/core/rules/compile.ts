@@ -1,5 +1,8 @@
+import { toAlgorithm } from '../algorithms/algorithm';
+import type { CurrentLimit } from '../model';
 import type { KeyTemplate } from './key-template';
-import type { DomainDefinition, RuleDefinition } from './definition';
+import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
+import { createPeriods, type Period } from './period';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
 
@@ -17,9 +20,25 @@ interface DraftKey {
 }
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+export interface CompileOptions {
+  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
+  readonly unitMultiplierOnWire?: boolean;
+}
+
+/** What the limits of one rule set are made with. */
+interface LimitMaker extends CompileOptions {
+  readonly periodOf: (limit: LimitDefinition) => Period;
+}
+
+/** To find the first window of a time zone costs as much as this many entries. */
+const ENTRIES_PER_ZONE = 100;
+
 /** Compiles checked definitions into the lookup tree. They hold no duplicates and every parent comes first. */
-export function compileRules(domains: readonly DomainDefinition[]): Rules {
-  const compiling = compileInSlices(domains, Infinity);
+export function compileRules(
+  domains: readonly DomainDefinition[],
+  options: CompileOptions = {},
+): Rules {
+  const compiling = compileInSlices(domains, Infinity, options);
   for (;;) {
     const step = compiling.next();
     if (step.done === true) return step.value;
@@ -30,8 +49,11 @@ export function compileRules(domains: readonly DomainDefinition[]): Rules {
 export function* compileInSlices(
   domains: readonly DomainDefinition[],
   sliceSize: number,
+  options: CompileOptions = {},
 ): Generator<void, Rules> {
+  const maker: LimitMaker = { ...options, periodOf: createPeriods() };
   const compiled = new Map<string, DomainRules>();
+  const places = new Map<RuleNode, RulePlace>();
   let limitCount = 0;
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
@@ -39,9 +61,9 @@ export function* compileInSlices(
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule(domain, top, parent, rule));
+      drafts.push(addRule({ domain, top, maker, places }, parent, rule));
       if (rule.limit !== undefined) limitCount += 1;
-      sinceSlice += 1;
+      sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
         yield;
@@ -58,12 +80,22 @@ export function* compileInSlices(
     }
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
-  return { domains: compiled, limitCount };
+  return { domains: compiled, limitCount, places };
+}
+
+function costOf({ limit }: RuleDefinition): number {
+  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+}
+
+interface DraftDomain {
+  readonly domain: string;
+  readonly top: DraftLevel;
+  readonly maker: LimitMaker;
+  readonly places: Map<RuleNode, RulePlace>;
 }
 
 function addRule(
-  domain: string,
-  top: DraftLevel,
+  { domain, top, maker, places }: DraftDomain,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
@@ -76,7 +108,7 @@ function addRule(
     isDynamic: template.isDynamic,
     parent: template.parent,
     depth: template.depth,
-    limit: compileLimit(domain, rule, metricPath),
+    limit: compileLimit(domain, rule, metricPath, maker),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
@@ -84,6 +116,7 @@ function addRule(
     dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
+  if (rule.place !== undefined) places.set(node, rule.place);
   return { node, metricPath, children: undefined };
 }
 
@@ -143,14 +176,19 @@ function keyTemplate(
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
-function compileLimit(domain: string, rule: RuleDefinition, metric: string): RuleLimit | undefined {
+function compileLimit(
+  domain: string,
+  rule: RuleDefinition,
+  metric: string,
+  maker: LimitMaker,
+): RuleLimit | undefined {
   const limit = rule.limit;
   if (limit === undefined) return undefined;
-  const unit = limit.unit ?? 'SECOND';
+  const period = maker.periodOf(limit);
   return {
-    current: { requestsPerUnit: limit.requestsPerUnit, unit, name: limit.name },
+    current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
-    unit,
+    unit: period.unit,
     unlimited: limit.unlimited,
     name: limit.name,
     replaces: limit.replaces.length === 0 ? NO_NAMES : limit.replaces,
@@ -161,7 +199,34 @@ function compileLimit(domain: string, rule: RuleDefinition, metric: string): Rul
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    algorithm: undefined,
-    windowAt: undefined,
+    algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
+    windowAt: period.windowAt,
+    periodSeconds: period.seconds,
   };
+}
+
+/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
+function currentLimit(
+  { requestsPerUnit, name }: LimitDefinition,
+  { unit, multiplier }: Period,
+  { unitMultiplierOnWire = false }: CompileOptions,
+): CurrentLimit {
+  if (multiplier === 1) return { requestsPerUnit, unit, name, unitMultiplier: undefined };
+  return unitMultiplierOnWire
+    ? { requestsPerUnit, unit, name, unitMultiplier: multiplier }
+    : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
+}
+
+function algorithmOf(
+  { requestsPerUnit, algorithm = 'fixed_window', burst, chargeDenied }: LimitDefinition,
+  { seconds = 0 }: Period,
+): RuleLimit['algorithm'] {
+  return toAlgorithm({
+    name: algorithm,
+    limit: requestsPerUnit,
+    burst,
+    chargeDenied,
+    // Only a fixed window, which does not read it, lies in a calendar.
+    periodSeconds: seconds,
+  });
 }

@@ -1,6 +1,8 @@
+import type { AlgorithmName } from '../algorithms/algorithm';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
-import type { RuleProblem } from './parse/problem';
+import type { CalendarPeriod } from '../windows/calendar';
+import type { Place, RuleProblem } from './parse/problem';
 
 /**
  * What a request gets whose counter the store failed to count: an error, OK, OVER_LIMIT, or the answer of
@@ -9,6 +11,9 @@ import type { RuleProblem } from './parse/problem';
 export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
+
+/** How a period of the calendar is cut, see `CalendarPeriod`. */
+export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
@@ -21,6 +26,25 @@ export interface LimitDefinition {
   readonly name: string;
   /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
+  /** Undefined: fixed_window. */
+  readonly algorithm?: AlgorithmName | undefined;
+  /** gcra alone: hits that fit at once; undefined: `requestsPerUnit`. */
+  readonly burst?: number | undefined;
+  /** Whether refused hits are charged; undefined: only by fixed_window. */
+  readonly chargeDenied?: boolean | undefined;
+  /** Units of a period; undefined: 1. */
+  readonly unitMultiplier?: number | undefined;
+  /** Undefined: periods begin at multiples of their length since 1970. */
+  readonly calendar?: CalendarDefinition | undefined;
+}
+
+/** Where a rule is written; only what explains rules reads it. */
+export interface RulePlace {
+  /** Name of the file or resource. */
+  readonly file: string;
+  readonly at: Place;
+  /** Of its `rate_limit`; undefined when it has none. */
+  readonly limitAt: Place | undefined;
 }
 
 /**
@@ -42,6 +66,8 @@ export interface RuleDefinition {
   readonly metadata: JsonObject | undefined;
   /** Undefined: what the service does by default (KVSTORE_FAILURE_MODE). */
   readonly onStoreError?: OnStoreError | undefined;
+  /** Undefined: nobody knows. */
+  readonly place?: RulePlace | undefined;
 }
 
 /** All checked entries of one domain (several files when domains are merged). */

@@ -1,5 +1,5 @@
 import type { Entry, RequestDescriptor } from '../model';
-import { unitOfNumber, type Unit } from '../units';
+import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
@@ -126,7 +126,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   }
   const metric = `${rules.domain}.${segments.join('.')}`;
   const limit: RuleLimit = {
-    current: { requestsPerUnit, unit, name: '' },
+    current: { requestsPerUnit, unit, name: '', unitMultiplier: undefined },
     requestsPerUnit,
     unit,
     unlimited: false,
@@ -141,6 +141,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     domain: rules.domain,
     algorithm: undefined,
     windowAt: undefined,
+    periodSeconds: UNIT_SECONDS[unit],
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
   return { limit, template: OVERRIDES[unit], values: name, entries, metric };

@@ -3,7 +3,7 @@ import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { OnStoreError } from './definition';
+import type { OnStoreError, RulePlace } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -28,6 +28,8 @@ export interface RuleLimit {
   readonly algorithm?: Algorithm | undefined;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
+  /** Length of its period; undefined: periods of a calendar differ in length. */
+  readonly periodSeconds?: number | undefined;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
@@ -67,4 +69,6 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Where rules are written. Beside the nodes, so that matching has less to read. */
+  readonly places: ReadonlyMap<RuleNode, RulePlace>;
 }

@@ -56,6 +56,19 @@ export function findWildcard<N>(index: WildcardIndex<N>, value: string): N | und
   return best?.node;
 }
 
+/** Every wildcard that matches this value, in the order of the file. */
+export function findWildcards<N>(
+  { prefixLengths, byPrefix, inOrder }: WildcardIndex<N>,
+  value: string,
+): readonly { readonly pattern: string; readonly node: N }[] {
+  return prefixLengths
+    .filter((length) => length <= value.length)
+    .flatMap((length) => byPrefix.get(value.slice(0, length)) ?? [])
+    .filter((wildcard) => matchesRest(wildcard, value))
+    .sort((a, b) => a.order - b.order)
+    .flatMap(({ order }) => inOrder[order] ?? []);
+}
+
 /** Whether the value, which starts with the prefix, holds the other parts in order. */
 function matchesRest({ prefix, middles, suffix }: Wildcard<unknown>, value: string): boolean {
   const end = value.length - suffix.length;

@@ -2,7 +2,7 @@ import { StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
 import { addHits, toKeyError } from '../count';
-import { decideRuns } from '../hold-back';
+import { decideRuns, isOverAt } from '../hold-back';
 import { type Counts, type NodeCounters } from './node-counters';
 import { faultOfKey } from './protocol';
 
@@ -122,7 +122,8 @@ function applyRuns(
   const hasFailed = (index: number): boolean => draft.failures?.has(index) === true;
   decideRuns(batch, {
     // A counter that cannot be read counts as 0.
-    countOf: ({ key }) => Number(counts.get(key) ?? 0) || 0,
+    look: ({ key }) => Number(counts.get(key) ?? 0) || 0,
+    isOver: isOverAt,
     add(index, increment) {
       if (!hasFailed(index) && applyOne(draft, index, increment, counts)) added.add(index);
     },

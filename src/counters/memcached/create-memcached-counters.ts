@@ -1,7 +1,14 @@
 import { map, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, createStreamGroup } from '../../../streams';
 import { StoreError } from '../../core/errors';
-import { type CounterReply, type Counters } from '../../core/ports';
+import {
+  type CounterReading,
+  type CounterReply,
+  type Counters,
+  type CounterWriter,
+} from '../../core/ports';
+import { toKeyError } from '../count';
+import { unread } from '../unread';
 import { createKeptConnection, type KeptConnection } from '../connection/kept-connection';
 import { type MemcachedConnection } from './connection';
 import { countBatch } from './count-batch';
@@ -14,12 +21,14 @@ import {
   type NodeAddress,
   toNodeText,
 } from './options';
-import { placeOf } from './protocol';
+import { deleteCommand, faultOfKey, placeOf, setCommand, toExpiry } from './protocol';
 import { createNodeErrors } from './store-errors';
 
-export interface MemcachedCounters extends Counters {
+export interface MemcachedCounters extends Counters, CounterWriter {
   /** Counters with hits that were answered and are still on their way to their node. */
   readonly pendingKeys: number;
+  /** The counter of a key as it stands, with the hits that are on their way; never rejects. */
+  look(key: string): Promise<CounterReading>;
   /** Whether a node can be used now; distinct. */
   readonly connected$: Observable<boolean>;
   /** Connects, and connects again, while it is subscribed to; subscribe once. Completes after `close`. */
@@ -166,6 +175,15 @@ export function createMemcachedCounters(
     return ((nodes[node] as MemcachedNode)[connection] as NodePart).counters;
   };
 
+  const order = (key: string, command: string): Promise<StoreError | undefined> => {
+    if (isClosed || nodes.length === 0) return Promise.resolve(unavailable(noNode(reason)));
+    const fault = faultOfKey(key);
+    if (fault !== undefined) return Promise.resolve(toKeyError(fault));
+    return new Promise((resolve) => {
+      countersOf(key).order(command, resolve);
+    });
+  };
+
   const closeAll = async (): Promise<void> => {
     isClosed = true;
     stopped.stop();
@@ -184,11 +202,34 @@ export function createMemcachedCounters(
       return pendingKeys();
     },
     close: () => (closing ??= closeAll()),
+    look(key) {
+      if (isClosed || nodes.length === 0) {
+        const why = isClosed ? 'the memcached counters are closed' : noNode(reason);
+        return Promise.resolve(unread('memcached', unavailable(why)));
+      }
+      const fault = faultOfKey(key);
+      const { node } = placeOf(key, nodes.length, connectionsPerNode);
+      const store = `memcached at ${[...byAddress.keys()][node] ?? ''}`;
+      if (fault !== undefined) return Promise.resolve(unread(store, toKeyError(fault)));
+      return new Promise((resolve) => {
+        countersOf(key).look([key], (counts) => {
+          const count = counts instanceof StoreError ? counts : (counts.get(key) ?? 0);
+          if (count instanceof StoreError) resolve(unread(store, count));
+          else resolve({ count: Number(count), expiresInSeconds: undefined, store });
+        });
+      });
+    },
+    remove: (counters) => Promise.all(counters.map(({ key }) => order(key, deleteCommand(key)))),
+    set: (counters, used, nowSeconds) =>
+      Promise.all(
+        counters.map(({ key, ttlSeconds }) =>
+          order(key, setCommand(key, used, toExpiry(ttlSeconds, nowSeconds))),
+        ),
+      ),
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
-      if (nodes.length === 0)
-        return Promise.reject(unavailable(`no memcached node is known: ${reason}`));
+      if (nodes.length === 0) return Promise.reject(unavailable(noNode(reason)));
       batchesInFlight += 1;
       return new Promise((resolve, reject) => {
         countBatch(batch, countersOf, (reply) => {
@@ -209,6 +250,10 @@ async function closePart(kept: KeptConnection<MemcachedConnection>): Promise<voi
   current?.endWhenIdle();
   await current?.retired;
   kept.end();
+}
+
+function noNode(reason: string): string {
+  return `no memcached node is known: ${reason}`;
 }
 
 function unavailable(message: string): StoreError {

@@ -13,8 +13,15 @@ export interface NodeCounters {
    * this process that are still on their way there. A key that cannot be counted has its error instead.
    */
   read(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
+  /** The same for an operator: counts in no statistics. */
+  look(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
+  /** Sends one command for an operator; gives why it failed, if it did. */
+  order(command: string, then: (failure: StoreError | undefined) => void): void;
   readonly writes: WriteBehind;
 }
+
+/** What a delete and a set answer when they are done. */
+const DONE: ReadonlySet<string> = new Set(['DELETED', 'NOT_FOUND', 'STORED']);
 
 export type Counts = Map<string, Count | StoreError>;
 
@@ -34,8 +41,34 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
   const afterOurs = (key: string, held: Count | StoreError): Count | StoreError =>
     held instanceof StoreError ? held : writes.after(key, held);
 
+  const withOurs = (keys: readonly string[], found: Counts): Counts =>
+    new Map(keys.map((key) => [key, afterOurs(key, found.get(toWireKey(key)) ?? 0)]));
+
   return {
     writes,
+    look(keys, then) {
+      const connection = usableConnection(node);
+      if (connection instanceof StoreError) then(connection);
+      else
+        readAll(connection, keys, node.errors, (found) => {
+          then(found instanceof StoreError ? found : withOurs(keys, found));
+        });
+    },
+    order(command, then) {
+      const connection = usableConnection(node);
+      if (connection instanceof StoreError) {
+        then(connection);
+        return;
+      }
+      const pending: PendingCommand = {
+        onLine(line) {
+          then(DONE.has(line) ? undefined : node.errors.answered(line));
+          if (!DONE.has(line)) checkIsError(line, 'an order');
+        },
+        onLost: then,
+      };
+      connection.send(command, [pending]);
+    },
     read(keys, then) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) {
@@ -52,7 +85,7 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
           return;
         }
         if (found.size > 0) count('keys_found', found.size);
-        then(new Map(keys.map((key) => [key, afterOurs(key, found.get(toWireKey(key)) ?? 0)])));
+        then(withOurs(keys, found));
       });
     },
   };

@@ -51,6 +51,16 @@ export function changeCommand(key: string, hits: Count): string {
   return hits < 0 ? `decr ${key} ${String(-hits)}\r\n` : `incr ${key} ${String(hits)}\r\n`;
 }
 
+export function deleteCommand(key: string): string {
+  return `delete ${key}\r\n`;
+}
+
+/** Lets a counter stand at so many hits, whatever it stood at. */
+export function setCommand(key: string, used: number, expiry: number): string {
+  const value = String(used);
+  return `set ${key} 0 ${String(expiry)} ${String(value.length)}\r\n${value}\r\n`;
+}
+
 /** Creates a counter, unless there is one. */
 export function addCommand(key: string, hits: Count, expiry: number): string {
   const value = hits < 0 ? '0' : String(hits);

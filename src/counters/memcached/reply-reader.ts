@@ -16,7 +16,7 @@ const LINE_FEED = 10;
 /** Longer than any line of a reply to us. */
 const LONGEST_LINE = 2_048;
 
-/** A counter has at most 20 digits; what others wrote under its name is at most 1 MiB unless a server is told otherwise. */
+/** A counter has at most 20 digits; what others wrote under its name is at most 1 MiB unless the server is configured otherwise. */
 const LONGEST_VALUE = 8 * 1024 * 1024;
 
 const VALUE = /^VALUE (\S+) \d+ (\d+)(?: \d+)?$/;

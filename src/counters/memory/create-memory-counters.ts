@@ -1,26 +1,29 @@
+import { isPaced, type Algorithm } from '../../core/algorithms/algorithm';
+import { countAdmitted } from '../../core/algorithms/apply-asks';
+import type { Standing } from '../../core/algorithms/standing';
 import { StoreError } from '../../core/errors';
 import {
   type Clock,
   type CounterBatch,
   type CounterReply,
+  type CounterWriter,
   type Counters,
   type Increment,
   type Statistics,
 } from '../../core/ports';
 import { toKeyError } from '../count';
-import { decideRuns } from '../hold-back';
-import { toKeptKey } from '../kept-key';
-import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
+import { decideRuns, isOverAt, type Seen } from '../hold-back';
 import {
-  applyHits,
-  bytesOfCounter,
-  classify,
-  findCounter,
-  usageQuartileOf,
-  type Counter,
-  type WindowBucket,
-} from './window-bucket';
-import { createWindowBuckets } from './window-buckets';
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  stand,
+  toReply,
+  type ReplyDraft,
+} from '../reply-draft';
+import { PacedCounters } from './paced-counters';
+import { USAGE_QUARTILES, type Counter } from './window-bucket';
+import { WindowCounters, type OverCounter } from './window-counters';
 
 /** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
@@ -30,6 +33,12 @@ const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 
 /** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
+
+/** Counters of gcra and sliding_window that are looked at then: a few milliseconds. */
+const IDLE_SWEEP_COUNTERS = 10_000;
+
+/** Those that a batch looks at for each of its increments, so that they go faster than they come. */
+const SWEEP_PER_INCREMENT = 2;
 
 export interface MemoryCountersDeps {
   /** Only for dropping ended windows while no batch comes; decisions use the time of their batch. */
@@ -50,13 +59,15 @@ export interface MemoryEntry {
   readonly ttlSeconds: number;
 }
 
-export interface MemoryCounters extends Counters {
+export interface MemoryCounters extends Counters, CounterWriter {
   readonly liveKeys: number;
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
-  read(key: string, nowSeconds: number): MemoryEntry | undefined;
-  /** Every live counter, soonest end of window first; one of a long key under the digest of it. */
+  read(key: string, nowSeconds: number, algorithm?: Algorithm): MemoryEntry | undefined;
+  /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. Not of gcra and sliding_window. */
+  readonly listOver: (nowSeconds: number, most: number) => readonly OverCounter[];
+  /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
 
@@ -69,76 +80,92 @@ export function createMemoryCounters(
   { clock, statistics }: MemoryCountersDeps,
   { maxKeys = DEFAULT_MAX_KEYS, maxBytes = DEFAULT_MAX_BYTES }: MemoryCountersOptions = {},
 ): MemoryCounters {
-  const buckets = createWindowBuckets();
   let evictions = 0;
   let closed = false;
-  const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', () => buckets.liveKeys);
+  const liveKeys = (): number => windows.buckets.liveKeys + paced.liveKeys;
+  const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
-    buckets.dropEnded(clock());
+    const nowSeconds = clock();
+    windows.buckets.dropEnded(nowSeconds);
+    paced.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
+  /** Forgets the counter that matters least; false when every counter has reached its limit. */
+  const evictOne = (): boolean => {
+    for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
+      if (windows.buckets.evictOne(quartile) || paced.evictOne(quartile)) return true;
+    }
+    return false;
+  };
+
   const makeRoom = (bytes: number): boolean => {
-    while (buckets.liveKeys >= maxKeys || buckets.bytes + bytes > maxBytes) {
-      const evicted = buckets.evictOne();
+    while (liveKeys() >= maxKeys || windows.buckets.bytes + paced.bytes + bytes > maxBytes) {
+      const evicted = evictOne();
       statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
       if (!evicted) return false;
       evictions += 1;
     }
     return true;
   };
-
-  const create = (bucket: WindowBucket, key: string, increment: Increment, nowSeconds: number) => {
-    if (!makeRoom(bytesOfCounter(key))) return undefined;
-    const counter: Counter = {
-      key,
-      count: 0,
-      exact: undefined,
-      limit: increment.limit,
-      expiresAtSeconds: Math.ceil(nowSeconds) + increment.ttlSeconds,
-      usageQuartile: usageQuartileOf(0, increment.limit),
-      previous: undefined,
-      next: undefined,
-    };
-    buckets.add(bucket, counter);
-    return counter;
-  };
+  const windows = new WindowCounters(makeRoom);
+  const paced = new PacedCounters(makeRoom);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
-    const bucket = buckets.at(increment.windowEndSeconds);
-    const key = toKeptKey(increment.key);
-    const counter = findCounter(bucket, key) ?? create(bucket, key, increment, nowSeconds);
-    if (counter === undefined) {
-      fail(draft, index, fullError(buckets.liveKeys));
-      return;
+    const { algorithm, hits } = increment;
+    const reply =
+      algorithm === undefined
+        ? windows.add(increment, hits, nowSeconds)
+        : addAsks(increment, algorithm, nowSeconds);
+    if (typeof reply === 'number') draft.after[index] = reply;
+    else if (reply === undefined) fail(draft, index, fullError(liveKeys()));
+    else if (reply instanceof StoreError) fail(draft, index, reply);
+    else {
+      draft.after[index] = 0;
+      stand(draft, index, reply);
     }
-    const overflow = applyHits(counter, increment.hits);
-    if (overflow !== undefined) {
-      fail(draft, index, overflow);
-      return;
-    }
-    counter.limit = increment.limit;
-    classify(bucket, counter);
-    draft.after[index] = counter.count;
   };
 
-  const countOf = ({ key, windowEndSeconds }: Increment): number =>
-    findCounter(buckets.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
+  /** Where the counter stood before the asks; undefined: no room for a new one. */
+  const addAsks = (
+    increment: Increment,
+    algorithm: Algorithm,
+    nowSeconds: number,
+  ): Standing | StoreError | undefined => {
+    if (isPaced(algorithm)) return paced.apply(increment, algorithm, nowSeconds);
+    const standing = toStanding(windows.countOf(increment));
+    const { hits, times = 1 } = increment;
+    const admitted = countAdmitted(algorithm, standing, { hits: Number(hits), times });
+    const charged = hits < 0 ? hits : admitted * Number(hits);
+    const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
+    return typeof after === 'number' ? standing : after;
+  };
+
+  /** Where a counter stands; its count, where nothing but that is known of it. */
+  const look = (increment: Increment, nowSeconds: number): Standing | number => {
+    const { algorithm } = increment;
+    if (algorithm === undefined) return windows.countOf(increment);
+    return isPaced(algorithm)
+      ? paced.look(increment, algorithm, nowSeconds)
+      : toStanding(windows.countOf(increment));
+  };
 
   const apply = (batch: CounterBatch): CounterReply => {
     const { increments, runEnds, nowSeconds } = batch;
-    buckets.dropEnded(nowSeconds);
+    windows.buckets.dropEnded(nowSeconds);
+    paced.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
     if (runEnds === undefined) {
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
-      decideRuns(batch, {
-        countOf,
+      decideRuns<Seen>(batch, {
+        look: (increment) => look(increment, nowSeconds),
+        isOver: isOverAt,
         add(index, increment) {
           addOne(draft, index, increment, nowSeconds);
         },
-        holdBack(index, count) {
-          holdBack(draft, index, count);
+        holdBack(index, seen) {
+          holdBackAt(draft, index, seen);
         },
       });
     }
@@ -147,7 +174,7 @@ export function createMemoryCounters(
 
   return {
     get liveKeys() {
-      return buckets.liveKeys;
+      return liveKeys();
     },
     get evictions() {
       return evictions;
@@ -157,15 +184,27 @@ export function createMemoryCounters(
       if (closed) throw new StoreError('store_unavailable', 'the memory counters are closed');
       return apply(batch);
     },
-    read(key, nowSeconds) {
-      for (const bucket of buckets.all()) {
-        const counter = findCounter(bucket, toKeptKey(key));
-        if (counter !== undefined) return toEntry(counter, nowSeconds);
-      }
-      return undefined;
+    read(key, nowSeconds, algorithm) {
+      if (isPaced(algorithm)) return paced.read({ key }, algorithm, nowSeconds);
+      const counter = windows.find(key);
+      return counter && toEntry(counter, nowSeconds);
     },
+    remove(counters) {
+      for (const one of counters) (isPaced(one.algorithm) ? paced : windows).remove(one);
+      return Promise.resolve(counters.map(() => undefined));
+    },
+    set(counters, used, nowSeconds) {
+      const setOne = (one: Increment): StoreError | undefined => {
+        const isSet = isPaced(one.algorithm)
+          ? paced.set(one, one.algorithm, used, nowSeconds)
+          : windows.set(one, used, nowSeconds);
+        return isSet ? undefined : fullError(liveKeys());
+      };
+      return Promise.resolve(counters.map(setOne));
+    },
+    listOver: (nowSeconds, most) => windows.listOver(nowSeconds, most),
     *entries(nowSeconds) {
-      for (const counter of buckets.counters()) {
+      for (const counter of windows.buckets.counters()) {
         yield [counter.key, toEntry(counter, nowSeconds)];
       }
     },
@@ -173,10 +212,16 @@ export function createMemoryCounters(
       closed = true;
       clearInterval(sweep);
       removeGauge?.();
-      buckets.clear();
+      windows.buckets.clear();
+      paced.clear();
       return Promise.resolve();
     },
   };
+}
+
+/** A window that charges no refused hits. */
+function toStanding(used: number): Standing {
+  return { used, previous: 0, elapsed: 0 };
 }
 
 function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number): MemoryEntry {

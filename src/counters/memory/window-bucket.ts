@@ -1,13 +1,11 @@
 import { StoreError } from '../../core/errors';
 import { addHits, type Count } from '../count';
 import { bytesOfText } from '../kept-key';
+import { append, unlink, type LinkedList } from './linked-list';
+import { createShards, shardOf, type Shards } from './shards';
 
-/** A power of two. */
-const SHARDS = 32;
-
-/** The hash skips `_` and the ten digits of the window start: they are equal in a bucket. */
-const VALUE_END = 12;
-const HASH_SAMPLES = 8;
+/** `_` and the ten digits of the window start: they are equal in a bucket. */
+const KEY_END = 12;
 
 /** Counters are listed by the used quarter of their limit, so that the least used are evicted first. */
 export const USAGE_QUARTILES = 4;
@@ -17,16 +15,6 @@ const AT_LIMIT = USAGE_QUARTILES;
 
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
-
-interface LinkedList<T> {
-  first: T | undefined;
-  last: T | undefined;
-}
-
-interface Linked {
-  previous: this | undefined;
-  next: this | undefined;
-}
 
 /** One live counter. */
 export interface Counter {
@@ -48,8 +36,7 @@ export interface WindowBucket {
   size: number;
   /** Of its counters, see `bytesOfCounter`. */
   bytes: number;
-  /** Several maps, because one that grows to a million keys blocks the process for 90 ms. */
-  readonly shards: readonly Map<string, Counter>[];
+  readonly shards: Shards<Counter>;
   /** What eviction may take, by usage quartile. */
   readonly evictable: readonly LinkedList<Counter>[];
 }
@@ -59,8 +46,7 @@ export function createWindowBucket(endSeconds: number): WindowBucket {
     first: undefined,
     last: undefined,
   }));
-  const shards = Array.from({ length: SHARDS }, () => new Map<string, Counter>());
-  return { endSeconds, size: 0, bytes: 0, shards, evictable };
+  return { endSeconds, size: 0, bytes: 0, shards: createShards<Counter>(), evictable };
 }
 
 /** The most that a counter of this key takes. */
@@ -69,11 +55,11 @@ export function bytesOfCounter(key: string): number {
 }
 
 export function findCounter(bucket: WindowBucket, key: string): Counter | undefined {
-  return shardOf(bucket, key).get(key);
+  return shardOf(bucket.shards, key, KEY_END).get(key);
 }
 
 export function addCounter(bucket: WindowBucket, counter: Counter): void {
-  shardOf(bucket, counter.key).set(counter.key, counter);
+  shardOf(bucket.shards, counter.key, KEY_END).set(counter.key, counter);
   bucket.size += 1;
   bucket.bytes += bytesOfCounter(counter.key);
   const list = bucket.evictable[counter.usageQuartile];
@@ -81,7 +67,7 @@ export function addCounter(bucket: WindowBucket, counter: Counter): void {
 }
 
 export function removeCounter(bucket: WindowBucket, counter: Counter): void {
-  shardOf(bucket, counter.key).delete(counter.key);
+  shardOf(bucket.shards, counter.key, KEY_END).delete(counter.key);
   bucket.size -= 1;
   bucket.bytes -= bytesOfCounter(counter.key);
   const list = bucket.evictable[counter.usageQuartile];
@@ -112,34 +98,4 @@ export function applyHits(counter: Counter, hits: Count): StoreError | undefined
   counter.count = Number(sum);
   counter.exact = sum > Number.MAX_SAFE_INTEGER ? BigInt(sum) : undefined;
   return undefined;
-}
-
-/**
- * Samples of the key are enough: a poor spread costs a pause, never a wrong count. Reading one makes V8 flatten a joined
- * key, so that it does not keep the texts of its request; shorter ones are flat.
- */
-function shardOf({ shards }: WindowBucket, key: string): Map<string, Counter> {
-  const step = 1 + Math.floor(key.length / HASH_SAMPLES);
-  let hash = 0;
-  for (let at = key.length - VALUE_END; at > 0; at -= step)
-    hash = (hash * 31 + key.charCodeAt(at)) | 0;
-  return shards[hash & (SHARDS - 1)] as Map<string, Counter>;
-}
-
-/** Appending and unlinking are constant work. */
-function append<T extends Linked>(list: LinkedList<T>, entry: T): void {
-  entry.previous = list.last;
-  entry.next = undefined;
-  if (list.last === undefined) list.first = entry;
-  else list.last.next = entry;
-  list.last = entry;
-}
-
-function unlink<T extends Linked>(list: LinkedList<T>, entry: T): void {
-  if (entry.previous === undefined) list.first = entry.next;
-  else entry.previous.next = entry.next;
-  if (entry.next === undefined) list.last = entry.previous;
-  else entry.next.previous = entry.previous;
-  entry.previous = undefined;
-  entry.next = undefined;
 }

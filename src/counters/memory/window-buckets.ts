@@ -3,7 +3,6 @@ import {
   bytesOfCounter,
   createWindowBucket,
   removeCounter,
-  USAGE_QUARTILES,
   type Counter,
   type WindowBucket,
 } from './window-bucket';
@@ -15,12 +14,15 @@ export interface WindowBuckets {
   readonly bytes: number;
   at(endSeconds: number): WindowBucket;
   add(bucket: WindowBucket, counter: Counter): void;
+  remove(bucket: WindowBucket, counter: Counter): void;
   /** Drops every window that has ended: constant work per window, whatever it holds. */
   dropEnded(nowSeconds: number): void;
-  /** Forgets the counter that matters least; false when every counter has reached its limit. */
-  evictOne(): boolean;
+  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  evictOne(quartile: number): boolean;
   all(): readonly WindowBucket[];
   counters(): IterableIterator<Counter>;
+  /** Counters whose window has not ended, each with that end. */
+  withEnds(nowSeconds: number): IterableIterator<readonly [Counter, endSeconds: number]>;
   clear(): void;
 }
 
@@ -38,16 +40,10 @@ export function createWindowBuckets(): WindowBuckets {
     return bucket;
   };
 
-  const firstEvictable = (quartile: number): boolean => {
-    for (const bucket of ordered) {
-      const counter = bucket.evictable[quartile]?.first;
-      if (counter === undefined) continue;
-      removeCounter(bucket, counter);
-      liveKeys -= 1;
-      bytes -= bytesOfCounter(counter.key);
-      return true;
-    }
-    return false;
+  const remove = (bucket: WindowBucket, counter: Counter): void => {
+    removeCounter(bucket, counter);
+    liveKeys -= 1;
+    bytes -= bytesOfCounter(counter.key);
   };
 
   return {
@@ -67,6 +63,7 @@ export function createWindowBuckets(): WindowBuckets {
       liveKeys += 1;
       bytes += bytesOfCounter(counter.key);
     },
+    remove,
     dropEnded(nowSeconds) {
       while (ordered[0] !== undefined && ordered[0].endSeconds <= nowSeconds) {
         liveKeys -= ordered[0].size;
@@ -76,9 +73,12 @@ export function createWindowBuckets(): WindowBuckets {
         ordered = ordered.slice(1);
       }
     },
-    evictOne() {
-      for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
-        if (firstEvictable(quartile)) return true;
+    evictOne(quartile) {
+      for (const bucket of ordered) {
+        const counter = bucket.evictable[quartile]?.first;
+        if (counter === undefined) continue;
+        remove(bucket, counter);
+        return true;
       }
       return false;
     },
@@ -86,6 +86,14 @@ export function createWindowBuckets(): WindowBuckets {
     *counters() {
       for (const { shards } of ordered) {
         for (const shard of shards) yield* shard.values();
+      }
+    },
+    *withEnds(nowSeconds) {
+      for (const { endSeconds, shards } of ordered) {
+        if (endSeconds <= nowSeconds) continue;
+        for (const shard of shards) {
+          for (const counter of shard.values()) yield [counter, endSeconds];
+        }
       }
     },
     clear() {

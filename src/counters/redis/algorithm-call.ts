@@ -1,22 +1,15 @@
 import { type Algorithm, type AlgorithmName } from '../../core/algorithms/algorithm';
 import { type Standing } from '../../core/algorithms/standing';
+import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
 import { encodeAscii, headOf, integerOf, type ScriptArguments } from './script-call';
 
-/** The asks of one batch for one counter. */
-export interface AlgorithmIncrement {
-  readonly key: string;
-  /** Hits of each ask. */
-  readonly hits: number | bigint;
-  /** Equal asks in a row. */
-  readonly times: number;
-  readonly limit: number;
-  /** Of a fixed window: how long a new counter lives. */
-  readonly ttlSeconds: number;
-  /** Undefined: a fixed window that charges what it refuses, which comes here only in a run with others. */
-  readonly algorithm: Algorithm | undefined;
-}
+/** The asks of one batch for one counter; without an algorithm only in a run with others. */
+export type AlgorithmIncrement = Pick<
+  Increment,
+  'key' | 'hits' | 'times' | 'limit' | 'ttlSeconds' | 'algorithm'
+>;
 
 /** What becomes of a call; the lists run parallel to its increments. */
 export interface AlgorithmReply {
@@ -59,7 +52,7 @@ export function encodeAlgorithmCall(call: AlgorithmCall): ScriptArguments {
     count += 1;
   }
   let text = isDeclaringKeys ? '' : integerOf(0);
-  text += integerOf(length) + encodeKeys(increments);
+  text += integerOf(length).slice(0, -2) + encodeKeys(increments) + '\r\n';
   text += encodeAscii(nowMicros === undefined ? '' : String(nowMicros));
   text += integerOf(orders.count) + orders.text + places;
   for (const end of runEnds ?? []) text += integerOf(end);
@@ -77,7 +70,7 @@ class OrderSheet {
   readonly #singles = new Map<Algorithm, number>();
 
   numberOf(increment: AlgorithmIncrement): number {
-    const { algorithm, hits, times } = increment;
+    const { algorithm, hits, times = 1 } = increment;
     if (algorithm === undefined || hits !== 1 || times !== 1) return this.#numberOfOther(increment);
     const known = this.#singles.get(algorithm);
     if (known !== undefined) return known;
@@ -92,12 +85,12 @@ class OrderSheet {
       last.algorithm === increment.algorithm &&
       last.limit === increment.limit &&
       last.hits === increment.hits &&
-      last.times === increment.times;
+      (last.times ?? 1) === (increment.times ?? 1);
     return isSame ? this.count : this.#add(increment);
   }
 
   #add(increment: AlgorithmIncrement): number {
-    const { algorithm, hits, times, limit } = increment;
+    const { algorithm, hits, times = 1, limit } = increment;
     this.#last = increment;
     this.count += 1;
     if (algorithm === undefined) {
@@ -117,7 +110,10 @@ function isCounted(algorithm: Algorithm | undefined): boolean {
   return algorithm === undefined || algorithm.name === 'fixed_window';
 }
 
-/** Nearly all keys have one byte for each character: asking each for its bytes costs as much as all the rest. */
+/**
+ * The keys, each after the end of the line before it. Nearly all have one byte for each character: asking each for its
+ * bytes costs as much as all the rest.
+ */
 function encodeKeys(increments: readonly AlgorithmIncrement[]): string {
   const text = encodeKeysWith(increments, ({ length }) => length);
   if (Buffer.byteLength(text) === text.length) return text;
@@ -129,8 +125,7 @@ function encodeKeysWith(
   bytesOf: (key: string) => number,
 ): string {
   let text = '';
-  // The head of a bulk string begins with the end of the one before, which `integerOf` has written already.
-  for (const { key } of increments) text += headOf(bytesOf(key)).slice(2) + key + '\r\n';
+  for (const { key } of increments) text += headOf(bytesOf(key)) + key;
   return text;
 }
 

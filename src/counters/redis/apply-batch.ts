@@ -1,21 +1,12 @@
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { failedReply, joinReplies } from '../reply-draft';
+import { applyFixed } from './apply-fixed';
+import { applyMixed, countAlgorithms } from './apply-mixed';
 import { type RedisConnection } from './connection';
-import { isReplyError } from './handshake';
-import { addByPipeline } from './pipeline';
-import { addByScript } from './script';
-import { isAboutKeys, isScriptsRefused } from './store-errors';
+import { type Sending } from './sending';
 
 /** Increments of one call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
-
-/** How a batch is to be sent. */
-export interface Sending {
-  /** By plain commands, whose answers say where a key of a cluster is. */
-  readonly withoutScripts?: boolean;
-  /** For slots of a cluster that are being moved to this node. Implies `withoutScripts`. */
-  readonly asking?: boolean;
-}
 
 /**
  * Applies a batch over a connection, by script where the server takes one. Increments that failed, even
@@ -31,32 +22,14 @@ export async function applyBatch(
   return joinReplies(await Promise.all(parts.map((part) => settlePart(connection, part, sending))));
 }
 
-async function applyPart(
+function applyPart(
   connection: RedisConnection,
   part: CounterBatch,
-  { withoutScripts = false, asking = false }: Sending,
+  sending: Sending,
 ): Promise<CounterReply> {
-  if (withoutScripts || asking || !connection.usesScripts)
-    return addWithoutScripts(connection, part, asking);
-  try {
-    return await addByScript(connection, part);
-  } catch (error) {
-    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
-    if (!isAboutKeys(error.message)) connection.refuseScripts(error.message);
-    return addWithoutScripts(connection, part, false);
-  }
-}
-
-async function addWithoutScripts(
-  connection: RedisConnection,
-  part: CounterBatch,
-  asking: boolean,
-): Promise<CounterReply> {
-  try {
-    return await addByPipeline(connection, part, asking);
-  } catch (error) {
-    throw connection.toError(error);
-  }
+  const algorithms = countAlgorithms(part.increments);
+  if (algorithms === 0) return applyFixed(connection, part, sending);
+  return applyMixed(connection, part, algorithms === part.increments.length, sending);
 }
 
 async function settlePart(

@@ -36,7 +36,7 @@ export interface ConnectionDeps {
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly onScriptsRefused: (reason: string) => void;
-  /** The server hangs or is not the one that counts: its other connections are no better. */
+  /** The server hangs or is not the one that counts: its other connections fail alike. */
   readonly onServerFault: (reason: string) => void;
 }
 
@@ -167,7 +167,7 @@ export function createConnection(
 /** Ends a connection at once, without QUIT; safe to call again. */
 export function destroyClient(client: Redis): void {
   const { stream } = client as { stream?: Redis['stream'] };
-  // Disconnecting a closed socket would leave a timer behind.
+  // Disconnecting a closed socket would leave its timer running.
   if (stream?.destroyed === true) return;
   client.disconnect();
   stream?.destroy();

@@ -1,9 +1,13 @@
+import { merge } from 'rxjs';
 import { createSnapshot } from '../../../streams';
 import { type Statistics } from '../../core/ports';
 import { refuseIfNothing } from '../reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
+import { createForgetChannel, type ForgetChannel } from './forget-channel';
+import { lookAt } from './look';
 import { createNode } from './node';
 import {
+  toAddressText,
   type NodeOptions,
   type RedisCounters,
   type RedisCountersDeps,
@@ -11,6 +15,8 @@ import {
 } from './options';
 import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
+
+export { createRedisWriter, readPaced } from './counter-writer';
 
 /**
  * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
@@ -25,8 +31,27 @@ export function createRedisCounters(
   const { statisticsPrefix: prefix = 'ratelimit.redis_pool' } = options;
   const { storeStatistics, removeGauge } = createStoreStatistics(deps.statistics, prefix);
   const store = createStore({ ...deps, storeStatistics }, options);
+  const forget = createForgetting(store, deps, options);
   let closing: Promise<void> | undefined;
-  return { ...store, close: () => (closing ??= store.close().finally(removeGauge)) };
+  const close = (): Promise<void> => {
+    forget?.close();
+    return store.close().finally(removeGauge);
+  };
+  return {
+    ...store,
+    ...(forget && { tellForget: forget.tell, run$: merge(store.run$, forget.run$) }),
+    close: () => (closing ??= close()),
+  };
+}
+
+function createForgetting(
+  store: RedisCounters,
+  { onForget, ...deps }: RedisCountersDeps,
+  { forgetChannel: channel, address, ...options }: RedisCountersOptions,
+): ForgetChannel | undefined {
+  if (onForget === undefined || channel === undefined) return undefined;
+  const named = { ...options, channel, name: toAddressText(address) };
+  return createForgetChannel({ ...deps, store, onForget }, named);
 }
 
 function createStore(deps: PoolDeps, options: RedisCountersOptions): RedisCounters {
@@ -53,6 +78,9 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     run$: node.run$,
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
+    look: (keys) => lookAt(node, keys),
+    ask: (_key, commands) => node.ask(commands),
+    anyServer: () => options.address,
     async close() {
       await node.close('the counters are closed');
       connected.close();

@@ -1,4 +1,5 @@
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from './lua';
+import { ONE_ASK } from './lua-one-ask';
 import { NO_INTEGER } from './store-errors';
 
 /**
@@ -11,6 +12,9 @@ local MOST = 9007199254740991
 local MOST_HITS_OF_WINDOW = 100000000
 local NOT_OURS = '${NO_INTEGER}'
 local find, format, floor, ceil = string.find, string.format, math.floor, math.ceil
+-- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
+local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
+local WINDOWS = WHOLE .. ' ' .. WHOLE .. ' ' .. WHOLE
 local function standOfGcra(value, order)
   if not value then return 0, 0, 0 end
   local _, _, used, tick = find(value, '^(%d+) (%d+)$')
@@ -63,14 +67,14 @@ local function write(key, order, used, previous, elapsed)
     local done = pcall('DEL', key)
     return type(done) == 'table' and done.err
   elseif order.kind == 'g' then
-    value = format('%.0f %.0f', used, order.now - elapsed)
+    value = format(WHOLE .. ' ' .. WHOLE, used, order.now - elapsed)
     ticks = ceil(used / order.limit)
   else
-    value = format('%.0f %.0f %.0f', (order.now - elapsed) / order.period, previous, used)
+    value = format(WINDOWS, (order.now - elapsed) / order.period, previous, used)
     ticks = 2 * order.period
   end
   local ms = math.min(ceil((ticks - elapsed) * order.micros / 1000), 315576000000000) + 1000
-  return pcall('PSETEX', key, format('%.0f', ms), value).err
+  return pcall('PSETEX', key, format(WHOLE, ms), value).err
 end
 local function charge(key, order, ttl, used, previous, elapsed)
   local hits, charged = order.hits, 1
@@ -83,7 +87,7 @@ local function charge(key, order, ttl, used, previous, elapsed)
     charged = math.min(order.times, floor(free / order.cost))
   end
   if order.kind == 'f' then
-    local count = add(key, charged == 1 and order.text or format('%.0f', charged * hits), ttl)
+    local count = add(key, charged == 1 and order.text or format(WHOLE, charged * hits), ttl)
     return type(count) == 'string' and count
   end
   used = math.max(0, math.min(used + charged * order.step, order.most))
@@ -101,7 +105,7 @@ end
  * the text of an error; and the places (from 1) of what was held back.
  */
 function algorithmScript({ count, key, skip }: KeyPlaces): Script {
-  return script(`${ADD}${STANDING}${CHARGE}
+  return script(`${ADD}${STANDING}${CHARGE}${ONE_ASK}
 local n = ${count}
 local at = ${skip} + 3
 local micros = tonumber(ARGV[at - 2])
@@ -128,6 +132,7 @@ end
 local orders = {}
 for i = 1, tonumber(ARGV[at - 1]) do
   orders[i] = readOrder(at)
+  prepareOneAsk(orders[i])
   at = at + 8
 end
 local orderOf, ttlOf = {}, {}
@@ -191,7 +196,11 @@ local function applyRun(first, last)
   end
 end
 if not ARGV[at] then
-  for i = 1, n do apply(${key}, orderOf[i], ttlOf[i]) end
+  for i = 1, n do
+    local order = orderOf[i]
+    if order.one then size = order.one(${key}, order, after, size)
+    else apply(${key}, order, ttlOf[i]) end
+  end
 end
 local first = 1
 for r = at, #ARGV do

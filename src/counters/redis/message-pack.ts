@@ -1,7 +1,7 @@
 /** What a script answers in MessagePack: counts, texts, and lists of both. */
 export type Packed = number | string | readonly Packed[];
 
-/** The octets are no answer of a script; the message says what stands where. */
+/** The bytes are not the answer of a script; the message says what stands where. */
 export class PackError extends Error {
   override readonly name = 'PackError';
 }
@@ -65,7 +65,7 @@ function readText(reader: Reader, length: number): string {
   return reader.bytes.toString('utf8', start, reader.at);
 }
 
-/** A number of so many octets, the first being the highest. */
+/** A number of so many bytes, the first being the highest. */
 function readUint(reader: Reader, octets: number): number {
   const start = skip(reader, octets);
   let value = 0;
@@ -73,7 +73,7 @@ function readUint(reader: Reader, octets: number): number {
   return value;
 }
 
-/** Goes on by so many octets and answers where they begin. */
+/** Goes on by so many bytes and answers where they begin. */
 function skip(reader: Reader, octets: number): number {
   const start = reader.at;
   reader.at += octets;

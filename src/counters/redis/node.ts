@@ -1,11 +1,19 @@
 import { type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
-import { applyBatch, type Sending } from './apply-batch';
+import { applyBatch } from './apply-batch';
+import { countAlgorithms } from './apply-mixed';
 import { type RedisConnection } from './connection';
-import { type NodeOptions } from './options';
-import { readByPipeline, type ReadCounts } from './pipeline';
+import { type NodeOptions, type RedisAddress } from './options';
+import {
+  askByPipeline,
+  readByPipeline,
+  type PlainCommand,
+  type ReadCounts,
+  type Reading,
+} from './pipeline';
 import { createPool, type PoolDeps } from './pool';
+import { type Sending } from './sending';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
 /** How a batch is sent to a node of several. */
@@ -20,12 +28,15 @@ export interface RedisNode {
   readonly store: string;
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
+  readonly address: RedisAddress;
   /** A connection for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
   /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
   add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
   /** Counters as they stand. */
-  read(keys: readonly string[], how?: NodeCall): Promise<ReadCounts>;
+  read(keys: readonly string[], how?: NodeCall & Reading): Promise<ReadCounts>;
+  /** Sends commands in order; rejects with the StoreError of the first that failed. */
+  ask(commands: readonly PlainCommand[], how?: NodeCall): Promise<readonly unknown[]>;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -36,7 +47,8 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
   const { store } = pool;
-  const warnNotAtomic = createWarning(deps, store);
+  const warnNotAtomic = createWarning(deps, store, 'hold-back-not-atomic');
+  const warnScriptsNeeded = createWarning(deps, store, 'scripts-needed');
 
   const countUnknownOutcomes = (errors: Iterable<unknown>): void => {
     for (const error of errors) {
@@ -50,7 +62,10 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     batch: CounterBatch,
     how?: NodeCall,
   ): Promise<CounterReply> => {
-    if (batch.runEnds !== undefined && !connection.usesScripts) warnNotAtomic();
+    if (!connection.usesScripts) {
+      if (batch.runEnds !== undefined) warnNotAtomic();
+      if (countAlgorithms(batch.increments) > 0) warnScriptsNeeded();
+    }
     return applyBatch(connection, batch, how);
   };
 
@@ -87,6 +102,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
 
   return {
     store,
+    address: options.address,
     run$: pool.run$,
     get anyConnection() {
       return pool.anyConnection;
@@ -110,18 +126,26 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
       }
     },
     read: (keys, how = {}) =>
-      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how.asking)),
+      withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
+    ask: (commands, how = {}) =>
+      withLease(commands.length, how, (connection) =>
+        askByPipeline(connection, commands, how.asking),
+      ),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }
 
-/** Warns once that counters are held back without a script. */
-function createWarning({ onEvent }: PoolDeps, store: string): () => void {
+/** Warns once of what cannot be had without a script. */
+function createWarning(
+  { onEvent }: PoolDeps,
+  store: string,
+  kind: 'hold-back-not-atomic' | 'scripts-needed',
+): () => void {
   let hasWarned = false;
   return () => {
     if (hasWarned) return;
     hasWarned = true;
-    onEvent?.({ kind: 'hold-back-not-atomic', store, reason: 'it takes no scripts' });
+    onEvent?.({ kind, store, reason: 'it takes no scripts' });
   };
 }
 

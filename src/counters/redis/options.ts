@@ -1,11 +1,20 @@
 import { type Observable } from 'rxjs';
-import { type Random, type Statistics } from '../../core/ports';
+import { type CounterReading, type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
+import { type PlainCommand } from './pipeline';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
+  /** Every one of these keys as it stands, with its time to live; creates nothing and never rejects. */
+  look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
+  /** Sends commands about one key to its server, in order; rejects with the StoreError of the first that failed. */
+  ask(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
+  /** A server that passes messages to all others of the store; undefined: none is known now. */
+  readonly anyServer: () => RedisAddress | undefined;
+  /** Tells the local caches of all instances to forget these keys; undefined: no message reaches them. */
+  readonly tellForget?: (keys: readonly string[]) => void;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
   /**
@@ -81,6 +90,8 @@ export interface RedisCountersOptions extends ServerOptions {
   readonly sentinelTls?: RedisTls | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
   readonly clusterParallelism?: number;
+  /** The channel that carries what local caches must forget. */
+  readonly forgetChannel?: string;
   /** Prefix of the pool's statistics. */
   readonly statisticsPrefix?: string;
 }
@@ -104,6 +115,8 @@ export type RedisEvent =
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
+  /** Once: increments fail whose algorithm needs scripts. */
+  | { readonly kind: 'scripts-needed'; readonly store: string; readonly reason: string }
   /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
   /** The sentinels name another master than before, or the first. */
@@ -115,7 +128,9 @@ export type RedisEvent =
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
   /** No node says how slots are placed; once, and once that one does again. */
   | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string }
-  | { readonly kind: 'slots-known'; readonly store: string };
+  | { readonly kind: 'slots-known'; readonly store: string }
+  /** Once: messages to the local caches cannot be sent or heard. */
+  | { readonly kind: 'forget-refused'; readonly store: string; readonly reason: string };
 
 export interface RedisCountersDeps {
   /** Milliseconds of a clock that never goes back. */
@@ -123,6 +138,8 @@ export interface RedisCountersDeps {
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
+  /** See ForgetChannelDeps; undefined: local caches hear nothing. */
+  readonly onForget?: ((keys: readonly string[] | undefined) => void) | undefined;
   /** Guards one node of a cluster (a circuit breaker): while that is away, the others are asked as before. */
   readonly guardNode?: (store: string) => NodeGuard;
 }

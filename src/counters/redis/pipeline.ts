@@ -3,11 +3,11 @@ import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { planHoldBack } from '../hold-back';
 import { isCount } from '../count';
-import { createReplyDraft, fail, holdBack, type ReplyDraft } from '../reply-draft';
+import { createReplyDraft, fail, holdBackAt, type ReplyDraft } from '../reply-draft';
 import { type RedisConnection } from './connection';
 import { NO_INTEGER, toNoCountError } from './store-errors';
 
-type PlainCommand = [name: string, ...args: string[]];
+export type PlainCommand = [name: string, ...args: string[]];
 type Answer = readonly [error: Error | null, value?: unknown];
 
 /** One command of the first round and the place of its increment in the batch. */
@@ -40,10 +40,10 @@ export async function addByPipeline(
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
   if (batch.runEnds !== undefined) {
-    const { counts, failures } = await readByPipeline(connection, toKeys(increments), asking);
-    for (const [index, count] of planHoldBack(batch, counts)) {
+    const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
+    for (const [index, seen] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);
-      holdBack(draft, index, count);
+      holdBackAt(draft, index, seen);
       if (failure !== undefined) fail(draft, index, failure);
     }
   }
@@ -120,30 +120,43 @@ async function follow(
 /** Counts as they stand; keys that cannot be read are missing there and have an error instead. */
 export interface ReadCounts {
   readonly counts: ReadonlyMap<string, number>;
+  /** Milliseconds for which keys still live, where asked for; those that live for ever or do not exist are missing. */
+  readonly livesMs: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, StoreError>;
+}
+
+/** How counters are read. */
+export interface Reading {
+  readonly asking?: boolean;
+  /** Whether the time to live of each key is asked for too. */
+  readonly withLives?: boolean;
 }
 
 /** Reads counters; a key that does not exist counts 0. */
 export async function readByPipeline(
   connection: RedisConnection,
   keys: readonly string[],
-  asking = false,
+  { asking = false, withLives = false }: Reading = {},
 ): Promise<ReadCounts> {
-  const commands = keys.map((key): PlainCommand => ['get', key]);
-  const answers = await sendAll(connection.client, commands, asking);
+  const gets = keys.map((key): PlainCommand => ['get', key]);
+  const lives = withLives ? keys.map((key): PlainCommand => ['pttl', key]) : [];
+  const answers = await sendAll(connection.client, [...gets, ...lives], asking);
   const counts = new Map<string, number>();
+  const livesMs = new Map<string, number>();
   const failures = new Map<string, StoreError>();
   keys.forEach((key, at) => {
     const [error, value] = answers[at] ?? [null];
     const count = toCount(value);
+    const lifeMs = Number(answers[keys.length + at]?.[1]);
+    if (lifeMs >= 0) livesMs.set(key, lifeMs);
     if (error !== null) failures.set(key, connection.toError(error));
     else if (count === undefined) failures.set(key, connection.toAnswerError(NO_INTEGER));
     else counts.set(key, count);
   });
-  return { counts, failures };
+  return { counts, livesMs, failures };
 }
 
-/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is no integer. */
+/** A count as INCRBY takes it: below 0 it counts as 0, where it is lifted to. Undefined when it is not an integer. */
 function toCount(value: unknown): number | undefined {
   if (value === null || value === undefined) return 0;
   if (typeof value !== 'string' || !/^-?\d+$/.test(value)) return undefined;
@@ -154,6 +167,20 @@ function toCount(value: unknown): number | undefined {
 /** The keys of increments, each once. */
 export function toKeys(increments: readonly Increment[]): readonly string[] {
   return [...new Set(increments.map(({ key }) => key))];
+}
+
+/** Sends commands in order and answers what they answered; rejects with the StoreError of the first that failed. */
+export async function askByPipeline(
+  connection: RedisConnection,
+  commands: readonly PlainCommand[],
+  asking = false,
+): Promise<readonly unknown[]> {
+  const answers = await sendAll(connection.client, commands, asking);
+  return commands.map((_, at) => {
+    const [error, value] = answers[at] ?? [new Error('no answer')];
+    if (error !== null) throw connection.toError(error);
+    return value;
+  });
 }
 
 /** One write for all; an answer for each, also when the connection is lost meanwhile. */

@@ -31,7 +31,7 @@ export function encodeArguments(
   runEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
 ): ScriptArguments {
-  // To ask every key for its octets costs as much as all the rest; nearly all have one for each character.
+  // To ask every key for its bytes costs as much as all the rest; nearly all have one for each character.
   const args = encodeWith(({ length }) => length, increments, runEnds, isDeclaringKeys);
   if (Buffer.byteLength(args.text) === args.text.length) return args;
   return encodeWith((key) => Buffer.byteLength(key), increments, runEnds, isDeclaringKeys);
@@ -88,7 +88,7 @@ const integers = new Map<number | bigint, string>();
 const oneHits = new Array<string | undefined>(REMEMBERED).fill(undefined);
 const oneHitTtls = new Float64Array(REMEMBERED);
 
-/** What stands before the octets of a bulk string, the end of the one before included (RESP). */
+/** What stands before the bytes of a bulk string, the end of the one before included (RESP). */
 export function headOf(octets: number): string {
   if (octets >= REMEMBERED) return `\r\n$${String(octets)}\r\n`;
   return (heads[octets] ??= `\r\n$${String(octets)}\r\n`);
@@ -115,7 +115,7 @@ export function integerOf(value: number | bigint): string {
   return text;
 }
 
-/** One bulk string (RESP) of characters that are an octet each. */
+/** One bulk string (RESP) of characters of one byte each. */
 export function encodeAscii(text: string): string {
   return `$${String(text.length)}\r\n${text}\r\n`;
 }

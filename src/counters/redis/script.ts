@@ -25,27 +25,39 @@ export async function addByScript(
   if (runEnds === undefined)
     return readCounts(
       connection,
-      readAnswer(connection, await call(connection.client, add, args)),
+      readAnswer(connection, await runScript(connection.client, add, args)),
       length,
     );
-  const answer = readAnswer(connection, await call(connection.client, holdBack, args));
+  const answer = readAnswer(connection, await runScript(connection.client, holdBack, args));
   const [counts, places] = readList(connection, answer, 2);
   const held = readPlaces(connection, places, length);
   return { ...readCounts(connection, counts, length), held };
 }
 
 /** EVALSHA; when the server has forgotten the script nothing was executed, so that EVAL may follow. */
-async function call(client: Redis, script: Script, args: ScriptArguments): Promise<unknown> {
+export async function runScript(
+  client: Redis,
+  script: Script,
+  args: ScriptArguments,
+  asking = false,
+): Promise<unknown> {
   try {
+    if (asking) ask(client);
     return await callScript(client, script, args, 'evalsha');
   } catch (error) {
     if (!isReplyError(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    if (asking) ask(client);
     return await callScript(client, script, args, 'eval');
   }
 }
 
+/** Lets the next command use a slot of a cluster that is on its way to this node. What comes of it, that command says. */
+function ask(client: Redis): void {
+  client.asking().catch(() => undefined);
+}
+
 /** A packed answer, or a list where the server cannot pack. */
-function readAnswer({ store }: RedisConnection, answer: unknown): unknown {
+export function readAnswer({ store }: RedisConnection, answer: unknown): unknown {
   if (!Buffer.isBuffer(answer)) return answer;
   try {
     return unpack(answer);
@@ -76,7 +88,7 @@ function readCounts(connection: RedisConnection, answer: unknown, length: number
   return { after: draft.after, held: undefined, failures: draft.failures };
 }
 
-function toFailure(connection: RedisConnection, answer: unknown): StoreError {
+export function toFailure(connection: RedisConnection, answer: unknown): StoreError {
   if (typeof answer !== 'string' && !Buffer.isBuffer(answer))
     return toNoCountError(connection.store, answer);
   const text = String(answer);

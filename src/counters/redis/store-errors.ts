@@ -4,7 +4,7 @@ import { shorten, toReason } from '../../platform/errors';
 /** A batch that was written and not answered: it may be counted or not. */
 export class UnknownOutcome extends StoreError {}
 
-/** What INCRBY answers where a value is no count. */
+/** What INCRBY answers where a value is not a count. */
 export const NO_INTEGER = 'ERR value is not an integer or out of range';
 
 /** Answers that are about one counter: a caller must not get past its limit by provoking them. */
@@ -54,7 +54,7 @@ export function isAboutKeys(answer: string): boolean {
   return /^NOPERM .*\bkeys?\b/i.test(answer);
 }
 
-/** The server's answer as an error of ours; the command and its arguments are left behind. */
+/** The server's answer as an error of ours; the command and its arguments are left out. */
 export function toAnswerError(store: string, answer: string): StoreError {
   return new AnswerError(store, shorten(answer));
 }
@@ -75,13 +75,20 @@ export function toLostError(store: string, reason: string): StoreError {
   return new UnknownOutcome('store_unavailable', message);
 }
 
+/** Counters with an algorithm cannot be counted by plain commands. */
+export function toNeedsScriptsError(store: string): StoreError {
+  const message = `this rule needs scripts, and redis ${store} takes none`;
+  const forCaller = 'this rule needs scripts, the store takes none';
+  return new StoreError('store_unavailable', message, { fault: 'answer', forCaller });
+}
+
 /** It answered what no script of ours says. */
 export function toUnreadError(store: string, cause: unknown): StoreError {
   const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;
   return new UnknownOutcome('store_unavailable', message, { cause });
 }
 
-/** It answered for one counter what is no count: an object or list is named by its kind. */
+/** It answered for one counter something other than a count: an object or list is named by its kind. */
 export function toNoCountError(store: string, answer: unknown): StoreError {
   const text = shorten(typeof answer === 'number' ? String(answer) : typeof answer);
   const message = `redis ${store} answered ${text} where a count from 0 to 2^63 - 1 is expected, and the hits may be counted or not`;

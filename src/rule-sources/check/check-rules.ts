@@ -3,6 +3,7 @@ import type { ParsedRules } from '../../core/rules/definition';
 import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
 import { NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
 import { parseRules } from '../parse-rules';
+import { explainRules } from './explain-rules';
 import { parseCheckOptions, USAGE } from './options';
 
 /** What the command prints and how it ends. */
@@ -34,7 +35,11 @@ export async function checkRules(
   const directory = source.kind === 'directory' ? source.path : '';
   const lines = all.map((problem) => formatProblem(problem, directory));
   const mistakes = all.filter(isError).length;
-  if (mistakes === 0) return { exitCode: 0, lines: [...lines, summarize(parsed)], errorLines: [] };
+  if (mistakes === 0) {
+    const { explain } = options;
+    const explained = explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain);
+    return { exitCode: 0, lines: [...lines, ...explained], errorLines: [] };
+  }
   const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
   return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
 }

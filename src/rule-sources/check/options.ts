@@ -1,4 +1,7 @@
+import type { Entry } from '../../core/model';
+import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
 import type { RuleSource } from '../load-result';
+import type { ExplainQuestion } from './explain-rules';
 
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
@@ -8,11 +11,17 @@ export type CheckOptions =
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
+      /** The store that has to count by the rules; undefined: any. */
+      readonly abilities?: StoreAbilities | undefined;
+      /** Undefined: only check. */
+      readonly explain?: ExplainQuestion | undefined;
     }
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
-export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] -config_dir DIR | FILE | -
+export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
+                              -config_dir DIR | FILE | -
+       ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
 Reads rules as the service does and prints every mistake in them.
 
@@ -21,6 +30,11 @@ Reads rules as the service does and prints every mistake in them.
   -                       one file from the standard input
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
   -strict                 warnings are mistakes too
+  -backend NAME           kvstore, memstore or memory: rules that this store cannot count
+                          by are mistakes
+  -explain                also print the path of descriptors through the rules, and why one meets no limit
+  -domain DOMAIN          the domain of these descriptors
+  -descriptors K=V,...    one descriptor; repeat the flag for several
   -help                   print this
 
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
@@ -31,7 +45,11 @@ const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 interface Draft {
   readonly sources: RuleSource[];
+  /** As written, each. */
+  readonly backends: string[];
   readonly switches: Record<string, string>;
+  readonly domains: string[];
+  readonly descriptors: (readonly Entry[])[];
 }
 
 const HELP = new Set(['-h', '--h', '-help', '--help']);
@@ -41,36 +59,57 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   const rest = [...args];
   const draft: Draft = {
     sources: [],
-    switches: { merge_domain_configs: 'false', strict: 'false' },
+    backends: [],
+    switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
+    domains: [],
+    descriptors: [],
   };
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     if (HELP.has(arg)) return { kind: 'help' };
     const problem = readArgument(arg, rest, draft);
     if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(draft.sources, draft.switches);
+  return toOptions(draft);
 }
 
 /** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(
-  arg: string,
-  rest: string[],
-  { sources, switches }: Draft,
-): string | undefined {
+function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+  const { sources, switches } = draft;
   const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (name === 'config_dir') {
-    sources.push({ kind: 'directory', path: value ?? rest.shift() ?? '' });
-  } else if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
+  if (VALUED.has(name)) return readValued(name, value ?? rest.shift() ?? '', draft);
+  if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
   else if (arg === '-') sources.push({ kind: 'standard-input' });
   else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
   else return `unknown argument ${JSON.stringify(arg)}`;
   return undefined;
 }
 
-function toOptions(
-  [source, another]: readonly RuleSource[],
-  switches: Readonly<Record<string, string>>,
-): CheckOptions {
+/** Flags that take a value. */
+const VALUED = new Set(['config_dir', 'backend', 'domain', 'descriptors']);
+
+function readValued(name: string, value: string, draft: Draft): string | undefined {
+  if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
+  else if (name === 'backend') draft.backends.push(value);
+  else if (name === 'domain') draft.domains.push(value);
+  else {
+    const entries = toEntries(value);
+    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
+    draft.descriptors.push(entries);
+  }
+  return undefined;
+}
+
+function toEntries(text: string): readonly Entry[] | undefined {
+  const entries = text.split(',').map((pair) => {
+    const at = pair.indexOf('=');
+    return { key: pair.slice(0, Math.max(at, 0)), value: pair.slice(at + 1) };
+  });
+  return entries.some(({ key }) => key === '') ? undefined : entries;
+}
+
+function toOptions(draft: Draft): CheckOptions {
+  const { sources, switches } = draft;
+  const [source, another] = sources;
   if (source === undefined || another !== undefined) {
     return mistake('expected one of -config_dir DIR, FILE or -');
   }
@@ -81,11 +120,35 @@ function toOptions(
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return mistake(`-${name} is either true or false, not ${JSON.stringify(value)}`);
   }
+  const abilities = readBackend(draft.backends);
+  if (typeof abilities === 'string') return mistake(abilities);
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
-  return { kind: 'check', source, mergeDomains, strict: isOn('strict') };
+  const check = { kind: 'check', source, mergeDomains, strict: isOn('strict'), abilities } as const;
+  return isOn('explain') ? withQuestion(check, draft) : check;
+}
+
+function withQuestion(
+  check: Extract<CheckOptions, { kind: 'check' }>,
+  { domains, descriptors }: Draft,
+): CheckOptions {
+  const domain = domains.at(-1) ?? '';
+  if (domain === '' || descriptors.length === 0) {
+    return mistake('-explain needs -domain and -descriptors');
+  }
+  return { ...check, explain: { domain, descriptors } };
 }
 
 function mistake(message: string): CheckOptions {
   return { kind: 'mistake', message };
+}
+
+/** What the store can; undefined when none is named. The text is what is wrong with it. */
+function readBackend(names: readonly string[]): StoreAbilities | string | undefined {
+  const [name, another] = names;
+  if (name === undefined) return undefined;
+  const kind = BACKENDS.find((one) => one === name);
+  if (kind !== undefined && another === undefined) return { kind, scripts: true };
+  const found = names.map((one) => JSON.stringify(one)).join(', ');
+  return `-backend is one of ${BACKENDS.join(', ')}, not ${found}`;
 }

@@ -30,7 +30,7 @@ interface Step {
 
 /**
  * Follows a path link by link, as the kernel does, from the real directory `start`. Its last
- * `watchedSteps` names are watched even where they are no links, and so is every link, what it points
+ * `watchedSteps` names are watched even where they are not links, and so is every link, what it points
  * to, and what is missing.
  */
 export async function resolvePath(

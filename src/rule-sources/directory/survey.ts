@@ -12,7 +12,7 @@ export interface DirectoryOptions {
   readonly subdirectory: string;
   /** RUNTIME_APPDIRECTORY; may be empty. */
   readonly appDirectory: string;
-  /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are no rule files. */
+  /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are not rule files. */
   readonly ignoreDotFiles: boolean;
 }
 

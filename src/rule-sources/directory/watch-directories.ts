@@ -9,7 +9,7 @@ import type { WatchTarget } from './resolve-path';
  * in place. A watch that fails is reported and not tried again; the poll beside it goes on.
  *
  * Takes chokidar's raw events: its own compare the times of content, so a chmod would be missed, and
- * its files are not those behind a link.
+ * it does not follow links to files.
  */
 export function openDirectories(
   warn: (message: string) => void,

@@ -25,7 +25,7 @@ export function parseInWorker({
   execArgv = [],
   maxMemoryMb = affordableMemoryMb(),
 }: WorkerOptions = {}): ParseRules {
-  return (files, { mergeDomains }, signal) =>
+  return (files, options, signal) =>
     new Promise<ParsedRules>((resolve, reject) => {
       signal.throwIfAborted();
       const worker = new Worker(script, {
@@ -69,7 +69,7 @@ export function parseInWorker({
       });
       signal.addEventListener('abort', abort, { once: true });
       const buffers = new Set(files.map(({ bytes }) => bytes.buffer));
-      send({ kind: 'parse', files, mergeDomains }, [...buffers].filter(isTransferable));
+      send({ kind: 'parse', files, options }, [...buffers].filter(isTransferable));
     });
 }
 

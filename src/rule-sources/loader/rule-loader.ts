@@ -1,15 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
+import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { toReason } from '../../platform/errors';
 import type { LoadResult, RuleFiles } from '../load-result';
+import { digestFiles, type DigestRules } from '../rules-digest';
 
-export interface ParseOptions {
-  readonly mergeDomains: boolean;
-}
-
-/** Parses rule files, here or elsewhere. Rejects only for what is no mistake in a file: a crash, a cancellation. */
+/** Parses rule files, here or elsewhere. Rejects only for faults outside of the files: a crash, a cancellation. */
 export type ParseRules = (
   files: RuleFiles['files'],
   options: ParseOptions,
@@ -27,13 +25,15 @@ export interface RuleLoaderDeps<R> {
   /** Compiles, pausing often enough that no slice takes more than a millisecond. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
   readonly clock: Clock;
+  /** Default: of the files. */
+  readonly digest?: DigestRules;
 }
 
 /** Below this many bytes parsing takes less time than starting a thread does. */
 const SMALL_BYTES = 16_384;
 
 export function createRuleLoader<R>(
-  { parse, parseSmall = parse, compile, clock }: RuleLoaderDeps<R>,
+  { parse, parseSmall = parse, compile, clock, digest = digestFiles }: RuleLoaderDeps<R>,
   options: ParseOptions,
 ): LoadRules<R> {
   let loadedBefore = false;
@@ -47,6 +47,8 @@ export function createRuleLoader<R>(
     });
     try {
       const chosen = loadedBefore || sizeOf(files) >= SMALL_BYTES ? parse : parseSmall;
+      // Before parsing, which takes the bytes away.
+      const digested = await inSlices(digest(files));
       const parsed: ParsedRules =
         files.length === 0 ? { domains: [], problems: [] } : await chosen(files, options, signal);
       if (problems.some(isError) || parsed.problems.some(isError)) return failed(parsed.problems);
@@ -58,6 +60,7 @@ export function createRuleLoader<R>(
         rules,
         domainCount: parsed.domains.length,
         ruleCount: parsed.domains.reduce((count, domain) => count + domain.rules.length, 0),
+        digest: digested,
         problems: [...problems, ...parsed.problems],
         durationMs: durationMs(),
       };

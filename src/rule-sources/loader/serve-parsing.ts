@@ -1,4 +1,5 @@
 import type { ParsedRules } from '../../core/rules/definition';
+import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
 import type { RuleFile } from '../load-result';
 import { toChunks, type ParsedChunk } from './chunks';
 
@@ -7,7 +8,7 @@ export type ParseRequest =
   | {
       readonly kind: 'parse';
       readonly files: readonly RuleFile[];
-      readonly mergeDomains: boolean;
+      readonly options: ParseOptions;
     }
   | { readonly kind: 'more' };
 
@@ -30,11 +31,12 @@ const CHUNK_SIZE = 250;
  */
 export function serveParsing(
   port: Port,
-  parse: (files: readonly RuleFile[], options: { readonly mergeDomains: boolean }) => ParsedRules,
+  parse: (files: readonly RuleFile[], options: ParseOptions) => ParsedRules,
 ): void {
   let chunks: Generator<ParsedChunk> | undefined;
   port.on('message', (request) => {
-    if (request.kind === 'parse') chunks = toChunks(parse(request.files, request), CHUNK_SIZE);
+    if (request.kind === 'parse')
+      chunks = toChunks(parse(request.files, request.options), CHUNK_SIZE);
     const step = chunks?.next();
     const reply: ParseReply =
       step === undefined || step.done === true

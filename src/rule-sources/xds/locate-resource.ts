@@ -1,5 +1,6 @@
 import type { Located, LocatedMap, LocatedPair } from '../../core/rules/parse/located';
 import { WHOLE, type Place } from '../../core/rules/parse/problem';
+import type { Report } from '../../core/rules/parse/report';
 import type {
   RateLimitConfig,
   RateLimitDescriptor,
@@ -7,12 +8,19 @@ import type {
   Struct,
   Value,
 } from './messages';
+import { takeWeir } from './weir-metadata';
 
-/** What a rule file with the same rules would say, as a tree for `parseRuleFiles`. Places are paths of descriptors. */
-export function locateResource({ domain, descriptors }: RateLimitConfig): LocatedMap {
+/**
+ * What a rule file with the same rules would say, as a tree for `parseRuleFiles`. Places are paths of descriptors. Reports what
+ * is wrong with the form of `metadata.weir`.
+ */
+export function locateResource(
+  { domain, descriptors }: RateLimitConfig,
+  report: Report,
+): LocatedMap {
   return map(WHOLE, [
     pair(WHOLE, 'domain', text(WHOLE, domain)),
-    pair(WHOLE, 'descriptors', locateList(WHOLE, '', descriptors)),
+    pair(WHOLE, 'descriptors', locateList(WHOLE, '', descriptors, report)),
   ]);
 }
 
@@ -20,26 +28,37 @@ function locateList(
   at: Place,
   parentPath: string,
   descriptors: readonly RateLimitDescriptor[] | undefined,
+  report: Report,
 ): Located | undefined {
   if (descriptors === undefined) return undefined;
   const items = descriptors.map((descriptor, index) =>
-    locateDescriptor(descriptor, `${parentPath}descriptors[${String(index)}]`),
+    locateDescriptor(descriptor, `${parentPath}descriptors[${String(index)}]`, report),
   );
   return { kind: 'list', at, items };
 }
 
-function locateDescriptor(descriptor: RateLimitDescriptor, path: string): LocatedMap {
+function locateDescriptor(
+  descriptor: RateLimitDescriptor,
+  path: string,
+  report: Report,
+): LocatedMap {
   const at = { path };
-  const { key, value, rateLimit, metadata } = descriptor;
+  const { key, value, rateLimit } = descriptor;
+  const weir = takeWeir(descriptor.metadata, path, report);
+  const { metadata } = weir;
+  const extraLimit = locatePairs({ path: `${path}.metadata.weir.rate_limit` }, weir.rate_limit);
+  const limit = rateLimit === undefined ? [] : locateLimit(at, rateLimit).pairs;
+  const hasLimit = limit.length + extraLimit.length > 0;
   return map(at, [
     pair(at, 'key', text(at, key)),
     pair(at, 'value', text(at, value)),
-    pair(at, 'rate_limit', rateLimit && locateLimit(at, rateLimit)),
+    pair(at, 'rate_limit', hasLimit ? map(at, [...limit, ...extraLimit]) : undefined),
     pair(at, 'shadow_mode', flag(at, descriptor.shadowMode)),
     pair(at, 'detailed_metric', flag(at, descriptor.detailedMetric)),
     pair(at, 'quota_mode', flag(at, descriptor.quotaMode)),
     pair(at, 'metadata', metadata && locateStruct(at, metadata)),
-    pair(at, 'descriptors', locateList(at, `${path}.`, descriptor.descriptors)),
+    pair(at, 'descriptors', locateList(at, `${path}.`, descriptor.descriptors, report)),
+    ...locatePairs({ path: `${path}.metadata.weir.descriptor` }, weir.descriptor),
   ]);
 }
 
@@ -58,11 +77,14 @@ function locateLimit(at: Place, policy: RateLimitPolicy): LocatedMap {
 }
 
 function locateStruct(at: Place, { fields = {} }: Struct): LocatedMap {
-  const pairs = Object.entries(fields).map(([name, value]) => ({
+  return { kind: 'map', at, pairs: locatePairs(at, fields) };
+}
+
+function locatePairs(at: Place, fields: NonNullable<Struct['fields']>): LocatedPair[] {
+  return Object.entries(fields).map(([name, value]) => ({
     key: quoted(at, name),
     value: locateValue(at, value),
   }));
-  return { kind: 'map', at, pairs };
 }
 
 function locateValue(at: Place, value: Value): Located {

@@ -1,17 +1,19 @@
 import type { ParsedRules } from '../../core/rules/definition';
 import { quote } from '../../core/rules/parse/located';
-import { parseRuleFiles, type RuleSource } from '../../core/rules/parse/parse-rule-files';
-import { WHOLE } from '../../core/rules/parse/problem';
+import {
+  parseRuleFiles,
+  type ParseOptions,
+  type RuleSource,
+} from '../../core/rules/parse/parse-rule-files';
+import { WHOLE, type RuleProblem } from '../../core/rules/parse/problem';
+import { createReport } from '../../core/rules/parse/report';
 import { toReason } from '../../platform/errors';
 import type { RuleFile } from '../load-result';
 import { locateResource } from './locate-resource';
 import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messages';
 import { readResources } from './read-response';
 
-export type ParseResources = (
-  files: readonly RuleFile[],
-  options: { readonly mergeDomains: boolean },
-) => ParsedRules;
+export type ParseResources = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
 
 /**
  * Decodes and checks complete states of the world: the bytes of messages whose field `resources` holds the
@@ -41,10 +43,11 @@ function readResource(
 ): RuleSource {
   try {
     const config = decode();
-    const root = locateResource(config);
     const file = nameOf(config, position, names);
     names.add(file);
-    return { file, noun: 'resource', root, problems: [] };
+    const problems: RuleProblem[] = [];
+    const root = locateResource(config, createReport(file, problems, 'resource'));
+    return { file, noun: 'resource', root, problems };
   } catch (error) {
     const message = `the resource is not a RateLimitConfig: ${toReason(error)}`;
     return unreadable(position, 'bad-resource', message);

@@ -8,7 +8,7 @@ import type { LoadState } from './nack';
 /** One of the two protocols of discovery, as far as it is not a matter of time. */
 export interface Protocol<In extends Response, R> {
   readonly method: Method;
-  /** Throws when the bytes are no response. */
+  /** Throws when the bytes are not a response. */
   readonly read: (bytes: Uint8Array) => In;
   /** The first request on a new stream. */
   readonly hello: () => object;

@@ -5,7 +5,7 @@ import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, gotAnswer, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
-import type { HotKeyView, LiveFigures } from './live-figures';
+import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
 import { cutText, pathOf, type RuleTree } from './rule-tree';
 import { Unmatched } from './unmatched';
@@ -33,6 +33,8 @@ export interface LiveView {
   watchDecisions(decide: Decide): Decide;
   start(): void;
   stop(): void;
+  /** The hottest counters as they stand, after `seconds` of watching. */
+  hot(seconds: number, most: number): HotFigures;
   /** The rules that the figures are of; another object after a reload. */
   readonly tree: RuleTree | undefined;
   /** What happened since the last time this was asked. */
@@ -54,6 +56,7 @@ export function createLiveView(
   );
   const unmatched = new Unmatched(random);
   let isWatched = false;
+  let watchers = 0;
   let batches = new BatchFigures();
   let rates: RuleRates | undefined;
   let takenMs = 0;
@@ -102,6 +105,8 @@ export function createLiveView(
       });
     },
     start() {
+      watchers += 1;
+      if (watchers > 1) return;
       isWatched = true;
       batches = new BatchFigures();
       takenMs = monotonicMs();
@@ -109,6 +114,8 @@ export function createLiveView(
       follow();
     },
     stop() {
+      watchers -= 1;
+      if (watchers > 0) return;
       isWatched = false;
       rates = undefined;
       responseBefore = undefined;
@@ -117,6 +124,15 @@ export function createLiveView(
     },
     get tree() {
       return follow()?.tree;
+    },
+    hot(seconds, most) {
+      // A page that is open moves the sketch on by itself.
+      if (watchers === 1 || hotKeys.isUntimed) hotKeys.advance(seconds);
+      follow();
+      return {
+        hot: hotViews(hotKeys.top(most, clock()), rates, clock()),
+        hotError: hotKeys.errorPerSecond,
+      };
     },
     take() {
       const nowMs = monotonicMs();

@@ -1,5 +1,7 @@
+import { outcomeOf } from '../../core/algorithms/outcome';
+import type { Standing } from '../../core/algorithms/standing';
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
-import { UNIT_SECONDS, type Unit } from '../../core/units';
+import type { Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
@@ -33,7 +35,7 @@ interface Seen {
   readonly path: CounterPath;
   readonly limit: number;
   readonly unit: Unit;
-  readonly windowEndSeconds: number;
+  windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
 }
@@ -80,15 +82,16 @@ export class HotKeys {
     this.#inspected = 0;
   }
 
-  #inspect({ increments }: CounterBatch, { after, known, failures }: CounterReply): void {
+  #inspect({ increments }: CounterBatch, reply: CounterReply): void {
+    const { failures, standings } = reply;
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
       const seen = this.#see(increment);
       if (seen === undefined) continue;
-      const isKnownOver = known?.[i] === true;
-      if (!isKnownOver) seen.value = after[i];
-      seen.isOver = isKnownOver || (seen.value ?? 0) > increment.limit;
+      const standing = standings?.[i];
+      if (standing !== undefined) noteOutcome(seen, increment, standing);
+      else noteCount(seen, increment, reply.known?.[i] === true ? undefined : reply.after[i]);
     }
   }
 
@@ -96,7 +99,7 @@ export class HotKeys {
   #see(increment: Increment): Seen | undefined {
     const { key } = increment;
     if (key.length > MAX_KEY_LENGTH) return undefined;
-    const hits = Number(increment.hits);
+    const hits = Number(increment.hits) * (increment.times ?? 1);
     if (!(hits > 0)) return this.#items.peek(key);
     return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
   }
@@ -119,6 +122,11 @@ export class HotKeys {
     this.#items.clear();
     this.#seconds = this.#passed = this.#inspected = 0;
     this.#stride = 1;
+  }
+
+  /** No time was added yet. */
+  get isUntimed(): boolean {
+    return this.#seconds === 0;
   }
 
   /** By how many hits per second a figure may be too low. */
@@ -144,9 +152,9 @@ export class HotKeys {
       .slice(0, count);
   }
 
-  #nameOf({ key, unit, windowEndSeconds }: Seen): string {
-    const window = String(windowEndSeconds - UNIT_SECONDS[unit]);
-    return key.slice(this.#keyPrefix.length, -window.length);
+  /** A key ends in its window, or in its period and algorithm. */
+  #nameOf({ key }: Seen): string {
+    return key.slice(this.#keyPrefix.length, key.lastIndexOf('_') + 1);
   }
 }
 
@@ -161,4 +169,20 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     value: undefined,
     isOver: false,
   };
+}
+
+/** No count: the local cache knows that it is over. */
+function noteCount(seen: Seen, { limit }: Increment, count: number | undefined): void {
+  seen.value = count ?? seen.value;
+  seen.isOver = count === undefined || count > limit;
+}
+
+/** Under an algorithm: hits in use after the last ask, and whether it was refused. */
+function noteOutcome(seen: Seen, increment: Increment, standing: Standing): void {
+  const { algorithm, hits, times = 1, windowEndSeconds } = increment;
+  if (algorithm === undefined) return;
+  const { used, isOver } = outcomeOf(algorithm, standing, { hits: Number(hits), times }, times);
+  seen.value = used;
+  seen.isOver = isOver;
+  seen.windowEndSeconds = windowEndSeconds;
 }

@@ -1,5 +1,5 @@
 import type { Quantiles } from './batch-figures';
-import type { HotKeyView, LiveFigures } from './live-figures';
+import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
 
@@ -29,8 +29,7 @@ export function mergeFigures(all: readonly LiveFigures[], { response, gauges }: 
     globalShadow: sum((each) => each.globalShadow),
     rules: mergeLines(all.map(({ rules }) => rules)),
     domains: mergeLines(all.map(({ domains }) => domains)),
-    hot: mergeHotKeys(all.flatMap(({ hot }) => hot)),
-    hotError: sum((each) => each.hotError),
+    ...mergeHot(all, SHOWN_HOT_KEYS),
     unmatched: mergeUnmatched(all.flatMap(({ unmatched }) => unmatched)),
     gauges,
   };
@@ -73,6 +72,14 @@ function slowest(all: readonly Quantiles[]): Quantiles | undefined {
   };
 }
 
+/** The hottest counters of several processes: each may be too low by the errors of all. */
+export function mergeHot(all: readonly HotFigures[], most: number): HotFigures {
+  return {
+    hot: mergeHotKeys(all.flatMap(({ hot }) => hot)).slice(0, most),
+    hotError: all.reduce((total, { hotError }) => total + hotError, 0),
+  };
+}
+
 /** One counter is hit by several processes: the store's highest value is its latest. */
 function mergeHotKeys(all: readonly HotKeyView[]): readonly HotKeyView[] {
   const byId = new Map<string, HotKeyView>();
@@ -80,7 +87,7 @@ function mergeHotKeys(all: readonly HotKeyView[]): readonly HotKeyView[] {
     const known = byId.get(key.id);
     byId.set(key.id, known === undefined ? key : mergeHotKey(known, key));
   }
-  return [...byId.values()].sort((a, b) => b.perSecond - a.perSecond).slice(0, SHOWN_HOT_KEYS);
+  return [...byId.values()].sort((a, b) => b.perSecond - a.perSecond);
 }
 
 function mergeHotKey(a: HotKeyView, b: HotKeyView): HotKeyView {

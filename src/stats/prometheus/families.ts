@@ -158,7 +158,7 @@ class Families {
     };
   }
 
-  /** As they are written. An empty label is no label. */
+  /** As they are written. An empty label does not count. */
   #labels(own: readonly (readonly [string, string])[]): string {
     const all = own.filter(([, value]) => value !== '');
     for (const [name, value] of this.#extra)

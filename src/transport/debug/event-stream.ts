@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What the listeners are told. */
+/** What the listeners get. */
 export interface EventSource {
   /** The first listener came. */
   start(): void;
@@ -89,7 +89,7 @@ export function createEventStream(
         'X-Accel-Buffering': 'no',
         'X-Content-Type-Options': 'nosniff',
       });
-      // A page cannot read the status of an answer that is no stream, so a refusal is an event too.
+      // A page cannot read the status of an answer other than a stream, so a refusal is an event too.
       if (method === 'HEAD') response.end();
       else if (listeners.size >= maxListeners) response.end(toEvent('full', { maxListeners }));
       else join(response);

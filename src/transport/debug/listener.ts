@@ -3,6 +3,9 @@ import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Listener } from '../listener';
 import { toReason } from '../../platform/errors';
+import { ADMIN_PREFIX } from './admin/admin-api';
+import { sendAdmin, type AdminRouter } from './admin/admin-router';
+import { CHALLENGE, NO_TOKEN, refuseForeign, type CheckToken } from './admin/admit';
 import { createHostCheck } from './allowed-host';
 import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
@@ -18,16 +21,26 @@ export interface DebugDeps {
   readonly dumpStats: () => AsyncIterable<string>;
   /** The same as JSON. */
   readonly dumpStatsJson: () => AsyncIterable<string>;
-  /** What the dashboard is told. */
+  /** What the dashboard gets. */
   readonly live: EventSource;
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;
   readonly clock: Clock;
+  /** The operator API; undefined: there is none. */
+  readonly admin?: AdminRouter | undefined;
+  /** Undefined: no token is asked for. */
+  readonly checkToken?: CheckToken | undefined;
+  /** What `/rlconfig` says of the rules in a header; undefined before the first were loaded. */
+  readonly rulesVersion?: () => string | undefined;
 }
 
 export interface DebugOptions extends HttpListenerOptions {
   /** Host names that are served beside addresses, localhost and names of one label. */
   readonly allowedHosts: readonly string[];
+  /** ADMIN_HOSTS: the same, and their pages may call the operator API. */
+  readonly adminHosts?: readonly string[];
+  /** ADMIN_PROTECT_ALL. */
+  readonly protectAll?: boolean;
 }
 
 const PLAIN = 'text/plain; charset=utf-8';
@@ -36,7 +49,12 @@ type Page = (query: URLSearchParams, response: ServerResponse, request: Incoming
 
 /** The debug port: `/`, `/ui`, `/rlconfig`, `/stats`, `/debug/pprof/`. GET and HEAD only. */
 export function createDebugListener(deps: DebugDeps, options: DebugOptions): Listener {
-  const isAllowed = createHostCheck(options.allowedHosts);
+  const { allowedHosts, adminHosts = [], protectAll = false } = options;
+  const isAllowed = createHostCheck([...allowedHosts, ...adminHosts]);
+  const admission = {
+    isHost: isAllowed,
+    hosts: new Set(adminHosts.map((name) => name.toLowerCase())),
+  };
   const dumps = createDumps();
   const profiles = createProfileEndpoint(deps.clock);
   const events = createEventStream(deps.live, deps.events);
@@ -63,6 +81,8 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     [
       '/rlconfig',
       (_query, response) => {
+        const version = deps.rulesVersion?.();
+        if (version !== undefined) response.setHeader('X-Weir-Rules', version);
         dumps.sendText(response, deps.dumpRules);
       },
     ],
@@ -79,8 +99,39 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
   const handle: RequestListener = (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const { host } = request.headers;
-    if (isAllowed(host)) respond(pages, request, response);
-    else send(response, 421, PLAIN, misdirected(host));
+    const { admin } = deps;
+    if (admin !== undefined && request.url?.startsWith(ADMIN_PREFIX) === true) {
+      const refused = refuseForeign(request.headers, admission);
+      if (refused !== undefined) sendAdmin(request, response, refused);
+      else
+        withToken(request, response, (tokenId) => {
+          admin(request, response, { tokenId });
+        });
+    } else if (!isAllowed(host)) send(response, 421, PLAIN, misdirected(host));
+    else if (protectAll)
+      withToken(request, response, () => {
+        respond(pages, request, response);
+      });
+    else respond(pages, request, response);
+  };
+  /** Goes on at once where no token is asked for. */
+  const withToken = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (tokenId: string | undefined) => void,
+  ): void => {
+    if (deps.checkToken === undefined) {
+      next(undefined);
+      return;
+    }
+    void deps.checkToken(request.headers.authorization).then((tokenId) => {
+      if (tokenId !== undefined) {
+        next(tokenId);
+        return;
+      }
+      response.setHeader('WWW-Authenticate', CHALLENGE);
+      sendAdmin(request, response, NO_TOKEN);
+    });
   };
   // What shows an overload is bounded by itself, and must be seen during one.
   const listener = createHttpListener({ handle, isVital: () => true }, options);

@@ -9,6 +9,7 @@ const SCRIPTS = [
   'text.mjs',
   'lines.mjs',
   'sparkline.mjs',
+  'why.mjs',
   'tiles.mjs',
   'banner.mjs',
   'hot-keys.mjs',
@@ -66,7 +67,7 @@ function readPage(): Page {
   return { html, headers };
 }
 
-/** Modules of ours, made to stand one behind the other in a single script. */
+/** Modules of ours, put one after the other into a single script. */
 function withoutModules(source: string): string {
   return source.replace(/^import [^;]*;\n/gm, '').replace(/^export /gm, '');
 }

@@ -119,7 +119,7 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
 }
 
 /**
- * Removes the socket file that a killed process left behind, so that a restart can listen again. Rejects
+ * Removes the socket file of a process that was killed, so that a restart can listen again. Rejects
  * when somebody answers there, and when the file is none of ours to remove.
  */
 export async function removeStaleSocket(address: { readonly path: string }): Promise<void> {

@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
 import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
-import type { MalformedBody } from './json/cursor';
+import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
-import { readBody } from './read-body';
-import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from './responses';
+import { readBody } from '../read-body';
+import { refuse, respondJson, toHttpStatus, toRefusal, type Refusal } from '../responses';
 
 /** `POST /json` in the words of OpenTelemetry's conventions for HTTP. */
 const JSON_CALL: CallKind = {
@@ -64,7 +64,7 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
       const parsed = parseRequest(body, bounds);
       if ('kind' in parsed) {
         trace?.refused(failure('invalid_request', parsed.message));
-        decline(response, malformed(parsed));
+        decline(response, toMalformed(parsed));
         return;
       }
       const ticket = ++lastTicket;
@@ -75,9 +75,10 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
   };
 }
 
-function malformed({ kind, message, where, line, column }: MalformedBody): Refusal {
+/** How a body that is not a request is refused. */
+export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
-  return { status: 400, body: { error: message, code, where, line, column } };
+  return { status: 400, body: { error: message, code, ...place } };
 }
 
 /** Node gives names and values in turns. */

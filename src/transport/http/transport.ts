@@ -7,7 +7,7 @@ import { createHttpListener, type HttpListenerOptions } from '../../platform/htt
 import type { Transport } from '../listener';
 import { createQuestionSource } from '../question-source';
 import { createJsonEndpoint } from './json-endpoint';
-import { refusal, refuse, respond } from './responses';
+import { refusal, refuse, respond } from '../responses';
 
 export interface HttpTransportDeps {
   readonly health: Snapshot<HealthStatus<string>>;
@@ -60,7 +60,7 @@ export function createHttpTransport(
   });
 
   const listener = createHttpListener(
-    // A full house is no reason to be restarted.
+    // Too many connections must not restart the service.
     { handle: app, isVital: ({ url }) => url === '/healthcheck' },
     options,
   );

@@ -2,7 +2,7 @@ import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/w
 import { roomForStruct, writeStruct } from './encode-struct';
 import type { WireResponse, WireStatus, WireUnit } from './messages';
 
-const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
+const UNIT_NUMBERS: Readonly<Record<Exclude<WireUnit, 'UNKNOWN'>, number>> = {
   SECOND: 1,
   MINUTE: 2,
   HOUR: 3,
@@ -15,7 +15,7 @@ const UNIT_NUMBERS: Readonly<Record<WireUnit, number>> = {
 /** The largest `limit_remaining` (uint32). */
 const MAX_UINT32 = 0xffff_ffff;
 
-/** A status without its name: code 2, limit 4 + 6 + 2, remaining 6, duration 4 + 8, its own tag and length 4. */
+/** A status without its name: code 2, limit 4 + 6 + 2 + 8, remaining 6, duration 4 + 8, its own tag and length 4. */
 const ROOM_PER_STATUS = 48;
 
 /** The most bytes of `response`, computed without encoding it. */
@@ -77,11 +77,22 @@ function writeLimit(
     bytes[to] = 0x08;
     to = writeVarint(bytes, to + 1, limit.requestsPerUnit);
   }
-  bytes[to] = 0x10;
-  bytes[to + 1] = UNIT_NUMBERS[limit.unit];
-  to += 2;
+  if (limit.unit !== 'UNKNOWN') {
+    bytes[to] = 0x10;
+    bytes[to + 1] = UNIT_NUMBERS[limit.unit];
+    to += 2;
+  }
   if (limit.name !== '') to = writeText(bytes, to, 0x1a, limit.name);
+  if (limit.unitMultiplier !== undefined) to = writeMultiplier(limit.unitMultiplier, bytes, to);
   return closeMessage(bytes, start, to);
+}
+
+/** A google.protobuf.UInt32Value as field 4, as proposed for Envoy's RateLimit message. */
+function writeMultiplier(multiplier: number, bytes: Uint8Array, at: number): number {
+  const start = at + 2;
+  bytes[at] = 0x22;
+  bytes[start] = 0x08;
+  return closeMessage(bytes, start, writeVarint(bytes, start + 1, multiplier));
 }
 
 function writeDuration(seconds: number, bytes: Uint8Array, at: number): number {

@@ -29,12 +29,18 @@ export interface WireRequest {
   readonly hitsAddend: number;
 }
 
-export type WireUnit = 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
+export type WireUnit = 'UNKNOWN' | 'SECOND' | 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'YEAR';
 
 export interface WireStatus {
   readonly code: 'OK' | 'OVER_LIMIT';
   readonly currentLimit:
-    | { readonly requestsPerUnit: number; readonly unit: WireUnit; readonly name: string }
+    | {
+        readonly requestsPerUnit: number;
+        readonly unit: WireUnit;
+        readonly name: string;
+        /** uint32, above 0; undefined: the message does not say it. */
+        readonly unitMultiplier?: number | undefined;
+      }
     | undefined;
   readonly limitRemaining: number;
   readonly secondsUntilReset: number | undefined;

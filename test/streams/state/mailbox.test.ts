@@ -7,7 +7,7 @@ function read(mailbox: {
   const seen: string[] = [];
   const subscription = mailbox.messages$.subscribe({
     next: (message) => seen.push(message),
-    error: (error: Error) => seen.push(error.message),
+    error: (error: unknown) => seen.push((error as Error).message),
     complete: () => seen.push('end'),
   });
   return { seen, subscription };

@@ -34,7 +34,8 @@ function start() {
   const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
   const rules = createSnapshot(undefined);
   const limits = httpLimits();
-  const deps = { registry, logger, outages, rules, limits };
+  const rulesVersion = () => undefined;
+  const deps = { registry, logger, outages, rules, rulesVersion, limits };
   const statistics = createStatisticsActor(read.settings.statistics, deps);
   subscription = merge(outages.run$, statistics.run$).subscribe();
   const pass = async (seconds: number) => {

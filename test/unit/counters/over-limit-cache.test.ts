@@ -29,6 +29,21 @@ function createCache(sizeBytes = 1_000_000) {
 }
 
 describe('the cache', () => {
+  it('shows an operator what it knows, and counts that as no lookup', () => {
+    const { cache, read } = createCache();
+    cache.remember(of('a'), NOW);
+    cache.remember(of('b', { windowEndSeconds: NOW + 1 }), NOW);
+    expect([cache.knows(of('a'), NOW), cache.knows(of('a', { limit: 3 }), NOW)]).toEqual([
+      true,
+      false,
+    ]);
+    expect([cache.knows(of('c'), NOW), cache.knows(of('a'), NOW + 60)]).toEqual([false, false]);
+    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(cache.list(NOW, 1)).toHaveLength(1);
+    expect(cache.list(NOW + 1, 10)).toEqual([{ key: 'a', limit: 2, windowEndSeconds: NOW + 60 }]);
+    expect([read('lookupCount'), read('expiredCount')]).toEqual([0, 0]);
+  });
+
   it('knows a counter until its window ends', () => {
     const { cache, read } = createCache();
     expect(cache.isOver(of('a'), NOW)).toBe(false);
@@ -78,6 +93,24 @@ describe('the cache', () => {
     const isOver = (key: string): boolean => cache.isOver(of(key), NOW);
     expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].filter(isOver)).toEqual(['f', 'g']);
     expect(read('evacuateCount')).toBe(3);
+  });
+
+  it('forgets counters by their keys in every window, or all of them', () => {
+    const { cache, read } = createCache();
+    const later = { windowEndSeconds: NOW + 3_600 };
+    for (const one of [of('a'), of('a', later), of('b'), of('k'.repeat(300))])
+      cache.remember(one, NOW);
+    const { generation } = cache;
+    cache.forgetKeys(['a', 'k'.repeat(300), 'unknown']);
+    expect([of('a'), of('a', later), of('b')].map((one) => cache.isOver(one, NOW))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(read('entryCount')).toBe(1);
+    cache.forgetKeys(undefined);
+    expect(read('entryCount')).toBe(0);
+    expect(cache.generation).toBe(generation + 2);
   });
 
   it('remembers nothing of a window that has ended', () => {
@@ -198,5 +231,50 @@ describe('counters with the cache', () => {
     await add([of('a', { hits: 3 })], [1]);
     expect(await add([of('a')], [1])).toMatchObject({ known: [true] });
     expect(batches).toHaveLength(1);
+  });
+
+  it('do not remember what a store said before they were told to forget', async () => {
+    const { cache } = createCache();
+    const store = createMemoryCounters({ clock: () => NOW });
+    let forget: () => void = () => undefined;
+    const counters = withOverLimitCache(
+      {
+        async add(batch) {
+          const reply = await store.add(batch);
+          forget();
+          return reply;
+        },
+        close: () => store.close(),
+      },
+      cache,
+    );
+    const over = { increments: [of('a', { hits: 3 })], runEnds: undefined, nowSeconds: NOW };
+    forget = () => {
+      cache.forgetKeys(['a']);
+    };
+    await counters.add(over);
+    expect(cache.isOver(of('a'), NOW)).toBe(false);
+    forget = () => undefined;
+    await counters.add(over);
+    expect(cache.isOver(of('a'), NOW)).toBe(true);
+    await counters.close();
+  });
+
+  it.each([
+    ['from over the limit back to it', 5, -3, ['a']],
+    ['and leave it over', 5, -2, []],
+    ['from below the limit', 2, -1, []],
+  ])('tell once that hits were given back %s', async (_, before, hits, keys) => {
+    const store = createMemoryCounters({ clock: () => NOW });
+    const told: string[][] = [];
+    const counters = withOverLimitCache(store, createCache().cache, (all) => {
+      told.push(all.map(({ key }) => key));
+    });
+    const add = (increments: readonly Increment[]) =>
+      counters.add({ increments, runEnds: undefined, nowSeconds: NOW });
+    await add([of('a', { hits: before })]);
+    await add([of('a', { hits }), of('b', { hits: -1 })]);
+    expect(told).toEqual(keys.length === 0 ? [] : [keys]);
+    await counters.close();
   });
 });

@@ -3,6 +3,8 @@ import type { DecisionRequest } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import type { Rules } from '../../../src/core/rules/rules';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
+import type { DecisionRecord } from '../../../src/core/decision/decision-record';
+import type { DecisionLog } from '../../../src/decisions/log-decisions';
 import { recordingAsker } from '../../support/recording-asker';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
@@ -26,6 +28,7 @@ const defaults: DecisionOptions = {
 interface Setting {
   readonly rules?: Rules | undefined;
   readonly options?: Partial<DecisionOptions>;
+  readonly log?: DecisionLog;
   readonly add?: (batch: CounterBatch) => Promise<CounterReply>;
 }
 
@@ -51,6 +54,7 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
       },
       clock: () => 1_795_240_201.5,
       random: () => 0,
+      log: setting.log,
       onFault: (error) => faults.push(error),
     },
     { ...defaults, ...setting.options },
@@ -203,4 +207,56 @@ it('answers a fault of ours to everybody, once, and reports it', async () => {
   });
   expect(answers).toMatchObject([{ code: 'internal' }, { code: 'internal' }]);
   expect(faults).toHaveLength(1);
+});
+
+describe('the decision log', () => {
+  const logged = async (requests: readonly DecisionRequest[], setting: Setting = {}) => {
+    const records: DecisionRecord[] = [];
+    const wanted: boolean[] = [];
+    const log = {
+      isWanted: (isRefused: boolean) => {
+        wanted.push(isRefused);
+        return true;
+      },
+      write: (record: DecisionRecord) => records.push(record),
+    };
+    await decide(requests, { ...setting, log });
+    return { wanted, records };
+  };
+
+  it('takes every decision with the rules that it met, and no failure', async () => {
+    const { wanted, records } = await logged([
+      request('shop', ['user=a', 'nobody=x']),
+      request('', []),
+      request('shop', [descriptor('user=b', { hits: 3 })]),
+    ]);
+    expect(wanted).toEqual([false, true]);
+    expect(records).toMatchObject([
+      { time: '2026-11-21T05:50:01.500Z', metrics: ['shop.user', undefined], isShadow: false },
+      {
+        metrics: ['shop.user'],
+        isShadow: false,
+        isQuota: false,
+        decision: { overallCode: 'OVER_LIMIT' },
+      },
+    ]);
+  });
+
+  it.each([
+    ['shadow mode let it pass', { shadowMode: true }, { isShadow: true, isQuota: false }],
+    ['a quota refused it', { quotaMode: true }, { isShadow: false, isQuota: true }],
+  ])('says that %s', async (_, options, said) => {
+    const over = request('shop', [descriptor('user=b', { hits: 3 })]);
+    const { wanted, records } = await logged([over], { options });
+    expect(wanted).toEqual([true]);
+    expect(records).toMatchObject([said]);
+  });
+
+  it('takes nothing of a request that the store failed', async () => {
+    const add = () => Promise.reject(new StoreError('store_timeout', 'late'));
+    expect(await logged([request('shop', ['user=a'])], { add })).toEqual({
+      wanted: [],
+      records: [],
+    });
+  });
 });

@@ -9,7 +9,7 @@ const MAX_WIDTH = 140;
 const GENERATED = new Set(['docs/settings.md', 'docs/faults.md']);
 
 /** Folders whose comments are checked; messages are checked in all of `src`. */
-const COMMENTED = ['src/identity', 'src/app/identity', 'src/client'];
+const COMMENTED = ['src', 'streams'];
 
 /** "a file that is no socket": say "is not a socket". */
 const RIDDLE = /(?<!\bthere )\b(?:is|are) no (?!longer\b)/i;
@@ -19,7 +19,7 @@ const DIALECT: readonly (readonly [RegExp, string])[] = [
   [RIDDLE, 'is not a'],
   [/\boctets?\b(?!-)/i, 'bytes'],
   [/\b(?:is|are|was|were|not|as) told\b(?! to)/, 'reported, logged, sent'],
-  [/(?<!lags )(?<!lag )\bbehind\b/, 'after'],
+  [/(?<!lags )(?<!lag )\bbehind\b(?! (?:Envoy|a proxy)\b)/, 'after'],
   [/\bto be had\b/, 'available'],
 ];
 

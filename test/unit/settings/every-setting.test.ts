@@ -104,6 +104,11 @@ const CASES: readonly Case[] = [
   ['MAX_CONNECTIONS', 10_000, '100', 100, '0'],
   ['DEBUG_ALLOWED_HOSTS', undefined, 'a.test,b.test', ['a.test', 'b.test'], 'a b'],
 
+  ['ADMIN_API', 'read', 'off', 'off', 'OFF'],
+  file('ADMIN_TOKEN_FILE'),
+  flag('ADMIN_PROTECT_ALL', false),
+  ['ADMIN_HOSTS', undefined, 'a.test,b.test', ['a.test', 'b.test'], 'a b'],
+
   ['LOG_LEVEL', 'warning', 'WARN', 'warning', 'loud'],
   ['LOG_FORMAT', 'text', 'JSON', 'json', 'xml'],
 
@@ -111,11 +116,16 @@ const CASES: readonly Case[] = [
   flag('KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION', false),
   ['DRAIN_DELAY', 0, '10s', 10_000, '-1s'],
 
+  ['DECISION_LOG', 'off', 'over', 'over', 'on'],
+  ['DECISION_LOG_SAMPLE', 0.01, '1', 1, '1.5'],
+  ['DECISION_LOG_FILE', undefined, '/log/decisions.jsonl', '/log/decisions.jsonl', 'a\nb'],
+  ['DECISION_LOG_MAX_PER_SECOND', 100, '1000', 1_000, '0'],
   flag('SHADOW_MODE', false),
   flag('QUOTA_MODE', false),
   ['NEAR_LIMIT_RATIO', 0.8, '1.0', 1, '1.1'],
   flag('RESPONSE_DYNAMIC_METADATA', false),
   flag('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', false),
+  flag('UNIT_MULTIPLIER_ON_WIRE', false),
   ['CACHE_KEY_PREFIX', '', 'blue:', 'blue:', undefined],
   ['EXPIRATION_JITTER_MAX_SECONDS', 300, '0', 0, '5m'],
   ['LocalCacheSizeInBytes', 0, '1048576', 1_048_576, '1MiB'],
@@ -138,6 +148,7 @@ const CASES: readonly Case[] = [
   ['KVSTORE_STARTUP_INITIAL_INTERVAL', 1_000, '100ms', 100, '0'],
   ['KVSTORE_STARTUP_MAX_INTERVAL', 1_000, '30s', 30_000, '30'],
   ['KVSTORE_STARTUP_MAX_ELAPSED_TIME', 0, '5m', 300_000, '-1s'],
+  flag('KVSTORE_CACHE_INVALIDATION', true),
   ['KVSTORE_FAILURE_MODE', 'error', 'local', 'local', 'ignore'],
   ['KVSTORE_FAILURE_REPLICAS', 1, '3', 3, '0'],
   flag('KVSTORE_PERSECOND', false),

@@ -43,6 +43,7 @@ describe('settings', () => {
       },
       clientFiles: { stores: [], rules: [] },
       workers: 1,
+      admin: { api: 'read', tokenFile: undefined, protectAll: false, hosts: [] },
       bounds: {
         maxDescriptors: 256,
         maxEntries: 64,
@@ -57,12 +58,14 @@ describe('settings', () => {
       },
       logging: { level: 'warning', format: 'text' },
       health: { needsConfiguration: false, needsStoreConnection: false, drainDelayMs: 0 },
+      decisionLog: { mode: 'off', sample: 0.01, file: undefined, maxPerSecond: 100 },
       decisions: {
         shadowMode: false,
         quotaMode: false,
         nearLimitRatio: 0.8,
         responseDynamicMetadata: false,
         stopIncrementWhenOverLimit: false,
+        unitMultiplierOnWire: false,
         cacheKeyPrefix: '',
         expirationJitterMaxSeconds: 300,
         localCacheSizeBytes: 0,
@@ -226,6 +229,34 @@ describe('the management server', () => {
     ]);
     expect(problemsOf({ ...tls, CONFIG_GRPC_XDS_CLIENT_TLS_KEY: '/k' })).toEqual([
       'CONFIG_GRPC_XDS_CLIENT_TLS_KEY="/k": expected CONFIG_GRPC_XDS_CLIENT_TLS_CERT to be set too',
+    ]);
+  });
+});
+
+describe('the operator API', () => {
+  const base = { BACKEND_TYPE: 'memory' };
+  it.each(['127.0.0.1', '127.9.9.9', '::1', 'localhost'])(
+    'may change counters without a token where the debug port is on %s',
+    (host) => {
+      expect(settingsOf({ ...base, ADMIN_API: 'write', DEBUG_HOST: host }).admin.api).toBe('write');
+    },
+  );
+
+  it.each(['0.0.0.0', '10.0.0.1', '::', 'debug.internal', '127.evil.test'])(
+    'stops the start where everybody on %s could change counters, and says the way out',
+    (host) => {
+      expect(problemsOf({ ...base, ADMIN_API: 'write', DEBUG_HOST: host })).toEqual([
+        expect.stringMatching(/^ADMIN_API="write" lets everybody.*ADMIN_TOKEN_FILE.*127.0.0.1/),
+      ]);
+      const token = { ADMIN_TOKEN_FILE: '/token' };
+      const { admin } = settingsOf({ ...base, ...token, ADMIN_API: 'write', DEBUG_HOST: host });
+      expect(admin.tokenFile).toBe('/token');
+    },
+  );
+
+  it('protects nothing without a token', () => {
+    expect(problemsOf({ ...base, ADMIN_PROTECT_ALL: 'true' })).toEqual([
+      'ADMIN_PROTECT_ALL="true": expected ADMIN_TOKEN_FILE to be set',
     ]);
   });
 });

@@ -148,6 +148,7 @@ describe('the store', () => {
       tls: { certFile: '/c', keyFile: '/k', caFile: '/a', skipHostnameVerification: true },
       auth: { username: 'weir', password: 'hush:hush' },
       sentinelAuth: undefined,
+      cacheInvalidation: true,
       scripts: false,
       startup: { initialIntervalMs: 100, maxIntervalMs: 2_000, maxElapsedMs: 60_000 },
       pool: { size: 3, onEmpty: 'create', onEmptyWaitMs: 1_000 },

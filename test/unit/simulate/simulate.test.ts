@@ -2,6 +2,7 @@ import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { problemsOf, type Schema } from '../../support/json-schema';
 import { simulate } from '../../../src/simulate/simulate';
 
 const RULES = (limit: number, more = '') => `domain: shop
@@ -90,7 +91,12 @@ describe('ratelimit-simulate', () => {
       expect.objectContaining({ rule: 'shop.open', limit: 'unlimited', requests: 1, over: 0 }),
     ]);
     expect(said.mostLimited).toEqual([{ key: 'shop_user_ann', rule: 'shop.user', refused: 2 }]);
-    expect(said.unmatched).toEqual([{ domain: 'shop', keys: 'ip', requests: 2 }]);
+    expect(said.unmatched).toEqual([
+      {
+        ...{ domain: 'shop', keys: 'ip', requests: 2, reason: 'no_entry_for_key' },
+        hint: expect.stringContaining('user') as string,
+      },
+    ]);
   });
 
   it('uses the clock of the log: the next minute begins anew, and a late line stands in its place', async () => {
@@ -178,6 +184,50 @@ describe('ratelimit-simulate', () => {
     const rules = directory('rules', RULES(100));
     const said = await report(LOG, ['-config_dir', rules, '-sample_rate', '0.1']);
     expect(said).toMatchObject({ sampleRate: 0.1, refused: 2 });
+  });
+
+  it('keeps a limit of 0 in a sampled log, and lets no other fall below 1', async () => {
+    const rules = directory('rules', RULES(0));
+    const log = [line(1, 'user=ann'), line(2, 'trial=x')];
+    const said = await report(log, ['-config_dir', rules, '-sample_rate', '0.01']);
+    expect(said).toMatchObject({
+      refused: 1,
+      rules: [{ limit: '0 per minute' }, { over: 0, shadow: 0 }],
+    });
+  });
+
+  it('says which descriptors nobody limits, and why: an unknown domain, a depth, a replaced rule', async () => {
+    const more = `  - key: plan
+    rate_limit: { unit: minute, requests_per_unit: 5, replaces: [{ name: base }] }
+  - key: base
+    rate_limit: { unit: minute, requests_per_unit: 5, name: base }
+`;
+    const rules = directory('rules', RULES(10, more));
+    const elsewhere = line(3, 'user=ann').replace('"shop"', '"shopp"');
+    const log = [line(1, 'user=ann,path=/'), line(2, 'plan=a', 'base=a'), elsewhere];
+    expect(await report(log, ['-config_dir', rules])).toMatchObject({
+      unmatched: [
+        { keys: 'user,path', reason: 'too_deep' },
+        { keys: 'base', reason: 'replaced' },
+        { domain: 'shopp', reason: 'unknown_domain' },
+      ],
+    });
+  });
+
+  it('prints what docs/simulate.schema.json describes', async () => {
+    const schema = JSON.parse(readFileSync('docs/simulate.schema.json', 'utf8')) as Schema & {
+      readonly $defs: Readonly<Record<string, Schema>>;
+    };
+    const { type = 'object', required = [], properties = {}, $defs } = schema;
+    const root = { type, required, properties, additionalProperties: false };
+    const named = Object.entries($defs).map(([name, of]) => [`#/$defs/${name}`, of]);
+    const definitions = Object.fromEntries(named) as Readonly<Record<string, Schema>>;
+    const [rules, next] = [directory('rules', RULES(10)), directory('next', RULES(11))];
+    for (const more of [[], ['-against', next], ['-sample_rate', '0.5']]) {
+      const log = [...LOG, 'what', line(16, 'user=ann').replace('"shop"', '"other"')];
+      const { stdout } = await run(log, ['-config_dir', rules, '-report', 'json', ...more]);
+      expect(problemsOf(JSON.parse(stdout), root, definitions)).toEqual([]);
+    }
   });
 
   it('takes the requests from a time on and before another', async () => {

@@ -24,14 +24,14 @@ function start(samplingRate = 1, random = () => 0.5) {
   const records: SpanRecord[] = [];
   let nowMs = 1_000;
   let nextNumber = 1;
-  const tracer = createTracer(
-    { add: (record) => records.push(record), monotonicMs: () => (nowMs += 0.25), random },
-    { samplingRate },
-  );
-  const writer = createSpanWriter(spansOrigin({}, 'test'));
   const childOf = createChildIds((numbers) => {
     for (let i = 0; i < numbers.length; i++) numbers[i] = nextNumber++;
   });
+  const tracer = createTracer(
+    { add: (record) => records.push(record), monotonicMs: () => (nowMs += 0.25), random, childOf },
+    { samplingRate },
+  );
+  const writer = createSpanWriter(spansOrigin({}, 'test'));
   const write = createWriteSpan(
     { writer, childOf, toUnixMs: (atMs) => atMs },
     { 'db.system.name': 'x' },
@@ -136,5 +136,14 @@ describe('createEpoch', () => {
     wall += 3_600_000;
     follow();
     expect(toUnixMs(monotonic)).toBe(wall);
+  });
+
+  it('knows the id of a trace before its spans are written', () => {
+    const { tracer, ask, spans } = start();
+    const question = ask(true);
+    const id = question.trace?.traceId();
+    tracer.begin([question])?.answered([OK]);
+    expect(named(spans(), 'call')).toMatchObject([{ traceId: id }]);
+    expect(id).toMatch(/^[0-9a-f]{32}$/);
   });
 });

@@ -1,4 +1,9 @@
-import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
+import {
+  ON_STORE_ERROR,
+  type LimitDefinition,
+  type OnStoreError,
+  type RuleDefinition,
+} from '../definition';
 import { readFields, type Fields } from './fields';
 import { readLimit } from './limit';
 import { MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
@@ -7,6 +12,7 @@ import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
+import { whyNotCountable, type StoreAbilities } from './store-abilities';
 import { present, readFlag, readMaps, readText } from './values';
 
 /** The siblings of one level by `key` or `key_value`. */
@@ -17,6 +23,8 @@ export interface DomainDraft {
   readonly rules: RuleDefinition[];
   readonly top: Siblings;
   readonly names: LimitNames;
+  /** What counts by the rules; undefined: whatever they need. */
+  readonly abilities: StoreAbilities | undefined;
 }
 
 /** Adds the entries of a list of descriptors, and all below them, to the domain. */
@@ -51,7 +59,8 @@ function readLevel(
     const rule = {
       parent: at.parent,
       ...readRule(map, fields, report),
-      limit: readLimit(fields.get('rate_limit'), draft.names, report),
+      limit: readCountable(fields.get('rate_limit'), draft, report),
+      place: { file: report.file, at: map.at, limitAt: fields.get('rate_limit')?.at },
     };
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
@@ -60,11 +69,24 @@ function readLevel(
   }
 }
 
+/** A limit that the store can count by; one that it cannot is reported, once. */
+function readCountable(
+  node: Located | undefined,
+  { names, abilities }: DomainDraft,
+  report: Report,
+): LimitDefinition | undefined {
+  const limit = readLimit(node, names, report);
+  if (node === undefined || limit === undefined || abilities === undefined) return limit;
+  const why = whyNotCountable(limit, abilities);
+  if (why !== undefined) report.error(node.at, 'store-without-algorithms', why);
+  return limit;
+}
+
 function readRule(
   map: LocatedMap,
   fields: Fields<'descriptor'>,
   report: Report,
-): Omit<RuleDefinition, 'parent' | 'limit'> {
+): Omit<RuleDefinition, 'parent' | 'limit' | 'place'> {
   const flag = (name: Parameters<typeof fields.get>[0]) => readFlag(fields.get(name), name, report);
   const value = readText(fields.get('value'), 'value', report);
   const shareThreshold = flag('share_threshold');

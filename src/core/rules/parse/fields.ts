@@ -20,7 +20,21 @@ const FIELDS = {
     'metadata',
     'on_store_error',
   ],
-  rate_limit: ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'],
+  rate_limit: [
+    'unit',
+    'requests_per_unit',
+    'unlimited',
+    'name',
+    'replaces',
+    'algorithm',
+    'burst',
+    'charge_denied',
+    'unit_multiplier',
+    'calendar',
+    'time_zone',
+    'month_start',
+    'week_start',
+  ],
   replaces: ['name'],
 } as const;
 
@@ -50,7 +64,7 @@ for (const level of Object.keys(FIELDS) as Level[]) {
 const KNOWN = [...LEVELS_OF.keys()];
 
 /**
- * The fields of a map, the last one of each name. Reports keys that are no text or unknown, and
+ * The fields of a map, the last one of each name. Reports keys that are not texts or are unknown, and
  * warns of known keys that do nothing on this level and of keys given twice.
  */
 export function readFields<L extends Level>(map: LocatedMap, level: L, report: Report): Fields<L> {

@@ -1,7 +1,9 @@
 import { UNIT_SECONDS, unitOfName } from '../../units';
 import type { LimitDefinition } from '../definition';
+import { readCounting } from './counting';
 import { readFields, type Fields } from './fields';
 import { quote, type Located, type LocatedMap } from './located';
+import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
 import type { Report } from './report';
 import { present, readFlag, readMap, readText, readUint32 } from './values';
@@ -20,12 +22,16 @@ export function readLimit(
   const unlimited = readFlag(fields.get('unlimited'), 'unlimited', report);
   const name = readText(fields.get('name'), 'name', report) ?? '';
   names.defined.add(name);
+  const requestsPerUnit = readRequestsPerUnit(map, fields, unlimited, report);
+  const unit = readUnit(map, fields, unlimited, report);
+  const period = { unit, ...readPeriod(fields, unit, unlimited, report) };
   return {
-    unit: readUnit(map, fields, unlimited, report),
-    requestsPerUnit: readRequestsPerUnit(map, fields, unlimited, report),
+    requestsPerUnit,
     unlimited,
     name,
     replaces: readReplaces(fields.get('replaces'), name, names, report),
+    ...period,
+    ...readCounting(fields, { ...period, requestsPerUnit, unlimited }, report),
   };
 }
 

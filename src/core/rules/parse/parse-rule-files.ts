@@ -5,6 +5,7 @@ import { describe, quote, type Located, type LocatedMap } from './located';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { createReport, type Report, type SourceNoun } from './report';
+import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
@@ -17,14 +18,18 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
+export interface ParseOptions {
+  /** MERGE_DOMAIN_CONFIG. */
+  readonly mergeDomains: boolean;
+  /** Undefined: nobody asks whether a store can count by the rules. */
+  readonly abilities?: StoreAbilities | undefined;
+}
+
 /**
  * Checks rule files, in the order of their names, and lists every problem by file, line and column.
  * With any error there are no domains (behaviour.md §2.11).
  */
-export function parseRuleFiles(
-  files: readonly RuleSource[],
-  options: { readonly mergeDomains: boolean },
-): ParsedRules {
+export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptions): ParsedRules {
   const drafts: Drafts = new Map();
   const found = files.toSorted(byName).map(({ file, noun, root, problems }) => {
     const ofFile = [...problems];
@@ -45,7 +50,7 @@ type Drafts = Map<string, Draft>;
 function readFile(
   root: Located | undefined,
   drafts: Drafts,
-  options: { readonly mergeDomains: boolean },
+  options: ParseOptions,
   report: Report,
 ): void {
   const map = readRoot(root, report);
@@ -60,7 +65,7 @@ function readFile(
   }
   const draft =
     domain === undefined || domain === ''
-      ? createDraft(at, report)
+      ? createDraft(at, options, report)
       : draftOf(domain, at, drafts, options, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
@@ -70,12 +75,12 @@ function draftOf(
   domain: string,
   at: Place,
   drafts: Drafts,
-  { mergeDomains }: { readonly mergeDomains: boolean },
+  options: ParseOptions,
   report: Report,
 ): Draft {
   const known = drafts.get(domain);
-  if (known !== undefined && mergeDomains) return known;
-  const draft = createDraft(at, report);
+  if (known !== undefined && options.mergeDomains) return known;
+  const draft = createDraft(at, options, report);
   if (known === undefined) drafts.set(domain, draft);
   else {
     const line = 'line' in known.at ? `, line ${String(known.at.line)}` : '';
@@ -86,8 +91,9 @@ function draftOf(
   return draft;
 }
 
-function createDraft(at: Place, { file }: Report): Draft {
-  return { rules: [], top: new Map(), names: { defined: new Set(), replaced: [] }, file, at };
+function createDraft(at: Place, { abilities }: ParseOptions, { file }: Report): Draft {
+  const names = { defined: new Set<string>(), replaced: [] };
+  return { rules: [], top: new Map(), names, abilities, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {

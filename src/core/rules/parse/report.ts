@@ -22,7 +22,20 @@ type ErrorClass =
   | 'bad-merge'
   | 'too-many-aliases'
   | 'too-deep'
-  | 'bad-on-store-error';
+  | 'bad-on-store-error'
+  | 'bad-algorithm'
+  | 'burst-without-gcra'
+  | 'bad-burst'
+  | 'limit-too-large'
+  | 'period-too-long'
+  | 'algorithm-beside-unlimited'
+  | 'bad-multiplier'
+  | 'calendar-unit'
+  | 'calendar-needs-fixed'
+  | 'bad-time-zone'
+  | 'bad-month-start'
+  | 'bad-week-start'
+  | 'store-without-algorithms';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =

@@ -1,4 +1,6 @@
 import { describe, quote, type Located, type LocatedMap } from './located';
+import { nearestName } from '../../nearest-name';
+import type { Place } from './problem';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
 
@@ -27,6 +29,24 @@ export function readText(
   return undefined;
 }
 
+/** A text of a fixed set; undefined when absent, empty or something else, of which `onMistake` hears. */
+export function readOneOf<T extends string>(
+  node: Located | undefined,
+  name: string,
+  known: readonly T[],
+  report: Report,
+  onMistake: (at: Place, message: string) => void,
+): T | undefined {
+  const text = readText(node, name, report);
+  if (node === undefined || text === undefined || text === '') return undefined;
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  const nearest = nearestName(text, known);
+  const hint = nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`;
+  onMistake(node.at, `${name} ${quote(text)} is not one of ${known.join(', ')}${hint}`);
+  return undefined;
+}
+
 /** A boolean; false when absent or something else (reported). */
 export function readFlag(field: Located | undefined, name: string, report: Report): boolean {
   const node = present(field);
@@ -41,11 +61,25 @@ const UINT32_MAX = 4_294_967_295;
 
 /** A whole number that fits into 32 bits; undefined when it is something else (reported). */
 export function readUint32(node: Located, name: string, report: Report): number | undefined {
+  const range = { least: 0, most: UINT32_MAX };
+  return readWholeNumber(node, name, range, (message) => {
+    report.error(node.at, 'wrong-type', message);
+  });
+}
+
+/** A whole number of a range; undefined when it is something else. */
+export function readWholeNumber(
+  node: Located,
+  name: string,
+  { least, most }: { readonly least: number; readonly most: number },
+  onMistake: (message: string) => void,
+): number | undefined {
   const resolved = node.kind === 'scalar' ? resolveScalar(node) : undefined;
-  if (resolved?.type === 'integer' && resolved.value >= 0 && resolved.value <= UINT32_MAX) {
+  if (resolved?.type === 'integer' && resolved.value >= least && resolved.value <= most) {
     return resolved.value;
   }
-  reportType(node, name, `a whole number from 0 to ${String(UINT32_MAX)}, unquoted`, report);
+  const expected = `a whole number from ${String(least)} to ${String(most)}, unquoted`;
+  onMistake(`${name} must be ${expected}; found ${describe(node)}`);
   return undefined;
 }
 

@@ -1,8 +1,10 @@
 import { merge } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
-import { type CounterBatch, type CounterReply } from '../../../core/ports';
+import { type CounterBatch, type CounterReading, type CounterReply } from '../../../core/ports';
 import { refuseIfNothing } from '../../reply-draft';
 import { addSplit, type SplitOptions } from '../../split';
+import { unread } from '../../unread';
+import { settledRead, toReading } from '../look';
 import { createNodeSet } from '../node-set';
 import {
   toAddressText,
@@ -13,7 +15,7 @@ import {
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { addFollowing, readFollowing } from './follow-redirects';
+import { addFollowing, askFollowing, readFollowing } from './follow-redirects';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
@@ -85,9 +87,27 @@ export function createClusterStore(
       },
       async read(node, keys) {
         if (node === undefined) throw toUnavailableError(store, NO_OWNER);
-        return readFollowing(clusterNodes.redirectTarget, node, keys, deadlineMs);
+        return (await readFollowing(clusterNodes.redirectTarget, node, keys, { deadlineMs }))
+          .counts;
       },
     };
+  };
+
+  /** One call to each node that owns a slot of the keys. */
+  const readByNode = (keys: readonly string[], withLives: boolean) => {
+    const shares = new Map<ClusterNode, string[]>();
+    for (const key of keys) {
+      const node = clusterNodes.slotOwner(slotOf(key));
+      if (node === undefined) continue;
+      const share = shares.get(node);
+      if (share === undefined) shares.set(node, [key]);
+      else share.push(key);
+    }
+    const reading = { deadlineMs: monotonicMs() + timeoutMs, withLives };
+    return [...shares].map(
+      ([node, names]) =>
+        [names, readFollowing(clusterNodes.redirectTarget, node, names, reading)] as const,
+    );
   };
 
   return {
@@ -100,22 +120,32 @@ export function createClusterStore(
       return refuseIfNothing(await addSplit(batch, partOf, splitOptions()));
     },
     async read(keys) {
-      const shares = new Map<ClusterNode, string[]>();
-      for (const key of keys) {
-        const node = clusterNodes.slotOwner(slotOf(key));
-        if (node === undefined) continue;
-        const share = shares.get(node);
-        if (share === undefined) shares.set(node, [key]);
-        else share.push(key);
-      }
-      const deadlineMs = monotonicMs() + timeoutMs;
-      const answers = await Promise.all(
-        [...shares].map(([node, names]) =>
-          readFollowing(clusterNodes.redirectTarget, node, names, deadlineMs),
-        ),
-      );
-      return new Map(answers.flatMap((counts) => [...counts]));
+      const answers = await Promise.all(readByNode(keys, false).map(([, answer]) => answer));
+      return new Map(answers.flatMap(({ counts }) => [...counts]));
     },
+    async look(keys) {
+      const looks = new Map<string, CounterReading>();
+      const noOwner = toUnavailableError(store, clusterNodes.isKnown ? NO_OWNER : reason());
+      const nameOf = (key: string) => {
+        const owner = clusterNodes.slotOwner(slotOf(key))?.node.store ?? store;
+        return `Redis at ${owner} (slot ${String(slotOf(key))})`;
+      };
+      for (const key of keys) looks.set(key, unread(nameOf(key), noOwner));
+      await Promise.all(
+        readByNode(keys, true).map(async ([names, answer]) => {
+          const read = await settledRead(answer);
+          for (const key of names) looks.set(key, toReading(key, nameOf(key), read));
+        }),
+      );
+      return looks;
+    },
+    async ask(key, commands) {
+      const owner = clusterNodes.slotOwner(slotOf(key));
+      if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
+      const deadlineMs = monotonicMs() + timeoutMs;
+      return askFollowing(clusterNodes.redirectTarget, owner, commands, deadlineMs);
+    },
+    anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,
     async close() {
       isClosed = true;
       topology.close();

@@ -1,8 +1,9 @@
 import { StoreError } from '../../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { fail, failedReply, type ReplyDraft } from '../../reply-draft';
+import { failedReply, finish, takeOver, type ReplyDraft } from '../../reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
+import { type PlainCommand, type ReadCounts } from '../pipeline';
 import { AnswerError } from '../store-errors';
 import { type ClusterNode } from './cluster-nodes';
 
@@ -35,12 +36,7 @@ export async function addFollowing(
 ): Promise<CounterReply> {
   const reply = await addSettled(node, batch, how);
   if (reply.failures === undefined) return reply;
-  const draft: ReplyDraft = {
-    size: reply.after.length,
-    after: [...reply.after],
-    held: reply.held === undefined ? undefined : [...reply.held],
-    failures: new Map(reply.failures),
-  };
+  const draft = toDraft(reply);
   const askedAt = new Map<number, ClusterNode>();
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
     const redirected = planRedirects(draft, (index) => askedAt.get(index) ?? node, nodeAt, step);
@@ -53,8 +49,18 @@ export async function addFollowing(
       }),
     );
   }
-  const { after, held, failures } = draft;
-  return { after, held, failures: failures?.size === 0 ? undefined : failures };
+  if (draft.failures?.size === 0) draft.failures = undefined;
+  return finish(draft);
+}
+
+function toDraft({ after, held, failures, standings }: CounterReply): ReplyDraft {
+  return {
+    size: after.length,
+    after: [...after],
+    held: held && [...held],
+    failures: new Map(failures),
+    standings: standings && [...standings],
+  };
 }
 
 function planRedirects(
@@ -98,15 +104,10 @@ async function sendRedirected(
     nowSeconds,
   };
   const how = { withoutScripts: true, asking, deadlineMs };
-  const { after, failures } = await addSettled(node, asked, how);
+  const reply = await addSettled(node, asked, how);
   indexes.forEach((index, at) => {
-    const failure = failures?.get(at);
-    if (failure !== undefined) {
-      fail(draft, index, failure);
-      return;
-    }
     draft.failures?.delete(index);
-    draft.after[index] = after[at] as number;
+    takeOver(draft, index, reply, at);
   });
 }
 
@@ -128,26 +129,59 @@ function isAnyDoubtful({ failures }: ReplyDraft): boolean {
   return false;
 }
 
+/** How counters of a cluster are read. */
+export interface ClusterReading {
+  /** See NodeCall. */
+  readonly deadlineMs: number;
+  readonly withLives?: boolean;
+}
+
 /** Reads counters of a node; keys of slots that are elsewhere are read there. Rejects with a StoreError. */
 export async function readFollowing(
   nodeAt: (address: HostAndPort) => ClusterNode,
   node: ClusterNode,
   keys: readonly string[],
-  deadlineMs: number,
-): Promise<ReadonlyMap<string, number>> {
-  const { counts, failures } = await node.read(keys, { deadlineMs });
-  if (failures.size === 0) return counts;
-  const found = new Map(counts);
+  reading: ClusterReading,
+): Promise<ReadCounts> {
+  const read = await node.read(keys, reading);
+  if (read.failures.size === 0) return read;
+  const counts = new Map(read.counts);
+  const livesMs = new Map(read.livesMs);
+  const failures = new Map(read.failures);
   await Promise.all(
-    [...failures].map(async ([key, error]) => {
+    [...read.failures].map(async ([key, error]) => {
       const redirect = toRedirect(error, node.host);
       if (redirect === undefined || redirect.kind === 'without-scripts') return;
-      const how = { deadlineMs, asking: redirect.kind === 'ask' };
+      const how = { ...reading, asking: redirect.kind === 'ask' };
       const there = await nodeAt(redirect.to).read([key], how);
-      for (const [name, count] of there.counts) found.set(name, count);
+      if (there.failures.size === 0) failures.delete(key);
+      for (const [name, count] of there.counts) counts.set(name, count);
+      for (const [name, lifeMs] of there.livesMs) livesMs.set(name, lifeMs);
     }),
   );
-  return found;
+  return { counts, livesMs, failures };
+}
+
+/** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
+export async function askFollowing(
+  nodeAt: (address: HostAndPort) => ClusterNode,
+  first: ClusterNode,
+  commands: readonly PlainCommand[],
+  deadlineMs: number,
+): Promise<readonly unknown[]> {
+  let asked = first;
+  let asking = false;
+  for (let step = 1; ; step += 1) {
+    try {
+      return await asked.node.ask(commands, { deadlineMs, asking });
+    } catch (error) {
+      const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
+      const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';
+      if (!isOther || step === MAX_STEPS) throw error;
+      asked = nodeAt(redirect.to);
+      asking = redirect.kind === 'ask';
+    }
+  }
 }
 
 /** How to apply an increment that a node has refused. */

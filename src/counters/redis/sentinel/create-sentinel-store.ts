@@ -3,6 +3,8 @@ import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../..
 import { toReason } from '../../../platform/errors';
 import { refuseIfNothing } from '../../reply-draft';
 import { createNodeSet } from '../node-set';
+import { unread } from '../../unread';
+import { lookAt } from '../look';
 import { type RedisNode } from '../node';
 import {
   toAddressText,
@@ -101,6 +103,16 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return (await master.read(keys)).counts;
     },
+    look(keys) {
+      if (master !== undefined) return lookAt(master, keys);
+      const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));
+      return Promise.resolve(new Map(keys.map((key) => [key, away])));
+    },
+    async ask(_key, commands) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.ask(commands);
+    },
+    anyServer: () => master?.address,
     async close() {
       reason = 'the counters are closed';
       stopped.stop();

@@ -42,7 +42,7 @@ function toSamples(
     const stack: CallFrame[] = [];
     for (let id: number | undefined = nodeId; id !== undefined; id = parents.get(id)) {
       const node = byId.get(id);
-      // The root stands for the thread; it has no parent and is no function.
+      // The root stands for the thread; it has no parent and stands for no function.
       if (node !== undefined && parents.has(id)) stack.push(node.callFrame);
     }
     return stack;

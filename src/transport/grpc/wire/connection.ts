@@ -29,7 +29,7 @@ export interface WireConnection {
   readonly openedAtMs: number;
   /** Since when a write waits for the caller to read; undefined when none does. */
   readonly blockedSinceMs: number | undefined;
-  /** When octets came the last time. */
+  /** When bytes came the last time. */
   readonly readAtMs: number;
   /** When we sent FIN; undefined before. */
   readonly endedAtMs: number | undefined;
@@ -179,7 +179,7 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
     }
   }
 
-  /** The socket holds no octet of ours any more. */
+  /** The socket holds no byte of ours any more. */
   readonly #onWritten = (): void => {
     // The writes before may be told of only now.
     if (this.blockedSinceMs === undefined || this.#socket.writableLength > 0) return;

@@ -5,7 +5,7 @@ import type { GrpcMethod } from '../../../wire/grpc/call-plan';
 /** A connection as the methods see it. */
 export interface Caller {
   readonly grpc: GrpcConnection;
-  /** Who is told the decisions about this connection's questions; the ticket is the call's. */
+  /** Receives the decisions about this connection's questions; the ticket is the call's. */
   readonly asker: Asker;
   /** When each call was asked, by ticket; negative once its time is counted. */
   readonly askedAtMs: number[];

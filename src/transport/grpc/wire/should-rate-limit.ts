@@ -28,7 +28,7 @@ export interface Decisions {
   readonly noteOf: CreateCallContext<ServedMethod> | undefined;
   /** The header fields that are kept for it, and what connections have met of them. */
   readonly headerReader: HeaderReader;
-  /** Before a socket read is taken: its octets came at `atMs`. */
+  /** Before a socket read is taken: its bytes came at `atMs`. */
   readonly begin: (atMs: number) => void;
   /** After it: hands on the questions that it brought. */
   handOn(): void;

@@ -25,7 +25,7 @@ export interface Upkeep {
   drain(nowMs: number, reason: string): void;
 }
 
-/** A keepalive PING's mark; its answer counts as any octet does. */
+/** A keepalive PING's mark; its answer counts as any byte does. */
 const KEEPALIVE_MARK = 1;
 
 export function createUpkeep(

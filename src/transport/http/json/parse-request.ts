@@ -2,18 +2,15 @@ import type { RequestBounds } from '../../../core/decision/request';
 import type { DecisionRequest, Entry, LimitOverride, RequestDescriptor } from '../../../core/model';
 import { UNIT_NUMBERS } from '../../../core/units';
 import {
-  createCursor,
-  type Cursor,
-  describe,
-  fail,
-  type MalformedBody,
   MalformedJson,
-  peek,
-} from './cursor';
-import { fieldsOf, readList, readMessage } from './message';
-import { readBoolean, readEnum, readName, readUnsigned, readValue } from './scalars';
-
-type Draft<T> = { -readonly [Name in keyof T]: T[Name] };
+  readList,
+  readMessage,
+  refuse,
+  type Field,
+  type MalformedBody,
+  type Readers,
+} from './field-reader';
+import { readBoolean, readEnum, readText, readUnsigned } from './scalars';
 
 const MAX_UINT32 = 4_294_967_295n;
 const MAX_UINT64 = 18_446_744_073_709_551_615n;
@@ -21,80 +18,108 @@ const MAX_UINT64 = 18_446_744_073_709_551_615n;
 /** WEEK has a number but no name in envoy.type.v3.RateLimitUnit; answers use the name, so it is taken. */
 const UNITS = new Map([['UNKNOWN', 0], ...Object.entries(UNIT_NUMBERS)]);
 
-const ENTRY = fieldsOf<Draft<Entry>>({
-  key: (cursor, entry) => {
-    entry.key = readName(cursor);
-  },
-  value: (cursor, entry) => {
-    entry.value = readValue(cursor);
-  },
-});
+const readName = (field: Field) => readText(field, 'MAX_NAME_BYTES', field.bounds.maxNameBytes);
+const readUint32 = (field: Field) => Number(readUnsigned(field, MAX_UINT32));
 
-const LIMIT = fieldsOf<Draft<LimitOverride>>({
-  requestsPerUnit: (cursor, limit) => {
-    limit.requestsPerUnit = readUint32(cursor);
-  },
-  unit: (cursor, limit) => {
-    limit.unit = readEnum(cursor, UNITS);
-  },
-});
+const ENTRY: Readers<Entry> = {
+  key: readName,
+  value: (field) => readText(field, 'MAX_VALUE_BYTES', field.bounds.maxValueBytes),
+};
 
-const DESCRIPTOR = fieldsOf<Draft<RequestDescriptor>>({
-  entries: (cursor, descriptor) => {
-    const max = cursor.bounds.maxEntries;
-    descriptor.entries = readList(cursor, readEntry, { setting: 'MAX_DESCRIPTOR_ENTRIES', max });
-  },
-  limit: (cursor, descriptor) => {
-    descriptor.limit = readMessage(cursor, LIMIT, { requestsPerUnit: 0, unit: 0 });
-  },
-  hitsAddend: (cursor, descriptor) => {
-    descriptor.hits = readUnsigned(cursor, MAX_UINT64);
-  },
-  isNegativeHits: (cursor, descriptor) => {
-    descriptor.isNegativeHits = readBoolean(cursor);
-  },
-});
+const LIMIT: Readers<LimitOverride> = {
+  requestsPerUnit: readUint32,
+  unit: (field) => readEnum(field, UNITS),
+};
 
-const REQUEST = fieldsOf<Draft<DecisionRequest>>({
-  domain: (cursor, request) => {
-    request.domain = readName(cursor);
-  },
-  descriptors: (cursor, request) => {
-    const max = cursor.bounds.maxDescriptors;
-    request.descriptors = readList(cursor, readDescriptor, { setting: 'MAX_DESCRIPTORS', max });
-  },
-  hitsAddend: (cursor, request) => {
-    request.hitsAddend = readUint32(cursor);
-  },
-});
-
-function readEntry(cursor: Cursor): Entry {
-  return readMessage(cursor, ENTRY, { key: '', value: '' });
+/** Under their names in JSON. */
+interface DescriptorMessage extends Omit<RequestDescriptor, 'hits'> {
+  readonly hitsAddend: RequestDescriptor['hits'];
 }
 
-function readDescriptor(cursor: Cursor): RequestDescriptor {
-  return readMessage(cursor, DESCRIPTOR, {
+const DESCRIPTOR: Readers<DescriptorMessage> = {
+  entries: (field) =>
+    readList(
+      field,
+      (entry) => readMessage(entry, ENTRY, { key: '', value: '' }),
+      'MAX_DESCRIPTOR_ENTRIES',
+      field.bounds.maxEntries,
+    ),
+  limit: (field) => readMessage(field, LIMIT, { requestsPerUnit: 0, unit: 0 }),
+  hitsAddend: (field) => readUnsigned(field, MAX_UINT64),
+  isNegativeHits: readBoolean,
+};
+
+const REQUEST: Readers<DecisionRequest> = {
+  domain: readName,
+  descriptors: (field) =>
+    readList(field, readDescriptor, 'MAX_DESCRIPTORS', field.bounds.maxDescriptors),
+  hitsAddend: readUint32,
+};
+
+function readDescriptor(field: Field): RequestDescriptor {
+  const { hitsAddend, ...descriptor } = readMessage(field, DESCRIPTOR, {
     entries: [],
     limit: undefined,
-    hits: undefined,
+    hitsAddend: undefined,
     isNegativeHits: false,
   });
+  return { ...descriptor, hits: hitsAddend };
 }
 
-function readUint32(cursor: Cursor): number {
-  return Number(readUnsigned(cursor, MAX_UINT32));
-}
-
-/** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Whether it makes sense is not asked. */
+/** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Whether it makes sense is checked later. */
 export function parseRequest(text: string, bounds: RequestBounds): DecisionRequest | MalformedBody {
-  const cursor = createCursor(text, bounds);
+  const body = { path: '', bounds };
   try {
-    if (peek(cursor) === '') fail(cursor, 'is empty, expected a RateLimitRequest as a JSON object');
-    const request = readMessage(cursor, REQUEST, { domain: '', descriptors: [], hitsAddend: 0 });
-    if (peek(cursor) !== '') fail(cursor, `goes on after the request: ${describe(cursor)}`);
-    return request;
+    if (text.trim() === '') refuse(body, 'is empty, expected a RateLimitRequest as a JSON object');
+    if (countOpened(text) > maxOpened(bounds)) {
+      refuse(body, 'has more objects and lists than a request within the bounds', 'too_much');
+    }
+    const field = { ...body, value: parseJson(text) };
+    return readMessage(field, REQUEST, { domain: '', descriptors: [], hitsAddend: 0 });
   } catch (error) {
     if (error instanceof MalformedJson) return error.body;
     throw error;
   }
+}
+
+/** A descriptor has at most itself, its limit, its list of entries and those. */
+function maxOpened({ maxDescriptors, maxEntries }: RequestBounds): number {
+  return 2 + maxDescriptors * (3 + maxEntries);
+}
+
+/**
+ * How many objects and lists a text opens outside of its strings. Counted before they are made: a body of 1 MiB can hold half a
+ * million, at fifty times its size.
+ */
+function countOpened(text: string): number {
+  let opened = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x22) isString = !isString;
+    else if (isString) at += code === 0x5c ? 1 : 0;
+    else if (code === 0x7b || code === 0x5b) opened += 1;
+  }
+  return opened;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const offset = offsetOf(error as SyntaxError, text);
+    if (offset === undefined) return refuse({ path: '' }, 'is not JSON');
+    const before = text.slice(0, offset);
+    const line = before.split('\n').length;
+    const column = before.length - before.lastIndexOf('\n');
+    const message = `body is not JSON: line ${String(line)}, column ${String(column)}`;
+    throw new MalformedJson({ kind: 'malformed', message, where: 'body', line, column });
+  }
+}
+
+/** The first character that does not fit, where Node's message tells it. */
+function offsetOf({ message }: SyntaxError, text: string): number | undefined {
+  if (message.includes('end of JSON')) return text.length;
+  const [, offset] = /position (\d+)/.exec(message) ?? [];
+  return offset === undefined ? undefined : Number(offset);
 }

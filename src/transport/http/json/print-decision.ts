@@ -20,7 +20,8 @@ function toStatus({ code, currentLimit, limitRemaining, secondsUntilReset }: Des
     currentLimit: currentLimit && {
       name: currentLimit.name || undefined,
       requestsPerUnit: currentLimit.requestsPerUnit || undefined,
-      unit: currentLimit.unit,
+      unit: currentLimit.unit === 'UNKNOWN' ? undefined : currentLimit.unit,
+      unitMultiplier: currentLimit.unitMultiplier,
     },
     limitRemaining: limitRemaining || undefined,
     durationUntilReset:

@@ -40,7 +40,7 @@ export function dynamicField(table: DynamicTable, age: number): HeaderField | un
   return table.ring[(table.next - 1 - age) & (table.ring.length - 1)];
 }
 
-/** RFC 7541 §4.4: a field larger than the table empties it, and that is no error. */
+/** RFC 7541 §4.4: a field larger than the table empties it, which is not an error. */
 export function insertField(table: DynamicTable, field: HeaderField): void {
   const { size } = field;
   evict(table, table.maxBytes - size);

@@ -182,11 +182,26 @@ describe('dynamicMetadata', () => {
       withMetadata(ok, { owner: 'y', tier: 1 }),
       undefined,
     ];
-    expect(dynamicMetadata(asked, verdicts)).toEqual({
+    expect(dynamicMetadata(asked, verdicts, 'OK')).toEqual({
       domain: 'd',
       descriptors: [{ entries: ['a=1', 'b='] }, { entries: ['c=2'], hitsAddend: 0 }],
       hitsAddend: 3,
       metadata: { owner: 'x', tier: 1 },
     });
+  });
+
+  it('names the rule that decided where the request is refused: a hard limit before quotas', () => {
+    const named = { ...over, metric: 'shop.user', limit: { ...over.limit, name: 'users' } };
+    const asked = request('d', ['a=1']);
+    expect(dynamicMetadata(asked, [quotaOver, undefined, named], 'OVER_LIMIT')).toMatchObject({
+      limitedBy: 'shop.user',
+      limitedByName: 'users',
+    });
+    expect(dynamicMetadata(asked, [quotaOver], 'OVER_LIMIT')).toHaveProperty('limitedBy');
+    for (const said of [
+      dynamicMetadata(asked, [named], 'OK'),
+      dynamicMetadata(asked, [ok], 'OVER_LIMIT'),
+    ])
+      expect(said).not.toHaveProperty('limitedBy');
   });
 });

@@ -23,6 +23,13 @@ describe('the flags of the rule checker', () => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'check', source, mergeDomains: false, strict });
   });
 
+  it('ask for a store that has to count by the rules', () => {
+    for (const kind of ['kvstore', 'memstore', 'memory'])
+      expect(parseCheckOptions(['-backend', kind, '-'])).toMatchObject({
+        abilities: { kind, scripts: true },
+      });
+  });
+
   it.each([[['-h']], [['--help']], [['-config_dir', 'rules', '-help']]])(
     '%j ask for help',
     (args) => {
@@ -37,6 +44,11 @@ describe('the flags of the rule checker', () => {
     [['-config_dir', 'rules', 'more'], 'expected one of -config_dir DIR, FILE or -'],
     [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -'],
     [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
+    [['-backend=redis', '-'], '-backend is one of kvstore, memstore, memory, not "redis"'],
+    [
+      ['-backend=memory', '-backend=kvstore', '-'],
+      '-backend is one of kvstore, memstore, memory, not "memory", "kvstore"',
+    ],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],

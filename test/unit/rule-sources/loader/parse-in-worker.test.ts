@@ -28,7 +28,7 @@ describe('parsing in a thread', () => {
       const chunks = [];
       port.on('message', (request) => {
         if (request.kind === 'parse') {
-          const domain = request.files[0].file + request.files[0].bytes + request.mergeDomains;
+          const domain = request.files[0].file + request.files[0].bytes + request.options.mergeDomains;
           for (const key of ['a', 'b']) {
             chunks.push({ domains: [{ index: 0, domain, rules: [{ key }] }], problems: [] });
           }

@@ -53,6 +53,7 @@ describe('a rule loader', () => {
       rules: ['shop', 'web'],
       domainCount: 2,
       ruleCount: 3,
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
       problems: [problem('warning', 'from reading'), problem('warning', 'from parsing')],
       durationMs: 1_000,
     });

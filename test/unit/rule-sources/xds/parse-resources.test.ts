@@ -1,4 +1,8 @@
-import type { RateLimitConfig } from '../../../../src/rule-sources/xds/messages';
+import type {
+  RateLimitConfig,
+  RateLimitDescriptor,
+  Value,
+} from '../../../../src/rule-sources/xds/messages';
 import { createParseResources } from '../../../../src/rule-sources/xds/parse-resources';
 import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
 import { compileRules } from '../../../../src/core/rules/compile';
@@ -31,6 +35,8 @@ const problemsOf = (...parameters: Parameters<typeof parse>) =>
   );
 
 const rateLimit = { unit: 'HOUR', requestsPerUnit: 5 };
+
+const placeAt = (path: string) => ({ file: 'c1', at: { path }, limitAt: { path } });
 
 describe('rules out of protobuf messages', () => {
   it('say what the same rules in a file would say', () => {
@@ -76,6 +82,7 @@ describe('rules out of protobuf messages', () => {
         rules: [
           {
             parent: -1,
+            place: placeAt('descriptors[0]'),
             key: 'user',
             value: '0x10',
             limit: {
@@ -104,6 +111,7 @@ describe('rules out of protobuf messages', () => {
           },
           {
             parent: 0,
+            place: placeAt('descriptors[0].descriptors[0]'),
             key: 'path',
             value: undefined,
             limit: {
@@ -230,5 +238,101 @@ describe('rules out of protobuf messages', () => {
     expect(() => parseResources(garbage, { mergeDomains: false })).toThrow(
       'not a protobuf message: a varint is cut off',
     );
+  });
+});
+
+describe('metadata.weir of a descriptor', () => {
+  const weirOf = (weir: Value, more: Partial<RateLimitDescriptor> = {}): RateLimitConfig => ({
+    name: 'c',
+    domain: 'shop',
+    descriptors: [
+      {
+        key: 'user',
+        value: 'a*',
+        rateLimit,
+        metadata: { fields: { weir, owner: { stringValue: 'team' } } },
+        ...more,
+      },
+    ],
+  });
+  const struct = (fields: Readonly<Record<string, Value>>): Value => ({ structValue: { fields } });
+
+  it('gives a rule the fields that the messages lack, and is taken out', () => {
+    const { domains, problems } = parse([
+      weirOf(
+        struct({
+          rate_limit: struct({
+            algorithm: { stringValue: 'gcra' },
+            burst: { numberValue: 3 },
+            charge_denied: { boolValue: true },
+            unit_multiplier: { numberValue: 2 },
+          }),
+          descriptor: struct({
+            value_to_metric: { boolValue: true },
+            share_threshold: { boolValue: true },
+            on_store_error: { stringValue: 'local' },
+          }),
+        }),
+      ),
+    ]);
+    expect(problems).toEqual([]);
+    expect(domains[0]?.rules[0]).toMatchObject({
+      limit: { algorithm: 'gcra', burst: 3, chargeDenied: true, unitMultiplier: 2 },
+      valueToMetric: true,
+      shareThreshold: true,
+      onStoreError: 'local',
+      metadata: { owner: 'team' },
+    });
+  });
+
+  it('that is all there is leaves no metadata', () => {
+    const metadata = { fields: { weir: struct({}) } };
+    const { domains } = parse([weirOf({}, { metadata })]);
+    expect(domains[0]?.rules[0]?.metadata).toBeUndefined();
+  });
+
+  it.each<[string, Value, string]>([
+    [
+      'a text',
+      { stringValue: 'gcra' },
+      'metadata.weir: expected an object with rate_limit, descriptor',
+    ],
+    [
+      'an unknown part',
+      struct({ ratelimit: struct({}) }),
+      'metadata.weir: unknown key "ratelimit": did you mean "rate_limit"? known keys are rate_limit, descriptor',
+    ],
+    [
+      'a number as its limit',
+      struct({ rate_limit: { numberValue: 1 } }),
+      'metadata.weir.rate_limit: expected an object with algorithm, burst',
+    ],
+    [
+      'a field that the message has',
+      struct({ rate_limit: struct({ unit: { stringValue: 'day' } }) }),
+      'metadata.weir.rate_limit: unknown key "unit": known keys are algorithm',
+    ],
+    [
+      'a burst of 0',
+      struct({
+        rate_limit: struct({ algorithm: { stringValue: 'gcra' }, burst: { numberValue: 0 } }),
+      }),
+      'metadata.weir.rate_limit: burst must be a whole number from 1 to 50000000',
+    ],
+    [
+      'an unknown policy',
+      struct({ descriptor: struct({ on_store_error: { stringValue: 'never' } }) }),
+      'metadata.weir.descriptor: on_store_error "never" is not one of',
+    ],
+  ])('that is or holds %s is a mistake at its path', (_, weir, message) => {
+    expect(problemsOf([weirOf(weir)])[0]).toContain(`error c: descriptors[0].${message}`);
+  });
+
+  it('needs a limit in the message too', () => {
+    const weir = struct({ rate_limit: struct({ algorithm: { stringValue: 'gcra' } }) });
+    const descriptor = { key: 'user', metadata: { fields: { weir } } };
+    expect(problemsOf([{ domain: 'shop', descriptors: [descriptor] }])).toEqual([
+      expect.stringContaining('unit is missing'),
+    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { failure, type FailureCode } from '../../../../src/core/errors';
-import { toRefusal } from '../../../../src/transport/http/responses';
+import { toRefusal } from '../../../../src/transport/responses';
 
 describe('a failure over HTTP', () => {
   it.each<[FailureCode, number]>([

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { roomForResponse, writeResponse } from '../../../../src/wire/ratelimit/encode-response';
-import type { WireJson, WireResponse, WireUnit } from '../../../../src/wire/ratelimit/messages';
+import type {
+  WireJson,
+  WireResponse,
+  WireStatus,
+  WireUnit,
+} from '../../../../src/wire/ratelimit/messages';
 import { responseType } from './schema';
 
 const NUMBERS: Record<WireUnit, number> = {
+  UNKNOWN: 0,
   SECOND: 1,
   MINUTE: 2,
   HOUR: 3,
@@ -133,6 +139,43 @@ describe('encoding a rate limit response', () => {
     });
     expect(Buffer.from(bytes).toString('hex')).toBe(
       '0802' + '120e0802' + '12021007' + '18ffffffff0f' + '2200' + '1a00' + '3200',
+    );
+  });
+
+  it('leaves out a unit that no word says, and writes the number of units as a wrapped field 4', () => {
+    const limit = { requestsPerUnit: 100, name: '' };
+    const toStatus = (currentLimit: NonNullable<WireStatus['currentLimit']>): WireStatus => ({
+      code: 'OK',
+      currentLimit,
+      limitRemaining: 0,
+      secondsUntilReset: undefined,
+    });
+    const bytes = encode({
+      overallCode: 'OK',
+      statuses: [
+        toStatus({ ...limit, unit: 'UNKNOWN' }),
+        toStatus({ ...limit, unit: 'MINUTE', unitMultiplier: 300 }),
+        toStatus({
+          requestsPerUnit: 0xffff_ffff,
+          unit: 'MINUTE',
+          name: 'n',
+          unitMultiplier: 0xffff_ffff,
+        }),
+      ],
+      responseHeaders: [],
+      dynamicMetadata: undefined,
+    });
+    expect(Buffer.from(bytes).toString('hex')).toBe(
+      '0801' +
+        '12060801' +
+        '12020864' +
+        '120d0801' +
+        '120908641002' +
+        '220308ac02' +
+        '12170801' +
+        '121308ffffffff0f1002' +
+        '1a016e' +
+        '220608ffffffff0f',
     );
   });
 

@@ -27,7 +27,7 @@ descriptors:
     const absent = { value: undefined, limit: undefined, metadata: undefined };
     const off = { shadowMode: false, quotaMode: false, detailedMetric: false };
     const none = { ...absent, ...off, valueToMetric: false, shareThreshold: false };
-    expect(rulesOf(text)).toEqual([
+    expect(rulesOf(text).map((rule) => ({ ...rule, place: undefined }))).toEqual([
       {
         parent: -1,
         key: 'k',
@@ -53,6 +53,11 @@ descriptors:
         key: 'free',
         limit: { unit: undefined, requestsPerUnit: 3, unlimited: true, name: '', replaces: [] },
       },
+    ]);
+    expect(rulesOf(text).map(({ place }) => place)).toEqual([
+      { file: 'rules.yaml', at: { line: 3, column: 5 }, limitAt: { line: 11, column: 17 } },
+      { file: 'rules.yaml', at: { line: 13, column: 9 }, limitAt: undefined },
+      { file: 'rules.yaml', at: { line: 14, column: 5 }, limitAt: { line: 15, column: 17 } },
     ]);
   });
 

@@ -1,0 +1,58 @@
+import type { Snapshot } from '../../../streams';
+import type { Rules } from '../../core/rules/rules';
+import { createTokenCheck } from '../../platform/token-file';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import type { AdminEndpoint } from '../../transport/debug/admin/admin-api';
+import { createAdminRouter, type AdminRouter } from '../../transport/debug/admin/admin-router';
+import type { CheckToken } from '../../transport/debug/admin/admit';
+import { counterEndpoints } from '../../transport/debug/admin/counter-endpoints';
+import { parseRequest } from '../../transport/http/json/parse-request';
+import type { Registry } from '../../stats/registry';
+import type { OperatorStore, StoreView } from '../actors/store';
+import { createCounterAdmin } from '../counter-admin';
+import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
+import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
+
+export interface AdminDeps
+  extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Undefined: ADMIN_API=off. */
+  readonly store: (OperatorStore & Pick<StoreView, 'description'>) | undefined;
+  readonly registry: Registry;
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+/** The operator API, as the settings allow it. */
+export interface Admin {
+  /** Undefined: ADMIN_API=off. */
+  readonly router: AdminRouter | undefined;
+  /** Undefined: no token is asked for. */
+  readonly checkToken: CheckToken | undefined;
+}
+
+/** Throws when ADMIN_TOKEN_FILE cannot be read. */
+export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
+  const { admin, bounds } = settings;
+  const { api, tokenFile } = admin;
+  const checkToken = tokenFile === undefined ? undefined : createTokenCheck(tokenFile, deps);
+  const { store } = deps;
+  if (api === 'off' || store === undefined) return { router: undefined, checkToken };
+  const endpoints: readonly AdminEndpoint[] = [
+    createExplainEndpoint({ ...deps, store, bounds }),
+    ...createListEndpoints({ ...deps, store }),
+    ...counterEndpoints(
+      createCounterAdmin(
+        { ...deps, store, statistics: deps.registry },
+        {
+          keyPrefix: deps.options.keyPrefix,
+          isShared: settings.store !== undefined || settings.memstore !== undefined,
+        },
+      ),
+      (text) => parseRequest(text, bounds),
+    ),
+  ];
+  const { monotonicMs } = deps;
+  return { router: createAdminRouter({ endpoints, access: api, bounds, monotonicMs }), checkToken };
+}

@@ -1,0 +1,83 @@
+import { explanationText } from '../../core/explain/to-text';
+import type { Explanation, RulesVersion } from '../../core/explain/explanation';
+import type { Clock, CounterReading, Counters, Increment } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { createDryCounters, readOnly } from '../../counters/dry-counters';
+import { withOverLimitCache } from '../../counters/with-over-limit-cache';
+import { explainRequest } from '../../decisions/explain';
+import type { DecisionOptions } from '../../decisions/decide-batch';
+import type { AdminAnswer, AdminEndpoint } from '../../transport/debug/admin/admin-api';
+import type { TransportBounds } from '../../transport/bounds';
+import { toMalformed } from '../../transport/http/json-endpoint';
+import { parseRequest } from '../../transport/http/json/parse-request';
+import { toRefusal } from '../../transport/responses';
+import { failure } from '../../core/errors';
+import type { OperatorStore } from '../actors/store';
+
+export interface ExplainEndpointDeps {
+  readonly rules: { readonly current: Rules | undefined };
+  readonly rulesVersion: () => RulesVersion | undefined;
+  readonly store: Pick<OperatorStore, 'reader' | 'localCache'>;
+  readonly clock: Clock;
+  readonly options: DecisionOptions;
+  readonly bounds: TransportBounds;
+}
+
+/** Descriptors of one call. */
+const MAX_DESCRIPTORS = 20;
+
+/** `POST /api/v1/explain`: the body is that of `/json`; `?format=text` answers lines for a person. */
+export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint {
+  const { store, clock, options } = deps;
+  const bounds = { ...deps.bounds, maxDescriptors: MAX_DESCRIPTORS };
+  return {
+    method: 'POST',
+    path: '/api/v1/explain',
+    access: 'read',
+    readsText: true,
+    async handle({ text, query }) {
+      const request = parseRequest(text, bounds);
+      if ('kind' in request) return toMalformed(request);
+      const rules = deps.rules.current;
+      if (rules === undefined) return toRefusal(failure('no_rules', 'no rules are loaded yet'));
+      const nowSeconds = clock();
+      const explanation = await explainRequest(
+        request,
+        {
+          rules,
+          reader: store.reader,
+          dryCounters: (readings) => dryCounters(readings, store),
+          knows: (increment: Increment) => store.localCache?.knows(increment, nowSeconds) ?? false,
+          nowSeconds,
+        },
+        options,
+      );
+      if ('kind' in explanation) return toRefusal(explanation);
+      return answer(explanation, deps.rulesVersion(), query.get('format') === 'text');
+    },
+  };
+}
+
+/** What the service counts with, without its effects. */
+function dryCounters(
+  readings: ReadonlyMap<string, CounterReading>,
+  { localCache }: Pick<OperatorStore, 'localCache'>,
+): Pick<Counters, 'add'> {
+  const counters = createDryCounters(readings);
+  return localCache === undefined ? counters : withOverLimitCache(counters, readOnly(localCache));
+}
+
+function answer(
+  { overallCode, because, descriptors, responseHeaders }: Explanation,
+  rules: RulesVersion | undefined,
+  asText: boolean,
+): AdminAnswer {
+  const body: Explanation = {
+    ...(overallCode !== undefined && { overallCode }),
+    because,
+    ...(rules !== undefined && { rules }),
+    descriptors,
+    responseHeaders,
+  };
+  return { status: 200, body: asText ? explanationText(body) : body };
+}

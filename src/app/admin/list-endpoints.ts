@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RulesVersion } from '../../core/explain/explanation';
+import { listRules } from '../../core/explain/list-rules';
+import type { Clock } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import type { LiveView } from '../../stats/live/create-live-view';
+import type { Registry } from '../../stats/registry';
+import {
+  refusedWith,
+  type AdminAnswer,
+  type AdminEndpoint,
+} from '../../transport/debug/admin/admin-api';
+import type { OperatorStore, StoreView } from '../actors/store';
+import { packageVersion } from '../package-version';
+
+export interface ListEndpointsDeps {
+  readonly rules: { readonly current: Rules | undefined };
+  readonly rulesVersion: () => RulesVersion | undefined;
+  readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description'>;
+  /** Processes that decide. */
+  readonly workerCount: number;
+  readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
+  readonly registry: Pick<Registry, 'rules'>;
+  readonly clock: Clock;
+}
+
+/** `GET /api/v1/rules`, `hot`, `limited` and `version`. */
+export function createListEndpoints(deps: ListEndpointsDeps): readonly AdminEndpoint[] {
+  const startedSeconds = deps.clock();
+  return [
+    list('rules', (query) => answerRules(query, deps)),
+    list('hot', (query) => answerHot(query, deps)),
+    list('limited', (query) => answerLimited(query, deps)),
+    list('version', () => answerVersion(startedSeconds, deps)),
+  ];
+}
+
+/** Faults of a query are thrown as answers. */
+function list(
+  name: string,
+  answer: (query: URLSearchParams) => object | Promise<object>,
+): AdminEndpoint {
+  return {
+    method: 'GET',
+    path: `/api/v1/${name}`,
+    access: 'read',
+    async handle({ query }) {
+      try {
+        return { status: 200, body: await answer(query) };
+      } catch (error) {
+        if (error instanceof Refused) return error.answer;
+        throw error;
+      }
+    },
+  };
+}
+
+class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly answer: AdminAnswer;
+  constructor(answer: AdminAnswer) {
+    super(String(answer.status));
+    this.answer = answer;
+  }
+}
+
+function readNumber(
+  query: URLSearchParams,
+  name: string,
+  fallback: number,
+  [least, most]: readonly [number, number],
+): number {
+  const text = query.get(name);
+  const value = text === null ? fallback : Number(text);
+  if (text !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
+  const expected = `a whole number from ${String(least)} to ${String(most)}`;
+  const error = `${name} is ${JSON.stringify(text)}, expected ${expected}`;
+  throw new Refused(refusedWith(400, 'invalid_request', error));
+}
+
+function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): object {
+  const offset = readNumber(query, 'offset', 0, [0, Number.MAX_SAFE_INTEGER]);
+  const most = readNumber(query, 'limit', 1_000, [1, 10_000]);
+  const { current } = deps.rules;
+  if (current === undefined)
+    throw new Refused(refusedWith(503, 'no_rules', 'no rules are loaded yet'));
+  const rules = listRules(current, offset, most).map((rule) => {
+    const series = deps.registry.rules.peek(rule.metric);
+    return {
+      ...rule,
+      hits: series?.total('total_hits') ?? 0,
+      over: series?.total('over_limit') ?? 0,
+    };
+  });
+  return { version: deps.rulesVersion(), total: current.limitCount, offset, rules };
+}
+
+async function answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Promise<object> {
+  const seconds = readNumber(query, 'seconds', 2, [1, 10]);
+  const most = readNumber(query, 'limit', 50, [1, 500]);
+  const by = query.get('by') ?? 'hits';
+  if (by !== 'hits' && by !== 'over') {
+    const error = `by is ${JSON.stringify(by)}, expected hits or over`;
+    throw new Refused(refusedWith(400, 'invalid_request', error));
+  }
+  live.start();
+  try {
+    await delay(seconds * 1_000, undefined, { ref: false });
+    const { hot, hotError } = live.hot(seconds, 500);
+    const keys = hot.filter(({ isOver }) => by === 'hits' || isOver).slice(0, most);
+    return { seconds, by, tooLowByAtMost: hotError, keys };
+  } finally {
+    live.stop();
+  }
+}
+
+function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDeps): object {
+  const most = readNumber(query, 'limit', 100, [1, 1_000]);
+  if (store.listOver === undefined) {
+    const advice =
+      'neither a local cache (LocalCacheSizeInBytes) nor counters in memory know it, or there are several workers; GET /api/v1/hot?by=over shows what is refused now';
+    throw new Refused(refusedWith(409, 'not_known_here', advice));
+  }
+  const nowSeconds = clock();
+  const keys = store.listOver(nowSeconds, most).map(({ key, limit, windowEndSeconds }) => ({
+    key,
+    limit,
+    resetSeconds: Math.ceil(windowEndSeconds - nowSeconds),
+  }));
+  return { keys };
+}
+
+function answerVersion(
+  startedSeconds: number,
+  { rulesVersion, store, clock, workerCount }: ListEndpointsDeps,
+): object {
+  return {
+    version: packageVersion(),
+    node: process.version,
+    startedAt: new Date(startedSeconds * 1_000).toISOString(),
+    uptimeSeconds: Math.floor(clock() - startedSeconds),
+    rules: rulesVersion(),
+    store: store.description,
+    workers: workerCount,
+  };
+}

@@ -1,0 +1,121 @@
+import type { Snapshot } from '../../streams';
+import { failure, type Failure } from '../core/errors';
+import type { DecisionRequest } from '../core/model';
+import { findCounters } from '../core/planning/find-counters';
+import { windowsAt } from '../core/planning/windows';
+import type { Clock, Increment, Statistics } from '../core/ports';
+import type { Rules } from '../core/rules/rules';
+import type { Logger } from '../platform/logger/logger';
+import type {
+  CounterAdmin,
+  CounterChange,
+  ShownCounter,
+} from '../transport/debug/admin/counter-endpoints';
+import type { OperatorStore } from './actors/store';
+
+export interface CounterAdminDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly store: Omit<OperatorStore, 'listOver'>;
+  readonly clock: Clock;
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly logger: Logger;
+}
+
+export interface CounterAdminOptions {
+  /** CACHE_KEY_PREFIX. */
+  readonly keyPrefix: string;
+  /** Other instances count in the same store. */
+  readonly isShared: boolean;
+}
+
+type Found = readonly (Increment | undefined)[];
+
+const WRITES = 'ratelimit.admin.writes';
+
+/** Looks at counters and changes them, found as a decision finds them. Every change is one line in the log. */
+export function createCounterAdmin(
+  { rules, store, clock, statistics, logger }: CounterAdminDeps,
+  { keyPrefix, isShared }: CounterAdminOptions,
+): CounterAdmin {
+  const { reader, writer, localCache, tellForget } = store;
+
+  const find = (request: DecisionRequest): Found | Failure => {
+    const { current } = rules;
+    if (current === undefined) return failure('no_rules', 'no rules are loaded yet');
+    const windows = windowsAt(Math.floor(clock()));
+    const found = findCounters(current, request, windows, keyPrefix);
+    return typeof found === 'string' ? failure('invalid_request', found) : found;
+  };
+
+  const show = async (request: DecisionRequest, found: Found): Promise<readonly ShownCounter[]> => {
+    const readings = (await reader.read(present(found))).values();
+    return request.descriptors.map(({ entries }, at) => {
+      const increment = found[at];
+      const shown = entries.map(({ key, value }) => `${key}=${value}`);
+      if (increment === undefined) return { entries: shown, key: null };
+      const { store: place, count = 0, expiresInSeconds, error } = readings.next().value ?? {};
+      const read = error === undefined ? { count, expiresInSeconds } : { error: error.message };
+      return { entries: shown, key: increment.key, store: place, ...read };
+    });
+  };
+
+  const write = async (
+    counters: readonly Increment[],
+    used: number | undefined,
+  ): ReturnType<typeof writer.remove> => {
+    const failures =
+      used === undefined
+        ? await writer.remove(counters)
+        : await writer.set(counters, used, clock());
+    // Those that failed too: nobody knows whether they were changed.
+    localCache?.forgetKeys(counters.map(({ key }) => key));
+    if (counters.length > 0) tellForget?.(counters);
+    return failures;
+  };
+
+  const log = (
+    { domain }: DecisionRequest,
+    { used, peer, tokenId }: CounterChange,
+    shown: readonly ShownCounter[],
+  ): void => {
+    statistics.count(WRITES, 1);
+    const message = used === undefined ? 'counters were reset' : 'counters were set';
+    logger.warn(message, {
+      peer,
+      ...(tokenId !== undefined && { token: tokenId }),
+      domain,
+      descriptors: shown.map(({ entries }) => entries.join(',')),
+      before: shown.map(({ count = null }) => count),
+      after: shown.map(({ key, error }) =>
+        key === null || error !== undefined ? null : (used ?? 0),
+      ),
+    });
+  };
+
+  return {
+    async read(request) {
+      const found = find(request);
+      return 'kind' in found ? found : show(request, found);
+    },
+    async change(request, change) {
+      const found = find(request);
+      if ('kind' in found) return found;
+      const isHeard = localCache === undefined || !isShared || tellForget !== undefined;
+      if (!isHeard && !change.force) return 'not_told';
+      const before = await show(request, found);
+      if (change.dryRun) return before;
+      const failures = (await write(present(found), change.used)).values();
+      const changed = before.map((shown, at) => {
+        if (found[at] === undefined) return shown;
+        const failed = failures.next().value;
+        return failed === undefined ? shown : { ...shown, error: failed.message };
+      });
+      log(request, change, changed);
+      return changed;
+    },
+  };
+}
+
+function present(found: Found): readonly Increment[] {
+  return found.filter((one) => one !== undefined);
+}

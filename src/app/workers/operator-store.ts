@@ -1,0 +1,22 @@
+import type { Settings } from '../../settings/settings';
+import { chooseCounters, type CounterStore, type CounterStoreDeps } from '../actors/store';
+
+/**
+ * The counters as the owner of several workers reads and changes them for the operator API, over one connection of its own.
+ * Its local cache stays empty: it is there so that changes are published to those of the workers, and of other instances.
+ * Undefined: ADMIN_API=off.
+ */
+export function createOperatorStore(
+  settings: Settings,
+  deps: CounterStoreDeps,
+): CounterStore | undefined {
+  if (settings.admin.api === 'off') return undefined;
+  const { store, perSecondStore } = settings;
+  const ofOne = <S extends Settings['store']>(whole: S): S =>
+    whole && { ...whole, pool: { ...whole.pool, size: 1 } };
+  const own = chooseCounters(
+    { ...settings, store: ofOne(store), perSecondStore: ofOne(perSecondStore) },
+    deps,
+  );
+  return { ...own, listOver: undefined };
+}

@@ -1,0 +1,11 @@
+#!/usr/bin/env node
+import { join } from 'node:path';
+import { folderWith } from '../platform/package-root';
+import { failStart } from '../app/run-process';
+import { runService } from '../app/run-service';
+
+// `npx weir` has no folder of rules yet: the examples show what it does.
+if ((process.env['RUNTIME_ROOT'] ?? '') === '')
+  process.env['RUNTIME_ROOT'] = join(folderWith('package.json'), 'examples');
+
+void runService(process).catch((error: unknown) => failStart(process, error));

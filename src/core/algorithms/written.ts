@@ -1,0 +1,45 @@
+import { lifetimeMs } from './apply-asks';
+import type { Algorithm } from './algorithm';
+import { standingAfter, standingOfUsed, usedHits, type Standing } from './standing';
+import { tickAt } from './ticks';
+
+/** The value of a counter of gcra or sliding_window in a store, and how long it has to be kept. */
+export interface WrittenCounter {
+  readonly value: string;
+  readonly lifetimeMs: number;
+}
+
+/** A counter of which exactly so many hits are in use, and none of a window before. */
+export function writeUsed(algorithm: Algorithm, hits: number, nowSeconds: number): WrittenCounter {
+  const { name, periodTicks, tickMicros } = algorithm;
+  const tick = tickAt(nowSeconds, tickMicros);
+  const standing = standingOfUsed(algorithm, hits, tick);
+  const used = String(standing.used);
+  const value =
+    name === 'gcra'
+      ? `${used} ${String(tick)}`
+      : `${String(Math.floor(tick / periodTicks))} 0 ${used}`;
+  return { value, lifetimeMs: lifetimeMs(algorithm, standing) };
+}
+
+/** The hits in use of a written counter, also beyond the limit; undefined: the value is none of this algorithm. */
+export function readUsed(
+  algorithm: Algorithm,
+  value: string,
+  nowSeconds: number,
+): number | undefined {
+  const standing = readStanding(algorithm, value, tickAt(nowSeconds, algorithm.tickMicros));
+  return standing && usedHits(algorithm, standing);
+}
+
+function readStanding(algorithm: Algorithm, value: string, tick: number): Standing | undefined {
+  const numbers = /^\d+(?: \d+)+$/.test(value) ? value.split(' ').map(Number) : [];
+  const [first = 0, second = 0, third = 0] = numbers;
+  if (algorithm.name === 'gcra' && numbers.length === 2)
+    return standingAfter(algorithm, { used: first, previous: 0, elapsed: 0 }, tick - second);
+  if (algorithm.name === 'sliding_window' && numbers.length === 3) {
+    const stored = { used: third, previous: second, elapsed: 0 };
+    return standingAfter(algorithm, stored, tick - first * algorithm.periodTicks);
+  }
+  return undefined;
+}

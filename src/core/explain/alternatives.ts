@@ -1,0 +1,59 @@
+import type { Entry } from '../model';
+import { findNode } from '../rules/match';
+import type { RuleLevel, RuleNode } from '../rules/rules';
+import { candidatesOf, type Candidate } from './candidates';
+
+/** Rules that a search for another way passes. */
+const MAX_VISITS = 10_000;
+
+/** Longest descriptor whose orders are tried: 4 entries have 24. */
+const MAX_PERMUTED = 4;
+
+/** The rule with a limit that a descriptor would meet if matching went back up; undefined when there is none. */
+export function findWayBack(
+  top: RuleLevel,
+  entries: readonly Entry[],
+): readonly Candidate[] | undefined {
+  let visits = 0;
+  const search = (level: RuleLevel, at: number): readonly Candidate[] | undefined => {
+    for (const candidate of candidatesOf(level, entries[at] as Entry)) {
+      visits += 1;
+      if (visits > MAX_VISITS) return undefined;
+      const { limit, children } = candidate.node;
+      if (at === entries.length - 1) {
+        if (limit !== undefined) return [candidate];
+        continue;
+      }
+      const rest = children && search(children, at + 1);
+      if (rest !== undefined) return [candidate, ...rest];
+    }
+    return undefined;
+  };
+  return entries.length === 0 ? undefined : search(top, 0);
+}
+
+/** The entries in another order that meets a limit; undefined when none does. */
+export function findOrder(top: RuleLevel, entries: readonly Entry[]): readonly Entry[] | undefined {
+  if (entries.length < 2 || entries.length > MAX_PERMUTED) return undefined;
+  for (const order of permutations(entries)) {
+    if (leafOf(top, order)?.limit !== undefined) return order;
+  }
+  return undefined;
+}
+
+function leafOf(top: RuleLevel, entries: readonly Entry[]): RuleNode | undefined {
+  let level: RuleLevel | undefined = top;
+  let node: RuleNode | undefined;
+  for (const { key, value } of entries) {
+    node = level === undefined ? undefined : findNode(level, key, value);
+    level = node?.children;
+  }
+  return node;
+}
+
+function permutations(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  if (entries.length <= 1) return [entries];
+  return entries.flatMap((first, at) =>
+    permutations(entries.toSpliced(at, 1)).map((rest) => [first, ...rest]),
+  );
+}

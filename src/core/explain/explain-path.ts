@@ -1,0 +1,152 @@
+import type { Entry } from '../model';
+import type { RulePlace } from '../rules/definition';
+import type { Place } from '../rules/parse/problem';
+import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
+import { findOrder, findWayBack } from './alternatives';
+import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './candidates';
+import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
+import { listed, MAX_NAMES, suggest } from './names';
+
+/** Rules that are listed as passed over at one level. */
+const MAX_PASSED_OVER = 20;
+
+type Places = Rules['places'];
+
+/** The path of a descriptor through the rules of its domain, and why it ends without a limit. */
+export function explainPath(
+  { top }: DomainRules,
+  entries: readonly Entry[],
+  places: Places,
+): PathExplanation {
+  const { taken, path, stop } = walk(top, entries, places);
+  if (stop === undefined) return { path };
+  const order = findOrder(top, entries);
+  return {
+    path,
+    noLimit: wayBackOf(top, entries, taken, places) ?? stop,
+    ...(order && {
+      order: `the same entries in another order would match: ${order.map(textOf).join(', ')}`,
+    }),
+  };
+}
+
+export function explainUnknownDomain(domain: string, domains: Iterable<string>): NoLimit {
+  const { names, remark } = suggest(domain, [...domains]);
+  const hint = `no rules for the domain ${JSON.stringify(domain)}; there are ${listed(names)}${remark}`;
+  return { reason: 'unknown_domain', hint, names };
+}
+
+/** `shop.yaml:8:5`; of a management server the resource and the path in it. */
+export function placeText(file: string, at: Place): string {
+  if ('line' in at) return `${file}:${String(at.line)}:${String(at.column)}`;
+  return at.path === '' ? file : `${file}: ${at.path}`;
+}
+
+export function placeOf(node: RuleNode, places: Places): { readonly at?: string } {
+  const place = places.get(node);
+  return place === undefined ? {} : { at: placeText(place.file, place.at) };
+}
+
+/** The place of the limit of a rule. */
+export function placeOfLimit(place: RulePlace | undefined): { readonly at?: string } {
+  return place?.limitAt === undefined ? {} : { at: placeText(place.file, place.limitAt) };
+}
+
+export function textOf({ key, value }: Entry): string {
+  return `${key}=${value}`;
+}
+
+interface Walk {
+  readonly taken: readonly Candidate[];
+  readonly path: readonly LevelExplanation[];
+  /** Undefined when a limit was met. */
+  readonly stop: NoLimit | undefined;
+}
+
+function walk(top: RuleLevel, entries: readonly Entry[], places: Places): Walk {
+  const taken: Candidate[] = [];
+  const path: LevelExplanation[] = [];
+  let level: RuleLevel | undefined = top;
+  for (const [at, entry] of entries.entries()) {
+    if (level === undefined) return { taken, path, stop: tooDeep(at, entries.length) };
+    const [first, ...others]: readonly Candidate[] = candidatesOf(level, entry);
+    if (first === undefined) return { taken, path, stop: noEntry(level, entry, at + 1) };
+    taken.push(first);
+    path.push(explainLevel(entry, first, others, places));
+    level = first.node.children;
+  }
+  const last = taken.at(-1)?.node;
+  if (last?.limit !== undefined) return { taken, path, stop: undefined };
+  return { taken, path, stop: stopAtEnd(level, entries.length) };
+}
+
+function explainLevel(
+  entry: Entry,
+  { node, matched, rule }: Candidate,
+  others: readonly Candidate[],
+  places: Places,
+): LevelExplanation {
+  const why = (other: Candidate): string => {
+    if (matched === 'value') return 'an entry with the value comes first';
+    return other.matched === 'wildcard'
+      ? 'a wildcard that stands before it in the file comes first'
+      : 'a wildcard comes first';
+  };
+  const passedOver = others
+    .slice(0, MAX_PASSED_OVER)
+    .map((other) => ({ rule: other.rule, ...placeOf(other.node, places), why: why(other) }));
+  return {
+    entry: textOf(entry),
+    matched,
+    rule,
+    ...placeOf(node, places),
+    ...(passedOver.length > 0 && { passedOver }),
+  };
+}
+
+function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
+  const keys = below === undefined ? [] : keysOf(below).slice(0, MAX_NAMES);
+  if (keys.length === 0) {
+    const hint = `the rule of level ${String(level)} has no rate_limit`;
+    return { reason: 'only_a_placeholder', level, hint };
+  }
+  const hint = `there are rules below level ${String(level)}; they want one of the keys ${listed(keys)} next`;
+  return { reason: 'too_shallow', level, hint, names: keys };
+}
+
+function tooDeep(level: number, entries: number): NoLimit {
+  const hint = `the rule ends at level ${String(level)}, the descriptor has ${String(entries)} entries`;
+  return { reason: 'too_deep', level, hint };
+}
+
+function noEntry(level: RuleLevel, { key, value }: Entry, number: number): NoLimit {
+  const rules = rulesOfKey(level, key);
+  const place = `level ${String(number)}`;
+  if (rules === undefined) {
+    const { names, remark } = suggest(key, keysOf(level));
+    const hint = `${place} has no key ${JSON.stringify(key)}; it has ${listed(names)}${remark}`;
+    return { reason: 'no_entry_for_key', level: number, hint, names };
+  }
+  const { names, remark } = suggest(value, valuesOf(rules));
+  const hint = `${place} has no value of ${JSON.stringify(key)} that matches; it has ${listed(names)}${remark}`;
+  return { reason: 'no_entry_for_value', level: number, hint, names };
+}
+
+/** Where the more specific entry was taken and a less specific one would have met a limit. */
+function wayBackOf(
+  top: RuleLevel,
+  entries: readonly Entry[],
+  taken: readonly Candidate[],
+  places: Places,
+): NoLimit | undefined {
+  const way = findWayBack(top, entries);
+  const at = way?.findIndex(({ node }, index) => node !== taken[index]?.node) ?? -1;
+  const [specific, last] = [taken[at], way?.at(-1)];
+  if (way === undefined || specific === undefined || last === undefined) return undefined;
+  const level = at + 1;
+  const rules = way.map(({ rule }) => rule).join(' > ');
+  const { at: place } = placeOf(last.node, places);
+  const where = place === undefined ? '' : ` at ${place}`;
+  const hint = `${specific.rule} was taken at level ${String(level)} and leads to no limit; ${rules}${where} would have matched`;
+  return { reason: 'no_way_back', level, hint };
+}

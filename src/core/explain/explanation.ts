@@ -1,0 +1,111 @@
+import type { Code } from '../model';
+import type { Unit } from '../units';
+
+/** Why a descriptor meets no limit; stable words. */
+export type NoLimitReason =
+  | 'unknown_domain'
+  | 'no_entry_for_key'
+  | 'no_entry_for_value'
+  | 'too_deep'
+  | 'too_shallow'
+  | 'no_way_back'
+  | 'only_a_placeholder'
+  | 'unlimited'
+  | 'replaced';
+
+export interface NoLimit {
+  readonly reason: NoLimitReason;
+  /** The level of the descriptor at which matching ended, from 1. */
+  readonly level?: number;
+  /** A sentence for a person: what would match. */
+  readonly hint: string;
+  /** The names that the hint speaks of, nearest first, at most 20. */
+  readonly names?: readonly string[];
+  /** The request brought a limit of its own, which does not apply either. */
+  readonly also?: 'override_ignored';
+}
+
+/** One level of a descriptor and the rule that it met. */
+export interface LevelExplanation {
+  readonly entry: string;
+  readonly matched: 'value' | 'wildcard' | 'any value';
+  readonly rule: string;
+  /** `shop.yaml:8:5`; of a management server the resource and the path in it. */
+  readonly at?: string;
+  /** Rules that match too and stand after this one, at most 20. */
+  readonly passedOver?: readonly PassedOver[];
+}
+
+export interface PassedOver {
+  readonly rule: string;
+  readonly at?: string;
+  readonly why: string;
+}
+
+/** How the rules see a descriptor, before anything is counted. */
+export interface PathExplanation {
+  readonly path: readonly LevelExplanation[];
+  /** Undefined where a limit applies. */
+  readonly noLimit?: NoLimit;
+  /** Another order of the entries that meets a limit. */
+  readonly order?: string;
+}
+
+export interface LimitExplanation {
+  readonly requestsPerUnit: number;
+  readonly unit: Unit;
+  readonly algorithm: string;
+  readonly shadowMode: boolean;
+  readonly quotaMode: boolean;
+  readonly name?: string;
+  /** The limit is the request's own, not one of a rule. */
+  readonly source?: 'request';
+  readonly at?: string;
+}
+
+export interface CounterExplanation {
+  readonly key: string;
+  /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
+  readonly store: string;
+  /** Absent when it could not be read. */
+  readonly count?: number;
+  readonly expiresInSeconds?: number;
+  /** The local cache of this instance knows it to be over. */
+  readonly knownOverHere: boolean;
+  /** Why it could not be read. */
+  readonly error?: string;
+}
+
+export interface DescriptorExplanation extends PathExplanation {
+  readonly entries: readonly string[];
+  readonly limit?: LimitExplanation;
+  readonly metric?: string;
+  readonly counter?: CounterExplanation;
+  /** What a request would be answered now. */
+  readonly ifAsked?: {
+    readonly hits: number;
+    readonly code: Code;
+    readonly remaining: number;
+    readonly resetSeconds?: number;
+  };
+  readonly notes?: readonly string[];
+}
+
+/** Which rules an explanation is of. */
+export interface RulesVersion {
+  /** `sha256:` and the digest of contents and relative names. */
+  readonly version: string;
+  /** RFC 3339. */
+  readonly loadedAt: string;
+  readonly source: 'files' | 'xds';
+}
+
+/** What a request would be answered and why. */
+export interface Explanation {
+  /** Absent where the store did not answer and no `on_store_error` does. */
+  readonly overallCode?: Code;
+  readonly because: string;
+  readonly rules?: RulesVersion;
+  readonly descriptors: readonly DescriptorExplanation[];
+  readonly responseHeaders: readonly (readonly [name: string, value: string])[];
+}

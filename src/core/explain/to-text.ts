@@ -1,0 +1,83 @@
+import type {
+  CounterExplanation,
+  DescriptorExplanation,
+  Explanation,
+  LevelExplanation,
+  LimitExplanation,
+} from './explanation';
+
+/** An explanation for a person: a line for each level, indented. */
+export function explanationText(explanation: Explanation): string {
+  const { overallCode, rules, descriptors, responseHeaders } = explanation;
+  const version = rules && `rules: ${rules.version} of ${rules.source}, loaded ${rules.loadedAt}`;
+  return [
+    `overall: ${overallCode ?? 'unknown'}, because ${explanation.because}`,
+    ...(version === undefined ? [] : [version]),
+    ...descriptors.flatMap(descriptorLines),
+    ...responseHeaders.map(([name, value]) => `header ${name}: ${value}`),
+    '',
+  ].join('\n');
+}
+
+/** One descriptor: its path, then its limit or why there is none. */
+export function descriptorLines(descriptor: DescriptorExplanation): readonly string[] {
+  const { entries, path, limit, metric, counter, ifAsked, noLimit, order, notes } = descriptor;
+  const below = [
+    ...(limit === undefined ? [] : [limitLine(limit)]),
+    ...(metric === undefined ? [] : [`metric ${metric}`]),
+    ...(counter === undefined ? [] : [counterLine(counter)]),
+    ...(ifAsked === undefined ? [] : [askedLine(ifAsked)]),
+    ...(noLimit === undefined ? [] : [`no limit: ${noLimit.reason}: ${noLimit.hint}`]),
+    ...(noLimit?.also === undefined ? [] : ["the request's own limit is ignored"]),
+    ...(order === undefined ? [] : [order]),
+    ...(notes ?? []),
+  ];
+  return [
+    entries.join(', '),
+    ...path.flatMap(levelLines),
+    ...below.map((line) => `${indent(path.length + 1)}${line}`),
+  ];
+}
+
+function levelLines(level: LevelExplanation, index: number): readonly string[] {
+  const { entry, matched, rule, at, passedOver = [] } = level;
+  const place = at === undefined ? '' : `, ${at}`;
+  return [
+    `${indent(index + 1)}${entry}: the rule ${rule} (${matched}${place})`,
+    ...passedOver.map((other) => {
+      const where = other.at === undefined ? '' : ` (${other.at})`;
+      return `${indent(index + 2)}passed over: ${other.rule}${where}: ${other.why}`;
+    }),
+  ];
+}
+
+function limitLine({ requestsPerUnit, unit, at, ...limit }: LimitExplanation): string {
+  const flags = [
+    ...(limit.name === undefined ? [] : [`name ${JSON.stringify(limit.name)}`]),
+    limit.algorithm,
+    ...(limit.shadowMode ? ['shadow mode'] : []),
+    ...(limit.quotaMode ? ['quota mode'] : []),
+    ...(limit.source === undefined ? [] : ['of the request itself']),
+    ...(at === undefined ? [] : [at]),
+  ];
+  return `limit ${String(requestsPerUnit)} per ${unit.toLowerCase()} (${flags.join(', ')})`;
+}
+
+function counterLine(counter: CounterExplanation): string {
+  const { key, store, count, expiresInSeconds, knownOverHere, error } = counter;
+  const expiry =
+    expiresInSeconds === undefined ? '' : `, expires in ${String(expiresInSeconds)} seconds`;
+  const known = knownOverHere ? ', known to be over here' : '';
+  const stands = error === undefined ? `stands at ${String(count)}${expiry}` : `not read: ${error}`;
+  return `counter ${key} in ${store}: ${stands}${known}`;
+}
+
+function askedLine(asked: NonNullable<DescriptorExplanation['ifAsked']>): string {
+  const { hits, code, remaining, resetSeconds } = asked;
+  const reset = resetSeconds === undefined ? '' : `, resets in ${String(resetSeconds)} seconds`;
+  return `asked for ${String(hits)}: ${code}, remaining ${String(remaining)}${reset}`;
+}
+
+function indent(levels: number): string {
+  return '  '.repeat(levels);
+}

@@ -1,0 +1,24 @@
+import { validateRequest } from '../decision/request';
+import type { DecisionRequest } from '../model';
+import type { Increment } from '../ports';
+import type { Rules } from '../rules/rules';
+import { planBatch } from './plan';
+import type { Windows } from './windows';
+
+/**
+ * The counters that a request would count in, one for each descriptor; undefined where no limit applies and under an
+ * unlimited rule. A text: why the request makes no sense.
+ */
+export function findCounters(
+  rules: Rules,
+  request: DecisionRequest,
+  windows: Windows,
+  keyPrefix: string,
+): readonly (Increment | undefined)[] | string {
+  const fault = validateRequest(request);
+  if (fault !== undefined) return fault;
+  // Counters that are decided together are planned one by one.
+  const options = { keyPrefix, ttlJitterSeconds: 0, holdBack: true };
+  const { asks, increments } = planBatch(rules, [request], windows, options, () => 0);
+  return asks.map((ask) => (ask === undefined ? undefined : increments[ask.increment]));
+}

@@ -1,0 +1,50 @@
+import { UNIT_SECONDS, type Unit } from '../units';
+import { createCalendar, type CalendarUnit } from '../windows/calendar';
+import {
+  keepWindow,
+  toUnitCount,
+  windowOfLength,
+  windowSeconds,
+  type WindowAt,
+} from '../windows/length';
+import type { LimitDefinition } from './definition';
+
+/** The period of a rule, ready to be used. */
+export interface Period {
+  /** The largest unit of which it is a whole number. */
+  readonly unit: Unit;
+  readonly multiplier: number;
+  /** Undefined: the windows of a calendar, whose lengths differ. */
+  readonly seconds: number | undefined;
+  /** Undefined: the period is one `unit`, aligned to 1970. */
+  readonly windowAt: WindowAt | undefined;
+}
+
+/** The periods of one rule set: rules of equal periods share the window that was found last. */
+export function createPeriods(): (limit: LimitDefinition) => Period {
+  const calendarWindows = createCalendar();
+  const byLength = new Map<number, WindowAt>();
+
+  const windowsOf = (seconds: number): WindowAt => {
+    const known = byLength.get(seconds);
+    if (known !== undefined) return known;
+    const windowAt = keepWindow((nowSeconds) => windowOfLength(seconds, nowSeconds));
+    byLength.set(seconds, windowAt);
+    return windowAt;
+  };
+
+  return ({ unit = 'SECOND', unitMultiplier = 1, calendar }) => {
+    if (calendar !== undefined) {
+      // The parser takes no other unit beside `calendar`.
+      const period = { ...calendar, unit: unit as CalendarUnit, multiplier: unitMultiplier };
+      const windowAt = calendarWindows(period);
+      return { unit, multiplier: unitMultiplier, seconds: undefined, windowAt };
+    }
+    if (unitMultiplier === 1)
+      return { unit, multiplier: 1, seconds: UNIT_SECONDS[unit], windowAt: undefined };
+    const seconds = windowSeconds(unit, unitMultiplier);
+    const { unit: named, count } = toUnitCount(seconds);
+    const windowAt = count === 1 ? undefined : windowsOf(seconds);
+    return { unit: named, multiplier: count, seconds, windowAt };
+  };
+}

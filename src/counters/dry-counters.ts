@@ -1,0 +1,84 @@
+import type { Algorithm } from '../core/algorithms/algorithm';
+import { applyAsks } from '../core/algorithms/apply-asks';
+import { standingOfUsed, type Standing } from '../core/algorithms/standing';
+import { tickAt } from '../core/algorithms/ticks';
+import type {
+  CounterBatch,
+  CounterReading,
+  CounterReply,
+  Counters,
+  Increment,
+} from '../core/ports';
+import { decideRuns, isOverAt, type Seen } from './hold-back';
+import type { OverLimitCache } from './over-limit-cache';
+import { createReplyDraft, fail, holdBackAt, stand, toReply } from './reply-draft';
+
+/** Counters that answer from what was read before, as a store would, and change nothing; one batch each. */
+export function createDryCounters(
+  readings: ReadonlyMap<string, CounterReading>,
+): Pick<Counters, 'add' | 'close'> {
+  return {
+    // eslint-disable-next-line @typescript-eslint/require-await -- a throw must become a rejection
+    add: async (batch) => apply(batch, readings),
+    close: () => Promise.resolve(),
+  };
+}
+
+function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading>): CounterReply {
+  const draft = createReplyDraft(batch.increments.length);
+  const counts = new Map<string, number>();
+  const standings = new Map<string, Standing>();
+  const countOf = ({ key }: Increment): number => counts.get(key) ?? readings.get(key)?.count ?? 0;
+  // A reading says how many hits are in use, not since when: the time until the reset is the longest that it can be.
+  const standingOf = (increment: Increment, algorithm: Algorithm): Standing =>
+    standings.get(increment.key) ??
+    standingOfUsed(algorithm, countOf(increment), tickAt(batch.nowSeconds, algorithm.tickMicros));
+  const look = (increment: Increment): Standing | number =>
+    increment.algorithm === undefined
+      ? countOf(increment)
+      : standingOf(increment, increment.algorithm);
+  const add = (index: number, increment: Increment): void => {
+    const { algorithm, key, times = 1 } = increment;
+    const hits = Number(increment.hits);
+    const after = algorithm === undefined ? Math.max(0, countOf(increment) + hits) : 0;
+    draft.after[index] = after;
+    if (algorithm === undefined) counts.set(key, after);
+    else {
+      const before = standingOf(increment, algorithm);
+      stand(draft, index, before);
+      standings.set(key, applyAsks(algorithm, before, { hits, times }) ?? before);
+    }
+    const error = readings.get(key)?.error;
+    if (error !== undefined) fail(draft, index, error);
+  };
+  if (batch.runEnds === undefined) {
+    for (const [index, increment] of batch.increments.entries()) add(index, increment);
+  } else {
+    decideRuns<Seen>(batch, {
+      look,
+      isOver: isOverAt,
+      add,
+      holdBack(index, seen) {
+        holdBackAt(draft, index, seen);
+      },
+    });
+  }
+  return toReply(draft);
+}
+
+/** A local cache that is looked at only. */
+export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
+  const nothing = (): void => undefined;
+  return {
+    isOver: knows,
+    knows,
+    list,
+    refusing: () => undefined,
+    rememberStanding: nothing,
+    remember: nothing,
+    forget: nothing,
+    forgetKeys: nothing,
+    generation: 0,
+    close: nothing,
+  };
+}

@@ -1,0 +1,108 @@
+import { append, unlink, type LinkedList } from './linked-list';
+import { USAGE_QUARTILES } from './window-bucket';
+
+/** One live counter of gcra or sliding_window. */
+export interface PacedCounter {
+  readonly key: string;
+  /** As a `Standing` says it, at the tick. */
+  used: number;
+  usedBefore: number;
+  tick: number;
+  /** Unix second from which it says the same as none. */
+  endSeconds: number;
+  /** Where it is filed; undefined before it is. */
+  slot: Slot | undefined;
+  usageQuartile: number;
+  previous: PacedCounter | undefined;
+  next: PacedCounter | undefined;
+}
+
+/** Counters that may have ended at a second. */
+interface Slot {
+  readonly dueSeconds: number;
+  /** By usage quartile; the last are at their limit. */
+  readonly lists: readonly LinkedList<PacedCounter>[];
+}
+
+/** Slots of one length, before the next longer ones begin. */
+const SLOTS_OF_LENGTH = 8;
+
+/**
+ * Counters by the second at which they end or, of those that end later, within an eighth of the time until then: a few
+ * hundred slots, however many counters and seconds there are. A counter whose end moves stays where it is until its slot
+ * is due: one move for each time that a counter would have ended, not one for each hit.
+ */
+export class ExpirySlots {
+  readonly #byDue = new Map<number, Slot>();
+  /** Soonest first. */
+  #ordered: Slot[] = [];
+
+  /** Files a new counter, or one whose usage has changed. */
+  file(counter: PacedCounter, usageQuartile: number, nowSeconds: number): void {
+    const isFiled = counter.slot !== undefined;
+    if (isFiled && counter.usageQuartile === usageQuartile) return;
+    const slot = counter.slot ?? this.#slotOf(counter.endSeconds, nowSeconds);
+    if (isFiled) unlink(listOf(slot, counter), counter);
+    counter.slot = slot;
+    counter.usageQuartile = usageQuartile;
+    append(listOf(slot, counter), counter);
+  }
+
+  /** Files a counter under its end of now. */
+  move(counter: PacedCounter, nowSeconds: number): void {
+    this.remove(counter);
+    this.file(counter, counter.usageQuartile, nowSeconds);
+  }
+
+  remove(counter: PacedCounter): void {
+    if (counter.slot === undefined) return;
+    unlink(listOf(counter.slot, counter), counter);
+    counter.slot = undefined;
+  }
+
+  /** A counter whose slot is due; undefined when there is none. */
+  due(nowSeconds: number): PacedCounter | undefined {
+    for (;;) {
+      const [slot] = this.#ordered;
+      if (slot === undefined || slot.dueSeconds > nowSeconds) return undefined;
+      for (const { first } of slot.lists) if (first !== undefined) return first;
+      this.#ordered.shift();
+      this.#byDue.delete(slot.dueSeconds);
+    }
+  }
+
+  /** The counter of this usage quartile that may end soonest. */
+  first(usageQuartile: number): PacedCounter | undefined {
+    for (const { lists } of this.#ordered) {
+      const first = lists[usageQuartile]?.first;
+      if (first !== undefined) return first;
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#byDue.clear();
+    this.#ordered = [];
+  }
+
+  #slotOf(endSeconds: number, nowSeconds: number): Slot {
+    const length =
+      2 ** Math.floor(Math.log2(Math.max(1, (endSeconds - nowSeconds) / SLOTS_OF_LENGTH)));
+    const dueSeconds = Math.ceil(endSeconds / length) * length;
+    const known = this.#byDue.get(dueSeconds);
+    if (known !== undefined) return known;
+    const lists = Array.from({ length: USAGE_QUARTILES + 1 }, () => ({
+      first: undefined,
+      last: undefined,
+    }));
+    const slot = { dueSeconds, lists };
+    this.#byDue.set(dueSeconds, slot);
+    const place = this.#ordered.findLastIndex((one) => one.dueSeconds < dueSeconds) + 1;
+    this.#ordered.splice(place, 0, slot);
+    return slot;
+  }
+}
+
+function listOf({ lists }: Slot, { usageQuartile }: PacedCounter): LinkedList<PacedCounter> {
+  return lists[usageQuartile] as LinkedList<PacedCounter>;
+}

@@ -1,0 +1,72 @@
+import { StoreError } from '../../core/errors';
+import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
+import { createReplyDraft, failedReply, finish, takeOver } from '../reply-draft';
+import { applyAlgorithms } from './apply-algorithms';
+import { applyFixed } from './apply-fixed';
+import { type RedisConnection } from './connection';
+import { type Sending } from './sending';
+
+/** How many increments of a batch count by an algorithm. */
+export function countAlgorithms(increments: readonly Increment[]): number {
+  let count = 0;
+  for (const { algorithm } of increments) if (algorithm !== undefined) count += 1;
+  return count;
+}
+
+/**
+ * Applies a batch in which increments have an algorithm. Without runs fixed windows take a call of their own, which is
+ * cheaper; both leave in one write. Runs are decided together, by the script that knows all algorithms.
+ */
+export async function applyMixed(
+  connection: RedisConnection,
+  batch: CounterBatch,
+  isAlgorithmsOnly: boolean,
+  sending: Sending,
+): Promise<CounterReply> {
+  const isTogether = batch.runEnds !== undefined && connection.usesScripts;
+  if (isAlgorithmsOnly || isTogether) return applyAlgorithms(connection, batch, sending);
+  const shares = [shareOf(batch, false), shareOf(batch, true)] as const;
+  const { stream } = connection.client;
+  stream.cork();
+  const calls = [
+    applyFixed(connection, shares[0].batch, sending),
+    applyAlgorithms(connection, shares[1].batch, sending),
+  ];
+  stream.uncork();
+  const settled = await Promise.allSettled(calls);
+  const draft = createReplyDraft(batch.increments.length);
+  shares.forEach(({ batch: share, places }, at) => {
+    const result = settled[at] as PromiseSettledResult<CounterReply>;
+    const reply = result.status === 'fulfilled' ? result.value : toFailed(share, result.reason);
+    places.forEach((place, index) => {
+      takeOver(draft, place, reply, index);
+    });
+  });
+  return finish(draft);
+}
+
+function toFailed({ increments }: CounterBatch, error: unknown): CounterReply {
+  if (error instanceof StoreError) return failedReply(increments, error);
+  throw error;
+}
+
+interface Share {
+  readonly batch: CounterBatch;
+  /** Where its increments stand in the whole. */
+  readonly places: readonly number[];
+}
+
+/** The increments with an algorithm, or those without; runs keep what is theirs. */
+function shareOf({ increments, runEnds, nowSeconds }: CounterBatch, isAlgorithm: boolean): Share {
+  const places: number[] = [];
+  const ends: number[] = [];
+  let start = 0;
+  for (const end of runEnds ?? [increments.length]) {
+    for (let at = start; at < end; at += 1)
+      if ((increments[at]?.algorithm !== undefined) === isAlgorithm) places.push(at);
+    ends.push(places.length);
+    start = end;
+  }
+  const own = places.map((place) => increments[place] as Increment);
+  return { batch: { increments: own, runEnds: runEnds && ends, nowSeconds }, places };
+}

@@ -1,0 +1,227 @@
+import { because } from '../core/explain/because';
+import {
+  explainPath,
+  explainUnknownDomain,
+  placeOfLimit,
+  textOf,
+} from '../core/explain/explain-path';
+import type {
+  CounterExplanation,
+  DescriptorExplanation,
+  Explanation,
+  LimitExplanation,
+  PathExplanation,
+} from '../core/explain/explanation';
+import { failure, type Failure } from '../core/errors';
+import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
+import { planBatch, type Ask, type Plan } from '../core/planning/plan';
+import { windowsAt } from '../core/planning/windows';
+import type { Answer, CounterReader, CounterReading, Counters, Increment } from '../core/ports';
+import { matchDescriptor } from '../core/rules/match';
+import type { RuleNode, Rules } from '../core/rules/rules';
+import { createDecideBatch, type DecisionOptions } from './decide-batch';
+
+export interface ExplainDeps {
+  readonly rules: Rules;
+  readonly reader: CounterReader;
+  /** Counters that answer from these readings as the store would, and change nothing. */
+  readonly dryCounters: (readings: ReadonlyMap<string, CounterReading>) => Pick<Counters, 'add'>;
+  /** Whether the local cache knows a counter to be over. */
+  readonly knows: (increment: Increment) => boolean;
+  readonly nowSeconds: number;
+}
+
+/**
+ * What a request would be answered and why, by the code that decides requests. Nothing is counted. A failure is what the
+ * request itself would meet: it makes no sense.
+ */
+export async function explainRequest(
+  request: DecisionRequest,
+  deps: ExplainDeps,
+  options: DecisionOptions,
+): Promise<Explanation | Failure> {
+  const { rules, nowSeconds } = deps;
+  const windows = windowsAt(Math.floor(nowSeconds));
+  const plan = planBatch(rules, [request], windows, options, noJitter);
+  const [fault] = plan.faults;
+  if (fault !== undefined) return failure('invalid_request', fault);
+  const readings = await deps.reader.read(plan.increments);
+  const answer = await decide(request, readings, plan, deps, options);
+  const descriptors = request.descriptors.map((descriptor, at) =>
+    explainDescriptor({ descriptor, at, request, plan, readings, answer }, deps),
+  );
+  if (answer.kind === 'failure')
+    return { because: answer.message, descriptors, responseHeaders: [] };
+  const judged = answer.statuses.map((status, at) => {
+    const ask = plan.asks[at];
+    return { status, limit: ask?.limit, isOver: ask !== undefined && isOver(ask, readings) };
+  });
+  return {
+    overallCode: answer.overallCode,
+    because: because(answer, judged, options),
+    descriptors,
+    responseHeaders: answer.responseHeaders.map(({ key, value }) => [key, value] as const),
+  };
+}
+
+const noJitter = (): number => 0;
+
+/** The answer of the service itself to the counters as they were read. */
+async function decide(
+  request: DecisionRequest,
+  readings: readonly CounterReading[],
+  { increments }: Plan,
+  { rules, dryCounters, nowSeconds }: ExplainDeps,
+  options: DecisionOptions,
+): Promise<Answer> {
+  const byKey = new Map(
+    increments.map(({ key }, at) => [key, readings[at] as CounterReading] as const),
+  );
+  let answer: Answer | undefined;
+  let cause: unknown;
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: rules },
+      counters: dryCounters(byKey),
+      clock: () => nowSeconds,
+      random: noJitter,
+      onFault: (error) => {
+        cause = error;
+      },
+    },
+    options,
+  );
+  const asker = {
+    answer: (_ticket: number, given: Answer) => {
+      answer = given;
+    },
+  };
+  await decideBatch([{ request, asker, ticket: 0 }]);
+  if (answer === undefined || cause !== undefined)
+    throw new Error('the request could not be explained', { cause });
+  return answer;
+}
+
+/** What is known of the request when one of its descriptors is explained. */
+interface Explained {
+  readonly descriptor: RequestDescriptor;
+  /** The number of the descriptor. */
+  readonly at: number;
+  readonly request: DecisionRequest;
+  readonly plan: Plan;
+  readonly readings: readonly CounterReading[];
+  readonly answer: Answer;
+}
+
+function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorExplanation {
+  const { descriptor, at, plan, readings, answer } = explained;
+  const ask = plan.asks[at];
+  const path = pathOf(explained, deps);
+  const entries = descriptor.entries.map(textOf);
+  if (ask === undefined) return { entries, ...path };
+  if (ask.limit.unlimited) {
+    const hint = 'the rule is unlimited: it counts in the statistics alone';
+    return { entries, ...path, noLimit: { reason: 'unlimited', hint }, metric: ask.metric };
+  }
+  const increment = plan.increments[ask.increment] as Increment;
+  const reading = readings[ask.increment] as CounterReading;
+  const status = answer.kind === 'decision' ? answer.statuses[at] : undefined;
+  const isOwn = descriptor.limit !== undefined;
+  return {
+    entries,
+    ...path,
+    limit: limitOf(ask, isOwn, deps.rules, explained),
+    metric: ask.metric,
+    counter: counterOf(increment, reading, deps),
+    ...askedOf(ask, status),
+    ...notesOf(ask),
+  };
+}
+
+function pathOf(explained: Explained, { rules }: ExplainDeps): PathExplanation {
+  const { descriptor, at, request, plan } = explained;
+  const domain = rules.domains.get(request.domain);
+  const isOwn = descriptor.limit !== undefined;
+  if (domain === undefined) {
+    const noLimit = explainUnknownDomain(request.domain, rules.domains.keys());
+    return { path: [], noLimit: isOwn ? { ...noLimit, also: 'override_ignored' } : noLimit };
+  }
+  if (isOwn) return { path: [] };
+  const path = explainPath(domain, descriptor.entries, rules.places);
+  if (path.noLimit !== undefined || plan.asks[at] !== undefined) return path;
+  return { ...path, noLimit: { reason: 'replaced', hint: replacedBy(explained, rules) } };
+}
+
+/** Which descriptor's rule replaces the one that this descriptor met. */
+function replacedBy({ descriptor, request }: Explained, rules: Rules): string {
+  const domain = rules.domains.get(request.domain);
+  const matches = request.descriptors.map((one) => domain && matchDescriptor(domain, one));
+  const own = domain && matchDescriptor(domain, descriptor);
+  const name = typeof own === 'object' ? own.limit.name : '';
+  const by = matches.findIndex(
+    (match) => typeof match === 'object' && match.limit.replaces.includes(name),
+  );
+  const rule = matches[by];
+  const metric = typeof rule === 'object' ? rule.metric : '';
+  return `the rule ${metric} of descriptors[${String(by)}] replaces ${JSON.stringify(name)}`;
+}
+
+function limitOf(
+  { limit }: Ask,
+  isOwn: boolean,
+  { places, domains }: Rules,
+  { descriptor, request }: Explained,
+): LimitExplanation {
+  const domain = domains.get(request.domain);
+  const match = domain && matchDescriptor(domain, descriptor);
+  const node = typeof match === 'object' ? (match.template as RuleNode) : undefined;
+  return {
+    requestsPerUnit: limit.requestsPerUnit,
+    unit: limit.unit,
+    algorithm: limit.algorithm?.name ?? 'fixed_window',
+    shadowMode: limit.shadowMode,
+    quotaMode: limit.quotaMode,
+    ...(limit.name !== '' && { name: limit.name }),
+    ...(isOwn ? { source: 'request' as const } : placeOfLimit(node && places.get(node))),
+  };
+}
+
+function counterOf(
+  increment: Increment,
+  { count, expiresInSeconds, store, error }: CounterReading,
+  { knows }: ExplainDeps,
+): CounterExplanation {
+  return {
+    key: increment.key,
+    store,
+    ...(error === undefined && { count }),
+    ...(expiresInSeconds !== undefined && { expiresInSeconds }),
+    knownOverHere: knows(increment),
+    ...(error !== undefined && { error: error.message }),
+  };
+}
+
+function askedOf(
+  { hits }: Ask,
+  status: DescriptorStatus | undefined,
+): Pick<DescriptorExplanation, 'ifAsked'> {
+  if (status === undefined) return {};
+  const { code, limitRemaining: remaining, secondsUntilReset: resetSeconds } = status;
+  return {
+    ifAsked: { hits, code, remaining, ...(resetSeconds !== undefined && { resetSeconds }) },
+  };
+}
+
+function notesOf({ hits, limit }: Ask): Pick<DescriptorExplanation, 'notes'> {
+  const notes = [
+    ...(limit.shadowMode ? ['shadow mode: counted and reported, never refused'] : []),
+    ...(hits < 0 ? ['the hits are given back'] : []),
+    ...(hits === 0 ? ['a request with 0 hits looks and does not count'] : []),
+  ];
+  return notes.length === 0 ? {} : { notes };
+}
+
+function isOver({ increment, hits, limit }: Ask, readings: readonly CounterReading[]): boolean {
+  const reading = readings[increment];
+  return reading !== undefined && reading.count + hits > limit.requestsPerUnit;
+}

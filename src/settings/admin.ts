@@ -1,0 +1,57 @@
+import { isIPv4 } from 'node:net';
+import { listOf } from '../platform/env-table/lists';
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { boolean, oneOf, path, word } from '../platform/env-table/scalars';
+import { setting } from './setting';
+
+/** The operator API on the debug port, and who may use it. */
+export const adminTable = {
+  api: setting('ADMIN_API', oneOf('off', 'read', 'write'), {
+    default: 'read',
+    doc: 'what /api/v1/ on the debug port does: nothing, explain and show, or also change counters',
+  }),
+  tokenFile: setting('ADMIN_TOKEN_FILE', path, {
+    doc: 'file with the token that /api/v1/ asks for; read again when it changes',
+    whenUnset: 'no token is asked for',
+  }),
+  protectAll: setting('ADMIN_PROTECT_ALL', boolean, {
+    default: 'false',
+    doc: 'true asks for the token on every page of the debug port',
+  }),
+  hosts: setting('ADMIN_HOSTS', listOf(word, '<host>'), {
+    doc: 'further names under which browsers may use the debug port and /api/v1/, with commas',
+  }),
+};
+
+export interface AdminSettings {
+  readonly api: 'off' | 'read' | 'write';
+  /** Undefined: no token is asked for. */
+  readonly tokenFile: string | undefined;
+  readonly protectAll: boolean;
+  readonly hosts: readonly string[];
+}
+
+/** Without a token, counters may be changed from this machine alone. */
+export function toAdmin(
+  reading: TableReading<typeof adminTable>,
+  debugHost: string,
+  diagnostics: Diagnostics,
+): AdminSettings {
+  const { api, tokenFile, protectAll, hosts = [] } = reading.values;
+  if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {
+    diagnostics.problems.push(
+      `${reading.describe('api')} lets everybody who reaches DEBUG_HOST=${JSON.stringify(debugHost)} change counters: ` +
+        'expected ADMIN_TOKEN_FILE to be set, or DEBUG_HOST=127.0.0.1',
+    );
+  }
+  if (protectAll && tokenFile === undefined) {
+    diagnostics.problems.push(
+      `${reading.describe('protectAll')}: expected ADMIN_TOKEN_FILE to be set`,
+    );
+  }
+  return { api, tokenFile, protectAll, hosts };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}

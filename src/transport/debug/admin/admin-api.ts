@@ -1,0 +1,39 @@
+/** One call of the operator API. */
+export interface AdminRequest {
+  /** The JSON of a POST; undefined for a GET, and for an endpoint that reads the text itself. */
+  readonly body: unknown;
+  /** The body as it came; empty for a GET. */
+  readonly text: string;
+  readonly query: URLSearchParams;
+  /** Address of the caller, for the log. */
+  readonly peer: string;
+  /** The first eight hexadecimal digits of the SHA-256 of the token; undefined when none is asked for. */
+  readonly tokenId: string | undefined;
+}
+
+export interface AdminAnswer {
+  readonly status: number;
+  /** A text is sent as it is, everything else as JSON. */
+  readonly body: unknown;
+}
+
+/** A path of the operator API. */
+export interface AdminEndpoint {
+  readonly method: 'GET' | 'POST';
+  /** Complete: `/api/v1/explain`. */
+  readonly path: string;
+  /** `write` is served only with ADMIN_API=write. At most 50 calls of `read` are served in a second, all paths together. */
+  readonly access: 'read' | 'write';
+  /** Whether `handle` parses the body itself, with messages of its own. */
+  readonly readsText?: boolean;
+  /** Rejects only for a fault of ours. */
+  handle(request: AdminRequest): Promise<AdminAnswer>;
+}
+
+/** All paths of the operator API start with it. */
+export const ADMIN_PREFIX = '/api/v1/';
+
+/** The answer to a call that is refused, as those of `/json`. */
+export function refusedWith(status: number, code: string, error: string): AdminAnswer {
+  return { status, body: { error, code } };
+}

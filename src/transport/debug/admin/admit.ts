@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { refusedWith, type AdminAnswer } from './admin-api';
+
+/** Checks the credentials of a call; the id of its token, or undefined when it has none or a wrong one. */
+export type CheckToken = (authorization: string | undefined) => Promise<string | undefined>;
+
+export interface AdmissionOptions {
+  /** Whether the port is served under this Host. */
+  readonly isHost: (host: string | undefined) => boolean;
+  /** Names whose pages may call, in lower case (ADMIN_HOSTS). */
+  readonly hosts: ReadonlySet<string>;
+}
+
+/** Why the headers of a call say that a page of a foreign site made it; undefined when they do not. */
+export function refuseForeign(
+  headers: IncomingHttpHeaders,
+  { isHost, hosts }: AdmissionOptions,
+): AdminAnswer | undefined {
+  const { host, origin } = headers;
+  if (!isHost(host)) {
+    const expected = 'expected an address, localhost, a name of one label, or one of ADMIN_HOSTS';
+    return refusedWith(403, 'foreign_host', `host ${shown(host)} is not served here, ${expected}`);
+  }
+  const site = headers['sec-fetch-site'];
+  const isOwnSite = site === 'same-origin' || (origin === undefined && (site ?? 'none') === 'none');
+  if (isOwnSite || isKnownOrigin(origin, host, hosts)) return undefined;
+  const error = `the origin ${shown(origin ?? String(site))} may not call this, expected this host or one of ADMIN_HOSTS`;
+  return refusedWith(403, 'foreign_origin', error);
+}
+
+function isKnownOrigin(
+  origin: string | undefined,
+  host: string | undefined,
+  hosts: ReadonlySet<string>,
+): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  const url = new URL(origin);
+  return (url.host !== '' && url.host === host?.toLowerCase()) || hosts.has(url.hostname);
+}
+
+/** The answer to a call without the token. */
+export const NO_TOKEN: AdminAnswer = refusedWith(
+  401,
+  'no_token',
+  'expected Authorization: Bearer with the token of ADMIN_TOKEN_FILE, or Basic with it as the password',
+);
+
+/** What a browser asks its user for. */
+export const CHALLENGE = 'Basic realm="weir", charset="UTF-8"';
+
+function shown(text = ''): string {
+  return JSON.stringify(text.slice(0, 200));
+}

@@ -1,0 +1,151 @@
+import { failure, type Failure } from '../../../core/errors';
+import type { DecisionRequest } from '../../../core/model';
+import { toRefusal } from '../../responses';
+import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
+
+/** One counter, or a descriptor that has none. */
+export interface ShownCounter {
+  readonly entries: readonly string[];
+  /** Null where no limit applies. */
+  readonly key: string | null;
+  readonly store?: string | undefined;
+  readonly count?: number | undefined;
+  /** Undefined: there is no counter, or its store does not say. */
+  readonly expiresInSeconds?: number | undefined;
+  readonly error?: string | undefined;
+}
+
+/** A change of counters, and who asks for it. */
+export interface CounterChange {
+  /** Hits that the counters are to stand at; undefined: they are deleted. */
+  readonly used: number | undefined;
+  /** Shows what stands there, and changes nothing. */
+  readonly dryRun: boolean;
+  /** Also where other instances do not hear of it. */
+  readonly force: boolean;
+  readonly peer: string;
+  readonly tokenId: string | undefined;
+}
+
+/** Looks at counters and changes them. */
+export interface CounterAdmin {
+  read(request: DecisionRequest): Promise<readonly ShownCounter[] | Failure>;
+  /** What stood there before. */
+  change(
+    request: DecisionRequest,
+    change: CounterChange,
+  ): Promise<readonly ShownCounter[] | Failure | 'not_told'>;
+}
+
+/** The parser of `/json`: a request, or what is wrong with the text. */
+export type ParseRequest = (
+  text: string,
+) => DecisionRequest | { readonly kind: string; readonly message: string; readonly where: string };
+
+const MAX_DESCRIPTORS = 20;
+const COUNT_EXPECTED = `expected a whole number from 0 to ${String(Number.MAX_SAFE_INTEGER)}`;
+
+/** `counters/read`, `counters/reset` and `counters/set`. */
+export function counterEndpoints(
+  admin: CounterAdmin,
+  parse: ParseRequest,
+): readonly AdminEndpoint[] {
+  const endpoint = (
+    name: string,
+    access: 'read' | 'write',
+    handle: AdminEndpoint['handle'],
+  ): AdminEndpoint => ({ method: 'POST', path: `/api/v1/counters/${name}`, access, handle });
+
+  const change = async (
+    { body, peer, tokenId }: AdminRequest,
+    fields: readonly string[],
+  ): Promise<AdminAnswer> => {
+    const read = readBody(body, fields, parse);
+    if ('status' in read) return read;
+    const { request, options } = read;
+    const fault = faultOf(request, body, options, fields);
+    if (fault !== undefined) return refusedWith(400, 'invalid_request', fault);
+    const used = options['used'] as number | undefined;
+    const dryRun = options['dryRun'] === true;
+    const force = options['force'] === true;
+    const answer = await admin.change(request, { used, dryRun, force, peer, tokenId });
+    if (answer !== 'not_told') return toAnswer(answer);
+    const error =
+      'other instances would not hear of it: what their local caches know lasts until its window ends; "force": true does it all the same';
+    return refusedWith(409, 'not_told', error);
+  };
+
+  return [
+    endpoint('read', 'read', async ({ body }) => {
+      const read = readBody(body, [], parse);
+      return 'status' in read ? read : toAnswer(await admin.read(read.request));
+    }),
+    endpoint('reset', 'write', (request) => change(request, ['dryRun', 'force'])),
+    endpoint('set', 'write', (request) => change(request, ['dryRun', 'force', 'used'])),
+  ];
+}
+
+function toAnswer(counters: readonly ShownCounter[] | Failure): AdminAnswer {
+  return 'kind' in counters ? toRefusal(counters) : { status: 200, body: { counters } };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A RateLimitRequest, and beside its fields those of the call; the request by the parser of `/json`. */
+function readBody(
+  body: unknown,
+  names: readonly string[],
+  parse: ParseRequest,
+): { readonly request: DecisionRequest; readonly options: Fields } | AdminAnswer {
+  const fields = isObject(body) ? Object.entries(body) : [];
+  const options = fields.filter(([name]) => names.includes(name));
+  const rest = fields.filter(([name]) => !names.includes(name));
+  const text = JSON.stringify(isObject(body) ? Object.fromEntries(rest) : body);
+  const request = parse(text);
+  if ('kind' in request) {
+    const { message, where } = request;
+    return { status: 400, body: { error: message, code: 'malformed', where } };
+  }
+  if (request.descriptors.length > MAX_DESCRIPTORS) {
+    const error = `${String(request.descriptors.length)} descriptors, expected at most ${String(MAX_DESCRIPTORS)}`;
+    return toRefusal(failure('invalid_request', error));
+  }
+  return { request, options: Object.fromEntries(options) };
+}
+
+/** Undefined: the change makes sense. */
+function faultOf(
+  request: DecisionRequest,
+  body: unknown,
+  options: Fields,
+  fields: readonly string[],
+): string | undefined {
+  for (const name of ['dryRun', 'force']) {
+    const value = options[name] ?? false;
+    if (typeof value !== 'boolean')
+      return `${name} is ${JSON.stringify(value)}, expected true or false`;
+  }
+  const { used } = options;
+  if (fields.includes('used') && !(Number.isSafeInteger(used) && (used as number) >= 0))
+    return `used is ${used === undefined ? 'missing' : JSON.stringify(used)}, ${COUNT_EXPECTED}`;
+  const without = entryWithoutValue(body);
+  if (without === undefined) return undefined;
+  return `the entry ${JSON.stringify(without)} of ${request.domain} has no value: counters are changed one by one, not for all values of a key`;
+}
+
+/** The key of an entry that leaves its value out: an empty one that is written is a value. */
+function entryWithoutValue(body: unknown): string | undefined {
+  const descriptors = listOf(body, 'descriptors');
+  const entries = descriptors.flatMap((descriptor) => listOf(descriptor, 'entries'));
+  const without = entries.find((entry) => isObject(entry) && typeof entry['value'] !== 'string');
+  return isObject(without) ? String(without['key']) : undefined;
+}
+
+function listOf(value: unknown, name: string): readonly unknown[] {
+  const list = isObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from 'node:zlib';
+import { unpackedLimit, unpackReason } from '../wire/unpacked-limit';
+import type { TransportBounds } from './bounds';
+import { refusal, type Refusal } from './responses';
+
+type BodyBounds = Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'>;
+
+type Unpack = (
+  packed: InputType,
+  options: ZlibOptions,
+  done: (error: Error | null, body: Buffer) => void,
+) => void;
+
+const ENCODINGS: ReadonlyMap<string, Unpack | undefined> = new Map<string, Unpack | undefined>([
+  ['', undefined],
+  ['identity', undefined],
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['deflate', inflate],
+  ['br', brotliDecompress],
+]);
+
+const NOT_UTF8 = refusal(400, 'malformed', 'the body is not valid utf-8');
+
+/**
+ * Reads a body as text and hands on either it or why there is none, once; nothing when the caller
+ * hangs up. What comes after a refusal is thrown away, so that a caller can finish and read it.
+ */
+export function readBody(
+  request: IncomingMessage,
+  bounds: BodyBounds,
+  done: (body: string | Refusal) => void,
+): void {
+  const encoding = (request.headers['content-encoding'] ?? '').trim().toLowerCase();
+  if (!ENCODINGS.has(encoding)) {
+    request.resume();
+    done(unknownEncoding(encoding));
+    return;
+  }
+  collect(request, bounds.maxJsonBytes, (packed) => {
+    if (packed === undefined) done(tooLarge(bounds));
+    else unpack(packed, encoding, bounds, done);
+  });
+}
+
+/**
+ * All bytes of the body; undefined, as soon as it is known, when they are too many. They are copied together as they come:
+ * a list of chunks of one byte each would take a hundred times their room.
+ */
+function collect(
+  request: IncomingMessage,
+  maxBytes: number,
+  done: (bytes: Buffer | undefined) => void,
+): void {
+  let body: Buffer = NOTHING;
+  let length = 0;
+  let isRefused = Number(request.headers['content-length'] ?? 0) > maxBytes;
+  if (isRefused) done(undefined);
+  request.on('data', (chunk: Buffer) => {
+    if (isRefused) return;
+    const end = length + chunk.length;
+    if (end > maxBytes) {
+      isRefused = true;
+      body = NOTHING;
+      done(undefined);
+      return;
+    }
+    if (end > body.length) body = grown(body, length, end);
+    chunk.copy(body, length);
+    length = end;
+  });
+  request.on('end', () => {
+    if (!isRefused) done(body.subarray(0, length));
+  });
+}
+
+/** Grows with what came, never with what a header promises. */
+function grown(body: Buffer, length: number, atLeast: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.max(atLeast, 2 * body.length));
+  body.copy(larger, 0, 0, length);
+  return larger;
+}
+
+function unpack(
+  packed: Buffer,
+  encoding: string,
+  bounds: BodyBounds,
+  done: (body: string | Refusal) => void,
+): void {
+  const unpackBytes = ENCODINGS.get(encoding);
+  if (unpackBytes === undefined) {
+    done(toText(packed));
+    return;
+  }
+  const { maxJsonBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
+  const maxOutputLength = unpackedLimit(packed.length, { maxBytes, maxRatio });
+  unpackBytes(packed, { maxOutputLength }, (error, bytes) => {
+    if (error === null) done(toText(bytes));
+    else if ('code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
+      const isWhole = maxOutputLength === maxBytes;
+      done(
+        isWhole ? tooLarge(bounds) : refusal(413, 'too_large', unpackReason('the body', maxRatio)),
+      );
+    } else done(refusal(400, 'malformed', `the body is not ${encoding}: ${error.message}`));
+  });
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function tooLarge({ maxJsonBytes }: BodyBounds): Refusal {
+  return refusal(413, 'too_large', `the body is larger than ${String(maxJsonBytes)} bytes`);
+}
+
+function toText(bytes: Buffer): string | Refusal {
+  return isUtf8(bytes) ? bytes.toString('utf8') : NOT_UTF8;
+}
+
+function unknownEncoding(encoding: string): Refusal {
+  const error = `content-encoding ${JSON.stringify(encoding)} is not one of gzip, deflate, br, identity`;
+  return refusal(415, 'unsupported_encoding', error, { 'Accept-Encoding': 'gzip, deflate, br' });
+}

@@ -1,0 +1,120 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
+import { nodeBinary } from '../support/node-binary';
+
+const ROOT = join(__dirname, '../..');
+const run = promisify(execFile);
+
+interface Packed {
+  readonly filename: string;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+let folder: string;
+let packed: Packed;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'weir-package-'));
+  // Scripts left out: what is built is what the tests beside this one run.
+  const words = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', words, { cwd: ROOT });
+  [packed] = JSON.parse(stdout) as [Packed];
+  const install = [
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--omit=dev',
+    join(folder, packed.filename),
+  ];
+  await run('npm', install, { cwd: folder });
+}, 180_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+it('holds what the commands and the client need, and nothing else', () => {
+  const paths = packed.files.map(({ path }) => path);
+  const expected =
+    /^(dist\/(src|streams)\/.+\.m?js|dist\/src\/identity\/(client|contract)\/[\w-]+\.d\.m?ts|dist\/man\/.+\.1|proto\/.+\.(proto|js|json)|proto\/README\.md|ui\/.+|examples\/config\/.+|package\.json|README\.md|CHANGELOG\.md|LICENSE|NOTICE)$/;
+  expect(paths.filter((path) => !expected.test(path))).toEqual([]);
+  for (const path of ['LICENSE', 'NOTICE', 'dist/src/bin/weir.js', 'ui/index.html'])
+    expect(paths).toContain(path);
+  expect(packed.unpackedSize).toBeLessThan(4e6);
+});
+
+it.each([20, 22, 24] as const)(
+  '`npx weir` serves the example rules on Node %i, from an empty folder',
+  async (major) => {
+    const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
+    const child = spawn(join(folder, 'node_modules/.bin/weir'), [], {
+      cwd: folder,
+      env: {
+        PATH: dirname(nodeBinary(major)),
+        PORT: String(http),
+        GRPC_PORT: String(grpc),
+        DEBUG_PORT: String(debug),
+        DISABLE_STATS: 'true',
+      },
+    });
+    const ended = once(child, 'exit');
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    try {
+      const body = JSON.stringify({
+        domain: 'example',
+        descriptors: [{ entries: [{ key: 'try', value: 'package' }] }],
+      });
+      const statuses: number[] = [];
+      await eventually(
+        async () => {
+          if (child.exitCode !== null) throw new Error(output);
+          const url = `http://127.0.0.1:${String(http)}/json`;
+          statuses.push((await fetch(url, { method: 'POST', body })).status);
+          expect(statuses).toContain(429);
+        },
+        { withinMs: 20_000, everyMs: 20 },
+      );
+      expect(statuses).toContain(200);
+      expect(output).toContain(`node=v${String(major)}.`);
+      expect((await fetch(`http://127.0.0.1:${String(debug)}/ui`)).status).toBe(200);
+    } finally {
+      child.kill('SIGTERM');
+      expect(await ended).toEqual([0, null]);
+    }
+  },
+  60_000,
+);
+
+it('brings man pages written from the help, with every setting', async () => {
+  const man = join(folder, 'man');
+  await run(process.execPath, ['scripts/write-man.mjs', man], { cwd: ROOT });
+  const page = await readFile(join(man, 'ratelimit.1'), 'utf8');
+  expect(page).toMatch(/^\.TH RATELIMIT 1 /);
+  const { stdout: help } = await run(join(folder, 'node_modules/.bin/ratelimit'), ['--help']);
+  const settings = help.match(/^ {2}[A-Z][A-Z_]+/gm) ?? [];
+  expect(settings.length).toBeGreaterThan(50);
+  expect(settings.filter((name) => !page.includes(`\n${name}`))).toEqual([]);
+  expect(page).not.toMatch(/^(?!\.(TH|SH|nf|fi))[.']/m);
+});
+
+it('completes its commands in bash', async () => {
+  const bin = join(folder, 'node_modules/.bin');
+  const script = `
+    source <(${bin}/ratelimit --completion bash); source <(${bin}/identity --completion bash)
+    for command in ratelimit ratelimit-client ratelimit-config-check identity; do complete -p $command; done`;
+  const { stdout } = await run('bash', ['-c', script]);
+  const lines = stdout.trim().split('\n');
+  expect(lines.map((line) => line.split(' ').at(-1))).toEqual([
+    'ratelimit',
+    'ratelimit-client',
+    'ratelimit-config-check',
+    'identity',
+  ]);
+  for (const [index, word] of ['--version', '-dial_string', '-config_dir', 'revoke-all'].entries())
+    expect(lines[index]).toContain(word);
+});

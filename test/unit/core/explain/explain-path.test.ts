@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import { candidatesOf } from '../../../../src/core/explain/candidates';
+import {
+  explainPath,
+  explainUnknownDomain,
+  placeText,
+} from '../../../../src/core/explain/explain-path';
+import type { Entry } from '../../../../src/core/model';
+import { findNode } from '../../../../src/core/rules/match';
+import type { DomainRules } from '../../../../src/core/rules/rules';
+import { rulesOf, type RuleSketch } from '../../../support/rules';
+
+const limit = [10, 'HOUR'] as const;
+const place = (line: number) => ({
+  file: 'shop.yaml',
+  at: { line, column: 5 },
+  limitAt: undefined,
+});
+
+const SHOP: readonly RuleSketch[] = [
+  { key: 'user', value: 'ann', place: place(3), rules: [{ key: 'path', value: '/a', limit }] },
+  {
+    key: 'user',
+    place: place(6),
+    limit,
+    rules: [{ key: 'path', value: '/b', limit, place: place(8) }],
+  },
+  { key: 'plan', value: 'free', limit, place: place(10) },
+  { key: 'plan', value: 'f*', limit, place: place(11) },
+  { key: 'plan', value: '*e', limit, place: place(12) },
+  { key: 'plan', limit, place: place(13) },
+  { key: 'group' },
+  { key: 'ip', value: '10.0.0.1', limit },
+  { key: 'a', rules: [{ key: 'b', limit }] },
+];
+
+function explain(text: string, sketches: readonly RuleSketch[] = SHOP) {
+  const rules = rulesOf('shop', sketches);
+  return explainPath(rules.domains.get('shop') as DomainRules, entriesOf(text), rules.places);
+}
+
+function entriesOf(text: string): readonly Entry[] {
+  if (text === '') return [];
+  return text.split(',').map((pair) => {
+    const [key = '', value = ''] = pair.split('=');
+    return { key, value };
+  });
+}
+
+describe('the path of a descriptor', () => {
+  it('names the rule of each level with its place, and what it passed over', () => {
+    expect(explain('plan=free')).toEqual({
+      path: [
+        {
+          entry: 'plan=free',
+          matched: 'value',
+          rule: 'plan=free',
+          at: 'shop.yaml:10:5',
+          passedOver: [
+            { rule: 'plan=f*', at: 'shop.yaml:11:5', why: 'an entry with the value comes first' },
+            { rule: 'plan=*e', at: 'shop.yaml:12:5', why: 'an entry with the value comes first' },
+            { rule: 'plan', at: 'shop.yaml:13:5', why: 'an entry with the value comes first' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('says of a wildcard which later wildcards and which bare key it passed over', () => {
+    const [level] = explain('plan=fine').path;
+    expect(level).toMatchObject({ matched: 'wildcard', rule: 'plan=f*' });
+    expect(level?.passedOver?.map(({ why }) => why)).toEqual([
+      'a wildcard that stands before it in the file comes first',
+      'a wildcard comes first',
+    ]);
+  });
+
+  it('passes over nothing where only the bare key matches', () => {
+    expect(explain('user=bob')).toEqual({
+      path: [{ entry: 'user=bob', matched: 'any value', rule: 'user', at: 'shop.yaml:6:5' }],
+    });
+  });
+
+  it.each([
+    [
+      'usr=ann',
+      'no_entry_for_key',
+      1,
+      /level 1 has no key "usr"; it has "user".*nearest is "user"/,
+    ],
+    ['User=ann', 'no_entry_for_key', 1, /"user" differs only in letter case/],
+    ['ip=10.0.0.2', 'no_entry_for_value', 1, /no value of "ip".*nearest is "10.0.0.1"/],
+    [
+      'user=bob,path=/c',
+      'no_entry_for_value',
+      2,
+      /level 2 has no value of "path" that matches; it has "\/b"/,
+    ],
+    ['plan=free,path=/a', 'too_deep', 1, /ends at level 1, the descriptor has 2 entries/],
+    ['a=1', 'too_shallow', 1, /one of the keys "b" next/],
+    ['', 'too_shallow', 0, /one of the keys "user", /],
+    ['group=x', 'only_a_placeholder', 1, /has no rate_limit/],
+    ['user=ann', 'no_way_back', 1, /user=ann was taken at level 1.*user at shop.yaml:6:5 would/],
+    ['user=ann,path=/b', 'no_way_back', 1, /user > path=\/b at shop.yaml:8:5 would have matched/],
+  ])('of %j ends in %s at level %i', (text, reason, level, hint) => {
+    const { noLimit } = explain(text);
+    expect(noLimit).toMatchObject({ reason, level });
+    expect(noLimit?.hint).toMatch(hint);
+  });
+
+  it('prefers the way back to a leaf without a limit of its own', () => {
+    const rules = [
+      { key: 'k', value: 'v' },
+      { key: 'k', limit },
+    ];
+    expect(explain('k=v', rules).noLimit?.reason).toBe('no_way_back');
+  });
+
+  it('names another order of the entries that meets a limit', () => {
+    expect(explain('b=2,a=1').order).toBe(
+      'the same entries in another order would match: a=1, b=2',
+    );
+    expect(explain('b=2,a=1,a=1,a=1,a=1').order).toBeUndefined();
+    expect(explain('a=1,c=2').order).toBeUndefined();
+  });
+
+  it('lists at most twenty names, nearest first, and compares no huge ones', () => {
+    const many = Array.from({ length: 30 }, (_, at) => ({ key: `key${String(at)}`, limit }));
+    expect(explain('key25x=1', many).noLimit?.names).toHaveLength(20);
+    expect(explain('key25x=1', many).noLimit?.names?.[0]).toMatch(/^key2?5?/);
+    expect(explain(`${'k'.repeat(100)}=1`, many).noLimit?.hint).not.toContain('nearest');
+  });
+
+  it('gives up the search for a way back after ten thousand rules', () => {
+    const wide = Array.from({ length: 150 }, (_, at) => ({
+      key: 'k',
+      value: `${'*'.repeat(at + 1)}v`,
+      rules: Array.from({ length: 150 }, (_, below) => ({
+        key: 'l',
+        value: `${'*'.repeat(below + 1)}v`,
+      })),
+    }));
+    expect(explain('k=v,l=v', wide).noLimit?.reason).toBe('only_a_placeholder');
+  });
+
+  it('is the one that matching takes, for any rules and entries', () => {
+    const value = fc.constantFrom('a', 'b', 'ab', 'a*', '*', '*b', 'aab');
+    const rule = fc.record({ key: fc.constantFrom('k', 'l'), value: fc.option(value) });
+    fc.assert(
+      fc.property(fc.array(rule, { maxLength: 8 }), fc.string({ maxLength: 3 }), (found, text) => {
+        const seen = new Map(found.map((one) => [`${one.key}_${String(one.value)}`, one]));
+        const sketches = [...seen.values()].map(({ key, value: fixed }) =>
+          fixed === null ? { key, limit } : { key, value: fixed, limit },
+        );
+        if (sketches.length === 0) return;
+        const { top } = rulesOf('d', sketches).domains.get('d') as DomainRules;
+        const entry = { key: 'k', value: text.replace('*', 'b') };
+        const [first] = candidatesOf(top, entry);
+        expect(first?.node).toBe(findNode(top, entry.key, entry.value));
+      }),
+    );
+  });
+});
+
+it('an unknown domain is answered with those that exist, the nearest first', () => {
+  const { reason, hint, names } = explainUnknownDomain('shpo', ['web', 'shop']);
+  expect({ reason, names }).toEqual({ reason: 'unknown_domain', names: ['shop', 'web'] });
+  expect(hint).toBe(
+    'no rules for the domain "shpo"; there are "shop", "web"; the nearest is "shop"',
+  );
+  expect(explainUnknownDomain('d', []).hint).toContain('there are none');
+});
+
+it.each([
+  [{ line: 3, column: 5 }, 'a.yaml:3:5'],
+  [{ path: 'descriptors[1]' }, 'a.yaml: descriptors[1]'],
+  [{ path: '' }, 'a.yaml'],
+])('the place %j reads %j', (at, text) => {
+  expect(placeText('a.yaml', at)).toBe(text);
+});

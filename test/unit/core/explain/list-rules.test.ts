@@ -1,0 +1,60 @@
+import { listRules } from '../../../../src/core/explain/list-rules';
+import { compileRules } from '../../../../src/core/rules/compile';
+import { definitionsOf, rulesOf } from '../../../support/rules';
+
+const limit = [10, 'HOUR'] as const;
+const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: undefined };
+const RULES = rulesOf('shop', [
+  { key: 'user', value: 'ann', limit, place, rules: [{ key: 'path', value: '/*', limit }] },
+  { key: 'user', limit: { unlimited: true, name: 'free' } },
+  { key: 'group' },
+]);
+
+describe('the list of limits', () => {
+  it('has each with its position, path, place and fields', () => {
+    const plain = { algorithm: 'fixed_window', shadowMode: false, quotaMode: false, replaces: [] };
+    expect(listRules(RULES, 0, 10)).toEqual([
+      {
+        id: 0,
+        domain: 'shop',
+        path: ['user=ann'],
+        at: 'shop.yaml:3:5',
+        limit: { requestsPerUnit: 10, unit: 'HOUR', unlimited: false, ...plain },
+        metric: 'shop.user_ann',
+      },
+      {
+        id: 1,
+        domain: 'shop',
+        path: ['user=ann', 'path=/*'],
+        limit: { requestsPerUnit: 10, unit: 'HOUR', unlimited: false, ...plain },
+        metric: 'shop.user_ann.path_/*',
+      },
+      {
+        id: 2,
+        domain: 'shop',
+        path: ['user'],
+        limit: { requestsPerUnit: 0, unit: 'SECOND', unlimited: true, name: 'free', ...plain },
+        metric: 'shop.user',
+      },
+    ]);
+  });
+
+  it('goes on from a position, as far as asked, over all domains', () => {
+    const rules = compileRules([
+      { domain: 'a', rules: definitionsOf([{ key: 'k', limit }]) },
+      {
+        domain: 'b',
+        rules: definitionsOf([
+          { key: 'k', limit },
+          { key: 'l', limit },
+        ]),
+      },
+    ]);
+    expect(listRules(rules, 1, 1).map(({ id, metric }) => [id, metric])).toEqual([[1, 'b.k']]);
+    expect(listRules(rules, 1, 5).map(({ id, metric }) => [id, metric])).toEqual([
+      [1, 'b.k'],
+      [2, 'b.l'],
+    ]);
+    expect(listRules(rules, 3, 5)).toEqual([]);
+  });
+});

@@ -1,0 +1,28 @@
+import { descriptorLines } from '../../../../src/core/explain/to-text';
+
+it('prints the rules that were passed over below the level that they stand on', () => {
+  const why = 'an entry with the value comes first';
+  const lines = descriptorLines({
+    entries: ['user=ann'],
+    path: [
+      {
+        entry: 'user=ann',
+        matched: 'value',
+        rule: 'user=ann',
+        at: 'shop.yaml:8:5',
+        passedOver: [
+          { rule: 'user', at: 'shop.yaml:3:5', why },
+          { rule: 'user=a*', why },
+        ],
+      },
+    ],
+    noLimit: { reason: 'only_a_placeholder', hint: 'the entry has no rate_limit' },
+  });
+  expect(lines).toEqual([
+    'user=ann',
+    '  user=ann: the rule user=ann (value, shop.yaml:8:5)',
+    `    passed over: user (shop.yaml:3:5): ${why}`,
+    `    passed over: user=a*: ${why}`,
+    '    no limit: only_a_placeholder: the entry has no rate_limit',
+  ]);
+});

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
+import { outcomeOf } from '../../../src/core/algorithms/outcome';
+import { type Standing } from '../../../src/core/algorithms/standing';
+import { tickAt } from '../../../src/core/algorithms/ticks';
+import type { CounterBatch, Counters, Increment } from '../../../src/core/ports';
+import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
+import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
+import { MOVES, play, rules } from '../../support/algorithm-arbitraries';
+import { AlgorithmCounter } from '../../support/algorithm-counter';
+import { SOME_MATCH } from '../../support/rules';
+
+const NOW = 1_795_240_200;
+
+function rule(name: Algorithm['name'], more: { chargeDenied?: boolean; burst?: number } = {}) {
+  const { chargeDenied = false, burst } = more;
+  const definition = { name, limit: 10, burst, chargeDenied, periodSeconds: 60 };
+  return toAlgorithm(definition) as Algorithm;
+}
+
+function ask(algorithm: Algorithm, hits: number | bigint = 1, times = 1): Increment {
+  const window = { limit: algorithm.limit, ttlSeconds: 60, windowEndSeconds: NOW + 1_000_000_000 };
+  return { key: `of ${algorithm.name}`, hits, times, algorithm, ...window, ...SOME_MATCH };
+}
+
+/** A store that counts by algorithms, and how many increments it was asked. */
+function createStore() {
+  const counters = new Map<string, AlgorithmCounter>();
+  const store = { asked: 0, looks: 0 };
+  const add: Counters['add'] = ({ increments, nowSeconds }) => {
+    store.asked += increments.length;
+    const standings = increments.map(({ key, algorithm, hits, times = 1 }) => {
+      if (algorithm === undefined) return undefined;
+      if (hits === 0) store.looks += 1;
+      const counter = counters.get(key) ?? new AlgorithmCounter();
+      counters.set(key, counter);
+      const tick = tickAt(nowSeconds, algorithm.tickMicros);
+      return counter.apply(algorithm, tick, { hits: Number(hits), times });
+    });
+    const after = increments.map(({ algorithm }) => (algorithm === undefined ? 3 : 0));
+    return Promise.resolve({ after, held: undefined, failures: undefined, standings });
+  };
+  return Object.assign(store, { add, close: () => Promise.resolve() });
+}
+
+function createCached(sizeBytes = 1_000_000) {
+  const gauges = new Map<string, () => number>();
+  const statistics = {
+    gauge: (name: string, read: () => number) => {
+      gauges.set(name.replace('ratelimit.localcache.', ''), read);
+      return () => undefined;
+    },
+  };
+  const store = createStore();
+  const counters = withOverLimitCache(store, createOverLimitCache({ statistics }, { sizeBytes }));
+  const add = (increments: readonly Increment[], seconds = 0, runEnds?: readonly number[]) =>
+    counters.add({ increments, runEnds, nowSeconds: NOW + seconds } satisfies CounterBatch);
+  return { store, add, read: (name: string) => gauges.get(name)?.() };
+}
+
+describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
+  'the local cache under %s',
+  (name) => {
+    it('changes no figure of any answer', async () => {
+      await fc.assert(
+        fc.asyncProperty(rules(name), MOVES, async (any, moves) => {
+          const [plain, cached] = [createStore(), createCached()];
+          const start = tickAt(NOW, any.tickMicros);
+          for (const { tick, hits, times } of play(any, moves, start)) {
+            const batch = [ask(any, hits, times)];
+            const seconds = Math.ceil(((tick - start) * any.tickMicros) / 1_000) / 1_000;
+            const nowSeconds = NOW + seconds;
+            const [expected, reply] = await Promise.all([
+              plain.add({ increments: batch, runEnds: undefined, nowSeconds }),
+              cached.add(batch, seconds),
+            ]);
+            const outcomes = [expected, reply].map(({ standings }) =>
+              outcomeOf(any, standings?.[0] as Standing, { hits, times }, times),
+            );
+            expect(outcomes[1]).toEqual(outcomes[0]);
+          }
+          expect(cached.store.asked).toBeLessThanOrEqual(plain.asked);
+        }),
+      );
+    });
+
+    it('answers what was refused before, and lets smaller asks and looks through', async () => {
+      const { store, add, read } = createCached();
+      const algorithm = rule(name);
+      await add([ask(algorithm, 8)]);
+      await add([ask(algorithm, 5)]);
+      expect(store.asked).toBe(2);
+      const refused = await add([ask(algorithm, 5), ask(algorithm, 3, 4), ask(algorithm, 99n)]);
+      expect(refused.known).toEqual([true, true, true]);
+      expect(refused.standings?.map((standing) => standing?.used)).toEqual(
+        Array(3).fill(refused.standings?.[0]?.used),
+      );
+      expect(store.asked).toBe(2);
+      expect((await add([ask(algorithm, 2)])).known).toBeUndefined();
+      expect((await add([ask(algorithm, 0)])).known).toBeUndefined();
+      expect(store.asked).toBe(4);
+      // What it had of the counter is no longer all.
+      expect([read('entryCount'), read('hitCount')]).toEqual([0, 3]);
+    });
+
+    it('forgets a counter to which hits are given back', async () => {
+      const { store, add, read } = createCached();
+      const algorithm = rule(name);
+      await add([ask(algorithm, 1, 12)]);
+      expect((await add([ask(algorithm)])).known).toEqual([true]);
+      await add([ask(algorithm, -1)]);
+      expect(read('entryCount')).toBe(0);
+      expect((await add([ask(algorithm)])).known).toBeUndefined();
+      expect(store.asked).toBe(3);
+    });
+
+    it('holds back the others of a request in which one is known', async () => {
+      const { store, add } = createCached();
+      const algorithm = rule(name);
+      await add([ask(algorithm, 11)]);
+      const plain = { ...ask(algorithm), key: 'plain', algorithm: undefined };
+      const other = { ...ask(algorithm), key: 'other' };
+      const reply = await add([ask(algorithm, 11), plain, other], 0, [3]);
+      expect(reply.known).toEqual([true, false, false]);
+      expect(reply.held).toEqual([false, true, true]);
+      expect(reply.standings?.[2]?.used).toBe(0);
+      expect([store.asked, store.looks]).toEqual([3, 1]);
+    });
+  },
+);
+
+describe('the local cache', () => {
+  it.each(['gcra', 'sliding_window'] as const)(
+    'keeps no counter of %s that charges what it refuses: it would lose charges',
+    async (name) => {
+      const { store, add } = createCached();
+      for (let round = 0; round < 3; round += 1)
+        await add([ask(rule(name, { chargeDenied: true }), 11)]);
+      expect(store.asked).toBe(3);
+    },
+  );
+
+  it('drops a counter once the ask would fit that it refused', async () => {
+    const { store, add, read } = createCached();
+    const bucket = rule('gcra');
+    await add([ask(bucket, 1, 11)]);
+    expect((await add([ask(bucket)], 5.999)).known).toEqual([true]);
+    expect((await add([ask(bucket)], 6)).known).toBeUndefined();
+    expect([store.asked, read('expiredCount')]).toEqual([2, 1]);
+  });
+
+  it('asks the store when the clock went back', async () => {
+    const { store, add } = createCached();
+    const bucket = rule('gcra');
+    await add([ask(bucket, 1, 11)]);
+    await add([ask(bucket)], -1);
+    expect(store.asked).toBe(2);
+  });
+
+  it('keeps two kinds of one counter apart: the one may be over, the other not', async () => {
+    const { store, add } = createCached();
+    const guarded = ask(rule('fixed_window'), 11);
+    const plain = { ...guarded, hits: 1, algorithm: undefined };
+    await add([guarded]);
+    expect((await add([plain])).known).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).known).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).known).toEqual([true]);
+    expect((await add([{ ...guarded, hits: -1 }])).known).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).known).toEqual([true]);
+    expect(store.asked).toBe(4);
+  });
+
+  it('stays within its bytes, however many counters refuse', async () => {
+    const { add, read } = createCached(10_000);
+    const bucket = rule('gcra');
+    for (let at = 0; at < 500; at += 1)
+      await add([{ ...ask(bucket, 11), key: `key ${String(at)}` }]);
+    expect(read('entryCount')).toBeGreaterThan(10);
+    expect(read('entryCount')).toBeLessThan(40);
+    expect(read('evacuateCount')).toBe(500 - (read('entryCount') ?? 0));
+  });
+});

@@ -1,0 +1,295 @@
+import { StoreError } from '../../../src/core/errors';
+import type { DecisionRequest } from '../../../src/core/model';
+import type { CounterBatch, CounterReply } from '../../../src/core/ports';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
+import { recordingAsker } from '../../support/recording-asker';
+import { descriptor, request } from '../../support/requests';
+import { rulesOf, type RuleSketch } from '../../support/rules';
+
+const gcra = { algorithm: 'gcra', unit: 'HOUR', requestsPerUnit: 10 } as const;
+
+const rules: readonly RuleSketch[] = [
+  { key: 'gcra', limit: gcra },
+  { key: 'sliding', limit: { ...gcra, algorithm: 'sliding_window' } },
+  { key: 'guarded', limit: { ...gcra, algorithm: 'fixed_window', chargeDenied: false } },
+  { key: 'shadow', limit: gcra, shadowMode: true },
+  { key: 'quota', limit: gcra, quotaMode: true },
+  { key: 'shared', value: 'a*', limit: gcra, shareThreshold: true },
+  { key: 'debt', limit: { ...gcra, chargeDenied: true } },
+  { key: 'plain', limit: [10, 'HOUR'] },
+  { key: 'long', limit: { unit: 'MINUTE', unitMultiplier: 5, requestsPerUnit: 10 } },
+  { key: 'local', limit: { ...gcra, burst: 9 }, onStoreError: 'local' },
+  {
+    key: 'localPlain',
+    limit: { ...gcra, algorithm: 'fixed_window', chargeDenied: false },
+    onStoreError: 'local',
+  },
+  { key: 'allow', limit: { ...gcra, burst: 3 }, onStoreError: 'allow' },
+  { key: 'deny', limit: { ...gcra, unitMultiplier: 2 }, onStoreError: 'deny' },
+];
+
+interface Setting {
+  readonly options?: Partial<DecisionOptions>;
+  readonly add?: (batch: CounterBatch) => Promise<CounterReply>;
+}
+
+/** Decisions over counters in memory, at a time that stands still. */
+function setUp({ options = {}, add }: Setting = {}) {
+  const clock = () => 1_795_240_201.5;
+  const counters = createMemoryCounters({ clock });
+  const batches: CounterBatch[] = [];
+  const faults: unknown[] = [];
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: rulesOf('d', rules) },
+      counters: {
+        add: (batch) => {
+          batches.push(batch);
+          return (add ?? counters.add)(batch);
+        },
+      },
+      localCounters: createMemoryCounters({ clock }),
+      clock,
+      random: () => 0,
+      onFault: (error) => faults.push(error),
+    },
+    {
+      keyPrefix: 'p:',
+      ttlJitterSeconds: 0,
+      holdBack: false,
+      nearLimitRatio: 0.8,
+      quotaMode: false,
+      shadowMode: false,
+      headers: undefined,
+      dynamicMetadata: false,
+      ...options,
+    },
+  );
+  return {
+    batches,
+    faults,
+    async decide(...requests: readonly DecisionRequest[]) {
+      const asker = recordingAsker();
+      const questions = requests.map((one, ticket) => ({ request: one, asker, ticket }));
+      const tally = await decideBatch(questions);
+      const answers = requests.map((_, ticket) => asker.answers.get(ticket));
+      return { answers, tally };
+    },
+  };
+}
+
+const ask = (key: string, hits = 1, value = 'v') =>
+  descriptor(`${key}=${value}`, { hits: Math.abs(hits), isNegativeHits: hits < 0 });
+const one = (key: string, hits = 1, value = 'v') => request('d', [ask(key, hits, value)]);
+
+const OVER = 'OVER_LIMIT';
+
+/** `code remaining` of every status of every answer. */
+const shown = (answers: Awaited<ReturnType<ReturnType<typeof setUp>['decide']>>['answers']) =>
+  answers.map((answer) =>
+    answer?.kind === 'decision'
+      ? answer.statuses
+          .map(({ code, limitRemaining }) => `${code} ${String(limitRemaining)}`)
+          .join()
+      : answer?.kind,
+  );
+
+describe.each(['gcra', 'sliding', 'guarded'])('one batch of asks under %s', (key) => {
+  it('sends equal asks as one increment, and admits the first that fit', async () => {
+    const { decide, batches } = setUp();
+    const { answers, tally } = await decide(...Array.from({ length: 5 }, () => one(key, 3)));
+    expect(batches[0]?.increments).toMatchObject([{ hits: 3, times: 5 }]);
+    expect(shown(answers)).toEqual(['OK 7', 'OK 4', 'OK 1', `${OVER} 0`, `${OVER} 0`]);
+    expect(
+      tally.rules.map(({ withinLimit, nearLimit, overLimit }) => [
+        withinLimit,
+        nearLimit,
+        overLimit,
+      ]),
+    ).toEqual([
+      [3, 0, 0],
+      [3, 0, 0],
+      [3, 1, 0],
+      [0, 0, 3],
+      [0, 0, 3],
+    ]);
+  });
+
+  it('keeps other hits, looks and refunds of a counter apart, in order', async () => {
+    const { decide, batches } = setUp();
+    const { answers } = await decide(...[4, 4, 0, 4, -3, -3, 2].map((hits) => one(key, hits)));
+    expect(batches[0]?.increments.map(({ hits, times }) => [hits, times])).toEqual([
+      [4, 2],
+      [0, 1],
+      [4, 1],
+      [-3, 1],
+      [-3, 1],
+      [2, 1],
+    ]);
+    expect(shown(answers)).toEqual(['OK 6', 'OK 2', 'OK 2', `${OVER} 0`, 'OK 5', 'OK 8', 'OK 6']);
+  });
+
+  it('joins equal asks of a counter with those of others in between', async () => {
+    const { decide, batches } = setUp();
+    await decide(one(key, 1), one('plain'), one(key, 1, 'w'), one(key, 1), one('plain'));
+    expect(batches[0]?.increments.map(({ hits, times }) => [hits, times])).toEqual([
+      [1, 2],
+      [2, undefined],
+      [1, 1],
+    ]);
+  });
+
+  it('does not join hits whose sum loses digits, nor those beyond 2^53', async () => {
+    const { decide, batches } = setUp();
+    const exact = request('d', [descriptor(`${key}=v`, { hits: 2n ** 60n })]);
+    const { answers, tally } = await decide(one(key, 2 ** 52), one(key, 2 ** 52), exact, exact);
+    expect(batches[0]?.increments).toHaveLength(4);
+    expect(shown(answers)).toEqual([`${OVER} 0`, `${OVER} 0`, `${OVER} 0`, `${OVER} 0`]);
+    expect(tally.rules.reduce((sum, { overLimit }) => sum + overLimit, 0)).toBe(2 ** 53 + 2 ** 61);
+  });
+});
+
+it('keys end in the period and the algorithm, or in the window', async () => {
+  const { decide, batches } = setUp();
+  await decide(one('gcra'), one('sliding'), one('guarded'), one('long'), one('deny'));
+  expect(batches[0]?.increments.map(({ key, ttlSeconds }) => [key, ttlSeconds])).toEqual([
+    ['p:d_gcra_v_3600s~g', 3600],
+    ['p:d_sliding_v_3600s~s', 3600],
+    ['p:d_guarded_v_1795237200', 3600],
+    ['p:d_long_v_1795240200', 300],
+    ['p:d_deny_v_7200s~g', 7200],
+  ]);
+});
+
+it('shadow_mode reports OK, counts, and charges nothing that enforcement would refuse', async () => {
+  const { decide } = setUp();
+  const { answers, tally } = await decide(one('shadow', 8), one('shadow', 5), one('shadow', 2));
+  expect(shown(answers)).toEqual(['OK 2', 'OK 0', 'OK 0']);
+  expect(tally.rules.map(({ shadowMode, overLimit }) => [shadowMode, overLimit])).toEqual([
+    [0, 0],
+    [5, 5],
+    [0, 0],
+  ]);
+});
+
+it('quota_mode bears on the overall code alone', async () => {
+  const { decide } = setUp();
+  const both = request('d', [ask('quota', 11), ask('quota', 1, 'w')]);
+  const { answers } = await decide(both, request('d', [ask('quota', 11)]));
+  expect(answers).toMatchObject([
+    { overallCode: 'OK', statuses: [{ code: OVER }, { code: 'OK' }] },
+    { overallCode: OVER },
+  ]);
+});
+
+it('share_threshold puts the pattern into the key', async () => {
+  const { decide, batches } = setUp();
+  const { answers } = await decide(one('shared', 9, 'ab'), one('shared', 9, 'ac'));
+  expect(batches[0]?.increments).toMatchObject([{ key: 'p:d_shared_a*_3600s~g', times: 2 }]);
+  expect(shown(answers)).toEqual(['OK 1', `${OVER} 0`]);
+});
+
+it('a look before and a charge after, which cost more than is left, put a caller into debt', async () => {
+  const { decide } = setUp();
+  await decide(one('debt', 8));
+  expect(shown((await decide(one('debt', 0))).answers)).toEqual(['OK 2']);
+  expect(shown((await decide(one('debt', 30))).answers)).toEqual([`${OVER} 0`]);
+  expect(shown((await decide(one('debt', 0))).answers)).toEqual([`${OVER} 0`]);
+});
+
+describe('holding back', () => {
+  const options = { holdBack: true };
+
+  it('leaves the other counters of a request alone when one ask is refused', async () => {
+    const { decide } = setUp({ options });
+    const first = request('d', [ask('gcra', 9), ask('sliding', 2), ask('plain', 2)]);
+    const second = request('d', [ask('gcra', 1), ask('sliding', 9), ask('plain', 3)]);
+    const { answers, tally } = await decide(first, second, one('sliding', 0), one('plain', 0));
+    expect(shown(answers)).toEqual(['OK 1,OK 8,OK 8', 'OK 1,OVER_LIMIT 0,OK 8', 'OK 8', 'OK 8']);
+    expect(
+      tally.rules.map(({ nearLimit, overLimit }) => [nearLimit, overLimit]).slice(3, 6),
+    ).toEqual([
+      [0, 0],
+      [0, 9],
+      [0, 0],
+    ]);
+  });
+});
+
+describe('when the store fails', () => {
+  const away = new StoreError('store_unavailable', 'redis is away');
+  const add = () => Promise.reject(away);
+
+  it('on_store_error: local counts here, with the share of an instance of limit and burst', async () => {
+    const { decide } = setUp({ add, options: { failureReplicas: 3 } });
+    const asks = Array.from({ length: 4 }, () => one('local'));
+    expect(shown((await decide(...asks)).answers)).toEqual(['OK 2', 'OK 1', 'OK 0', `${OVER} 0`]);
+    const { answers } = await decide(one('local'));
+    // A third of 10 per hour, rounded down: the next hit fits after twenty minutes.
+    expect(answers).toMatchObject([{ statuses: [{ secondsUntilReset: 1_200 }] }]);
+    expect(shown((await decide(one('localPlain', 4), one('localPlain', 3))).answers)).toEqual([
+      `${OVER} 0`,
+      'OK 0',
+    ]);
+  });
+
+  it('on_store_error: local holds back too', async () => {
+    const { decide } = setUp({ add, options: { holdBack: true } });
+    const { answers } = await decide(request('d', [ask('local', 10), ask('localPlain', 2)]));
+    expect(shown(answers)).toEqual([`${OVER} 0,OK 10`]);
+  });
+
+  it('allow says that all fits, deny that nothing does', async () => {
+    const { decide } = setUp({ add });
+    const { answers } = await decide(one('allow'), one('deny'));
+    expect(shown(answers)).toEqual(['OK 3', `${OVER} 0`]);
+    expect(answers).toMatchObject([
+      { statuses: [{ secondsUntilReset: 599 }] },
+      { statuses: [{ secondsUntilReset: 599 }] },
+    ]);
+  });
+
+  it('fails alone what failed alone', async () => {
+    const full = new StoreError('store_unavailable', 'not ours', { fault: 'key' });
+    const { decide } = setUp({
+      add: (batch) =>
+        Promise.resolve({
+          after: [0, 0],
+          held: undefined,
+          failures: new Map([[0, full]]),
+          standings: [
+            undefined,
+            ...batch.increments.slice(1).map(() => ({ used: 0, previous: 0, elapsed: 0 })),
+          ],
+        }),
+    });
+    const { answers } = await decide(one('gcra'), one('sliding'));
+    expect(shown(answers)).toEqual(['failure', 'OK 9']);
+  });
+});
+
+it('hits that a local cache refuses are counted as such', async () => {
+  const { decide } = setUp({
+    add: () =>
+      Promise.resolve({
+        after: [0],
+        held: undefined,
+        failures: undefined,
+        known: [true],
+        standings: [{ used: 10 * 36_000_000, previous: 0, elapsed: 0 }],
+      }),
+  });
+  const { answers, tally } = await decide(one('gcra'));
+  expect(shown(answers)).toEqual([`${OVER} 0`]);
+  expect(tally.rules).toMatchObject([{ overLimit: 1, overLimitWithLocalCache: 1 }]);
+});
+
+it('a store that does not know algorithms is a fault, never a count', async () => {
+  const add = () => Promise.resolve({ after: [1], held: undefined, failures: undefined });
+  const { decide, faults } = setUp({ add });
+  expect((await decide(one('gcra'))).answers).toMatchObject([
+    { kind: 'failure', code: 'internal' },
+  ]);
+  expect(String(faults[0])).toContain('does not count by the algorithm of the rule d.gcra');
+});

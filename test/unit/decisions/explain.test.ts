@@ -1,0 +1,289 @@
+import { explanationText } from '../../../src/core/explain/to-text';
+import type { Explanation } from '../../../src/core/explain/explanation';
+import type { DecisionRequest, RequestDescriptor } from '../../../src/core/model';
+import type { CounterReading } from '../../../src/core/ports';
+import { StoreError } from '../../../src/core/errors';
+import { createDryCounters } from '../../../src/counters/dry-counters';
+import type { DecisionOptions } from '../../../src/decisions/decide-batch';
+import { explainRequest } from '../../../src/decisions/explain';
+import { rulesOf } from '../../support/rules';
+
+const OPTIONS: DecisionOptions = {
+  keyPrefix: '',
+  ttlJitterSeconds: 300,
+  holdBack: false,
+  nearLimitRatio: 0.8,
+  quotaMode: false,
+  shadowMode: false,
+  headers: { limit: 'RateLimit-Limit', remaining: 'RateLimit-Remaining', reset: 'RateLimit-Reset' },
+  dynamicMetadata: false,
+};
+
+const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: { line: 4, column: 7 } };
+const RULES = rulesOf('shop', [
+  { key: 'user', limit: [10, 'MINUTE'], place },
+  { key: 'free', limit: { unlimited: true } },
+  { key: 'shadow', limit: [1, 'MINUTE'], shadowMode: true },
+  { key: 'quota', limit: [1, 'MINUTE'], quotaMode: true },
+  { key: 'other', limit: [1, 'MINUTE'], quotaMode: true },
+  { key: 'old', limit: { requestsPerUnit: 5, unit: 'MINUTE', name: 'old' } },
+  { key: 'new', limit: { requestsPerUnit: 6, unit: 'MINUTE', replaces: ['old'] } },
+]);
+
+const ask = (text: string, more: Partial<RequestDescriptor> = {}): RequestDescriptor => ({
+  entries: text.split(',').map((pair) => {
+    const [key = '', value = ''] = pair.split('=');
+    return { key, value };
+  }),
+  limit: undefined,
+  hits: undefined,
+  isNegativeHits: false,
+  ...more,
+});
+
+const requestOf = (descriptors: readonly RequestDescriptor[]): DecisionRequest => ({
+  domain: 'shop',
+  descriptors,
+  hitsAddend: 0,
+});
+
+interface Setup {
+  readonly counts?: Readonly<Record<string, number>>;
+  readonly error?: StoreError;
+  readonly options?: Partial<DecisionOptions>;
+  readonly isKnown?: boolean;
+}
+
+async function explain(
+  request: DecisionRequest,
+  { counts = {}, error, options = {}, isKnown = false }: Setup = {},
+) {
+  const read = (key: string): CounterReading => ({
+    count: counts[key] ?? 0,
+    expiresInSeconds: counts[key] === undefined ? undefined : 42,
+    store: 'memory',
+    error,
+  });
+  const explanation = await explainRequest(
+    request,
+    {
+      rules: RULES,
+      reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
+      dryCounters: createDryCounters,
+      knows: () => isKnown,
+      nowSeconds: 70,
+    },
+    { ...OPTIONS, ...options },
+  );
+  if ('kind' in explanation) throw new Error(explanation.message);
+  return explanation;
+}
+
+describe('an explanation', () => {
+  it('has limit, counter and what would be answered, with their places', async () => {
+    const counts = { shop_user_ann_60: 9 };
+    const explanation = await explain(requestOf([ask('user=ann')]), { counts, isKnown: true });
+    expect(explanation).toEqual({
+      overallCode: 'OK',
+      because: 'no descriptor is over its limit',
+      descriptors: [
+        {
+          entries: ['user=ann'],
+          path: [{ entry: 'user=ann', matched: 'any value', rule: 'user', at: 'shop.yaml:3:5' }],
+          limit: {
+            requestsPerUnit: 10,
+            unit: 'MINUTE',
+            algorithm: 'fixed_window',
+            shadowMode: false,
+            quotaMode: false,
+            at: 'shop.yaml:4:7',
+          },
+          metric: 'shop.user',
+          counter: {
+            key: 'shop_user_ann_60',
+            store: 'memory',
+            count: 9,
+            expiresInSeconds: 42,
+            knownOverHere: true,
+          },
+          ifAsked: { hits: 1, code: 'OK', remaining: 0, resetSeconds: 50 },
+        },
+      ],
+      responseHeaders: [
+        ['RateLimit-Limit', '10'],
+        ['RateLimit-Remaining', '0'],
+        ['RateLimit-Reset', '50'],
+      ],
+    });
+  });
+
+  it('says of an unlimited rule, and of one that another replaces, why there is no limit', async () => {
+    const { descriptors } = await explain(requestOf([ask('free=1'), ask('old=1'), ask('new=1')]));
+    expect(descriptors.map(({ noLimit }) => noLimit?.reason)).toEqual([
+      'unlimited',
+      'replaced',
+      undefined,
+    ]);
+    expect(descriptors[1]?.noLimit?.hint).toBe(
+      'the rule shop.new of descriptors[2] replaces "old"',
+    );
+  });
+
+  it("shows the request's own limit, and that it is ignored in an unknown domain", async () => {
+    const own = ask('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
+    const { descriptors } = await explain(requestOf([own]));
+    expect(descriptors[0]).toMatchObject({
+      path: [],
+      limit: { requestsPerUnit: 3, source: 'request' },
+      ifAsked: { code: 'OK', remaining: 2 },
+    });
+    const unknown = await explain({ ...requestOf([own]), domain: 'shpo' });
+    expect(unknown.descriptors[0]?.noLimit).toMatchObject({
+      reason: 'unknown_domain',
+      also: 'override_ignored',
+    });
+    const plain = await explain({ ...requestOf([ask('a=1')]), domain: 'shpo' });
+    expect(plain.descriptors[0]?.noLimit?.also).toBeUndefined();
+  });
+
+  it.each<readonly [string, string, Setup, string]>([
+    [
+      'user=a',
+      'OVER_LIMIT',
+      { counts: { shop_user_a_60: 10 } },
+      'descriptors[0] is over a limit that is not a quota',
+    ],
+    ['quota=a', 'OVER_LIMIT', { counts: { shop_quota_a_60: 1 } }, 'every quota is over'],
+    [
+      'shadow=a',
+      'OK',
+      { counts: { shop_shadow_a_60: 1 } },
+      'descriptors[0] is over a limit in shadow mode, which never refuses',
+    ],
+    [
+      'user=a',
+      'OK',
+      { counts: { shop_user_a_60: 10 }, options: { shadowMode: true } },
+      'descriptors[0] is over its limit, and SHADOW_MODE answers OK',
+    ],
+    [
+      'quota=a',
+      'OK',
+      { counts: { shop_quota_a_60: 1 }, options: { shadowMode: true } },
+      'descriptors[0] is over its limit, and SHADOW_MODE answers OK',
+    ],
+    ['none=a', 'OK', {}, 'no descriptor meets a limit'],
+  ])('of %s is %s, because of what it says', async (text, code, setup, reason) => {
+    const { overallCode, because } = await explain(requestOf([ask(text)]), setup);
+    expect([overallCode, because]).toEqual([code, reason]);
+  });
+
+  it('says that one quota of two is over', async () => {
+    const counts = { shop_quota_a_60: 1 };
+    const request = requestOf([ask('quota=a'), ask('other=a')]);
+    const { overallCode, because } = await explain(request, { counts });
+    expect([overallCode, because]).toEqual([
+      'OK',
+      'descriptors[0] is over its quota, and another quota is not',
+    ]);
+  });
+
+  it('explains all the same when the store does not answer', async () => {
+    const error = new StoreError('store_unavailable', 'r1:6379: connection refused');
+    const explanation = await explain(requestOf([ask('user=ann')]), { error });
+    expect(explanation.overallCode).toBeUndefined();
+    expect(explanation.because).toBe('the counter store cannot be reached');
+    expect(explanation.descriptors[0]).toMatchObject({
+      limit: { requestsPerUnit: 10 },
+      counter: { error: 'r1:6379: connection refused' },
+    });
+    expect(explanation.descriptors[0]?.counter?.count).toBeUndefined();
+    expect(explanation.descriptors[0]?.ifAsked).toBeUndefined();
+  });
+
+  it('answers what on_store_error answers', async () => {
+    const error = new StoreError('store_unavailable', 'away');
+    const options = { onStoreError: 'allow' as const };
+    const { overallCode } = await explain(requestOf([ask('user=ann')]), { error, options });
+    expect(overallCode).toBe('OK');
+  });
+
+  it('notes hits that are given back and looks', async () => {
+    const request = requestOf([
+      ask('user=a', { hits: 2, isNegativeHits: true }),
+      ask('shadow=a', { hits: 0 }),
+    ]);
+    const { descriptors } = await explain(request, { counts: { shop_user_a_60: 5 } });
+    expect(descriptors.map(({ notes }) => notes)).toEqual([
+      ['the hits are given back'],
+      [
+        'shadow mode: counted and reported, never refused',
+        'a request with 0 hits looks and does not count',
+      ],
+    ]);
+    expect(descriptors[0]?.ifAsked).toMatchObject({ hits: -2, remaining: 7 });
+  });
+
+  it('holds back what the service would hold back', async () => {
+    const request = requestOf([ask('user=a'), ask('user=b')]);
+    const counts = { shop_user_a_60: 10, shop_user_b_60: 3 };
+    const { descriptors } = await explain(request, { counts, options: { holdBack: true } });
+    expect(descriptors.map(({ ifAsked }) => ifAsked?.remaining)).toEqual([0, 7]);
+  });
+
+  it('refuses a request that makes no sense as the service does', async () => {
+    await expect(explain(requestOf([]))).rejects.toThrow('descriptor list must not be empty');
+  });
+});
+
+describe('the text of an explanation', () => {
+  const rules = {
+    version: 'sha256:3f9c',
+    loadedAt: '2026-11-22T13:00:00Z',
+    source: 'files',
+  } as const;
+  const textOf = async (request: DecisionRequest, setup: Setup = {}) => {
+    const explanation: Explanation = { ...(await explain(request, setup)), rules };
+    return explanationText(explanation).split('\n');
+  };
+
+  it('has a line for each level, indented', async () => {
+    const counts = { shop_user_ann_60: 10 };
+    expect(await textOf(requestOf([ask('user=ann')]), { counts, isKnown: true })).toEqual([
+      'overall: OVER_LIMIT, because descriptors[0] is over a limit that is not a quota',
+      'rules: sha256:3f9c of files, loaded 2026-11-22T13:00:00Z',
+      'user=ann',
+      '  user=ann: the rule user (any value, shop.yaml:3:5)',
+      '    limit 10 per minute (fixed_window, shop.yaml:4:7)',
+      '    metric shop.user',
+      '    counter shop_user_ann_60 in memory: stands at 10, expires in 42 seconds, known to be over here',
+      '    asked for 1: OVER_LIMIT, remaining 0, resets in 50 seconds',
+      'header RateLimit-Limit: 10',
+      'header RateLimit-Remaining: 0',
+      'header RateLimit-Reset: 50',
+      '',
+    ]);
+  });
+
+  it('says why there is no limit', async () => {
+    const lines = await textOf(requestOf([ask('usr=ann')]));
+    expect(lines.join('\n')).toContain('no limit: no_entry_for_key: level 1 has no key "usr"');
+  });
+
+  it('says that a counter could not be read, and what a store that is away leaves open', async () => {
+    const error = new StoreError('store_unavailable', 'away');
+    const text = (await textOf(requestOf([ask('shadow=1'), ask('quota=1')]), { error })).join('\n');
+    expect(text).toContain('overall: unknown, because the counter store cannot be reached');
+    expect(text).toContain('not read: away');
+    expect(text).toContain('shadow mode');
+    expect(text).toContain('quota mode');
+  });
+
+  it("says that a limit is the request's own, that it is ignored, its name and the order", async () => {
+    const own = ask('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
+    expect((await textOf(requestOf([own]))).join('\n')).toContain('of the request itself');
+    const ignored = await textOf({ ...requestOf([own]), domain: 'x' });
+    expect(ignored.join('\n')).toContain("the request's own limit is ignored");
+    expect((await textOf(requestOf([ask('old=1')]))).join('\n')).toContain('name "old"');
+  });
+});

@@ -1,0 +1,116 @@
+import { failure } from '../../../../src/core/errors';
+import type { DecisionRequest } from '../../../../src/core/model';
+import {
+  counterEndpoints,
+  type CounterAdmin,
+  type CounterChange,
+} from '../../../../src/transport/debug/admin/counter-endpoints';
+import { parseRequest } from '../../../../src/transport/http/json/parse-request';
+import { UNBOUNDED } from '../../../support/bounds';
+
+const ANN = { entries: [{ key: 'user', value: 'ann' }] };
+const SHOWN = [{ entries: ['user=ann'], key: 'shop_user_ann_0', count: 3, expiresInSeconds: 9 }];
+
+function serve(admin: Partial<CounterAdmin> = {}) {
+  const changes: CounterChange[] = [];
+  const requests: DecisionRequest[] = [];
+  const endpoints = counterEndpoints(
+    {
+      read: (request) => {
+        requests.push(request);
+        return Promise.resolve(SHOWN);
+      },
+      change: (_request, change) => {
+        changes.push(change);
+        return Promise.resolve(SHOWN);
+      },
+      ...admin,
+    },
+    (text) => parseRequest(text, UNBOUNDED),
+  );
+  const call = async (name: string, body: unknown) => {
+    const endpoint = endpoints.find(({ path }) => path === `/api/v1/counters/${name}`);
+    return endpoint?.handle({
+      body,
+      text: '',
+      query: new URLSearchParams(),
+      peer: '10.0.0.9',
+      tokenId: '0a1b2c3d',
+    });
+  };
+  return { call, changes, requests, endpoints };
+}
+
+it('offers one path that reads and two that write', () => {
+  expect(serve().endpoints).toMatchObject([
+    { path: '/api/v1/counters/read', method: 'POST', access: 'read' },
+    { path: '/api/v1/counters/reset', method: 'POST', access: 'write' },
+    { path: '/api/v1/counters/set', method: 'POST', access: 'write' },
+  ]);
+});
+
+it('reads the request as /json does, and answers what it was shown', async () => {
+  const { call, requests } = serve();
+  expect(await call('read', { domain: 'shop', descriptors: [ANN] })).toEqual({
+    status: 200,
+    body: { counters: SHOWN },
+  });
+  expect(requests).toMatchObject([{ domain: 'shop', descriptors: [ANN] }]);
+});
+
+it('hands on what is to change, and who asks', async () => {
+  const { call, changes } = serve();
+  const who = { peer: '10.0.0.9', tokenId: '0a1b2c3d' };
+  await call('reset', { domain: 'shop', descriptors: [ANN] });
+  await call('set', { domain: 'shop', descriptors: [ANN], used: 0, dryRun: true, force: true });
+  expect(changes).toEqual([
+    { used: undefined, dryRun: false, force: false, ...who },
+    { used: 0, dryRun: true, force: true, ...who },
+  ]);
+});
+
+const request = { domain: 'shop', descriptors: [ANN] };
+it.each([
+  ['read', { domain: 'shop', descriptors: [], color: 1 }, 'has no field'],
+  ['read', [], 'expected an object'],
+  ['read', { ...request, used: 1 }, 'has no field "used"'],
+  [
+    'read',
+    { ...request, descriptors: new Array(21).fill(ANN) },
+    '21 descriptors, expected at most 20',
+  ],
+  ['set', request, 'used is missing, expected a whole number'],
+  ['set', { ...request, used: -1 }, 'used is -1, expected a whole number'],
+  ['set', { ...request, used: 1.5 }, 'used is 1.5'],
+  ['set', { ...request, used: '5' }, 'used is "5"'],
+  ['reset', { ...request, dryRun: 'yes' }, 'dryRun is "yes", expected true or false'],
+  ['reset', { ...request, force: 1 }, 'force is 1, expected true or false'],
+  [
+    'reset',
+    { domain: 'shop', descriptors: [{ entries: [{ key: 'user' }] }] },
+    'the entry "user" of shop has no value',
+  ],
+])('refuses %s of %j', async (name, body, error) => {
+  const { call, changes } = serve();
+  expect(await call(name, body)).toMatchObject({
+    status: 400,
+    body: { error: expect.stringContaining(error) as string },
+  });
+  expect(changes).toEqual([]);
+});
+
+it('takes an empty value that is written down', async () => {
+  const { call, changes } = serve();
+  await call('reset', { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: '' }] }] });
+  expect(changes).toHaveLength(1);
+});
+
+it('answers 409 where other instances would not hear of a change, and failures as /json', async () => {
+  const notTold = serve({ change: () => Promise.resolve('not_told') });
+  expect(await notTold.call('reset', request)).toMatchObject({
+    status: 409,
+    body: { code: 'not_told' },
+  });
+  const noRules = serve({ read: () => Promise.resolve(failure('no_rules', 'none')) });
+  expect(await noRules.call('read', request)).toMatchObject({ status: 503 });
+});
