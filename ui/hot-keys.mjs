@@ -94,7 +94,7 @@ function createHotLine(why) {
       const [short, full] = pathTexts(key, path);
       const isWhole = short === full && key.domain.length <= MAX_PART;
       long.show(short, isWhole ? short : `${key.domain} ${full}`);
-      button.show(key.domain, key.entries);
+      button.show(key.domain, key.entries, key.entries !== undefined);
       setText(rate, `${rateText(key.perSecond)} hits/s`);
       chip.hidden = !key.isOver;
       setText(count, countText(key));

@@ -11,6 +11,11 @@ export function numberText(value) {
   return value < 100_000 ? whole.format(value) : short.format(value);
 }
 
+/** A count of hits: `1 hit`, `30 hits`. */
+export function hitsText(count) {
+  return `${numberText(count)} ${count === 1 ? 'hit' : 'hits'}`;
+}
+
 /** A rate or a mean. */
 export function rateText(value) {
   if (value === 0) return '0';

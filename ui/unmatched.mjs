@@ -26,8 +26,8 @@ function createShape(why) {
       const full = keys?.map((key, i) => levelText(key, example[i])) ?? [];
       if (keys === undefined) long.show(cutMiddle(domain, 40), domain);
       else long.show(shapeOf(short), `${shapeOf(full)} (the first one)`);
-      const pairs = further > 0 ? undefined : keys?.map((key, i) => [key, example[i]]);
-      button.show(domain, pairs ?? (keys === undefined ? [['any', '']] : undefined));
+      const pairs = keys?.map((key, i) => [key, example[i]]);
+      button.show(domain, pairs, further === 0);
       setText(rate, `${rateText(perSecond)}/s`);
       const what = keys === undefined ? 'domain without rules' : 'no rule for these keys or values';
       setText(total, `${what}, ${numberText(seen)} seen`);

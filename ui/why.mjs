@@ -1,7 +1,5 @@
-import { element, levelText } from './text.mjs';
-
-/** Longest part of an entry that came from a list: longer ones were cut and would explain something else. */
-const MAX_WHY_PART = 256;
+import { explanationView } from './explanation.mjs';
+import { element, hitsText, levelText } from './text.mjs';
 
 /** `user=ann, path=/cart` as entries; undefined when a part has no key. */
 export function parseEntries(text) {
@@ -12,146 +10,121 @@ export function parseEntries(text) {
   return entries.some(({ key }) => key === '') ? undefined : entries;
 }
 
-function ruleLine({ entry, matched, rule, at, passedOver = [] }) {
-  const place = at === undefined ? '' : `, ${at}`;
-  const line = element(
-    'li',
-    '',
-    element('span', 'key', entry),
-    ` met ${rule} (${matched}${place})`,
-  );
-  if (passedOver.length > 0) {
-    const others = passedOver.map((one) =>
-      element('li', '', `${one.rule}${one.at === undefined ? '' : `, ${one.at}`}: ${one.why}`),
-    );
-    line.append(element('div', 'count', 'passed over:'), element('ul', '', ...others));
-  }
-  return line;
+async function post(address, body) {
+  const options = {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  const response = await fetch(address, options).catch(() => undefined);
+  if (response === undefined) throw new Error('no answer from the service');
+  const said = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Error(said.error ?? `the service answered ${response.status}`);
+  return said;
 }
 
-function counterLines({ counter, ifAsked, limit, noLimit, order, notes = [] }) {
-  const lines = [];
-  if (limit !== undefined) {
-    const place = limit.at === undefined ? '' : `, ${limit.at}`;
-    const flags = `${limit.shadowMode ? ', shadow mode' : ''}${limit.quotaMode ? ', quota' : ''}`;
-    lines.push(`limit ${limit.requestsPerUnit} per ${limit.unit.toLowerCase()}${flags}${place}`);
-  }
-  if (counter !== undefined) {
-    const expiry =
-      counter.expiresInSeconds === undefined ? '' : `, expires in ${counter.expiresInSeconds} s`;
-    const stands = counter.error ?? `stands at ${counter.count}${expiry}`;
-    lines.push(`counter ${counter.key} in ${counter.store}: ${stands}`);
-    if (counter.knownOverHere) lines.push('this instance knows it to be over');
-  }
-  if (ifAsked !== undefined) {
-    const reset = ifAsked.resetSeconds === undefined ? '' : `, resets in ${ifAsked.resetSeconds} s`;
-    lines.push(`if asked: ${ifAsked.code}, remaining ${ifAsked.remaining}${reset}`);
-  }
-  if (noLimit !== undefined) lines.push(`no limit (${noLimit.reason}): ${noLimit.hint}`);
-  if (order !== undefined) lines.push(order);
-  return [...lines, ...notes];
-}
-
-function explanationView({ overallCode = 'unknown', because, descriptors }) {
-  return [
-    element('p', 'verdict', `${overallCode}: ${because}`),
-    ...descriptors.map((descriptor) =>
-      element(
-        'div',
-        'path',
-        element('ol', '', ...descriptor.path.map(ruleLine)),
-        ...counterLines(descriptor).map((text) => element('div', 'count', text)),
-      ),
-    ),
-  ];
+function resetQuestion({ domain, descriptors: [{ entries }] }) {
+  const name = entries.map(({ key, value }) => levelText(key, value)).join(' › ');
+  return `Reset the counter of ${name} in ${domain}? Its hits are forgotten.`;
 }
 
 /** The box that explains one descriptor, and resets its counter where the service allows it. */
 export function createWhy({ section, form, domain, entries, answer, reset }, root) {
+  let access = 'off';
+  /** The request that the answer is of; undefined while there is none. */
   let asked;
+  /** What a list put into the form: its values may hold what the form takes apart. */
+  let listed = { text: '' };
 
-  const call = async (path, body) => {
-    const response = await fetch(`${root}api/v1/${path}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const said = await response.json();
-    if (!response.ok) throw new Error(said.error ?? String(response.status));
-    return said;
-  };
-  const say = (...nodes) => answer.replaceChildren(...nodes);
-  const explain = async (body) => {
+  const show = (...nodes) => answer.replaceChildren(...nodes);
+  const fail = (error) => {
     asked = undefined;
-    reset.disabled = true;
-    try {
-      const explanation = await call('explain', body);
-      say(...explanationView(explanation));
-      asked = body;
-      reset.disabled = !explanation.descriptors.some(({ counter }) => counter !== undefined);
-    } catch (error) {
-      say(element('p', 'empty', error.message));
-    }
+    reset.hidden = true;
+    show(element('p', 'empty wrong', error.message));
   };
-  const submit = () => {
-    const parsed = parseEntries(entries.value);
-    if (parsed === undefined) say(element('p', 'empty', 'Write it as key=value, key=value.'));
-    else void explain({ domain: domain.value.trim(), descriptors: [{ entries: parsed }] });
+  const explain = async (body, ...before) => {
+    asked = body;
+    reset.hidden = true;
+    answer.setAttribute('aria-busy', 'true');
+    try {
+      const explanation = await post(`${root}api/v1/explain`, body);
+      if (asked !== body) return;
+      show(...before, ...explanationView(explanation, body));
+      const hasCounter = explanation.descriptors.some(({ counter }) => counter !== undefined);
+      reset.hidden = access !== 'write' || !hasCounter;
+    } catch (error) {
+      if (asked === body) fail(error);
+    }
+    answer.removeAttribute('aria-busy');
   };
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    submit();
+    const parsed =
+      entries.value === listed.text ? listed.entries : parseEntries(entries.value.trim());
+    if (parsed !== undefined)
+      void explain({ domain: domain.value.trim(), descriptors: [{ entries: parsed }] });
+    else fail(new Error('Write the descriptor as key=value, key=value.'));
   });
   reset.addEventListener('click', async () => {
     const body = asked;
-    if (body === undefined) return;
-    const [one] = body.descriptors;
-    const name = one.entries.map(({ key, value }) => levelText(key, value)).join(', ');
-    if (!confirm(`Reset the counter of ${name} in ${body.domain}? Its hits are forgotten.`)) return;
+    if (!confirm(resetQuestion(body))) return;
     try {
-      await call('counters/reset', body);
-      await explain(body);
+      const { counters } = await post(`${root}api/v1/counters/reset`, body);
+      const hits = counters.reduce((sum, { count = 0 }) => sum + count, 0);
+      const said = element('p', 'note', `Reset from ${hitsText(hits)}.`);
+      await explain(body, said);
+      section.focus({ preventScroll: true });
     } catch (error) {
-      say(element('p', 'empty', error.message));
+      fail(error);
     }
   });
   return {
     get isAllowed() {
-      return !section.hidden;
+      return access !== 'off';
     },
     /** What the service allows: `off`, `read` or `write`. */
-    allow(access) {
+    allow(allowed) {
+      access = allowed;
       section.hidden = access === 'off';
-      reset.hidden = access !== 'write';
     },
-    /** Explains a descriptor of a list: pairs of key and value. */
-    ask(ofDomain, pairs) {
+    /** Explains a descriptor of a list, pairs of key and value; without pairs, its domain. */
+    async ask(ofDomain, pairs) {
+      const text = pairs?.map(([key, value]) => `${key}=${value}`).join(', ') ?? '';
+      const known = pairs?.map(([key, value]) => ({ key, value }));
+      listed = { text, entries: known };
       domain.value = ofDomain;
-      entries.value = pairs.map(([key, value]) => `${key}=${value}`).join(', ');
-      section.scrollIntoView({ block: 'nearest' });
-      const listed = pairs.map(([key, value]) => ({ key, value }));
-      void explain({ domain: ofDomain, descriptors: [{ entries: listed }] });
+      entries.value = text;
+      section.focus({ preventScroll: true });
+      await explain({
+        domain: ofDomain,
+        descriptors: [{ entries: known ?? [{ key: 'any', value: '' }] }],
+      });
+      const { top, bottom } = section.getBoundingClientRect();
+      if (top < 0 || bottom > innerHeight) section.scrollIntoView({ block: 'start' });
     },
   };
 }
 
-/** A button on a line of a list; hidden where what the list knows was cut. */
+/** A button on a line of a list; hidden where the list knows only a part of the descriptor. */
 export function createWhyButton(why) {
-  const button = element('button', 'why', 'why?');
+  const button = element('button', 'ask', 'why?');
   button.type = 'button';
   let shown;
-  button.addEventListener('click', () => why.ask(shown.domain, shown.pairs));
+  button.addEventListener('click', () => void why.ask(shown.domain, shown.pairs));
   return {
     element: button,
-    show(domain, pairs) {
+    show(domain, pairs, isWhole) {
       shown = { domain, pairs };
       const texts = [domain, ...(pairs ?? []).flat()];
-      button.hidden = !why.isAllowed || pairs === undefined || texts.some(isCut);
+      button.hidden = !why.isAllowed || !isWhole || texts.some(isCut);
+      const name = pairs?.map(([key, value]) => levelText(key, value)).join(' › ');
+      button.setAttribute('aria-label', `why? ${[domain, name].join(' ').trim()}`);
     },
   };
 }
 
+/** The service ends texts that it cut with an ellipsis. */
 function isCut(text) {
-  return text.length > MAX_WHY_PART;
+  return text.endsWith('…');
 }

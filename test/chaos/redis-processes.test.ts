@@ -25,10 +25,10 @@ const limitOf = (kind: keyof typeof HITS) => Math.floor(hitsOf(kind) / 3);
 async function hitTogether(
   port: number,
   kind: keyof typeof HITS,
-  { key = KEY, algorithm }: { readonly key?: string; readonly algorithm?: string } = {},
+  { key = KEY, algorithm }: { readonly key?: string; readonly algorithm?: readonly string[] } = {},
 ): Promise<number> {
   const numbers = [String(HITS[kind]), String(limitOf(kind))] as const;
-  const place = algorithm === undefined ? [kind] : ['single', algorithm];
+  const place = algorithm === undefined ? [kind] : ['single', ...algorithm];
   const parameters = [HITTER, String(port), key, ...numbers, ...place];
   const outputs = await Promise.all(
     Array.from({ length: PROCESSES }, () => run(process.execPath, parameters)),
@@ -46,13 +46,16 @@ describe('several processes that hit one key', () => {
   });
 
   it.each([
-    ['gcra', '80000000s~g'],
-    ['sliding_window', '80000000s~s'],
-    ['fixed_window', '1795240200'],
-  ])('are admitted exactly as %s promises', async (algorithm, end) => {
+    ['gcra', '', '80000000s~g'],
+    ['gcra', 'charge_denied', '80000000s~g'],
+    ['sliding_window', '', '80000000s~s'],
+    ['sliding_window', 'charge_denied', '80000000s~s'],
+    ['fixed_window', '', '1795240200'],
+  ])('are admitted exactly as %s promises %s', async (name, charging, end) => {
     const server = await startRedisServer();
     ends.push(() => server.stop());
     const key = `everybody_asks_this_${end}`;
+    const algorithm = [name, charging];
     const admitted = await hitTogether(server.port, 'cluster', { key, algorithm });
     expect(admitted).toBe(limitOf('cluster'));
   });

@@ -7,6 +7,7 @@ import { launchChromium, openPage } from '../support/chromium';
 import { startStopwatch } from '../support/core-time';
 import { expectFigure } from '../support/figure';
 import { eventually } from '../support/eventually';
+import { LEAST_CONTRAST } from '../support/legibility';
 import { temporaryRules } from '../support/dashboard-rules';
 import { startService, stopServices, type Service } from '../support/service';
 
@@ -174,30 +175,3 @@ it('says when the connection is lost, and comes back with the service', async ()
   await startService({ env: { DEBUG_PORT: port } });
   await page.locator('#status', { hasText: 'serving' }).waitFor();
 });
-
-/** The least contrast of a text that is shown with what is behind it, as WCAG counts it. */
-const LEAST_CONTRAST = `(() => {
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const luminance = (rgb) => {
-    const [r, g, b] = rgb.map((one) => {
-      const c = one / 255;
-      return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (node) => {
-    for (let at = node; at !== null; at = at.parentElement) {
-      const [r, g, b, a = 1] = parse(getComputedStyle(at).backgroundColor);
-      if (a === 1) return [r, g, b];
-    }
-    return [255, 255, 255];
-  };
-  let least = Infinity;
-  for (const node of document.querySelectorAll('body *')) {
-    const own = [...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim() !== '');
-    if (!own || !node.checkVisibility() || ['SCRIPT', 'STYLE', 'NOSCRIPT'].includes(node.nodeName)) continue;
-    const pair = [parse(getComputedStyle(node).color).slice(0, 3), behind(node)].map(luminance);
-    least = Math.min(least, (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05));
-  }
-  return least;
-})()`;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { readCommand } from './resp';
 
 export interface LyingRedis {
   readonly port: number;
@@ -49,21 +50,4 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
     await once(server, 'close');
   };
   return self;
-}
-
-/** The first command of a stream of RESP; undefined while it is incomplete. */
-function readCommand(text: string) {
-  const head = /^\*(\d+)\r\n/.exec(text);
-  if (head === null) return undefined;
-  const words: string[] = [];
-  let end = head[0].length;
-  while (words.length < Number(head[1])) {
-    const line = /^\$(\d+)\r\n/.exec(text.slice(end, end + 20));
-    if (line === null) return undefined;
-    const start = end + line[0].length;
-    end = start + Number(line[1]) + 2;
-    if (end > text.length) return undefined;
-    words.push(text.slice(start, end - 2));
-  }
-  return { words, end };
 }

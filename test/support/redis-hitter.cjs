@@ -1,11 +1,11 @@
-// One of several processes that hit one key: node redis-hitter.cjs <port> <key> <hits> <limit> <kind> [algorithm]
+// One of several processes that hit one key: node redis-hitter.cjs <port> <key> <hits> <limit> <kind> [algorithm] [charge_denied]
 // Uses the built service. Prints how many of its hits were admitted.
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 
 const { toAlgorithm } = require('../../dist/src/core/algorithms/algorithm.js');
 const { countAdmitted } = require('../../dist/src/core/algorithms/apply-asks.js');
 
-const [port, key, hits, limit, kind, name] = process.argv.slice(2);
+const [port, key, hits, limit, kind, name, charging] = process.argv.slice(2);
 // Long enough that nothing drains while they run.
 const algorithm =
   name === undefined
@@ -14,7 +14,7 @@ const algorithm =
         name,
         limit: Number(limit),
         burst: undefined,
-        chargeDenied: false,
+        chargeDenied: charging === 'charge_denied',
         periodSeconds: 80_000_000,
       });
 const place = { host: '127.0.0.1', port: Number(port) };

@@ -19,6 +19,8 @@ export interface TcpProxy {
   readonly size: number;
   /** Connections that were ever accepted. */
   readonly accepted: number;
+  /** Bytes of requests that were read and forgotten. */
+  readonly swallowed: number;
   /** Resets all connections. */
   reset(): void;
   /** Resets each connection when it is about to pass on the next answer, which nobody gets. */
@@ -36,6 +38,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   };
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   let accepted = 0;
+  let swallowed = 0;
   let isResetting = false;
 
   const server = createServer((near) => {
@@ -52,7 +55,8 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     for (const socket of pair) socket.on('error', drop).on('close', drop);
     near.on('data', (chunk) => {
       if (behaviour.closeOn?.test(chunk.toString()) === true) near.end();
-      else if (behaviour.swallow !== 'requests') far.write(chunk);
+      else if (behaviour.swallow === 'requests') swallowed += chunk.length;
+      else far.write(chunk);
     });
     far.on('data', (chunk) => {
       if (isResetting) near.resetAndDestroy();
@@ -75,6 +79,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     get accepted() {
       return accepted;
+    },
+    get swallowed() {
+      return swallowed;
     },
     reset,
     resetInsteadOfAnswer() {

@@ -29,7 +29,7 @@ interface Shape extends Omit<UnmatchedView, 'perSecond' | 'total'> {
 const SHAPES = 20;
 const MAX_ENTRIES = 6;
 const MAX_KEY = 128;
-const MAX_VALUE = 32;
+const MAX_VALUE = 128;
 /** Descriptors inspected per second; above that, batches are sampled and weighted. */
 const BUDGET = 2_000;
 

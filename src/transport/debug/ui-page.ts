@@ -9,6 +9,7 @@ const SCRIPTS = [
   'text.mjs',
   'lines.mjs',
   'sparkline.mjs',
+  'explanation.mjs',
   'why.mjs',
   'tiles.mjs',
   'banner.mjs',
@@ -19,7 +20,7 @@ const SCRIPTS = [
   'rules.mjs',
   'main.mjs',
 ];
-const STYLES = ['base.css', 'parts.css', 'rules.css'];
+const STYLES = ['base.css', 'parts.css', 'rules.css', 'why.css'];
 
 interface Page {
   readonly html: string;
