@@ -19,7 +19,7 @@ LABEL org.opencontainers.image.title="Weir" \
   org.opencontainers.image.licenses="Apache-2.0"
 # The heap of Node 24 grows to twice that of Node 20 without these bounds (docs/sizing.md has the figures).
 ENV NODE_ENV=production \
-  NODE_OPTIONS="--max-semi-space-size=8 --max-old-space-size=1024" \
+  NODE_OPTIONS="--max-semi-space-size=16 --max-old-space-size=1024" \
   IDENTITY_STORE_FILE=/var/lib/weir/identity-store.json
 WORKDIR /app
 COPY --from=build /app/package.json ./package.json

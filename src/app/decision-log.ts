@@ -39,8 +39,11 @@ export function createDecisionLog(
 
   const reportNow = (): void => {
     report = undefined;
+    const advice = failure
+      ? 'its file cannot be written'
+      : 'there are more than DECISION_LOG_MAX_PER_SECOND or the disk is slow';
     const fields = { lines: dropped, ...(failure && { reason: failure.message }) };
-    logger.warn('the decision log has dropped lines', fields);
+    logger.warn(`the decision log has dropped lines: ${advice}`, fields);
     dropped = 0;
     failure = undefined;
   };

@@ -8,6 +8,9 @@ import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
+/** Shorter than anybody who loses patience, longer than npm takes to pass a signal on. */
+const SAME_SIGNAL_MS = 300;
+
 const ENDS: Readonly<Record<StopEnd, string>> = {
   stopped: 'stopped',
   interrupted: 'ended by a second signal, before everything was answered',
@@ -54,7 +57,7 @@ export interface Service {
 
 /**
  * Creates a service and ties its life to that of the process. Whatever nobody handles ends the process with 1. The first
- * signal stops the service; a second one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
+ * signal stops the service; a later one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
  */
 export function runProcess<S extends Service>(
   process: NodeJS.Process,
@@ -78,6 +81,7 @@ export function runProcess<S extends Service>(
       return service.stop();
     },
     withinMs: stopWithinMs,
+    sameWithinMs: SAME_SIGNAL_MS,
   }).subscribe((end) => {
     logger.warn(ENDS[end]);
     process.exit(exitCodeOf(service.lifecycle.current));

@@ -69,7 +69,8 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   const read = readSettings(env);
   if (!read.ok) failStart(process, read.problems.join('\n'), 'ratelimit --help lists all settings');
   const { settings, warnings } = read;
-  checkClientFiles([...settings.clientFiles.stores, ...settings.clientFiles.rules]);
+  const { stores, rules } = settings.clientFiles;
+  checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
   const plan = settings.workers === 1 ? undefined : lateWorkers.runOwner().planFor(settings);
   if (plan !== undefined) await lateWorkers.runOwner().clearSocket(settings);
   const logger = createLogger(settings.logging);

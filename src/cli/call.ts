@@ -59,11 +59,11 @@ function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions):
   const options = { cause: error };
   const unreachable = unreachableReason(details);
   if (code === status.UNAVAILABLE && unreachable !== undefined) {
-    const next = 'is it running there? another address is given with -dial_string';
+    const next = 'is it running there? Give another address with -dial_string';
     return new Error(`cannot reach the service at ${dialString}: ${unreachable}; ${next}`, options);
   }
   if (code === status.DEADLINE_EXCEEDED) {
-    const next = 'a longer time is given with -timeout';
+    const next = 'give it longer with -timeout';
     const waited = `no answer from ${dialString} within ${String(timeoutMs)} ms`;
     return new Error(`${waited} (${details}); ${next}`, options);
   }

@@ -2,6 +2,11 @@ import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';
 import type { ClientOptions, ExplainOptions } from './options';
 
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [401, '; give a token with -token_file'],
+  [404, '; the service must not run with ADMIN_API=off'],
+]);
+
 /** Asks the debug port what would be answered and why; the text for a person, or JSON. Rejects with what happened and what to do next. */
 export async function explain(
   { domain, descriptors, hitsAddend, timeoutMs, json }: ClientOptions,
@@ -17,14 +22,14 @@ export async function explain(
       signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (error) {
-    const next = 'another debug address is given with -debug';
+    const next = 'give the address of the debug port with -debug';
     throw new Error(`cannot reach the debug port at ${debug}: ${toReason(error)}; ${next}`, {
       cause: error,
     });
   }
   const body = await response.text();
   if (response.ok) return json ? `${JSON.stringify(JSON.parse(body), null, 2)}\n` : body;
-  const hint = response.status === 401 ? '; a token is given with -token_file' : '';
+  const hint = HINTS.get(response.status) ?? '';
   throw new Error(`the debug port at ${debug} answered ${String(response.status)}: ${body}${hint}`);
 }
 

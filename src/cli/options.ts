@@ -96,7 +96,7 @@ function parseTls(flags: FlagValues): TlsOptions | undefined {
     serverName: last(flags, 'tls_server_name'),
   };
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
-    throw new UsageError('-tls_cert and -tls_key need one another');
+    throw new UsageError('-tls_cert and -tls_key go together: give both or neither');
   }
   const isWanted = isSet(flags, 'tls') || Object.values(tls).some((value) => value !== undefined);
   return isWanted ? tls : undefined;

@@ -1,5 +1,6 @@
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { decimalNumber, oneOf, text, trueOrFalse } from '../platform/env-table/scalars';
+import { clientFiles, type ClientFile } from './client-files';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
 import { type Read, setting } from './setting';
 
@@ -56,6 +57,8 @@ export interface ExporterSettings {
   readonly caFile: string | undefined;
   readonly keyFile: string | undefined;
   readonly certificateFile: string | undefined;
+  /** The same files, each with the setting that names it. */
+  readonly files: readonly ClientFile[];
 }
 
 type Otlp = TableReading<typeof otlpForAll>;
@@ -63,6 +66,7 @@ type Otlp = TableReading<typeof otlpForAll>;
 const DEFAULT_URL = { http: 'http://localhost:4318', grpc: 'http://localhost:4317' } as const;
 const TRACES_PATH = 'v1/traces';
 const DEFAULT_TIMEOUT_MS = 10_000;
+const FILES = ['certificate', 'clientKey', 'clientCertificate'] as const;
 
 /**
  * What there is to trace; undefined when nothing is. The standard settings are often set for a whole fleet: they are
@@ -123,6 +127,7 @@ function toExporter(
     caFile: of('certificate'),
     keyFile: of('clientKey'),
     certificateFile: of('clientCertificate'),
+    files: FILES.flatMap((key) => clientFiles(traces.isSet(key) ? traces : general, [key])),
   };
 }
 

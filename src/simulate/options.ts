@@ -81,10 +81,12 @@ export function parseOptions(args: readonly string[]): SimulateOptions | undefin
 
 function checkMap(format: LogFormat, map: string | undefined): void {
   if (format === 'jsonl' && map !== undefined) {
-    throw new UsageError('-map: -format jsonl takes none');
+    throw new UsageError('-map has no effect with -format jsonl: leave it out');
   }
   if (format !== 'jsonl' && map === undefined) {
-    throw new UsageError(`-format ${format} needs -map: how a line becomes descriptors`);
+    throw new UsageError(
+      `-format ${format} needs -map FILE: it says how a line becomes descriptors`,
+    );
   }
 }
 

@@ -57,9 +57,9 @@ function onlyIn(first: readonly string[], second: readonly string[]): readonly s
 
 function printLines(lines: Report['lines']): readonly string[] {
   const aside = [
-    [lines.withoutDescriptors, 'made no descriptor'],
-    [lines.outsideOfTimes, 'lie outside of -from and -to'],
-    [lines.late, 'came too late and were taken at the newest time'],
+    [lines.withoutDescriptors, 'gave no descriptor'],
+    [lines.outsideOfTimes, 'lie outside -from and -to'],
+    [lines.late, 'came later than -reorder allows and count at the newest time read'],
     [lines.unreadable, 'could not be read'],
   ] as const;
   const said = aside.filter(([lines_]) => lines_ > 0).map(([n, what]) => `${count(n)} ${what}`);
@@ -73,9 +73,9 @@ function printRule(rule: RuleReport): readonly string[] {
   const { requests, over, shadow, near, use, smallestLimit } = rule;
   const parts = [
     `${count(requests)} requests`,
-    `${count(over)} over (${share(over, requests)})`,
+    `${count(over)} over the limit (${share(over, requests)})`,
     ...(shadow === 0 ? [] : [`${count(shadow)} over in shadow mode`]),
-    `${count(near)} near`,
+    `${count(near)} near it`,
     `${count(rule.distinctKeys)} keys, ${count(rule.keysLimited)} of them limited`,
   ];
   const lines = [`${rule.rule}: ${rule.limit}`, `  ${parts.join(', ')}`];
@@ -85,13 +85,13 @@ function printRule(rule: RuleReport): readonly string[] {
   if (use !== undefined) {
     const { p50, p95, p99, max } = use;
     lines.push(
-      `  used by a key in a window: p50 ${pct(p50)}, p95 ${pct(p95)}, p99 ${pct(p99)}, most ${pct(max)} of the limit`,
+      `  share of the limit that a key uses in a window: p50 ${pct(p50)}, p95 ${pct(p95)}, p99 ${pct(p99)}, most ${pct(max)}`,
     );
   }
   if (smallestLimit !== undefined) {
     const { onePercent, onePerMille, none } = smallestLimit;
     lines.push(
-      `  smallest limit that refuses under 1 %: ${count(onePercent)}, under 0.1 %: ${count(onePerMille)}, nobody: ${count(none)}`,
+      `  smallest limit that refuses less than 1 % of these requests: ${count(onePercent)}, less than 0.1 %: ${count(onePerMille)}, none: ${count(none)}`,
     );
   }
   return [...lines, ''];

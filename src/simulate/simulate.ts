@@ -139,11 +139,15 @@ function print(
 /** The exit code of a comparison: never a good one where it proves nothing. */
 function judge({ lines, figures }: Gathered, changes: Comparison, { stderr }: Streams): number {
   if (lines.unreadable > lines.read * MAX_UNREADABLE_SHARE) {
-    stderr.write('more than 1 % of the lines cannot be read: the comparison proves nothing\n');
+    stderr.write(
+      'more than 1 % of the lines cannot be read: the comparison proves nothing; check -format and -map\n',
+    );
     return 1;
   }
   if (figures.rules.size === 0) {
-    stderr.write('no request met a rule: the comparison proves nothing\n');
+    stderr.write(
+      'no request met a rule: the comparison proves nothing; check the domain and the keys of -map\n',
+    );
     return 1;
   }
   return changes.changed > 0 ? 3 : 0;

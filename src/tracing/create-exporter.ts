@@ -74,9 +74,9 @@ export function createExporter(
 
 function createTransport(options: ExporterOptions): OtlpTransport {
   const certificates = {
-    ca: readPemNow(options.caFile, 'OTEL_EXPORTER_OTLP_CERTIFICATE'),
-    key: readPemNow(options.keyFile, 'OTEL_EXPORTER_OTLP_CLIENT_KEY'),
-    certificate: readPemNow(options.certificateFile, 'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE'),
+    ca: readPemNow(options.caFile),
+    key: readPemNow(options.keyFile),
+    certificate: readPemNow(options.certificateFile),
   };
   return options.protocol === 'http'
     ? overHttp(options, certificates)

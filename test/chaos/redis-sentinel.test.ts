@@ -108,10 +108,11 @@ describe('sentinels', () => {
     await Promise.all([first?.stop(), second?.stop()]);
     const counters = await connected();
     expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
-    expect(counters.kinds().filter((kind) => kind === 'sentinel-failed')).toHaveLength(2);
+    const failed = counters.events.filter(({ kind }) => kind === 'sentinel-failed');
+    expect(new Set(failed.map(({ store }) => store)).size).toBe(2);
   });
 
-  it('one that is cut off and comes back is reported once each', async () => {
+  it('one that is cut off is reported for each question that it fails, and once when it comes back', async () => {
     const [first] = setup.address.sentinels;
     const proxy = await startTcpProxy(first?.port ?? 0);
     try {
@@ -120,12 +121,14 @@ describe('sentinels', () => {
       const told = () => counters.kinds().filter((kind) => kind.startsWith('sentinel-'));
       proxy.behaviour.swallow = 'requests';
       await eventually(() => {
-        expect(told()).toEqual(['sentinel-failed']);
+        expect(told().length).toBeGreaterThan(1);
       });
+      expect(new Set(told())).toEqual(new Set(['sentinel-failed']));
       proxy.behaviour.swallow = 'nothing';
       await eventually(() => {
-        expect(told()).toEqual(['sentinel-failed', 'sentinel-works']);
+        expect(told().at(-1)).toBe('sentinel-works');
       });
+      expect(told().filter((kind) => kind === 'sentinel-works')).toHaveLength(1);
     } finally {
       await proxy.close();
     }

@@ -270,7 +270,17 @@ describe('the traces of the built service', () => {
       { OTEL_BSP_MAX_QUEUE_SIZE: 'many' },
       'OTEL_BSP_MAX_QUEUE_SIZE="many": expected a whole number',
     ],
-    [{ OTEL_EXPORTER_OTLP_CERTIFICATE: '/no/such' }, 'OTEL_EXPORTER_OTLP_CERTIFICATE: cannot read'],
+    [
+      { OTEL_EXPORTER_OTLP_CERTIFICATE: '/no/such' },
+      'OTEL_EXPORTER_OTLP_CERTIFICATE="/no/such": cannot read the file: it does not exist',
+    ],
+    [
+      {
+        OTEL_EXPORTER_OTLP_CERTIFICATE: '/etc/hostname',
+        OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/no/such',
+      },
+      'OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE="/no/such": cannot read the file: it does not exist',
+    ],
   ])('stop the start where a setting is wrong: %j', async (env, problem) => {
     const service = await startService({
       env: { TRACING_ENABLED: 'true', BACKEND_TYPE: 'memory', ...env },

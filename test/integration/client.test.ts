@@ -133,7 +133,7 @@ describe('ratelimit-client', () => {
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
       `ratelimit-client: cannot reach the service at ${address}: connection refused (ECONNREFUSED ${address}); ` +
-        'is it running there? another address is given with -dial_string\n',
+        'is it running there? Give another address with -dial_string\n',
     );
   });
 
@@ -211,7 +211,7 @@ describe('ratelimit-client', () => {
     [['-hits_addend', '4294967296', ...ASK], '-hits_addend is "4294967296"'],
     [['-timeout', 'soon', ...ASK], '-timeout is "soon", expected a duration such as 500ms or 5s'],
     [['-timeout', '0s', ...ASK], '-timeout is "0s"'],
-    [['-tls_cert', 'x', ...ASK], '-tls_cert and -tls_key need one another'],
+    [['-tls_cert', 'x', ...ASK], '-tls_cert and -tls_key go together: give both or neither'],
   ])('refuses %j with %s', async (args, message) => {
     const { exitCode, stdout, stderr } = await runClient(args);
     expect([exitCode, stdout]).toEqual([1, '']);

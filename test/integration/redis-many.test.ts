@@ -137,7 +137,11 @@ describe('a cluster', () => {
     await eventually(() =>
       expect(counters.add(many())).rejects.toThrow(/cluster support disabled/),
     );
-    expect(counters.kinds()).toContain('slots-unknown');
+    // For each question that no node answers, so that the log can say how many there were.
+    await eventually(() => {
+      const unknown = counters.kinds().filter((kind) => kind === 'slots-unknown');
+      expect(unknown.length).toBeGreaterThan(1);
+    });
     expect(counters.states).toEqual([false]);
   });
 });

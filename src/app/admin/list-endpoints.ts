@@ -118,7 +118,7 @@ function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDe
   const most = readNumber(query, 'limit', 100, [1, 1_000]);
   if (store.listOver === undefined) {
     const advice =
-      'neither a local cache (LocalCacheSizeInBytes) nor counters in memory know it, or there are several workers; GET /api/v1/hot?by=over shows what is refused now';
+      'only the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and counters in memory know them, and this process has neither; GET /api/v1/hot?by=over shows what is refused now';
     throw new Refused(refusedWith(409, 'not_known_here', advice));
   }
   const nowSeconds = clock();

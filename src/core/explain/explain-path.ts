@@ -87,10 +87,10 @@ function explainLevel(
   places: Places,
 ): LevelExplanation {
   const why = (other: Candidate): string => {
-    if (matched === 'value') return 'an entry with the value comes first';
+    if (matched === 'value') return 'a rule with exactly this value comes first';
     return other.matched === 'wildcard'
-      ? 'a wildcard that stands before it in the file comes first'
-      : 'a wildcard comes first';
+      ? 'a rule with a wildcard that stands before it in the file comes first'
+      : 'a rule with a wildcard comes first';
   };
   const passedOver = others
     .slice(0, MAX_PASSED_OVER)
@@ -110,12 +110,12 @@ function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
     const hint = `the rule of level ${String(level)} has no rate_limit`;
     return { reason: 'only_a_placeholder', level, hint };
   }
-  const hint = `there are rules below level ${String(level)}; they want one of the keys ${listed(keys)} next`;
+  const hint = `the limits lie below level ${String(level)}: the next entry must have one of the keys ${listed(keys)}`;
   return { reason: 'too_shallow', level, hint, names: keys };
 }
 
 function tooDeep(level: number, entries: number): NoLimit {
-  const hint = `the rule ends at level ${String(level)}, the descriptor has ${String(entries)} entries`;
+  const hint = `the rule ends at level ${String(level)}, but the descriptor has ${String(entries)} entries: leave the others out or add rules below`;
   return { reason: 'too_deep', level, hint };
 }
 

@@ -10,9 +10,12 @@ describe('orderlyStop', () => {
     'is late when the stop takes longer than it may',
     marbles((m) => {
       const signals$ = m.hot('--t---', { t: 'SIGTERM' });
-      m.expect(orderlyStop({ signals$, stop: hangs, withinMs: 5 })).toBeObservable('-------(x|)', {
-        x: 'late',
-      });
+      m.expect(orderlyStop({ signals$, stop: hangs, withinMs: 5, sameWithinMs: 1 })).toBeObservable(
+        '-------(x|)',
+        {
+          x: 'late',
+        },
+      );
       m.expect(signals$).toHaveSubscriptions('^------!');
     }),
   );
@@ -21,9 +24,25 @@ describe('orderlyStop', () => {
     'is interrupted by a second signal, whichever it is',
     marbles((m) => {
       const signals$ = m.hot('--t-i-', { t: 'SIGTERM', i: 'SIGINT' });
-      m.expect(orderlyStop({ signals$, stop: hangs, withinMs: 5 })).toBeObservable('----(x|)', {
-        x: 'interrupted',
-      });
+      m.expect(orderlyStop({ signals$, stop: hangs, withinMs: 5, sameWithinMs: 1 })).toBeObservable(
+        '----(x|)',
+        {
+          x: 'interrupted',
+        },
+      );
+    }),
+  );
+
+  it(
+    'takes a signal that comes right after the first for the same one',
+    marbles((m) => {
+      const signals$ = m.hot('--tt-t-', { t: 'SIGINT' });
+      m.expect(orderlyStop({ signals$, stop: hangs, withinMs: 9, sameWithinMs: 2 })).toBeObservable(
+        '-----(x|)',
+        {
+          x: 'interrupted',
+        },
+      );
     }),
   );
 
@@ -34,7 +53,9 @@ describe('orderlyStop', () => {
       stops.push(signal);
       return Promise.resolve();
     };
-    const end = firstValueFrom(orderlyStop({ signals$: signalsSubject, stop, withinMs: 1_000 }));
+    const end = firstValueFrom(
+      orderlyStop({ signals$: signalsSubject, stop, withinMs: 1_000, sameWithinMs: 300 }),
+    );
     signalsSubject.next('SIGHUP');
     expect(await end).toBe('stopped');
     expect(stops).toEqual(['SIGHUP']);

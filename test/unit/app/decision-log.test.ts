@@ -86,7 +86,11 @@ it('takes so many lines a second, counts the others and says once how many', asy
   expect(counts.get('ratelimit.decisionlog.dropped')).toBe(2);
   await log.close();
   expect(lines).toMatchObject([
-    { message: 'the decision log has dropped lines', fields: { lines: 2 } },
+    {
+      message:
+        'the decision log has dropped lines: there are more than DECISION_LOG_MAX_PER_SECOND or the disk is slow',
+      fields: { lines: 2 },
+    },
   ]);
 });
 

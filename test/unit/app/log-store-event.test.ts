@@ -34,15 +34,27 @@ it.each<readonly [string, RedisEvent, RedisEvent, string]>([
     { kind: 'slots-known', store: 'c:1' },
     'the nodes of c:1 say again how slots are placed',
   ],
-])('%s that failed is well again at the level of its failure', (_, failed, works, ended) => {
-  const { logger, outages, lines } = start();
-  logRedisEvent(logger, outages, failed);
-  logRedisEvent(logger, outages, works);
-  jest.advanceTimersByTime(10_000);
-  expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
-  expect(lines[1]?.message).toBe(ended);
-  expect(outages.open()).toEqual([]);
-});
+])(
+  '%s that fails is told at once, each minute with how often, and at the end',
+  (_, failed, works, ended) => {
+    const { logger, outages, lines } = start();
+    for (let second = 0; second < 90; second += 1) {
+      logRedisEvent(logger, outages, failed);
+      jest.advanceTimersByTime(1_000);
+    }
+    logRedisEvent(logger, outages, works);
+    jest.advanceTimersByTime(10_000);
+    expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn']);
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { reason, failures: 1 },
+      { reason, failures: 59, seconds: 60 },
+      { failures: 90, seconds: 92 },
+    ]);
+    expect(lines[1]?.message).toBe(lines[0]?.message);
+    expect(lines[2]?.message).toBe(ended);
+    expect(outages.open()).toEqual([]);
+  },
+);
 
 it.each<readonly [string, MemcachedEvent, MemcachedEvent, string]>([
   [

@@ -8,6 +8,8 @@ it.each([
   ['Dockerfile', /^ARG NODE_IMAGE=(.+)$/gm, 1],
   ['docker-compose.yml', /^ +image: (.+)$/gm, 1],
   ['examples/identity/docker-compose.yml', /^ +image: (.+)$/gm, 2],
+  ['examples/envoy/docker-compose.yml', /^ +image: (.+)$/gm, 4],
+  ['deploy/kubernetes/overlays/redis/redis.yaml', /^ +image: (.+)$/gm, 1],
 ])('names every image of %s by its full version and its digest', (file, pattern, count) => {
   const text = readFileSync(join(ROOT, file), 'utf8');
   const images = [...text.matchAll(pattern)].map(([, image = '']) => image);

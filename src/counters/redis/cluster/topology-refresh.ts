@@ -99,7 +99,7 @@ export function createTopologyRefresh(
   };
   const reportUnknownSlots = (): void => {
     const isConnecting = nodes.nodes.every(({ anyConnection }) => anyConnection === undefined);
-    if (isUnknown || (!clusterNodes.isKnown && isConnecting)) return;
+    if (!clusterNodes.isKnown && isConnecting) return;
     isUnknown = true;
     onEvent?.({ kind: 'slots-unknown', store, reason });
   };

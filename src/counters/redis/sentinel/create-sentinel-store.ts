@@ -80,7 +80,6 @@ export function createSentinelStore(
     } catch (error) {
       if (signal.aborted) return;
       if (master === undefined) reason = `sentinel ${sentinel.name}: ${toReason(error)}`;
-      if (failing.has(sentinel.name)) return;
       failing.add(sentinel.name);
       onEvent?.({ kind: 'sentinel-failed', store: sentinel.name, reason: toReason(error) });
     }

@@ -93,7 +93,7 @@ function refuseUnknown(
 ): AdminAnswer {
   if (ofPath.length === 0) {
     const known = all.map(({ method, path }) => `${method} ${path}`).join(', ');
-    return refusedWith(404, 'not_found', `no such path, there are: ${known}`);
+    return refusedWith(404, 'not_found', `no such path; expected one of ${known}`);
   }
   const allowed = ofPath.map(({ method }) => method).join(', ');
   response.setHeader('Allow', allowed);

@@ -71,7 +71,7 @@ export function counterEndpoints(
     const answer = await admin.change(request, { used, dryRun, force, peer, tokenId });
     if (answer !== 'not_told') return toAnswer(answer);
     const error =
-      'other instances would not hear of it: what their local caches know lasts until its window ends; "force": true does it all the same';
+      'the other instances cannot be told and their local caches would refuse on until the window ends; send "force": true to change the counters all the same';
     return refusedWith(409, 'not_told', error);
   };
 
@@ -130,7 +130,7 @@ function faultOf(
     return `used is ${used === undefined ? 'missing' : JSON.stringify(used)}, ${COUNT_EXPECTED}`;
   const without = entryWithoutValue(body);
   if (without === undefined) return undefined;
-  return `the entry ${JSON.stringify(without)} of ${request.domain} has no value: counters are changed one by one, not for all values of a key`;
+  return `the entry ${JSON.stringify(without)} of ${request.domain} has no value: give it one, counters are changed one by one and not for all values of a key`;
 }
 
 /** The key of an entry that leaves its value out: an empty one that is written is a value. */

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   Server,
   ServerCredentials,
@@ -37,9 +38,12 @@ export function createGrpcJsTransport(
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = options.reflection === false ? () => undefined : serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const accepted = new Set<Socket>();
   const sockets = createSocketServer(
     {
       accept: (socket) => {
+        accepted.add(socket);
+        socket.once('close', () => accepted.delete(socket));
         heldBytes.accept(socket);
         engine.injectConnection(socket);
       },
@@ -52,7 +56,7 @@ export function createGrpcJsTransport(
 
   const close = async (withinMs: number): Promise<void> => {
     sockets.stop();
-    const stopped = stopWithin(server, withinMs);
+    const stopped = stopWithin(server, accepted, withinMs);
     watchers.close();
     endReflections();
     questions.close();
@@ -92,14 +96,28 @@ function toServerOptions(
   };
 }
 
-/** Lets the calls in flight end; cuts them when they take longer. */
-function stopWithin(server: Server, withinMs: number): Promise<void> {
+/**
+ * Lets the calls in flight end, and then their sockets; cuts those that take longer. The callback of tryShutdown says
+ * nothing: from Node 24 on the http2 server closes its sessions itself, and the library takes a session that is closing
+ * for one that has ended.
+ */
+function stopWithin(server: Server, sockets: Iterable<Socket>, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => {
       server.forceShutdown();
+      resolve();
     }, withinMs);
-    server.tryShutdown(() => {
+    void Promise.all(Array.from(sockets, whenClosed)).then(() => {
       clearTimeout(cut);
+      resolve();
+    });
+    server.tryShutdown(() => undefined);
+  });
+}
+
+function whenClosed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', () => {
       resolve();
     });
   });

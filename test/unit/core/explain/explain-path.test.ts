@@ -57,9 +57,21 @@ describe('the path of a descriptor', () => {
           rule: 'plan=free',
           at: 'shop.yaml:10:5',
           passedOver: [
-            { rule: 'plan=f*', at: 'shop.yaml:11:5', why: 'an entry with the value comes first' },
-            { rule: 'plan=*e', at: 'shop.yaml:12:5', why: 'an entry with the value comes first' },
-            { rule: 'plan', at: 'shop.yaml:13:5', why: 'an entry with the value comes first' },
+            {
+              rule: 'plan=f*',
+              at: 'shop.yaml:11:5',
+              why: 'a rule with exactly this value comes first',
+            },
+            {
+              rule: 'plan=*e',
+              at: 'shop.yaml:12:5',
+              why: 'a rule with exactly this value comes first',
+            },
+            {
+              rule: 'plan',
+              at: 'shop.yaml:13:5',
+              why: 'a rule with exactly this value comes first',
+            },
           ],
         },
       ],
@@ -70,8 +82,8 @@ describe('the path of a descriptor', () => {
     const [level] = explain('plan=fine').path;
     expect(level).toMatchObject({ matched: 'wildcard', rule: 'plan=f*' });
     expect(level?.passedOver?.map(({ why }) => why)).toEqual([
-      'a wildcard that stands before it in the file comes first',
-      'a wildcard comes first',
+      'a rule with a wildcard that stands before it in the file comes first',
+      'a rule with a wildcard comes first',
     ]);
   });
 
@@ -96,8 +108,8 @@ describe('the path of a descriptor', () => {
       2,
       /level 2 has no value of "path" that matches; it has "\/b"/,
     ],
-    ['plan=free,path=/a', 'too_deep', 1, /ends at level 1, the descriptor has 2 entries/],
-    ['a=1', 'too_shallow', 1, /one of the keys "b" next/],
+    ['plan=free,path=/a', 'too_deep', 1, /ends at level 1, but the descriptor has 2 entries/],
+    ['a=1', 'too_shallow', 1, /must have one of the keys "b"/],
     ['', 'too_shallow', 0, /one of the keys "user", /],
     ['group=x', 'only_a_placeholder', 1, /has no rate_limit/],
     ['user=ann', 'no_way_back', 1, /user=ann was taken at level 1.*user at shop.yaml:6:5 would/],

@@ -1,7 +1,7 @@
 import { descriptorLines } from '../../../../src/core/explain/to-text';
 
 it('prints the rules that were passed over below the level that they stand on', () => {
-  const why = 'an entry with the value comes first';
+  const why = 'a rule with exactly this value comes first';
   const lines = descriptorLines({
     entries: ['user=ann'],
     path: [
