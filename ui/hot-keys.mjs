@@ -63,7 +63,7 @@ function pathTexts({ entries, text }, path) {
 }
 
 function countText(key) {
-  const limit = limitText({ requestsPerUnit: key.limit, unit: key.unit });
+  const limit = limitText({ requestsPerUnit: key.limit, unit: key.per });
   const reset = `resets in ${spanText(key.resetsIn)}`;
   if (key.value === undefined) return `of ${limit}, ${reset}`;
   if (key.limit === 0) return `${numberText(key.value)} hits, ${limit}, ${reset}`;

@@ -41,8 +41,9 @@ export function spanText(seconds) {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
-/** The hits that a limit allows: `100 per day`. */
-export function limitText({ unlimited, requestsPerUnit, unit }) {
+/** The hits that a limit allows: `100 per day`, or the words that came with it. */
+export function limitText({ unlimited, requestsPerUnit, unit, words }) {
+  if (words !== undefined) return words;
   if (unlimited) return 'unlimited';
   return requestsPerUnit === 0
     ? 'blocked'

@@ -3,10 +3,11 @@ import type { Settings } from '../settings/settings';
 import type { Tracing } from '../tracing/create-tracing';
 import type { CounterStore } from './actors/store';
 import { createDecider } from './decider';
+import { openLimitsFrom } from './open-limits-from';
 import { createOwner, type App, type OwnerDeps } from './owner';
 
 /** What the app needs from outside: everything that a test replaces. */
-export interface AppDeps extends Omit<OwnerDeps, 'operatorStore'> {
+export interface AppDeps extends Omit<OwnerDeps, 'operatorStore' | 'limitsFrom'> {
   readonly store: CounterStore;
   readonly random: Random;
   /** Undefined: nothing is traced. */
@@ -15,6 +16,8 @@ export interface AppDeps extends Omit<OwnerDeps, 'operatorStore'> {
 
 /** THE composition root of one process: owner and decider, running, the ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {
-  const ofOwner = { ...deps, operatorStore: deps.store };
-  return createOwner(settings, ofOwner, (ports) => createDecider(settings, deps, ports));
+  const limitsFrom = openLimitsFrom({ ...deps, statistics: deps.registry });
+  return createOwner(settings, { ...deps, operatorStore: deps.store, limitsFrom }, (ports) =>
+    createDecider(settings, { ...deps, limitsFrom }, ports),
+  );
 }

@@ -3,6 +3,7 @@ import { firstTrueOrTimeout, type HealthStatus, type Snapshot } from '../../stre
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
+import type { LimitsFromHashes } from '../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../platform/http-listener';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
@@ -57,6 +58,8 @@ export interface DeciderDeps {
   readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
+  /** Limits of values from hashes. */
+  readonly limitsFrom: LimitsFromHashes;
   /** Where the decision log goes; default: to its file. */
   readonly openLog?: DecisionLogDeps['open'];
 }
@@ -69,7 +72,7 @@ const LAST_TRACES_MS = 1_000;
 
 /** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
 export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
-  const { registry, store, clock, tracing } = deps;
+  const { registry, store, clock, tracing, limitsFrom } = deps;
   const { rules } = ports;
   const tracer = tracing?.tracer;
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
@@ -92,13 +95,14 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     reports: createDecisionReports(deps),
   });
   return {
-    run$: merge(store.run$, transports.run$, decisions.run$),
+    run$: merge(store.run$, limitsFrom.run$, transports.run$, decisions.run$),
     live,
     listen: () => listenForCalls(transports),
     closePorts: (withinMs) => transports.close(withinMs),
     async finish() {
       await decisions.close();
       await log?.close();
+      limitsFrom.close();
       await Promise.all([store.counters.close(), localCounters.close()]);
     },
     async closeTraces() {

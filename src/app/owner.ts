@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
 import { createSnapshot, type Snapshot } from '../../streams';
-import type { Clock } from '../core/ports';
+import type { Clock, LimitsFrom } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import type { Logger } from '../platform/logger/logger';
 import type { LoadResult } from '../rule-sources/load-result';
@@ -35,6 +35,8 @@ export interface OwnerDeps {
   /** The same counters, as the operator API reads and changes them; undefined: ADMIN_API=off. */
   readonly operatorStore: OperatorStore | undefined;
   readonly loads$: Observable<LoadResult<Rules>>;
+  /** Limits of values from hashes, as explanations use them; undefined: ADMIN_API=off. */
+  readonly limitsFrom: LimitsFrom | undefined;
   /** Whether those that decide can be called; undefined: they live and die with the owner. */
   readonly workers$?: Observable<boolean> | undefined;
   /** How many processes decide; default: this one. */
@@ -114,7 +116,7 @@ export function createOwner(
     admin: createAdmin(settings, {
       ...{ ...deps, rules, rulesVersion, live, workerCount },
       store: operatorStore && { ...operatorStore, description: store.description },
-      options: toDecisionOptions(settings),
+      options: { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
     }),
   });
   // The outages first: they miss no failure.

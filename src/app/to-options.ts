@@ -1,5 +1,7 @@
+import type { PolicyOptions } from '../decisions/batch';
 import type { DecisionOptions } from '../decisions/decide-batch';
 import type { BoundSettings } from '../settings/bounds';
+import type { ResponseHeaderSettings } from '../settings/response-headers';
 import type { GrpcServerSettings } from '../settings/servers';
 import type { Settings } from '../settings/settings';
 import type { StoreSettings } from '../settings/store';
@@ -18,11 +20,22 @@ export function toDecisionOptions(settings: Settings): DecisionOptions {
     quotaMode: decisions.quotaMode,
     shadowMode: decisions.shadowMode,
     headers: enabled ? { limit, remaining, reset } : undefined,
+    policies: toPolicyOptions(responseHeaders),
     dynamicMetadata: decisions.responseDynamicMetadata,
     onStoreError: storeFailure.mode,
     failureReplicas: storeFailure.replicas,
     readFirst: backend === 'memstore',
   };
+}
+
+/** Undefined when all of it is off: a decision then costs one comparison more. */
+function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undefined {
+  const { policies, retryAfter, near = '', jitterPercent, body } = headers;
+  const isOff =
+    policies === 'off' && !retryAfter && near === '' && jitterPercent === 0 && body === 'off';
+  return isOff
+    ? undefined
+    : { policies, retryAfter, nearHeader: near, jitterPercent, problemBody: body === 'problem' };
 }
 
 /** Milliseconds for which requests gather into a batch: the shorter window of the two stores. */

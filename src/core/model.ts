@@ -72,5 +72,9 @@ export interface Decision {
   /** One status per descriptor of the request, in its order. */
   readonly statuses: readonly DescriptorStatus[];
   readonly responseHeaders: readonly Header[];
+  /** `Retry-After` for a caller that is the client itself; `responseHeaders` hold it too. Undefined: not sent. */
+  readonly retryAfter?: string | undefined;
+  /** The body for a client that is refused (LIMIT_BODY); undefined: none. */
+  readonly rawBody?: string | undefined;
   readonly dynamicMetadata: JsonObject | undefined;
 }

@@ -2,7 +2,7 @@ import type { Algorithm } from './algorithms/algorithm';
 import type { Standing } from './algorithms/standing';
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
-import type { RuleLimit } from './rules/rules';
+import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
 /** What a question gets back, exactly once. */
 export type Answer = Decision | Failure;
@@ -93,6 +93,12 @@ export interface Counters {
   add(batch: CounterBatch): Promise<CounterReply>;
   /** Refuses new batches, lets the old ones settle, then disconnects. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** Limits that values have of their own, outside the rules. */
+export interface LimitsFrom {
+  /** Never waits: undefined for a value that has none, and for one whose limit is not known yet. */
+  limitOf(rule: LimitsFromRule, value: string): ValueLimit | undefined;
 }
 
 /** Which counter is meant. */

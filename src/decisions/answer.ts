@@ -28,6 +28,7 @@ import {
   type BatchContext,
   type Verdicts,
 } from './batch';
+import { withPolicies } from './with-policies';
 
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
@@ -56,7 +57,7 @@ export function answerFor(
     if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
   }
   batch.verdicts?.push(verdicts);
-  return toDecision(request, batch, verdicts, statuses);
+  return toDecision(request, batch, start, verdicts, statuses);
 }
 
 /** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */
@@ -178,16 +179,18 @@ function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: Tally
 
 function toDecision(
   request: DecisionRequest,
-  { options, tally }: BatchContext,
+  batch: BatchContext,
+  start: number,
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
+  const { options, tally } = batch;
   let code = overallCode(verdicts, options.quotaMode);
   if (options.shadowMode && code === 'OVER_LIMIT') {
     code = 'OK';
     tally.globalShadowMode += 1;
   }
-  return {
+  const decision: Decision = {
     kind: 'decision',
     overallCode: code,
     statuses,
@@ -195,4 +198,7 @@ function toDecision(
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
     dynamicMetadata: options.dynamicMetadata ? dynamicMetadata(request, verdicts, code) : undefined,
   };
+  return options.policies === undefined
+    ? decision
+    : withPolicies(decision, batch, verdicts, start, options.policies);
 }

@@ -4,16 +4,24 @@ import type { Standing } from '../core/algorithms/standing';
 import type { Ask, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
+import type { PolicyHeaderOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
 import { TallySheet } from '../core/decision/tally';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
+
+export interface PolicyOptions extends PolicyHeaderOptions {
+  /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
+  readonly problemBody: boolean;
+}
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
   readonly shadowMode: boolean;
   /** Undefined: no response headers. */
   readonly headers: HeaderNames | undefined;
+  /** Undefined: no header beside those three, no jitter and no body. */
+  readonly policies?: PolicyOptions | undefined;
   /** RESPONSE_DYNAMIC_METADATA. */
   readonly dynamicMetadata: boolean;
   /**

@@ -4,12 +4,13 @@ import { boundsTable } from './bounds';
 import { clientFiles, TLS_FILES } from './client-files';
 import { configurationTable } from './configuration';
 import { decisionLogTable } from './decision-log';
-import { decisionsTable, responseHeadersTable } from './decisions';
+import { decisionsTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
 import { findMisspelt } from './misspelt';
 import { readStores } from './read-stores';
+import { responseHeadersTable, toResponseHeaders } from './response-headers';
 import { serversTable, toServers } from './servers';
 import type { Read } from './setting';
 import type { Settings } from './settings';
@@ -50,7 +51,7 @@ export function readSettings(env: Environment): SettingsResult {
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     decisionLog: read(decisionLogTable).values,
-    responseHeaders: read(responseHeadersTable).values,
+    responseHeaders: toResponseHeaders(read(responseHeadersTable), diagnostics),
     ...stores,
     statistics: toStatistics(read(statisticsTable), env, diagnostics),
     tracing: readTracing(read, diagnostics),

@@ -63,8 +63,13 @@ export function respond(
   response.end(body);
 }
 
-export function respondJson(response: ServerResponse, status: number, json: string): void {
-  respond(response, status, 'application/json', json);
+export function respondJson(
+  response: ServerResponse,
+  status: number,
+  json: string,
+  headers?: Readonly<Record<string, string>>,
+): void {
+  respond(response, status, 'application/json', json, headers);
 }
 
 export function refuse(response: ServerResponse, { status, body, headers }: Refusal): void {

@@ -4,7 +4,7 @@ import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { startService, stopServices, type Service } from '../support/service';
 
 /** Operator API and decision log of several workers. */
 

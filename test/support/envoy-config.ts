@@ -16,6 +16,10 @@ export interface EnvoyOptions {
   /** PING of the connection at this interval. */
   readonly keepaliveMs?: number;
   readonly headerTableSize?: number;
+  /** Envoy's own `x-ratelimit-*`; default true. */
+  readonly ownHeaders?: boolean;
+  /** Envoy's own `Retry-After`, which not every version knows; default false. */
+  readonly ownRetryAfter?: boolean;
 }
 
 const TYPE = 'type.googleapis.com/envoy';
@@ -47,7 +51,7 @@ function limitedRoute(): object {
 }
 
 function rateLimitFilter(options: EnvoyOptions) {
-  const { client, timeoutMs = 5_000, denyOnFailure } = options;
+  const { client, timeoutMs = 5_000, denyOnFailure, ownHeaders = true, ownRetryAfter } = options;
   const target =
     client === 'google_grpc' ? googleGrpc(options) : { envoy_grpc: { cluster_name: 'ratelimit' } };
   return {
@@ -57,7 +61,8 @@ function rateLimitFilter(options: EnvoyOptions) {
       domain: 'edge',
       timeout: seconds(timeoutMs),
       failure_mode_deny: denyOnFailure ?? false,
-      enable_x_ratelimit_headers: 'DRAFT_VERSION_03',
+      ...(ownHeaders && { enable_x_ratelimit_headers: 'DRAFT_VERSION_03' }),
+      ...(ownRetryAfter && { enable_retry_after_header: true }),
       rate_limit_service: { transport_api_version: 'V3', grpc_service: target },
     },
   };

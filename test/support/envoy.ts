@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually';
@@ -19,9 +20,17 @@ export interface EnvoyAnswer {
   readonly remaining: string | null;
 }
 
+export interface WholeAnswer {
+  readonly status: number;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+}
+
 /** A running Envoy whose `/a` is limited by the service. */
 export interface Envoy {
   get(headers?: Readonly<Record<string, string>>): Promise<EnvoyAnswer>;
+  /** The same with every header field as it came, names in lower case. */
+  getWhole(headers?: Readonly<Record<string, string>>): Promise<WholeAnswer>;
   /** One of its counters or gauges; 0 when it does not exist yet. */
   counter(name: string): Promise<number>;
   stop(): Promise<void>;
@@ -72,12 +81,28 @@ export async function startEnvoy(program: string, options: EnvoyOptions): Promis
         remaining: answer.headers.get('x-ratelimit-remaining'),
       };
     },
+    getWhole: (headers = {}) => getWhole(port, headers),
     async counter(name) {
       const text = await (await fetch(`http://${admin}/stats?filter=^${name}$`)).text();
       return Number(text.split(': ')[1] ?? '0');
     },
     stop,
   };
+}
+
+/** `fetch` joins the fields of one name, and this is about how often each comes. */
+async function getWhole(
+  port: number,
+  headers: Readonly<Record<string, string>>,
+): Promise<WholeAnswer> {
+  const request = get({ host: '127.0.0.1', port, path: '/a', headers, agent: false });
+  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  const body = (await answer.setEncoding('utf8').toArray()).join('');
+  const { statusCode = 0, rawHeaders: raw } = answer;
+  const fields = raw.flatMap((name, at) =>
+    at % 2 === 0 ? [[name.toLowerCase(), raw[at + 1] ?? ''] as const] : [],
+  );
+  return { status: statusCode, fields, body };
 }
 
 async function end(child: ChildProcess): Promise<void> {

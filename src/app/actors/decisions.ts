@@ -2,7 +2,7 @@ import { tap, type Observable } from 'rxjs';
 import { batchedQuestions, turnWindow, type Snapshot } from '../../../streams';
 import type { RuleTally, Tally } from '../../core/decision/tally';
 import type { StoreError } from '../../core/errors';
-import type { BatchTracer, Clock, Counters, Question, Random } from '../../core/ports';
+import type { BatchTracer, Clock, Counters, LimitsFrom, Question, Random } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { createDecideBatch } from '../../decisions/decide-batch';
 import type { DecisionLog } from '../../decisions/log-decisions';
@@ -21,6 +21,8 @@ export interface DecisionsDeps {
   readonly counters: Pick<Counters, 'add'>;
   /** Takes the place of a store that is away. */
   readonly localCounters?: Pick<Counters, 'add'>;
+  /** Limits that values have of their own. */
+  readonly limitsFrom?: LimitsFrom;
   readonly clock: Clock;
   readonly monotonicMs: () => number;
   readonly random: Random;
@@ -68,7 +70,7 @@ export function createDecisionsActor(
         logger.error('a batch of decisions failed', { error });
       },
     },
-    toDecisionOptions(settings),
+    { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
   );
   const { run$, ended } = withEnd(
     questions$.pipe(

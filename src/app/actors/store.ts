@@ -14,6 +14,7 @@ import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import type { TellForget } from '../../counters/with-over-limit-cache';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
 import type { MemstoreSettings } from '../../settings/memstore';
@@ -59,6 +60,8 @@ export interface OperatorStore {
   readonly localCache?: OverLimitCache | undefined;
   /** Counters over their limit now, up to a number; undefined: nobody here knows. */
   readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
+  /** Reads fields of a hash; undefined where the store has no hashes. */
+  readonly readFields?: ReadFields;
 }
 
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
@@ -147,6 +150,7 @@ function asOne({ connected$, run$ }: Pick<CounterStore, 'connected$' | 'run$'>) 
 
 interface ReadableStore extends CounterStore {
   readonly counters: ReadableCounters;
+  readonly readFields: ReadFields;
 }
 
 function redisStore(
@@ -201,6 +205,7 @@ function redisStore(
         tellForget(told.map(({ key }) => key));
       }),
     ...asOne({ connected$, run$ }),
+    readFields: ({ key }, fields) => counters.readFields(key, fields),
     whyAway: last.whyAway,
     description,
   };
@@ -270,6 +275,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     tellForget: splitTelling(perSecond.tellForget, others.tellForget),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
+    readFields: (hash, fields) => (hash.isPerSecond ? perSecond : others).readFields(hash, fields),
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     description: describeSplit(others.description, perSecond.description),

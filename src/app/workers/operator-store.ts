@@ -1,5 +1,13 @@
 import type { Settings } from '../../settings/settings';
+import { openLimitsFrom } from '../open-limits-from';
+import type { OutageLog } from '../outage-log';
+import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
 import { chooseCounters, type CounterStore, type CounterStoreDeps } from '../actors/store';
+
+/** The counters, and limits of values from hashes in them. */
+export interface OwnCounters extends CounterStore {
+  readonly limitsFrom: LimitsFromHashes;
+}
 
 /**
  * The counters as the owner of several workers reads and changes them for the operator API, over one connection of its own.
@@ -8,8 +16,8 @@ import { chooseCounters, type CounterStore, type CounterStoreDeps } from '../act
  */
 export function createOperatorStore(
   settings: Settings,
-  deps: CounterStoreDeps,
-): CounterStore | undefined {
+  deps: CounterStoreDeps & { readonly outages: OutageLog },
+): OwnCounters | undefined {
   if (settings.admin.api === 'off') return undefined;
   const { store, perSecondStore } = settings;
   const ofOne = <S extends Settings['store']>(whole: S): S =>
@@ -18,5 +26,6 @@ export function createOperatorStore(
     { ...settings, store: ofOne(store), perSecondStore: ofOne(perSecondStore) },
     deps,
   );
-  return { ...own, listOver: undefined };
+  const limitsFrom = openLimitsFrom({ ...deps, store: own });
+  return { ...own, listOver: undefined, limitsFrom };
 }

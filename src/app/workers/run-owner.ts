@@ -12,7 +12,6 @@ import { createLiveView } from '../../stats/live/create-live-view';
 import { createRegistry, type Registry } from '../../stats/registry';
 import { removeStaleSocket } from '../../transport/grpc/socket-server';
 import { describeStores } from '../actors/describe-store';
-import type { CounterStore } from '../actors/store';
 import type { Deciders } from '../decider';
 import { createOutageLog } from '../outage-log';
 import { createOwner, type App } from '../owner';
@@ -22,7 +21,7 @@ import { toDecisionOptions } from '../to-options';
 import { createFork } from './fork';
 import { readMachine } from './machine';
 import { planWorkers, type WorkersPlan } from './plan-workers';
-import { createOperatorStore } from './operator-store';
+import { createOperatorStore, type OwnCounters } from './operator-store';
 import { createPool, type Pool } from './pool';
 
 /** How many workers there shall be; undefined: this process decides by itself. Throws when the machine does not allow them. */
@@ -81,7 +80,8 @@ export function assembleOwner(
   );
   const { store, loads$, serves } = pool;
   const deps = {
-    ...{ registry, store, operatorStore, loads$, clock, monotonicMs, logger, outages },
+    ...{ registry, store, loads$, clock, monotonicMs, logger, outages },
+    ...{ operatorStore, limitsFrom: operatorStore?.limitsFrom },
     ...{ workers$: serves.changes$, workerCount: plan.count },
   };
   const app = createOwner(settings, deps, (ports) => {
@@ -93,12 +93,16 @@ export function assembleOwner(
 }
 
 /** The workers, and the owner's own connection to the counters, which lives as long as they. */
-function withOperatorStore(workers: Deciders, { run$, counters }: CounterStore): Deciders {
+function withOperatorStore(
+  workers: Deciders,
+  { run$, counters, limitsFrom }: OwnCounters,
+): Deciders {
   return {
     ...workers,
-    run$: merge(workers.run$, run$),
+    run$: merge(workers.run$, run$, limitsFrom.run$),
     async finish() {
       await workers.finish();
+      limitsFrom.close();
       await counters.close();
     },
   };

@@ -12,6 +12,7 @@ import { chooseCounters, type CounterStore } from '../actors/store';
 import { createConnectionLimits } from '../create-transports';
 import { createDecider, untilFirst, type Deciders } from '../decider';
 import { openWorkerLines } from './decision-lines';
+import { openLimitsFrom } from '../open-limits-from';
 import { createOutageLog } from '../outage-log';
 import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
 import { startTracing } from '../start-tracing';
@@ -72,11 +73,7 @@ function createLineWriter(send: Send): (line: string) => void {
 }
 
 /** Ends the process on what nobody handles. Returns what ends it when it cannot start. */
-function endOnFault(
-  process: NodeJS.Process,
-  logger: Logger,
-  send: Send,
-): (error: unknown) => void {
+function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): (error: unknown) => void {
   // Another worker in this place would end in the same way: the owner ends the service.
   const refuse = (error: unknown): void => {
     void send({ kind: 'fatal', problems: linesOf(error) }).then(() => process.exit(1));
@@ -116,11 +113,12 @@ function assemble(
     const store = chooseCounters(settings, { ...deps, statistics: registry });
     const outages = createOutageLog(deps);
     const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
+    const limitsFrom = openLimitsFrom({ ...deps, store, statistics: registry, outages });
     const limits = createConnectionLimits(settings.bounds, registry);
     const { rules, isRead, health } = link;
     const one = createDecider(
       settings,
-      { ...deps, registry, store, outages, tracing, openLog: openWorkerLines(send) },
+      { ...deps, registry, store, outages, tracing, limitsFrom, openLog: openWorkerLines(send) },
       { rules, isRead, health, components, certificates, limits },
     );
     decider = one;
@@ -153,8 +151,7 @@ function assemble(
   const link = createOwnerLink(
     send,
     {
-      start: (components, certificates) =>
-        void start(components, certificates).catch(refuseStart),
+      start: (components, certificates) => void start(components, certificates).catch(refuseStart),
       collect: (id) => void reporter.report(id),
       watch(isOn) {
         isWatched = isOn;

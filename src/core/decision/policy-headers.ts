@@ -1,9 +1,11 @@
 import type { Code, Header } from '../model';
-import { policyNames, type NamedPolicy } from './policy-name';
+import { policyNames, quoteName, type NamedPolicy } from './policy-name';
 import { lengthen, retryAfterSeconds, type WaitingStatus } from './retry-after';
 
 /** Items of one header, so that a request of many descriptors does not bring a page of them. */
 const MAX_ITEMS = 8;
+
+export const RETRY_AFTER = 'Retry-After';
 
 /** A status as headers see it: of a rule that limits. */
 export interface PolicyStatus extends NamedPolicy, WaitingStatus {
@@ -42,7 +44,7 @@ export function policyHeaders(
   if (policies !== 'off') addPolicies(headers, statuses, policies, jitterPercent);
   if (overall === 'OVER_LIMIT') {
     const seconds = options.retryAfter ? retryAfterSeconds(statuses, jitterPercent) : undefined;
-    if (seconds !== undefined) headers.push({ key: 'Retry-After', value: String(seconds) });
+    if (seconds !== undefined) headers.push({ key: RETRY_AFTER, value: String(seconds) });
   } else if (nearHeader !== '' && statuses.some(({ isNear }) => isNear)) {
     headers.push({ key: nearHeader, value: '1' });
   }
@@ -64,7 +66,7 @@ function addPolicies(
   const figures: string[] = [];
   for (const index of chosen) {
     const status = statuses[index] as PolicyStatus;
-    const name = names[inOrder.indexOf(index)] as string;
+    const name = quoteName(names[inOrder.indexOf(index)] as string);
     limits.push(name + limitOf(status));
     if (status.remaining !== undefined) figures.push(name + figuresOf(status, jitterPercent));
   }

@@ -1,3 +1,4 @@
+import { periodText } from '../rules/describe-limit';
 import type { UnitCount } from '../windows/length';
 
 const MAX_NAME_CHARACTERS = 64;
@@ -12,7 +13,7 @@ export interface NamedPolicy {
   readonly period: UnitCount;
 }
 
-/** The names of policies in one response, as text of structured fields; the second of a name is `name-2`. */
+/** The names of policies in one response, in plain characters; the second of a name is `name-2`. */
 export function policyNames(policies: readonly NamedPolicy[]): readonly string[] {
   const taken = new Set<string>();
   return policies.map((policy) => {
@@ -20,13 +21,17 @@ export function policyNames(policies: readonly NamedPolicy[]): readonly string[]
     let name = plain;
     for (let number = 2; taken.has(name); number += 1) name = `${plain}-${String(number)}`;
     taken.add(name);
-    return `"${name.replace(/["\\]/g, '\\$&')}"`;
+    return name;
   });
 }
 
+/** A name as a string of structured fields. */
+export function quoteName(name: string): string {
+  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+}
+
 /** At most 64 characters that a string of structured fields can hold (RFC 9651, 3.3.3), not yet escaped. */
-function plainName({ name, limit, period: { unit, count } }: NamedPolicy): string {
+function plainName({ name, limit, period }: NamedPolicy): string {
   if (name !== '') return name.replace(/[^ -~]/gu, '_').slice(0, MAX_NAME_CHARACTERS);
-  const word = unit.toLowerCase();
-  return `${String(limit)}-per-${count === 1 ? word : `${String(count)}-${word}s`}`;
+  return `${String(limit)}-per-${periodText(period).replace(' ', '-')}`;
 }

@@ -54,29 +54,41 @@ export interface HeaderNames {
 
 /**
  * The limit headers of one request (behaviour.md §4.4): they describe the descriptor with the least
- * remaining, the first of equals; the last hard limit that is over when one is.
+ * remaining, the first of equals; the last hard limit that is over when one is. `lengthen` takes the seconds until the
+ * reset of the descriptor with this index (LIMIT_RESET_JITTER).
  */
 export function limitHeaders(
   verdicts: readonly (Verdict | undefined)[],
   names: HeaderNames,
+  lengthen: (seconds: number, index: number) => number = asItIs,
 ): readonly Header[] {
-  const status = nearestStatus(verdicts);
+  const index = nearestIndex(verdicts);
+  const status = verdicts[index]?.status;
   if (status?.currentLimit === undefined) return [];
+  const { currentLimit, limitRemaining, secondsUntilReset = 0 } = status;
   return [
-    { key: names.limit, value: String(status.currentLimit.requestsPerUnit) },
-    { key: names.remaining, value: String(status.limitRemaining) },
-    { key: names.reset, value: String(status.secondsUntilReset) },
+    { key: names.limit, value: String(currentLimit.requestsPerUnit) },
+    { key: names.remaining, value: String(limitRemaining) },
+    { key: names.reset, value: String(lengthen(secondsUntilReset, index)) },
   ];
 }
 
-function nearestStatus(verdicts: readonly (Verdict | undefined)[]) {
-  let nearest: Verdict['status'] | undefined;
-  for (const verdict of verdicts) {
+function asItIs(seconds: number): number {
+  return seconds;
+}
+
+/** -1 when no limit applies. */
+function nearestIndex(verdicts: readonly (Verdict | undefined)[]): number {
+  let nearest = -1;
+  let least = Infinity;
+  for (let i = 0; i < verdicts.length; i++) {
+    const verdict = verdicts[i];
     if (verdict?.status.currentLimit === undefined) continue;
     const { status, enforcement } = verdict;
     const overHard = status.code === 'OVER_LIMIT' && enforcement === 'hard';
-    if (overHard || nearest === undefined || status.limitRemaining < nearest.limitRemaining)
-      nearest = status;
+    if (!overHard && status.limitRemaining >= least) continue;
+    nearest = i;
+    least = status.limitRemaining;
   }
   return nearest;
 }

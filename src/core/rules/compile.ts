@@ -1,7 +1,8 @@
-import { toAlgorithm } from '../algorithms/algorithm';
+import { MAX_PACED_LIMIT, toAlgorithm } from '../algorithms/algorithm';
 import type { CurrentLimit } from '../model';
 import type { KeyTemplate } from './key-template';
 import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
+import { withLimitsFrom } from './limits-from';
 import { createPeriods, type Period } from './period';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 import { indexWildcards } from './wildcards';
@@ -54,7 +55,7 @@ export function* compileInSlices(
   const maker: LimitMaker = { ...options, periodOf: createPeriods() };
   const compiled = new Map<string, DomainRules>();
   const places = new Map<RuleNode, RulePlace>();
-  let limitCount = 0;
+  const found = { limitCount: 0, hasLimitsFrom: false };
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
     const top: DraftLevel = new Map();
@@ -62,7 +63,7 @@ export function* compileInSlices(
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
       drafts.push(addRule({ domain, top, maker, places }, parent, rule));
-      if (rule.limit !== undefined) limitCount += 1;
+      noteLimit(rule, found);
       sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
         sinceSlice = 0;
@@ -80,7 +81,16 @@ export function* compileInSlices(
     }
     compiled.set(domain, { domain, top: finishLevel(top) });
   }
-  return { domains: compiled, limitCount, places };
+  return { domains: compiled, ...found, places };
+}
+
+function noteLimit(
+  { limit }: RuleDefinition,
+  found: Mutable<Pick<Rules, 'limitCount' | 'hasLimitsFrom'>>,
+): void {
+  if (limit === undefined) return;
+  found.limitCount += 1;
+  if (limit.limitsFrom !== undefined) found.hasLimitsFrom = true;
 }
 
 function costOf({ limit }: RuleDefinition): number {
@@ -185,7 +195,7 @@ function compileLimit(
   const limit = rule.limit;
   if (limit === undefined) return undefined;
   const period = maker.periodOf(limit);
-  return {
+  const plain: RuleLimit = {
     current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
     unit: period.unit,
@@ -202,8 +212,21 @@ function compileLimit(
     algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
     windowAt: period.windowAt,
     periodSeconds: period.seconds,
+    calendar: period.calendar,
+    limitsFrom: undefined,
+    ofRule: undefined,
   };
+  if (limit.limitsFrom === undefined) return plain;
+  return withLimitsFrom(plain, {
+    ...limit.limitsFrom,
+    isPerSecond: period.unit === 'SECOND' && period.windowAt === undefined,
+    maxLimit: (limit.algorithm ?? 'fixed_window') === 'fixed_window' ? MAX_UINT32 : MAX_PACED_LIMIT,
+    field: rule.shareThreshold ? rule.value : undefined,
+    algorithmOf: (requestsPerUnit) => algorithmOf({ ...limit, requestsPerUnit }, period),
+  });
 }
+
+const MAX_UINT32 = 4_294_967_295;
 
 /** Envoy would take a unit without its number for one of them, and let clients ask too often. */
 function currentLimit(

@@ -12,6 +12,14 @@ export const ON_STORE_ERROR = ['error', 'allow', 'deny', 'local'] as const;
 
 export type OnStoreError = (typeof ON_STORE_ERROR)[number];
 
+/** `limits_from` of a rule file: the limits of values stand in a hash of the counter store. */
+export interface LimitsFromDefinition {
+  /** The key of the hash, complete: no prefix is added. */
+  readonly key: string;
+  /** A field that changes holds at most this much later. */
+  readonly refreshMs: number;
+}
+
 /** How a period of the calendar is cut, see `CalendarPeriod`. */
 export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
@@ -26,6 +34,8 @@ export interface LimitDefinition {
   readonly name: string;
   /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
+  /** Undefined: the limit holds for all values alike. */
+  readonly limitsFrom?: LimitsFromDefinition | undefined;
   /** Undefined: fixed_window. */
   readonly algorithm?: AlgorithmName | undefined;
   /** gcra alone: hits that fit at once; undefined: `requestsPerUnit`. */

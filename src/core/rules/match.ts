@@ -142,6 +142,9 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     algorithm: undefined,
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],
+    calendar: undefined,
+    limitsFrom: undefined,
+    ofRule: undefined,
   };
   const entries: readonly Entry[] = [{ key: '', value: name }];
   return { limit, template: OVERRIDES[unit], values: name, entries, metric };

@@ -1,5 +1,5 @@
 import { UNIT_SECONDS, type Unit } from '../units';
-import { createCalendar, type CalendarUnit } from '../windows/calendar';
+import { createCalendar, type CalendarPeriod, type CalendarUnit } from '../windows/calendar';
 import {
   keepWindow,
   toUnitCount,
@@ -18,6 +18,8 @@ export interface Period {
   readonly seconds: number | undefined;
   /** Undefined: the period is one `unit`, aligned to 1970. */
   readonly windowAt: WindowAt | undefined;
+  /** Undefined: the period does not lie in a calendar. */
+  readonly calendar: CalendarPeriod | undefined;
 }
 
 /** The periods of one rule set: rules of equal periods share the window that was found last. */
@@ -38,13 +40,13 @@ export function createPeriods(): (limit: LimitDefinition) => Period {
       // The parser takes no other unit beside `calendar`.
       const period = { ...calendar, unit: unit as CalendarUnit, multiplier: unitMultiplier };
       const windowAt = calendarWindows(period);
-      return { unit, multiplier: unitMultiplier, seconds: undefined, windowAt };
+      return { unit, multiplier: unitMultiplier, seconds: undefined, windowAt, calendar: period };
     }
     if (unitMultiplier === 1)
-      return { unit, multiplier: 1, seconds: UNIT_SECONDS[unit], windowAt: undefined };
+      return { unit, multiplier: 1, seconds: UNIT_SECONDS[unit], windowAt: undefined, calendar };
     const seconds = windowSeconds(unit, unitMultiplier);
     const { unit: named, count } = toUnitCount(seconds);
     const windowAt = count === 1 ? undefined : windowsOf(seconds);
-    return { unit: named, multiplier: count, seconds, windowAt };
+    return { unit: named, multiplier: count, seconds, windowAt, calendar };
   };
 }

@@ -1,9 +1,10 @@
 import type { CurrentLimit, JsonObject } from '../model';
 import type { Algorithm } from '../algorithms/algorithm';
 import type { Unit } from '../units';
+import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
 import type { KeyTemplate } from './key-template';
-import type { OnStoreError, RulePlace } from './definition';
+import type { LimitsFromDefinition, OnStoreError, RulePlace } from './definition';
 import type { WildcardIndex } from './wildcards';
 
 /** The compiled limit of a rule. Immutable; shared by every request that matches it. */
@@ -30,6 +31,29 @@ export interface RuleLimit {
   readonly windowAt?: WindowAt | undefined;
   /** Length of its period; undefined: periods of a calendar differ in length. */
   readonly periodSeconds?: number | undefined;
+  /** Of calendar periods: how the rule says them, for texts; `windowAt` finds their windows. */
+  readonly calendar?: CalendarPeriod | undefined;
+  /** Values may have limits of their own; this one is for those that have none, or whose limit is not known yet. */
+  readonly limitsFrom?: LimitsFromRule | undefined;
+  /** Of a limit that a value has of its own: the one that the rule has. */
+  readonly ofRule?: RuleLimit | undefined;
+}
+
+/** What a field of the hash says. */
+export type ValueLimit = number | 'unlimited';
+
+/** Where the limits of a rule's values stand, and what becomes of them. */
+export interface LimitsFromRule extends LimitsFromDefinition {
+  /** Equal for rules that read the same: they share what was read. */
+  readonly id: string;
+  /** The hash lies in the store of limits per second, where there is one. */
+  readonly isPerSecond: boolean;
+  /** The largest limit that the rule can count. */
+  readonly maxLimit: number;
+  /** The field to read; undefined: the value of the last entry. */
+  readonly field: string | undefined;
+  /** The rule's limit with what a field says in place of `requests_per_unit`. */
+  readonly limitFor: (said: ValueLimit) => RuleLimit;
 }
 
 /** One descriptor entry of the rules: what applies here and what may follow. */
@@ -69,6 +93,8 @@ export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
   /** Number of limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
+  /** Whether a limit has `limits_from`: most rule sets have none, and no descriptor is looked up for one then. */
+  readonly hasLimitsFrom: boolean;
   /** Where rules are written. Beside the nodes, so that matching has less to read. */
   readonly places: ReadonlyMap<RuleNode, RulePlace>;
 }

@@ -78,6 +78,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     run$: node.run$,
     add: async (batch) => refuseIfNothing(await node.add(batch)),
     read: async (keys) => (await node.read(keys)).counts,
+    readFields: node.readFields,
     look: (keys) => lookAt(node, keys),
     ask: (_key, commands) => node.ask(commands),
     anyServer: () => options.address,

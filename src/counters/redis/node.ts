@@ -4,7 +4,7 @@ import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { applyBatch } from './apply-batch';
 import { countAlgorithms } from './apply-mixed';
 import { type RedisConnection } from './connection';
-import { type NodeOptions, type RedisAddress } from './options';
+import { type NodeOptions, type ReadHashFields, type RedisAddress } from './options';
 import {
   askByPipeline,
   readByPipeline,
@@ -13,6 +13,7 @@ import {
   type Reading,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
+import { readHashFields } from './read-hash-fields';
 import { type Sending } from './sending';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
@@ -37,6 +38,7 @@ export interface RedisNode {
   read(keys: readonly string[], how?: NodeCall & Reading): Promise<ReadCounts>;
   /** Sends commands in order; rejects with the StoreError of the first that failed. */
   ask(commands: readonly PlainCommand[], how?: NodeCall): Promise<readonly unknown[]>;
+  readonly readFields: ReadHashFields;
   /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
   close(reason: string, graceMs?: number): Promise<void>;
 }
@@ -131,6 +133,8 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
       withLease(commands.length, how, (connection) =>
         askByPipeline(connection, commands, how.asking),
       ),
+    readFields: (key, fields) =>
+      withLease(fields.length, {}, (connection) => readHashFields(connection, key, fields)),
     close: (reason, graceMs) => pool.close(reason, graceMs),
   };
 }

@@ -7,6 +7,8 @@ import { type PlainCommand } from './pipeline';
 
 /** Counters in Redis, whether they can be used, and what they do by themselves. */
 export interface RedisCounters extends ReadableCounters {
+  /** The fields of a hash, null where there is none; rejects with a StoreError when it cannot be read. */
+  readonly readFields: ReadHashFields;
   /** Every one of these keys as it stands, with its time to live; creates nothing and never rejects. */
   look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
   /** Sends commands about one key to its server, in order; rejects with the StoreError of the first that failed. */
@@ -23,6 +25,11 @@ export interface RedisCounters extends ReadableCounters {
    */
   readonly run$: Observable<never>;
 }
+
+export type ReadHashFields = (
+  key: string,
+  fields: readonly string[],
+) => Promise<readonly (string | null)[]>;
 
 /** A TCP address. */
 export interface HostAndPort {

@@ -63,6 +63,12 @@ export const trueOrFalse: Parser<boolean> = {
   parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
 };
 
+/** `on` or `off`, nothing else. */
+export const onOrOff: Parser<boolean> = {
+  expected: 'one of off, on',
+  parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : undefined),
+};
+
 /** `true` or `false` in any letter case, as OpenTelemetry's settings are written. */
 export const booleanInAnyCase: Parser<boolean> = {
   expected: 'true or false',

@@ -210,7 +210,7 @@ function hotViews(
       value: key.value,
       isOver: key.isOver,
       limit: key.limit,
-      unit: key.unit,
+      per: key.per,
       resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
     };
   });

@@ -1,7 +1,7 @@
 import { outcomeOf } from '../../core/algorithms/outcome';
 import type { Standing } from '../../core/algorithms/standing';
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
-import type { Unit } from '../../core/units';
+import { periodOf, periodText } from '../../core/rules/describe-limit';
 import { copyOf } from '../../platform/copy-of';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
@@ -18,7 +18,8 @@ export interface HotKey {
   /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
   readonly limit: number;
-  readonly unit: Unit;
+  /** The period in words: `minute`, `5 minutes`. */
+  readonly per: string;
   readonly windowEndSeconds: number;
 }
 
@@ -33,8 +34,9 @@ export interface HotKeysDeps {
 interface Seen {
   readonly key: string;
   readonly path: CounterPath;
-  readonly limit: number;
-  readonly unit: Unit;
+  /** A reload, or a limit of the value itself, may change it. */
+  limit: number;
+  readonly per: string;
   windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
@@ -89,6 +91,7 @@ export class HotKeys {
       const increment = increments[i] as Increment;
       const seen = this.#see(increment);
       if (seen === undefined) continue;
+      seen.limit = increment.limit;
       const standing = standings?.[i];
       if (standing !== undefined) noteOutcome(seen, increment, standing);
       else noteCount(seen, increment, reply.known?.[i] === true ? undefined : reply.after[i]);
@@ -142,9 +145,9 @@ export class HotKeys {
       const known = byName.get(name);
       const latest =
         known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
-      const { path, value, isOver, limit, unit, windowEndSeconds } = latest;
+      const { path, value, isOver, limit, per, windowEndSeconds } = latest;
       const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
-      byName.set(name, { name, path, perSecond, value, isOver, limit, unit, windowEndSeconds });
+      byName.set(name, { name, path, perSecond, value, isOver, limit, per, windowEndSeconds });
     }
     return [...byName.values()]
       .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
@@ -164,7 +167,7 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     key: copyOf(increment.key),
     path: pathOf(increment),
     limit: increment.limit,
-    unit: increment.rule.unit,
+    per: periodText(periodOf(increment.rule)),
     windowEndSeconds: increment.windowEndSeconds,
     value: undefined,
     isOver: false,

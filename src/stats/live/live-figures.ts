@@ -1,4 +1,3 @@
-import type { Unit } from '../../core/units';
 import type { Quantiles } from './batch-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
@@ -46,7 +45,8 @@ export interface HotKeyView {
   readonly value: number | undefined;
   readonly isOver: boolean;
   readonly limit: number;
-  readonly unit: Unit;
+  /** The period of the limit in words: `minute`, `5 minutes`. */
+  readonly per: string;
   readonly resetsIn: number;
 }
 

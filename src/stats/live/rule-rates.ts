@@ -68,7 +68,7 @@ export class RuleRates {
     // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
     for (let i = 0; i < rules.length; i++) {
       const line = rules[i] as RuleTally;
-      (this.#byLimit.get(line.limit) ?? this.#ofDomain(line.limit)).add(line);
+      (this.#byLimit.get(line.limit.ofRule ?? line.limit) ?? this.#ofDomain(line.limit)).add(line);
     }
   }
 

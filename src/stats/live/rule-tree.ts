@@ -1,5 +1,6 @@
 import type { Increment } from '../../core/ports';
 import { findNode } from '../../core/rules/match';
+import { describeLimit, isPlain } from '../../core/rules/describe-limit';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rules';
 import type { Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
@@ -27,6 +28,8 @@ export interface LimitView {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
   readonly unlimited: boolean;
+  /** The limit in words where it is more than hits per unit. */
+  readonly words?: string;
   readonly shadow: boolean;
   readonly quota: boolean;
 }
@@ -85,7 +88,9 @@ function* nodesOf(
 function toLimit(limit: RuleLimit, id: number): LimitView {
   const { name, requestsPerUnit, unit, unlimited, shadowMode, quotaMode } = limit;
   const cut = cutText(name);
-  return { id, name: cut, requestsPerUnit, unit, unlimited, shadow: shadowMode, quota: quotaMode };
+  const view = { id, name: cut, requestsPerUnit, unit, unlimited };
+  const words = isPlain(limit) ? {} : { words: cutText(describeLimit(limit)) };
+  return { ...view, ...words, shadow: shadowMode, quota: quotaMode };
 }
 
 /** What a counter counts, for a page. Its texts are short and copied: nothing of the request stays alive. */
@@ -112,8 +117,9 @@ export function pathOf(
     shown.push([shownText(key), shownText(node.sharedPattern ?? value)]);
     level = node.children;
   }
-  return node?.limit === rule
-    ? { domain, entries: shown, rule }
+  const own = rule.ofRule ?? rule;
+  return node?.limit === own
+    ? { domain, entries: shown, rule: own }
     : { domain, entries: undefined, rule: undefined };
 }
 

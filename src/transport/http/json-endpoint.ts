@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
+import type { Decision } from '../../core/model';
 import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
 import type { MalformedBody } from './json/field-reader';
@@ -45,7 +46,7 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
         refuse(response, toRefusal(answer));
         return;
       }
-      respondJson(response, toHttpStatus(answer), printDecision(answer));
+      respondJson(response, toHttpStatus(answer), printDecision(answer), ownHeaders(answer));
     },
   };
 
@@ -73,6 +74,13 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
       ask({ request: parsed, asker, ticket, trace });
     });
   };
+}
+
+const NO_HEADERS = {};
+
+/** The caller of `/json` is the client, so that it has to wait itself. */
+function ownHeaders({ retryAfter }: Decision): Readonly<Record<string, string>> {
+  return retryAfter === undefined ? NO_HEADERS : { 'Retry-After': retryAfter };
 }
 
 /** How a body that is not a request is refused. */

@@ -20,13 +20,14 @@ const ROOM_PER_STATUS = 48;
 
 /** The most bytes of `response`, computed without encoding it. */
 export function roomForResponse(response: WireResponse): number {
-  const { statuses, responseHeaders, dynamicMetadata } = response;
+  const { statuses, responseHeaders, rawBody, dynamicMetadata } = response;
   let room = 16 + statuses.length * ROOM_PER_STATUS;
   for (const status of statuses) {
     const name = status.currentLimit?.name;
     if (name !== undefined && name !== '') room += roomForText(name);
   }
   for (const { key, value } of responseHeaders) room += 12 + roomForText(key) + roomForText(value);
+  if (rawBody !== undefined) room += roomForText(rawBody);
   return dynamicMetadata === undefined ? room : room + roomForStruct(dynamicMetadata);
 }
 
@@ -35,7 +36,7 @@ export function roomForResponse(response: WireResponse): number {
  * are free, and returns where it ends. Fields with their default are omitted, as proto3 requires.
  */
 export function writeResponse(response: WireResponse, bytes: Uint8Array, at: number): number {
-  const { statuses, responseHeaders, dynamicMetadata } = response;
+  const { statuses, responseHeaders, rawBody, dynamicMetadata } = response;
   bytes[at] = 0x08;
   bytes[at + 1] = response.overallCode === 'OK' ? 1 : 2;
   let to = at + 2;
@@ -44,6 +45,7 @@ export function writeResponse(response: WireResponse, bytes: Uint8Array, at: num
     bytes[to] = 0x1a;
     to = closeMessage(bytes, to + 2, writeHeader(key, value, bytes, to + 2));
   }
+  if (rawBody !== undefined) to = writeText(bytes, to, 0x2a, rawBody);
   if (dynamicMetadata === undefined) return to;
   bytes[to] = 0x32;
   return closeMessage(bytes, to + 2, writeStruct(bytes, to + 2, dynamicMetadata));

@@ -56,6 +56,8 @@ export interface WireResponse {
   readonly overallCode: 'OK' | 'OVER_LIMIT';
   readonly statuses: readonly WireStatus[];
   readonly responseHeaders: readonly { readonly key: string; readonly value: string }[];
+  /** Sent in UTF-8. */
+  readonly rawBody?: string | undefined;
   readonly dynamicMetadata: WireStruct | undefined;
 }
 

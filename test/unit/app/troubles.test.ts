@@ -59,7 +59,12 @@ it('says that there are no rules, and what callers get', () => {
   expect(troubles.list()).toMatchObject([
     { text: expect.stringContaining('No rules are loaded') as string },
   ]);
-  const empty: Rules = { domains: new Map(), limitCount: 0, places: new Map() };
+  const empty: Rules = {
+    domains: new Map(),
+    limitCount: 0,
+    hasLimitsFrom: false,
+    places: new Map(),
+  };
   rules.set(empty);
   expect(troubles.list()).toMatchObject([{ text: expect.stringContaining('no domain') as string }]);
 });

@@ -134,6 +134,11 @@ const CASES: readonly Case[] = [
   ['LIMIT_LIMIT_HEADER', 'RateLimit-Limit', 'X-Limit', 'X-Limit', 'X Limit'],
   ['LIMIT_REMAINING_HEADER', 'RateLimit-Remaining', 'x-left', 'x-left', 'x:left'],
   ['LIMIT_RESET_HEADER', 'RateLimit-Reset', 'Retry-In', 'Retry-In', 'é'],
+  ['LIMIT_POLICY_HEADERS', 'off', 'nearest', 'nearest', 'ALL'],
+  ['LIMIT_RETRY_AFTER', false, 'on', true, 'true'],
+  ['LIMIT_RESET_JITTER', 0, '100', 100, '101'],
+  ['LIMIT_NEAR_HEADER', undefined, 'x-near', 'x-near', 'x near'],
+  ['LIMIT_BODY', 'off', 'problem', 'problem', 'json'],
 
   ['BACKEND_TYPE', undefined, 'REDIS', 'kvstore', 'postgres'],
   ['MEMORY_MAX_KEYS', 1_000_000, '1_000', 1_000, '0'],

@@ -12,7 +12,7 @@ import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
 import { resolveScalar } from './scalars';
-import { whyNotCountable, type StoreAbilities } from './store-abilities';
+import { whyNotCountable, whyWithoutHashes, type StoreAbilities } from './store-abilities';
 import { present, readFlag, readMaps, readText } from './values';
 
 /** The siblings of one level by `key` or `key_value`. */
@@ -79,6 +79,8 @@ function readCountable(
   if (node === undefined || limit === undefined || abilities === undefined) return limit;
   const why = whyNotCountable(limit, abilities);
   if (why !== undefined) report.error(node.at, 'store-without-algorithms', why);
+  const whyNoLimits = whyWithoutHashes(limit, abilities);
+  if (whyNoLimits !== undefined) report.error(node.at, 'store-without-hashes', whyNoLimits);
   return limit;
 }
 

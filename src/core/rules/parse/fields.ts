@@ -34,8 +34,10 @@ const FIELDS = {
     'time_zone',
     'month_start',
     'week_start',
+    'limits_from',
   ],
   replaces: ['name'],
+  limits_from: ['key', 'refresh'],
 } as const;
 
 export type Level = keyof typeof FIELDS;
@@ -54,6 +56,7 @@ const LEVEL_NAMES: Readonly<Record<Level, string>> = {
   descriptor: 'in a descriptor',
   rate_limit: 'in a rate_limit',
   replaces: 'in an entry of replaces',
+  limits_from: 'in limits_from',
 };
 
 /** The levels on which each known key means something. */

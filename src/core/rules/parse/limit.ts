@@ -2,6 +2,7 @@ import { UNIT_SECONDS, unitOfName } from '../../units';
 import type { LimitDefinition } from '../definition';
 import { readCounting } from './counting';
 import { readFields, type Fields } from './fields';
+import { readLimitsFrom } from './limits-from';
 import { quote, type Located, type LocatedMap } from './located';
 import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
@@ -29,6 +30,7 @@ export function readLimit(
     requestsPerUnit,
     unlimited,
     name,
+    limitsFrom: readLimitsFrom(fields.get('limits_from'), unlimited, report),
     replaces: readReplaces(fields.get('replaces'), name, names, report),
     ...period,
     ...readCounting(fields, { ...period, requestsPerUnit, unlimited }, report),

@@ -35,7 +35,9 @@ type ErrorClass =
   | 'bad-time-zone'
   | 'bad-month-start'
   | 'bad-week-start'
-  | 'store-without-algorithms';
+  | 'store-without-algorithms'
+  | 'bad-limits-from'
+  | 'store-without-hashes';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =

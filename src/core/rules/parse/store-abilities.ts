@@ -22,14 +22,25 @@ export function whyNotCountable(
     : `${feature} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window that charges what it denies`;
 }
 
-/** What makes a limit look before it charges. A limit of 0 blocks without counting. */
+/** Why the store cannot say the limits of values; undefined when it can, or need not. */
+export function whyWithoutHashes(
+  { limitsFrom }: LimitDefinition,
+  { kind }: StoreAbilities,
+): string | undefined {
+  return limitsFrom === undefined || kind === 'kvstore'
+    ? undefined
+    : `limits_from needs a store that has hashes, BACKEND_TYPE=kvstore; found BACKEND_TYPE=${kind}`;
+}
+
+/** What makes a limit look before it charges. A limit of 0 blocks without counting, unless values have others. */
 function featureOf({
   algorithm,
   chargeDenied,
   requestsPerUnit,
   unlimited,
+  limitsFrom,
 }: LimitDefinition): string | undefined {
-  if (unlimited || requestsPerUnit === 0) return undefined;
+  if (unlimited || (requestsPerUnit === 0 && limitsFrom === undefined)) return undefined;
   if (algorithm !== undefined && algorithm !== 'fixed_window') return `algorithm: ${algorithm}`;
   return chargeDenied === false ? 'charge_denied: false' : undefined;
 }

@@ -123,6 +123,17 @@ export function createClusterStore(
       const answers = await Promise.all(readByNode(keys, false).map(([, answer]) => answer));
       return new Map(answers.flatMap(({ counts }) => [...counts]));
     },
+    async readFields(key, fields) {
+      const owner = clusterNodes.slotOwner(slotOf(key));
+      if (owner === undefined) throw toUnavailableError(store, isClosed ? CLOSED : NO_OWNER);
+      try {
+        return await owner.node.readFields(key, fields);
+      } catch (error) {
+        // The slot may have moved: the next read asks its owner then.
+        topology.wake();
+        throw error;
+      }
+    },
     async look(keys) {
       const looks = new Map<string, CounterReading>();
       const noOwner = toUnavailableError(store, clusterNodes.isKnown ? NO_OWNER : reason());

@@ -102,6 +102,10 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return (await master.read(keys)).counts;
     },
+    async readFields(key, fields) {
+      if (master === undefined) throw toUnavailableError(store, reason);
+      return master.readFields(key, fields);
+    },
     look(keys) {
       if (master !== undefined) return lookAt(master, keys);
       const away = unread(`Redis at ${store}`, toUnavailableError(store, reason));

@@ -2,14 +2,15 @@ import type { Decision, DescriptorStatus, Header } from '../../../core/model';
 
 /**
  * A RateLimitResponse in proto3 JSON: camelCase, enums by name, fields that hold their default left
- * out, durations as seconds with an `s`.
+ * out, durations as seconds with an `s`, bytes in base64.
  */
 export function printDecision(decision: Decision): string {
-  const { overallCode, statuses, responseHeaders, dynamicMetadata } = decision;
+  const { overallCode, statuses, responseHeaders, rawBody, dynamicMetadata } = decision;
   return JSON.stringify({
     overallCode,
     statuses: statuses.length === 0 ? undefined : statuses.map(toStatus),
     responseHeadersToAdd: responseHeaders.length === 0 ? undefined : responseHeaders.map(toHeader),
+    rawBody: rawBody === undefined ? undefined : Buffer.from(rawBody).toString('base64'),
     dynamicMetadata,
   });
 }

@@ -65,7 +65,15 @@ function start() {
     const compiled = compileRules(domains);
     definitions.set(compiled, domains);
     loadsSubject.next({
-      ...{ ok: true, digest: '', rules: compiled, domainCount: 1, ruleCount: 0, problems: [], durationMs: 0 },
+      ...{
+        ok: true,
+        digest: '',
+        rules: compiled,
+        domainCount: 1,
+        ruleCount: 0,
+        problems: [],
+        durationMs: 0,
+      },
     });
     return compiled;
   };

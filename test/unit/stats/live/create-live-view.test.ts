@@ -92,7 +92,7 @@ describe('the view of what happens now', () => {
         value: 5,
         isOver: true,
         limit: 2,
-        unit: 'MINUTE',
+        per: 'minute',
         resetsIn: 60 - (NOW % 60),
       },
       { entries: [['user', 'bob']], value: 1, isOver: false },

@@ -13,7 +13,7 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
     ttlSeconds: 60,
     windowEndSeconds,
     ...SOME_MATCH,
-    rule: { ...SOME_MATCH.rule, unit: 'MINUTE' },
+    rule: { ...SOME_MATCH.rule, unit: 'MINUTE', periodSeconds: 60 },
     ...rest,
   };
 }
@@ -38,7 +38,7 @@ describe('the hottest keys', () => {
       after: [130, 6],
     });
     keys.advance(2);
-    const limit = { path: PATH, limit: 100, unit: 'MINUTE', windowEndSeconds: 1_000_080 };
+    const limit = { path: PATH, limit: 100, per: 'minute', windowEndSeconds: 1_000_080 };
     expect(keys.top(5, NOW)).toEqual([
       { name: 'shop_user_ann_', perSecond: 15, value: 130, isOver: true, ...limit },
       { name: 'shop_user_bob_', perSecond: 3, value: 6, isOver: false, ...limit },

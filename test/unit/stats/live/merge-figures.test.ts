@@ -25,7 +25,7 @@ const OWN = { response: { p50: 1, p99: 2 }, gauges: { 'ratelimit.redis_pool.cx_a
 
 const key = (id: string, perSecond: number, more: Partial<HotKeyView> = {}): HotKeyView => ({
   ...{ id, domain: 'shop', entries: undefined, text: id, rule: 0, perSecond },
-  ...{ value: 1, isOver: false, limit: 10, unit: 'HOUR', resetsIn: 60, ...more },
+  ...{ value: 1, isOver: false, limit: 10, per: 'hour', resetsIn: 60, ...more },
 });
 
 it('shows what several processes do as if one did it', () => {

@@ -65,6 +65,7 @@ const response = fc.record({
     { maxLength: 4 },
   ),
   responseHeaders: fc.array(fc.record({ key: text, value: text }), { maxLength: 3 }),
+  rawBody: fc.option(text, { nil: undefined }),
   dynamicMetadata: fc.option(fc.dictionary(text, json, { maxKeys: 4 }), { nil: undefined }),
 });
 
@@ -100,6 +101,7 @@ describe('encoding a rate limit response', () => {
                 : { seconds: status.secondsUntilReset },
           })),
           responseHeadersToAdd: value.responseHeaders,
+          rawBody: value.rawBody === undefined ? undefined : Buffer.from(value.rawBody),
           dynamicMetadata: value.dynamicMetadata && toStruct(value.dynamicMetadata),
         });
         const options = { longs: String, defaults: true } as const;

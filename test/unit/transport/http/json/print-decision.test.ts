@@ -45,6 +45,7 @@ describe('a decision in proto3 JSON', () => {
         { key: 'RateLimit-Limit', value: '4' },
         { key: 'x', value: '' },
       ],
+      rawBody: '{"title":"é"}',
       dynamicMetadata: { domain: 'd', nothing: null, list: [1, 'é'] },
     });
     expect(JSON.parse(printed)).toEqual({
@@ -63,6 +64,7 @@ describe('a decision in proto3 JSON', () => {
         },
       ],
       responseHeadersToAdd: [{ key: 'RateLimit-Limit', value: '4' }, { key: 'x' }],
+      rawBody: Buffer.from('{"title":"é"}').toString('base64'),
       dynamicMetadata: { domain: 'd', nothing: null, list: [1, 'é'] },
     });
   });

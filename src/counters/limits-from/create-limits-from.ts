@@ -1,0 +1,216 @@
+import { merge, tap, timer, type Observable } from 'rxjs';
+import {
+  createSnapshot,
+  createStopSignal,
+  createStreamGroup,
+  exhaustLatest,
+  fromTask,
+} from '../../../streams';
+import type { LimitsFrom, Statistics } from '../../core/ports';
+import type { LimitsFromRule, ValueLimit } from '../../core/rules/rules';
+import { toReason } from '../../platform/errors';
+import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
+import { parseLimit } from './parse-limit';
+
+/** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is not a hash. */
+export type ReadFields = (
+  hash: Pick<LimitsFromRule, 'key' | 'isPerSecond'>,
+  fields: readonly string[],
+) => Promise<readonly (string | null)[]>;
+
+/** What happens to a hash, for a log; no value of a caller is in it. */
+export type LimitsFromEvent =
+  | { readonly kind: 'failed'; readonly key: string; readonly reason: string }
+  | { readonly kind: 'read'; readonly key: string }
+  /** A field holds no limit: the rule's own holds. */
+  | {
+      readonly kind: 'invalid';
+      readonly key: string;
+      readonly found: string;
+      readonly fields: number;
+    }
+  | { readonly kind: 'valid'; readonly key: string };
+
+export interface LimitsFromDeps {
+  readonly readFields: ReadFields;
+  readonly monotonicMs: () => number;
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly onEvent?: (event: LimitsFromEvent) => void;
+}
+
+/** Limits of values from hashes, read by the way. */
+export interface LimitsFromHashes extends LimitsFrom {
+  /** Reads while it is subscribed to; subscribe once. Completes after `close`. */
+  readonly run$: Observable<never>;
+  close(): void;
+}
+
+const BOUNDS: KnownLimitsBounds = { maxValues: 100_000, maxBytes: 32 * 1_024 * 1_024 };
+
+/** Fields that one command asks for. */
+const FIELDS_PER_READ = 500;
+
+/** Rounds come earlier than `refresh`, so that what is kept is not older when a round takes its time. */
+const ROUND_SHARE = 0.8;
+
+/** How long a hash is left alone after a read that failed. */
+const PAUSE_MS = 500;
+
+/** A round that failed is made up for within this time. */
+const MAX_TICK_MS = 1_000;
+
+/** A hash that was not asked for during this time is forgotten: no rule may name it any more. */
+const IDLE_MS = 3_600_000;
+const IDLE_ROUNDS = 10;
+
+const ERROR = 'ratelimit.service.limits_from.error';
+const INVALID = 'ratelimit.service.limits_from.invalid';
+
+/**
+ * Knows the limits of the values that were asked for, at most `refresh` old. A value that was never seen has none until its field was
+ * read, which no decision waits for; a hash that cannot be read keeps what was known.
+ */
+export function createLimitsFrom(
+  deps: LimitsFromDeps,
+  bounds: KnownLimitsBounds = BOUNDS,
+): LimitsFromHashes {
+  const hashes = new Map<string, Hash>();
+  const memory = createKnownLimits(bounds);
+  const running = createStreamGroup();
+  const stopped = createStopSignal();
+
+  const openHash = (rule: LimitsFromRule): Hash => {
+    const hash = new Hash(rule, deps, (onUnread) => memory.open(onUnread));
+    hashes.set(rule.id, hash);
+    const forget = (): void => {
+      hashes.delete(rule.id);
+    };
+    running.add(hash.run$(forget).pipe(stopped.until()));
+    return hash;
+  };
+  return {
+    run$: running.run$,
+    limitOf: (rule, value) => (hashes.get(rule.id) ?? openHash(rule)).limitOf(value),
+    close() {
+      stopped.stop();
+      running.close();
+    },
+  };
+}
+
+/** One hash, and what is known of it. */
+class Hash {
+  readonly #rule: LimitsFromRule;
+  readonly #deps: LimitsFromDeps;
+  readonly #known: KnownLimits;
+  readonly #wakes = createSnapshot(0);
+  readonly #ended = createStopSignal();
+  #wasAsked = true;
+  #askedMs: number;
+  #nextRoundMs: number;
+  #failedMs = -Infinity;
+
+  constructor(
+    rule: LimitsFromRule,
+    deps: LimitsFromDeps,
+    open: (onUnread: () => void) => KnownLimits,
+  ) {
+    this.#rule = rule;
+    this.#deps = deps;
+    this.#askedMs = deps.monotonicMs();
+    this.#nextRoundMs = this.#askedMs + this.#roundMs;
+    this.#known = open(() => {
+      this.#wakes.set(this.#wakes.current + 1);
+    });
+  }
+
+  limitOf(value: string): ValueLimit | undefined {
+    this.#wasAsked = true;
+    return this.#known.get(value);
+  }
+
+  /** Reads new values at once, and all of them in rounds; ends when it was not asked for a long time. */
+  run$(onIdle: () => void): Observable<unknown> {
+    const tickMs = Math.min(this.#roundMs, MAX_TICK_MS);
+    const ticks$ = timer(tickMs, tickMs).pipe(
+      tap(() => {
+        if (this.#isIdle()) this.#end(onIdle);
+      }),
+    );
+    return merge(ticks$, this.#wakes.changes$).pipe(
+      exhaustLatest(() => fromTask<never>((signal) => this.#read(signal))),
+      this.#ended.until(),
+    );
+  }
+
+  get #roundMs(): number {
+    return this.#rule.refreshMs * ROUND_SHARE;
+  }
+
+  #isIdle(): boolean {
+    const nowMs = this.#deps.monotonicMs();
+    if (this.#wasAsked) this.#askedMs = nowMs;
+    this.#wasAsked = false;
+    return nowMs - this.#askedMs >= Math.max(IDLE_MS, IDLE_ROUNDS * this.#rule.refreshMs);
+  }
+
+  #end(onIdle: () => void): void {
+    onIdle();
+    this.#known.clear();
+    this.#ended.stop();
+  }
+
+  async #read(signal: AbortSignal): Promise<undefined> {
+    // All values of a batch come before this goes on.
+    await Promise.resolve();
+    const nowMs = this.#deps.monotonicMs();
+    if (nowMs - this.#failedMs < PAUSE_MS) return;
+    const isRound = nowMs >= this.#nextRoundMs;
+    const unread = this.#known.takeUnread();
+    const values = isRound ? [...this.#known.values()] : unread;
+    if (isRound) this.#nextRoundMs = nowMs + this.#roundMs;
+    if (values.length > 0) await this.#readAll(values, isRound, signal);
+  }
+
+  async #readAll(values: readonly string[], isRound: boolean, signal: AbortSignal): Promise<void> {
+    const invalid: string[] = [];
+    try {
+      for (let from = 0; from < values.length; from += FIELDS_PER_READ) {
+        const some = values.slice(from, from + FIELDS_PER_READ);
+        const fields = await this.#deps.readFields(this.#rule, some);
+        if (signal.aborted) return;
+        some.forEach((value, at) => {
+          this.#note(value, fields[at] ?? null, invalid);
+        });
+      }
+      this.#worked(isRound, invalid);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(error);
+    }
+  }
+
+  #worked(isRound: boolean, invalid: readonly string[]): void {
+    const { statistics, onEvent } = this.#deps;
+    const { key } = this.#rule;
+    onEvent?.({ kind: 'read', key });
+    const [found] = invalid;
+    if (found !== undefined) {
+      statistics.count(INVALID, invalid.length);
+      onEvent?.({ kind: 'invalid', key, found, fields: invalid.length });
+    } else if (isRound) onEvent?.({ kind: 'valid', key });
+  }
+
+  /** The next round is due as soon as the pause is over: it reads what was not read now. */
+  #failed(error: unknown): void {
+    const { statistics, onEvent, monotonicMs } = this.#deps;
+    this.#failedMs = this.#nextRoundMs = monotonicMs();
+    statistics.count(ERROR, 1);
+    onEvent?.({ kind: 'failed', key: this.#rule.key, reason: toReason(error) });
+  }
+
+  #note(value: string, text: string | null, invalid: string[]): void {
+    const said = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
+    if (said === 'invalid') invalid.push(text ?? '');
+    this.#known.set(value, said === 'invalid' ? undefined : said);
+  }
+}

@@ -1,0 +1,152 @@
+import type { ValueLimit } from '../../core/rules/rules';
+import { copyOf } from '../../platform/copy-of';
+
+/** What is known of one value. */
+interface Known {
+  /** Undefined: it has no limit of its own, or was not read yet. */
+  limit: ValueLimit | undefined;
+  /** Since it was last passed over for eviction. */
+  wasAsked: boolean;
+}
+
+/** The values of one hash. */
+export interface KnownLimits {
+  readonly size: number;
+  /** Undefined: not known, and from now on to be read. */
+  get(value: string): ValueLimit | undefined;
+  set(value: string, limit: ValueLimit | undefined): void;
+  values(): Iterable<string>;
+  /** The values that were not read yet; they are handed over once. */
+  takeUnread(): string[];
+  clear(): void;
+}
+
+export interface KnownLimitsBounds {
+  /** Of all hashes together. */
+  readonly maxValues: number;
+  readonly maxBytes: number;
+}
+
+/** Of a value besides its text: an object and a place in a map. */
+const VALUE_BYTES = 120;
+
+/** Longer values have no limit of their own: V8 compares maps of very long texts one by one. */
+const MAX_VALUE_LENGTH = 4_096;
+
+/** Values that a search for one to evict passes over at most, because they were asked for of late. */
+const MAX_PASSED = 32;
+
+/**
+ * Makes the memories of several hashes, bounded together. When there is no room, the largest of them loses the value that
+ * was first read of those not asked for since.
+ */
+export function createKnownLimits({ maxValues, maxBytes }: KnownLimitsBounds): {
+  open(onUnread: () => void): KnownLimits;
+} {
+  let size = 0;
+  let bytes = 0;
+  let largest: HashLimits | undefined;
+
+  const note = (values: number, ofBytes: number): void => {
+    size += values;
+    bytes += ofBytes;
+  };
+  const makeRoom = (grown: HashLimits): void => {
+    if (largest === undefined || grown.size > largest.size) largest = grown;
+    while ((size > maxValues || bytes > maxBytes) && largest.evict());
+  };
+  return { open: (onUnread) => new HashLimits(onUnread, note, makeRoom) };
+}
+
+class HashLimits implements KnownLimits {
+  readonly #known = new Map<string, Known>();
+  /** Goes on where it stopped: a walk that began anew would pass over the places of all that have gone. */
+  #oldest = this.#known.entries();
+  #unread: string[] = [];
+  readonly #onUnread: () => void;
+  readonly #note: (values: number, bytes: number) => void;
+  readonly #makeRoom: (grown: HashLimits) => void;
+
+  constructor(
+    onUnread: () => void,
+    note: (values: number, bytes: number) => void,
+    makeRoom: (grown: HashLimits) => void,
+  ) {
+    this.#onUnread = onUnread;
+    this.#note = note;
+    this.#makeRoom = makeRoom;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  get(value: string): ValueLimit | undefined {
+    const known = this.#known.get(value);
+    if (known !== undefined) {
+      known.wasAsked = true;
+      return known.limit;
+    }
+    if (value.length <= MAX_VALUE_LENGTH) this.#admit(copyOf(value));
+    return undefined;
+  }
+
+  set(value: string, limit: ValueLimit | undefined): void {
+    const known = this.#known.get(value);
+    if (known !== undefined) known.limit = limit;
+  }
+
+  values(): Iterable<string> {
+    return this.#known.keys();
+  }
+
+  takeUnread(): string[] {
+    const unread = this.#unread.filter((value) => this.#known.has(value));
+    this.#unread = [];
+    return unread;
+  }
+
+  clear(): void {
+    for (const value of this.#known.keys()) this.#note(-1, -bytesOf(value));
+    this.#known.clear();
+    this.#unread = [];
+  }
+
+  /** False when nothing is left. */
+  evict(): boolean {
+    for (let passed = 0; ; passed += 1) {
+      const oldest = this.#nextOldest();
+      if (oldest === undefined) return false;
+      const [value, known] = oldest;
+      this.#known.delete(value);
+      if (!known.wasAsked || passed === MAX_PASSED) {
+        this.#note(-1, -bytesOf(value));
+        return true;
+      }
+      known.wasAsked = false;
+      this.#known.set(value, known);
+    }
+  }
+
+  #admit(value: string): void {
+    this.#known.set(value, { limit: undefined, wasAsked: false });
+    this.#note(1, bytesOf(value));
+    this.#makeRoom(this);
+    // Values that were evicted before they were read stay in the list until it is taken.
+    if (this.#unread.length > 2 * this.#known.size) this.#unread = this.takeUnread();
+    if (this.#unread.push(value) === 1) this.#onUnread();
+  }
+
+  #nextOldest(): [string, Known] | undefined {
+    let next = this.#oldest.next();
+    if (next.done === true) {
+      this.#oldest = this.#known.entries();
+      next = this.#oldest.next();
+    }
+    return next.done === true ? undefined : next.value;
+  }
+}
+
+function bytesOf(value: string): number {
+  return VALUE_BYTES + 2 * value.length;
+}

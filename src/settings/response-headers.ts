@@ -1,0 +1,77 @@
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/scalars';
+import type { Values } from '../platform/env-table/setting';
+import { setting } from './setting';
+
+export const responseHeadersTable = {
+  enabled: setting('LIMIT_RESPONSE_HEADERS_ENABLED', boolean, {
+    default: 'false',
+    doc: 'true adds the headers below to the answers',
+  }),
+  limit: setting('LIMIT_LIMIT_HEADER', headerName, {
+    default: 'RateLimit-Limit',
+    doc: 'header with the limit',
+  }),
+  remaining: setting('LIMIT_REMAINING_HEADER', headerName, {
+    default: 'RateLimit-Remaining',
+    doc: 'header with the requests that remain',
+  }),
+  reset: setting('LIMIT_RESET_HEADER', headerName, {
+    default: 'RateLimit-Reset',
+    doc: 'header with the seconds until the window ends',
+  }),
+  policies: setting('LIMIT_POLICY_HEADERS', oneOf('off', 'nearest', 'all'), {
+    default: 'off',
+    doc: 'adds RateLimit-Policy and RateLimit: of the limit with the least remaining, or of all (at most 8)',
+  }),
+  retryAfter: setting('LIMIT_RETRY_AFTER', onOrOff, {
+    default: 'off',
+    doc: 'on adds Retry-After to answers that are over a limit',
+  }),
+  jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), {
+    default: '0',
+    doc: 'percent by which waits of more than a second in these headers grow at most, equal for equal counters',
+  }),
+  near: setting('LIMIT_NEAR_HEADER', headerName, {
+    doc: 'header that is 1 when an admitted request is near a limit (NEAR_LIMIT_RATIO)',
+  }),
+  body: setting('LIMIT_BODY', oneOf('off', 'problem'), {
+    default: 'off',
+    doc: 'problem gives refused clients a body of the type application/problem+json (experimental)',
+  }),
+};
+
+export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;
+
+/** A name that would stand twice in one answer is a problem. Equal names among the three of today are as they ever were. */
+export function toResponseHeaders(
+  reading: TableReading<typeof responseHeadersTable>,
+  { problems }: Diagnostics,
+): ResponseHeaderSettings {
+  const { values } = reading;
+  const { enabled, limit, remaining, reset, policies, retryAfter, near, body } = values;
+  const taken = new Map<string, string>();
+  const own = (key: 'limit' | 'remaining' | 'reset', name: string): void => {
+    if (enabled) taken.set(name.toLowerCase(), reading.describe(key));
+  };
+  own('limit', limit);
+  own('remaining', remaining);
+  own('reset', reset);
+  const add = (key: 'policies' | 'retryAfter' | 'near' | 'body', name: string): void => {
+    const other = taken.get(name.toLowerCase());
+    const what = reading.describe(key);
+    if (other !== undefined)
+      problems.push(
+        `${what} and ${other}: both send the header ${name}, expected another name for one of them`,
+      );
+    taken.set(name.toLowerCase(), what);
+  };
+  if (policies !== 'off') {
+    add('policies', 'RateLimit-Policy');
+    add('policies', 'RateLimit');
+  }
+  if (retryAfter) add('retryAfter', 'Retry-After');
+  if (body !== 'off') add('body', 'Content-Type');
+  if (near !== undefined) add('near', near);
+  return values;
+}

@@ -1,0 +1,165 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findEnvoy, startEnvoy, stopEnvoys, type WholeAnswer } from '../support/envoy';
+import { toEnvoyConfig } from '../support/envoy-config';
+import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
+import { startService, stopServices } from '../support/service';
+
+const RULES = `
+domain: edge
+descriptors:
+  - key: user
+    rate_limit: { unit: year, requests_per_unit: 1 }
+`;
+
+const program = findEnvoy();
+const whereEnvoyIs = program === undefined ? describe.skip : describe;
+
+interface Case {
+  readonly ownHeaders: boolean;
+  readonly ownRetryAfter: boolean;
+  readonly three: boolean;
+  readonly policies: boolean;
+  readonly retryAfter: boolean;
+}
+
+const BOTH = [false, true] as const;
+
+/** Whether this Envoy takes a filter that sets Retry-After by itself. */
+function knowsRetryAfter(envoy: string): boolean {
+  const directory = createTemporaryDirectory();
+  const file = join(directory.path, 'envoy.json');
+  const config = toEnvoyConfig({ service: '127.0.0.1:1', ownRetryAfter: true }, 1, 2);
+  writeFileSync(file, JSON.stringify(config));
+  const { status } = spawnSync(envoy, ['--mode', 'validate', '-c', file]);
+  directory.remove();
+  return status === 0;
+}
+
+const retryAfters = program !== undefined && knowsRetryAfter(program) ? BOTH : ([false] as const);
+const CASES: readonly Case[] = BOTH.flatMap((ownHeaders) =>
+  retryAfters.flatMap((ownRetryAfter) =>
+    BOTH.flatMap((three) =>
+      BOTH.flatMap((policies) =>
+        BOTH.map((retryAfter) => ({ ownHeaders, ownRetryAfter, three, policies, retryAfter })),
+      ),
+    ),
+  ),
+);
+
+const ABOUT_LIMITS = /^(?:x-ratelimit-.*|ratelimit.*|retry-after)$/;
+
+/** The fields about limits, in the order of their names; seconds of waiting read `T`. */
+function limitFields({ fields }: WholeAnswer): readonly string[] {
+  return fields
+    .filter(([name]) => ABOUT_LIMITS.test(name))
+    .map(([name, value]) => `${name}: ${value.replace(/^\d{6,}$|(?<=;t=)\d{6,}$/, 'T')}`)
+    .toSorted();
+}
+
+function expectedFields(each: Case, remaining: 0, isOver: boolean): readonly string[] {
+  const { ownHeaders, ownRetryAfter, three, policies, retryAfter } = each;
+  const fields = [
+    ...(ownHeaders
+      ? [
+          'x-ratelimit-limit: 1, 1;w=31536000',
+          `x-ratelimit-remaining: ${String(remaining)}`,
+          'x-ratelimit-reset: T',
+        ]
+      : []),
+    ...(three
+      ? ['ratelimit-limit: 1', `ratelimit-remaining: ${String(remaining)}`, 'ratelimit-reset: T']
+      : []),
+    ...(policies
+      ? ['ratelimit-policy: "1-per-year";q=1;w=31536000', 'ratelimit: "1-per-year";r=0;t=T']
+      : []),
+    ...(isOver && (retryAfter || ownRetryAfter) ? ['retry-after: T'] : []),
+  ];
+  return fields.toSorted();
+}
+
+whereEnvoyIs('headers through Envoy', () => {
+  let rules: TemporaryDirectory;
+  beforeAll(() => {
+    rules = createTemporaryDirectory();
+    rules.write('config/edge.yaml', RULES);
+  });
+  afterAll(() => {
+    rules.remove();
+  });
+  afterEach(async () => {
+    await stopEnvoys();
+    await stopServices();
+  });
+
+  const start = async (
+    env: Readonly<Record<string, string>>,
+    options: { readonly ownHeaders?: boolean; readonly ownRetryAfter?: boolean } = {},
+  ) => {
+    const service = await startService({
+      env: { BACKEND_TYPE: 'memory', RUNTIME_ROOT: rules.path, ...env },
+    });
+    return startEnvoy(program ?? '', { service: service.grpc, ...options });
+  };
+
+  it.each(CASES)('are never doubled: %j', async (each) => {
+    const env = {
+      LIMIT_RESPONSE_HEADERS_ENABLED: String(each.three),
+      LIMIT_POLICY_HEADERS: each.policies ? 'all' : 'off',
+      LIMIT_RETRY_AFTER: each.retryAfter ? 'on' : 'off',
+    };
+    const envoy = await start(env, each);
+    const answers = [
+      await envoy.getWhole({ 'x-user': 'ann' }),
+      await envoy.getWhole({ 'x-user': 'ann' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 429]);
+    expect(answers.map(limitFields)).toEqual([
+      expectedFields(each, 0, false),
+      expectedFields(each, 0, true),
+    ]);
+  });
+
+  (retryAfters.length === 2 ? it : it.skip)(
+    'keep our Retry-After where Envoy would send its own',
+    async () => {
+      const envoy = await start(
+        { LIMIT_RETRY_AFTER: 'on', LIMIT_RESET_JITTER: '100' },
+        { ownRetryAfter: true },
+      );
+      await envoy.getWhole({ 'x-user': 'ann' });
+      const { fields } = await envoy.getWhole({ 'x-user': 'ann' });
+      const [reset, retryAfter] = ['x-ratelimit-reset', 'retry-after'].map((wanted) =>
+        Number(fields.find(([name]) => name === wanted)?.[1]),
+      );
+      // Ours alone is lengthened.
+      expect(retryAfter).toBeGreaterThan(reset ?? Infinity);
+    },
+  );
+
+  it('reach a gRPC client in its answer without a body', async () => {
+    const envoy = await start({ LIMIT_POLICY_HEADERS: 'all', LIMIT_RETRY_AFTER: 'on' });
+    const call = { 'x-user': 'ann', 'content-type': 'application/grpc', te: 'trailers' };
+    await envoy.getWhole(call);
+    const answer = await envoy.getWhole(call);
+    expect(answer.fields).toEqual(
+      expect.arrayContaining([
+        ['grpc-status', '14'],
+        ['ratelimit-policy', '"1-per-year";q=1;w=31536000'],
+        ['retry-after', expect.stringMatching(/^\d+$/)],
+      ]),
+    );
+  });
+
+  it('let a problem be the body of a refused request, with its content type once', async () => {
+    const envoy = await start({ LIMIT_BODY: 'problem' });
+    await envoy.getWhole({ 'x-user': 'ann' });
+    const { status, fields, body } = await envoy.getWhole({ 'x-user': 'ann' });
+    expect(status).toBe(429);
+    expect(JSON.parse(body)).toMatchObject({ 'violated-policies': ['1-per-year'] });
+    expect(fields.filter(([name]) => name === 'content-type')).toEqual([
+      ['content-type', 'application/problem+json'],
+    ]);
+  });
+});
