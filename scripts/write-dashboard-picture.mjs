@@ -1,5 +1,5 @@
-// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium, in three states: all is
-// well; Redis is stopped and a rule file is broken; both are back.
+// Writes docs/dashboard*.png: the built service on a Redis, traffic over gRPC, and Chromium. All is well; Redis is
+// stopped and a rule file is broken; both are back; a descriptor is explained; the service itself is stopped.
 // npm run build && node scripts/write-dashboard-picture.mjs [folder for all looks [seconds]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,6 +25,7 @@ const LOOKS = [1400, 700, 390].flatMap((width) =>
 /** Those that docs/dashboard.md shows, by state, width and colors. */
 const IN_DOCS = new Map([
   ['well-1400-light', 'dashboard.png'],
+  ['why-390-light', 'dashboard-why.png'],
   ['wrong-1400-light', 'dashboard-wrong.png'],
   ['wrong-700-dark', 'dashboard-wrong-dark.png'],
   ['wrong-390-light', 'dashboard-wrong-narrow.png'],
@@ -96,6 +97,14 @@ function nextRequest(random) {
   return ['example', [[['try', 'client']]]];
 }
 
+/** The box alone: what stands above it changes its height while the picture is taken. */
+async function shootWhy(page, path) {
+  await page.evaluate(
+    "for (const one of document.querySelectorAll('.tiles, #rules, .aside > :not(#why)')) one.hidden = true",
+  );
+  await page.locator('#why').screenshot({ path });
+}
+
 const rules = await mkdtemp(join(tmpdir(), 'weir-pictures-'));
 await cp(join(ROOT, 'examples/config'), join(rules, 'config'), { recursive: true });
 /** Puts a rule file in place at once, as the watcher wants it. */
@@ -131,6 +140,7 @@ const service = spawn(process.execPath, ['dist/src/bin/ratelimit.js'], {
     GRPC_PORT: grpc,
     DEBUG_PORT: debug,
     DISABLE_STATS: 'true',
+    ADMIN_API: 'write',
   },
 });
 const browser = await chromium.launch({
@@ -177,7 +187,9 @@ try {
       const look = `${state}-${width}-${colorScheme}`;
       const name = given === undefined ? IN_DOCS.get(look) : `${look}.png`;
       if (name === undefined) continue;
-      await pages[i].screenshot({ path: join(folder, name), fullPage: given !== undefined });
+      const path = join(folder, name);
+      if (given === undefined && state === 'why') await shootWhy(pages[i], path);
+      else await pages[i].screenshot({ path, fullPage: given !== undefined });
     }
     isShooting = false;
     await driven;
@@ -192,6 +204,16 @@ try {
   await rm(join(rules, 'config', 'broken.yaml'));
   await drive(14);
   if (given !== undefined) await shoot('back');
+  for (const page of pages) {
+    await page.getByLabel('Domain', { exact: true }).fill('example');
+    await page
+      .getByLabel('Descriptor', { exact: true })
+      .fill('remote_address=203.0.113.10, path=/login');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('#why .path').waitFor();
+  }
+  await shoot('why');
+  for (const page of pages) await page.evaluate('scrollTo(0, 0)');
   service.kill('SIGSTOP');
   await delay(6_000);
   await shoot('gone', false);

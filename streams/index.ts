@@ -4,13 +4,13 @@ export { exhaustLatest } from './operators/exhaust-latest';
 export { debounceWithMaxWait, type DebounceOptions } from './operators/debounce-with-max-wait';
 export { eachTrueOnce, firstTrueOrTimeout } from './operators/flags';
 export { inOrder } from './operators/in-order';
-export { reportOutages, type Attempt, type OutageReport } from './operators/report-outages';
+export { reportOutages, type AttemptResult, type OutageReport } from './operators/report-outages';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
 export {
   discoverySession,
   type DiscoverySession,
-  type Judgement,
-  type LostSession,
+  type AckDecision,
+  type Disconnected,
 } from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';

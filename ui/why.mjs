@@ -1,5 +1,5 @@
 import { explanationView } from './explanation.mjs';
-import { element, hitsText, levelText } from './text.mjs';
+import { element, hitsText, levelText, timeText } from './text.mjs';
 
 /** `user=ann, path=/cart` as entries; undefined when a part has no key. */
 export function parseEntries(text) {
@@ -20,7 +20,7 @@ async function post(address, body) {
   if (response === undefined) throw new Error('no answer from the service');
   const said = await response.json().catch(() => ({}));
   if (!response.ok) throw new Error(said.error ?? `the service answered ${response.status}`);
-  return said;
+  return { said, atSeconds: Date.parse(response.headers.get('Date')) / 1_000 };
 }
 
 function resetQuestion({ domain, descriptors: [{ entries }] }) {
@@ -47,10 +47,11 @@ export function createWhy({ section, form, domain, entries, answer, reset }, roo
     reset.hidden = true;
     answer.setAttribute('aria-busy', 'true');
     try {
-      const explanation = await post(`${root}api/v1/explain`, body);
+      const { said, atSeconds } = await post(`${root}api/v1/explain`, body);
       if (asked !== body) return;
-      show(...before, ...explanationView(explanation, body));
-      const hasCounter = explanation.descriptors.some(({ counter }) => counter !== undefined);
+      const asOf = element('p', 'note', `As of ${timeText(atSeconds, atSeconds)}.`);
+      show(...before, ...explanationView(said, body), asOf);
+      const hasCounter = said.descriptors.some(({ counter }) => counter !== undefined);
       reset.hidden = access !== 'write' || !hasCounter;
     } catch (error) {
       if (asked === body) fail(error);
@@ -70,10 +71,9 @@ export function createWhy({ section, form, domain, entries, answer, reset }, roo
     const body = asked;
     if (!confirm(resetQuestion(body))) return;
     try {
-      const { counters } = await post(`${root}api/v1/counters/reset`, body);
-      const hits = counters.reduce((sum, { count = 0 }) => sum + count, 0);
-      const said = element('p', 'note', `Reset from ${hitsText(hits)}.`);
-      await explain(body, said);
+      const { said } = await post(`${root}api/v1/counters/reset`, body);
+      const hits = said.counters.reduce((sum, { count = 0 }) => sum + count, 0);
+      await explain(body, element('p', 'note', `Reset from ${hitsText(hits)}.`));
       section.focus({ preventScroll: true });
     } catch (error) {
       fail(error);

@@ -17,7 +17,7 @@ export interface OutageLog {
   /** Something of this name worked. Costs nothing while it has not failed. */
   readonly worked: (name: string) => void;
   /** The outages of now. */
-  readonly open: () => readonly OpenOutage<Failure>[];
+  readonly open: () => readonly OpenOutage<OutageFailure>[];
   /** Writes the lines. Subscribe before the first failure; completes after `close`. */
   readonly run$: Observable<void>;
   readonly close: () => void;
@@ -34,15 +34,15 @@ const QUIET_MS = 2_000;
 const MAX_OPEN = 256;
 
 /** The latest failure of an outage. */
-export interface Failure {
+export interface OutageFailure {
   readonly lines: OutageLines;
   readonly fields: LogFields;
 }
 
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageLog {
   const timing = { everyMs: EVERY_MS, quietMs: QUIET_MS, now: monotonicMs };
-  const { failed, worked, reports$, close } = createOutages<Failure>(timing, MAX_OPEN);
-  const openOutages = createOpenOutages<Failure>(monotonicMs, {
+  const { failed, worked, reports$, close } = createOutages<OutageFailure>(timing, MAX_OPEN);
+  const openOutages = createOpenOutages<OutageFailure>(monotonicMs, {
     quietMs: QUIET_MS,
     maxOpen: MAX_OPEN,
   });
@@ -68,7 +68,7 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageL
 
 function logReport(
   logger: Logger,
-  { kind, failures, lastedMs, reason }: OutageReport<Failure>,
+  { kind, failures, lastedMs, reason }: OutageReport<OutageFailure>,
 ): void {
   const { lines, fields } = reason;
   const seconds = Math.round(lastedMs / 1_000);

@@ -1,8 +1,9 @@
 import { usage as clientUsage } from '../cli/flags';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
+import { USAGE as SIMULATE_USAGE } from '../simulate/options';
 import { completionOf } from '../platform/completion';
 import { systemClock, monotonicMs } from '../platform/clock';
-import { hushServerNameWarning } from '../platform/hush-server-name';
+import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import { readSettings } from '../settings/read-settings';
 import { settingsHelp } from '../settings/settings-help';
@@ -51,7 +52,11 @@ export async function runService(process: NodeJS.Process): Promise<void> {
 /** Of all commands of this service; `identity` prints its own. */
 function completions(): string {
   const helps = { ratelimit: USAGE, 'ratelimit-client': clientUsage() };
-  const all = { ...helps, 'ratelimit-config-check': CHECK_USAGE };
+  const all = {
+    ...helps,
+    'ratelimit-config-check': CHECK_USAGE,
+    'ratelimit-simulate': SIMULATE_USAGE,
+  };
   return Object.entries(all)
     .map(([command, help]) => completionOf(command, help))
     .join('');

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runClient } from '../cli/run';
-import { hushServerNameWarning } from '../platform/hush-server-name';
+import { hushServerNameWarning } from '../platform/server-name';
 
 hushServerNameWarning(process);
 

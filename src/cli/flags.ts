@@ -1,8 +1,4 @@
-/** A command line that asks for nothing that can be done. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-  readonly code = 'usage';
-}
+import { UsageError } from '../platform/errors';
 
 /** How a flag is written and what it is for. */
 export interface Flag {

@@ -1,4 +1,5 @@
-import { type FlagName, FLAGS, type FlagValues, readFlags, UsageError } from './flags';
+import { UsageError } from '../platform/errors';
+import { type FlagName, FLAGS, type FlagValues, readFlags } from './flags';
 
 /** A descriptor as the protocol's JSON names it. */
 export interface Descriptor {

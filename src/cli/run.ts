@@ -6,7 +6,7 @@ import { type RawResponse, toProtoJson } from './response';
 import { toText } from './to-text';
 
 /** What the process prints and ends with. */
-export interface Outcome {
+export interface CliResult {
   /** 0 OK, 2 OVER_LIMIT, 1 error. */
   readonly exitCode: 0 | 1 | 2;
   readonly stdout: string;
@@ -14,7 +14,7 @@ export interface Outcome {
 }
 
 /** The command line client from its arguments to its outcome; never rejects. */
-export async function runClient(args: readonly string[]): Promise<Outcome> {
+export async function runClient(args: readonly string[]): Promise<CliResult> {
   try {
     const options = parseOptions(args);
     if (options === 'help') return { exitCode: 0, stdout: usage(), stderr: '' };
@@ -28,7 +28,7 @@ export async function runClient(args: readonly string[]): Promise<Outcome> {
   }
 }
 
-function report(response: RawResponse, { json, descriptors }: ClientOptions): Outcome {
+function report(response: RawResponse, { json, descriptors }: ClientOptions): CliResult {
   const stdout = json
     ? `${JSON.stringify(toProtoJson(response), null, 2)}\n`
     : toText(response, descriptors);

@@ -156,10 +156,10 @@ export interface CallHeaders {
 }
 
 /** For a header field whose values differ in every call, though most of them mean the same. */
-export interface HeaderStandIn {
+export interface HeaderPlaceholder {
   readonly name: string;
-  /** A text that means the same as the value `octets[0, length)`; undefined: only the value itself does. */
-  readonly textFor: (octets: Uint8Array, length: number) => string | undefined;
+  /** A text that means the same as the value `bytes[0, length)`; undefined: only the value itself does. */
+  readonly placeholderFor: (bytes: Uint8Array, length: number) => string | undefined;
 }
 
 /** What a transport's calls have in common, for their spans; one object per transport. */
@@ -184,7 +184,7 @@ export interface CallTracer {
   /** The header fields that `start` reads: a transport need not keep others. */
   readonly headerNames: readonly string[];
   /** A transport need not make a text of this field where another one stands for it. */
-  readonly standIn: HeaderStandIn;
+  readonly placeholder: HeaderPlaceholder;
   /** A call came; undefined: it is not traced. */
   start(kind: CallKind, headers: CallHeaders): CallTrace | undefined;
 }

@@ -1,19 +1,11 @@
 import { hash } from 'node:crypto';
 
 /** Characters up to which a key is kept as it is. */
-const MOST_KEPT_LENGTH = 256;
+const MAX_KEPT_LENGTH = 256;
 
 /** The key under which a counter is kept: of a long one its SHA-256, so that no counter takes the bytes of its request. */
 export function toKeptKey(key: string): string {
-  return key.length <= MOST_KEPT_LENGTH ? key : hash('sha256', key, 'base64url');
-}
-
-/**
- * The same text in characters of its own. V8 makes a text that was joined or cut a view of others, and so keeps a whole
- * request for one key.
- */
-export function copyText(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+  return key.length <= MAX_KEPT_LENGTH ? key : hash('sha256', key, 'base64url');
 }
 
 /** The most that V8 takes for the characters of a text. */

@@ -11,7 +11,7 @@ export interface PerSecondSplitDeps {
   readonly perSecond: ReadableCounters;
   /** Counts everything else. */
   readonly others: ReadableCounters;
-  /** Told once: runs that reach into both stores are held back by a read and then an add. */
+  /** Called once, when a group reaches into both stores: it is held back by a read followed by an add. */
   readonly onNotAtomic: () => void;
 }
 

@@ -30,9 +30,9 @@ export interface DecisionDeps {
   readonly tracer?: BatchTracer | undefined;
   /** Undefined: decisions are not logged. */
   readonly log?: DecisionLog | undefined;
-  /** Hears the first error of each batch that its store did not count whole: callers are not given its reason. */
+  /** Called with the first store error of each batch that was not counted whole: clients do not get its reason. */
   readonly onStoreError?: (error: StoreError) => void;
-  /** Told of a fault of ours; the questions it hit are answered `internal`. */
+  /** Called for a fault of ours; the affected questions are answered `internal`. */
   readonly onFault: (error: unknown) => void;
 }
 

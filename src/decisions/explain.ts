@@ -17,6 +17,7 @@ import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../co
 import { planBatch, type Ask, type Plan } from '../core/planning/plan';
 import { windowsAt } from '../core/planning/windows';
 import type { Answer, CounterReader, CounterReading, Counters, Increment } from '../core/ports';
+import { limitWords } from '../core/rules/describe-limit';
 import { matchDescriptor } from '../core/rules/match';
 import type { RuleNode, Rules } from '../core/rules/rules';
 import { createDecideBatch, type DecisionOptions } from './decide-batch';
@@ -179,6 +180,7 @@ function limitOf(
     requestsPerUnit: limit.requestsPerUnit,
     unit: limit.unit,
     algorithm: limit.algorithm?.name ?? 'fixed_window',
+    ...limitWords(limit),
     shadowMode: limit.shadowMode,
     quotaMode: limit.quotaMode,
     ...(limit.name !== '' && { name: limit.name }),

@@ -18,6 +18,7 @@ const CODES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'no route to the network',
   ENFILE: 'this machine has too many files open',
   ENOENT: 'it does not exist',
+  ENOSPC: 'the disk is full',
   ENOTDIR: 'it is not a directory',
   ENOTFOUND: 'the name has no address',
   EPERM: 'permission denied',
@@ -129,4 +130,10 @@ export function describeCode(code: string, place?: string): string {
   const shown = place === undefined ? code : `${code} ${place}`;
   const words = CODES[code];
   return words === undefined ? shown : `${words} (${shown})`;
+}
+
+/** A command line that cannot be carried out; the message says what was expected. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+  readonly code = 'usage';
 }

@@ -21,7 +21,7 @@ export interface DirectorySourceDeps<R> {
   /** Compiles, pausing often: one slice runs per turn of the event loop. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;
   readonly clock: Clock;
-  /** Told, for the log, when the system cannot watch a directory. */
+  /** Called when the system cannot watch a directory; for the log. */
   readonly warn: (message: string) => void;
   /** Parses off the main thread; a thread with the built script unless given. */
   readonly parse?: ParseRules;

@@ -31,7 +31,7 @@ export interface FailedLoad {
 export const NOT_READ = 'not-read';
 
 /** Where the checker reads rules from. */
-export type RuleSource =
+export type RuleInput =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'standard-input' };

@@ -4,12 +4,12 @@ import { describeCode, errorCode } from '../platform/errors';
 import { readBounded } from './directory/read-file';
 import { readRuleFiles } from './directory/read-rule-files';
 import { surveyDirectory } from './directory/survey';
-import type { RuleFiles, RuleSource } from './load-result';
+import type { RuleFiles, RuleInput } from './load-result';
 
 const MAX_BYTES = 16 * 1_024 * 1_024;
 
 /** Reads what a command line names, 16 MiB at most. Never rejects: what cannot be read is a problem. */
-export async function readSource(source: RuleSource, input: Readable): Promise<RuleFiles> {
+export async function readSource(source: RuleInput, input: Readable): Promise<RuleFiles> {
   if (source.kind === 'directory') {
     const place = { root: source.path, subdirectory: '', appDirectory: '', ignoreDotFiles: false };
     return readRuleFiles(await surveyDirectory(place), MAX_BYTES);

@@ -8,7 +8,7 @@ import { toReason } from '../platform/errors';
 import type { LoadResult } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
-import { createOpenStream, type ServerOptions } from './xds/connect';
+import { createOpenStream, type XdsServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
 import { digestResources } from './xds/digest-resources';
@@ -19,7 +19,7 @@ import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
 import { isOfRules, type LoadState } from './xds/nack';
 
-export interface XdsSourceOptions extends ServerOptions, ParseOptions {
+export interface XdsSourceOptions extends XdsServerOptions, ParseOptions {
   readonly protocol: 'state-of-the-world' | 'delta';
   readonly nodeId: string;
   readonly nodeMetadata: Readonly<Record<string, string>>;
@@ -96,10 +96,10 @@ function follow<In extends Response, R>(
     open: createOpenStream(loadMethod(protocol.method), options, protocol.read, () => {
       onStream({ kind: 'connected' });
     }),
-    hello: protocol.hello,
-    judge: (responses) => fromTask((signal) => protocol.judge(responses, signal)),
+    initialRequest: protocol.initialRequest,
+    handle: (responses) => fromTask((signal) => protocol.handle(responses, signal)),
     supersedes: protocol.supersedes,
-    isNews: protocol.isNews,
+    isChanged: protocol.isChanged,
     isGood: isOfRules,
     firstRetryMs: options.connectRetryIntervalMs,
     backoff: options.backoff,

@@ -24,20 +24,15 @@ function formerNames(name: string): readonly string[] {
 }
 
 /** A setting of this service: its aliases are those of the description, then the name of existing deployments. */
-export function setting<T>(
-  name: string,
-  parser: Parser<T>,
-  description: Description & { readonly default: string },
-): Setting<T>;
-export function setting<T>(
+export const setting: typeof plainSetting = <T>(
   name: string,
   parser: Parser<T>,
   description: Description,
-): Setting<T | undefined>;
-export function setting<T>(name: string, parser: Parser<T>, description: Description) {
-  const aliases = [...(description.aliases ?? []), ...formerNames(name)];
-  return plainSetting(name, parser, { ...description, aliases });
-}
+) =>
+  plainSetting<T>(name, parser, {
+    ...description,
+    aliases: [...(description.aliases ?? []), ...formerNames(name)],
+  }) as Setting<T>;
 
 /** Reads a table of settings from the environment; mistakes go to the diagnostics of the whole. */
 export type Read = <T extends Table>(table: T) => TableReading<T>;

@@ -1,4 +1,4 @@
-import { type Address, parseAddress } from '../platform/env-table/addresses';
+import { type Address, parseAddress, type StoreAddress } from '../platform/env-table/addresses';
 import type { Credentials } from '../platform/env-table/credentials';
 
 export interface RedisUrl {
@@ -59,17 +59,6 @@ export function parseRedisUrl(url: string): RedisUrl | undefined {
 
 export type StoreType = 'single' | 'sentinel' | 'cluster';
 export type SocketType = 'tcp' | 'unix';
-
-/** Where a key-value store is. */
-export type StoreAddress =
-  | ({ readonly kind: 'tcp' } & Address)
-  | { readonly kind: 'unix'; readonly path: string }
-  | {
-      readonly kind: 'sentinel';
-      readonly masterName: string;
-      readonly sentinels: readonly Address[];
-    }
-  | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
 
 /** An address and the database on the server; a cluster has none but 0. */
 export interface StorePlace {

@@ -1,4 +1,5 @@
 import type { CredentialsSource } from '../platform/credentials-source';
+import type { StoreAddress } from '../platform/env-table/addresses';
 import { credentials } from '../platform/env-table/credentials';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOfInAnyCase, path, wholeNumber, word } from '../platform/env-table/scalars';
@@ -10,7 +11,6 @@ import {
   namesDatabase,
   parseRedisUrl,
   parseStoreAddress,
-  type StoreAddress,
   type StorePlace,
 } from './store-address';
 import type { sharedStoreTable } from './store-shared';

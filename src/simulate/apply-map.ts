@@ -4,7 +4,7 @@ import { UnreadableLine, type LogRecord } from './log-record';
 import type { LogMap, MapDescriptor, MapEntry, ValueSource } from './map-file';
 import { readTime } from './read-time';
 
-export type LogFields = Readonly<Record<string, unknown>>;
+export type LineFields = Readonly<Record<string, unknown>>;
 
 /**
  * Makes of one line the request that Envoy would have sent: a descriptor drops out when one of its entries has no value, and
@@ -12,7 +12,7 @@ export type LogFields = Readonly<Record<string, unknown>>;
  */
 export function applyMap(
   { domain, time, descriptors }: LogMap,
-  fields: LogFields,
+  fields: LineFields,
 ): LogRecord | undefined {
   const made: RequestDescriptor[] = [];
   for (const descriptor of descriptors) {
@@ -28,7 +28,7 @@ export function applyMap(
   return { timeSeconds, request: { domain, descriptors: made, hitsAddend: 0 } };
 }
 
-function makeEntries({ when, entries }: MapDescriptor, fields: LogFields): Entry[] | undefined {
+function makeEntries({ when, entries }: MapDescriptor, fields: LineFields): Entry[] | undefined {
   if (when !== undefined) {
     const value = toText(lookUp(fields, when.field));
     if (value === undefined || !when.holds(value)) return undefined;
@@ -42,14 +42,14 @@ function makeEntries({ when, entries }: MapDescriptor, fields: LogFields): Entry
   return made;
 }
 
-function valueOf({ source, match }: MapEntry, fields: LogFields): string | undefined {
+function valueOf({ source, match }: MapEntry, fields: LineFields): string | undefined {
   const value = read(source, fields);
   if (value === undefined || match === undefined) return value;
   const groups = match(value);
   return groups?.[1] ?? groups?.[0];
 }
 
-function read(source: ValueSource, fields: LogFields): string | undefined {
+function read(source: ValueSource, fields: LineFields): string | undefined {
   switch (source.kind) {
     case 'constant':
       return source.value;
@@ -65,19 +65,19 @@ function read(source: ValueSource, fields: LogFields): string | undefined {
 }
 
 /** A field by its whole name, else by the path of its dots; undefined when missing, empty or a dash. */
-function lookUp(fields: LogFields, name: string): unknown {
+function lookUp(fields: LineFields, name: string): unknown {
   if (Object.hasOwn(fields, name)) return fields[name];
   let value: unknown = fields;
   for (const part of name.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
       return undefined;
-    value = (value as LogFields)[part];
+    value = (value as LineFields)[part];
   }
   return value;
 }
 
 /** Where logs keep a header: among `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
-function lookUpHeader(fields: LogFields, name: string): unknown {
+function lookUpHeader(fields: LineFields, name: string): unknown {
   const nginx = `http_${name.replaceAll('-', '_')}`;
   return lookUp(fields, `headers.${name}`) ?? lookUp(fields, name) ?? lookUp(fields, nginx);
 }

@@ -1,8 +1,8 @@
 import type { Rules } from '../core/rules/rules';
 import { compare } from './report';
-import { counterNameOf, decidingRule, type Outcome } from './run-rules';
+import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
-const MOST_CHANGED = 10;
+const MAX_CHANGED = 10;
 const MAX_KEYS = 100_000;
 
 /** Decisions that differ between two sets of rules over the same log. */
@@ -35,7 +35,7 @@ export class RunComparison {
   #okToOver = 0;
   #overToOk = 0;
 
-  note(first: Outcome, second: Outcome): void {
+  note(first: RunOutcome, second: RunOutcome): void {
     const code = second.decision.overallCode;
     if (first.decision.overallCode === code) return;
     const isNewlyOver = code === 'OVER_LIMIT';
@@ -56,13 +56,13 @@ export class RunComparison {
       ),
       keys: [...this.#keys.values()]
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
-        .slice(0, MOST_CHANGED),
+        .slice(0, MAX_CHANGED),
       onlyInFirst: [...firstRules].filter((rule) => !secondRules.has(rule)),
       onlyInSecond: [...secondRules].filter((rule) => !firstRules.has(rule)),
     };
   }
 
-  #notePair(change: Change, first: Outcome, second: Outcome): void {
+  #notePair(change: Change, first: RunOutcome, second: RunOutcome): void {
     const [before, after] = [first, second].map((outcome) => decidingRule(outcome)?.metric ?? '-');
     const name = `${change} ${before ?? ''} ${after ?? ''}`;
     const pair = this.#pairs.get(name);
@@ -70,7 +70,7 @@ export class RunComparison {
     else this.#pairs.set(name, { change, first: before ?? '', second: after ?? '', requests: 1 });
   }
 
-  #noteKey(refused: Outcome, isNewlyOver: boolean): void {
+  #noteKey(refused: RunOutcome, isNewlyOver: boolean): void {
     const rule = decidingRule(refused)?.limit;
     const increment = refused.increments.find((one) => one.rule === rule);
     if (increment === undefined) return;

@@ -2,7 +2,7 @@ import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
 import { DistinctNames } from './distinct-names';
 import { CountHistogram } from './histogram';
-import { counterNameOf, type Outcome } from './run-rules';
+import { counterNameOf, type RunOutcome } from './run-rules';
 
 /** What one rule did. Requests are descriptors that met it; over, shadow and near count those of them with any such hit. */
 export interface RuleFigures {
@@ -41,7 +41,7 @@ export class FigureSheet {
   #windows: readonly LiveWindow[] = [];
   #firstEndSeconds = Infinity;
 
-  note(outcome: Outcome, nowSeconds: number): void {
+  note(outcome: RunOutcome, nowSeconds: number): void {
     if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
     const { rules, increments, after } = outcome;
     for (const rule of rules) {
@@ -101,7 +101,7 @@ export class FigureSheet {
   }
 
   /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
-  #notePaced({ key, rule }: Increment, { rules }: Outcome): void {
+  #notePaced({ key, rule }: Increment, { rules }: RunOutcome): void {
     this.#noteName(this.#of(rule), key);
     const isRefused = rules.some(
       ({ limit, overLimit, shadowMode }) => limit === rule && overLimit > 0 && shadowMode === 0,

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { UsageError } from '../platform/errors';
 import { UnreadableLine } from './log-record';
 import { readTime } from './read-time';
 
@@ -24,11 +25,6 @@ export interface SimulateOptions {
 
 const FORMATS = ['jsonl', 'envoy-json', 'json', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];
-
-/** A command line that makes no sense; the message says what was expected. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export const USAGE = `usage: ratelimit-simulate -config_dir DIR -input FILE [flags]
 
@@ -114,8 +110,16 @@ function parseFlags(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(toMistake(error as NodeJS.ErrnoException));
   }
+}
+
+/** What Node says of a command line, with flags as they are written here. */
+function toMistake({ code, message }: NodeJS.ErrnoException): string {
+  const [, name = ''] = /'-{0,2}([^' ]*)/.exec(message) ?? [];
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `no such flag: -${name}`;
+  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') return `unknown argument "${name}"`;
+  return message.includes('does not take') ? `-${name} takes no value` : `-${name} needs a value`;
 }
 
 function oneOf<T extends string>(name: string, value: string, known: readonly T[]): T {

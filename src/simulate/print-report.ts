@@ -1,8 +1,8 @@
 import type { Comparison } from './compare-runs';
-import type { Report, RuleReport } from './report';
+import type { SimulationReport, RuleReport } from './report';
 
 /** The report as lines for a person, at most some 120 columns wide. */
-export function printReport(report: Report): readonly string[] {
+export function printReport(report: SimulationReport): readonly string[] {
   const { lines, requests, refused, sampleRate } = report;
   return [
     `${count(requests)} requests, ${count(refused)} refused (${share(refused, requests)})`,
@@ -55,7 +55,7 @@ function onlyIn(first: readonly string[], second: readonly string[]): readonly s
   return [...titled('only in -config_dir', first), ...titled('only in -against', second)];
 }
 
-function printLines(lines: Report['lines']): readonly string[] {
+function printLines(lines: SimulationReport['lines']): readonly string[] {
   const aside = [
     [lines.withoutDescriptors, 'gave no descriptor'],
     [lines.outsideOfTimes, 'lie outside -from and -to'],

@@ -3,10 +3,10 @@ import type { FigureSheet, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
 import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
-const MOST_LIMITED = 10;
+const MAX_LIMITED = 10;
 
 /** What `-report json` prints; docs/simulate.schema.json describes it. */
-export interface Report {
+export interface SimulationReport {
   readonly lines: LineCounts;
   /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
   readonly sampleRate: number | undefined;
@@ -61,14 +61,14 @@ export interface ReportParts {
   readonly unmatched: UnmatchedSheet;
 }
 
-export function toReport(parts: ReportParts): Report {
+export function toReport(parts: ReportParts): SimulationReport {
   const { lines, sampleRate, refused, figures, unmatched } = parts;
   const limited = [...figures.limitedKeys.values()];
   const keysLimited = new Map<unknown, number>();
   for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
   const mostLimited = limited
     .sort((a, b) => b.refused - a.refused || compare(a.key, b.key))
-    .slice(0, MOST_LIMITED)
+    .slice(0, MAX_LIMITED)
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,

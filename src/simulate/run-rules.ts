@@ -8,7 +8,7 @@ import { createDecideBatch } from '../decisions/decide-batch';
 import type { LogRecord } from './log-record';
 
 /** What became of one request. */
-export interface Outcome {
+export interface RunOutcome {
   readonly decision: Decision;
   /** One for each descriptor that met a limit, in order. */
   readonly rules: readonly RuleTally[];
@@ -21,7 +21,7 @@ export interface Outcome {
 export interface RuleRun {
   readonly rules: Rules;
   /** Undefined for a request that makes no sense to the service (without a domain or a descriptor). */
-  decide(record: LogRecord): Promise<Outcome | undefined>;
+  decide(record: LogRecord): Promise<RunOutcome | undefined>;
   close(): Promise<void>;
 }
 
@@ -99,7 +99,7 @@ export function createRuleRun(
 }
 
 /** The descriptor that made the service refuse a request: the first that is over a limit which is not a trial. */
-export function decidingRule({ decision, rules }: Outcome): RuleTally | undefined {
+export function decidingRule({ decision, rules }: RunOutcome): RuleTally | undefined {
   if (decision.overallCode === 'OK') return undefined;
   return rules.find(({ overLimit, shadowMode }) => overLimit > 0 && shadowMode === 0);
 }

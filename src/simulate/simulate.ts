@@ -1,27 +1,24 @@
-import { createReadStream, createWriteStream, statSync, type WriteStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
 import { dumpRules } from '../core/rules/dump';
+import { UsageError } from '../platform/errors';
 import { applyMap } from './apply-map';
 import { readCombinedLine } from './combined-log';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureSheet } from './figures';
+import { openDecisions, openInput, readMap } from './files';
 import { loadRules, RulesRefused } from './load-rules';
 import type { LogRecord, ReadRecord } from './log-record';
 import { MapFileError, parseMapFile } from './map-file';
-import { parseOptions, USAGE, UsageError, type SimulateOptions } from './options';
+import { parseOptions, USAGE, type SimulateOptions } from './options';
 import { printComparison, printReport } from './print-report';
 import { createProgress } from './progress';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
-import { toReport, type Report } from './report';
+import { toReport, type SimulationReport } from './report';
 import { parseObject, readRequestLine } from './request-lines';
 import { createRuleRun, type RuleRun } from './run-rules';
 import { UnmatchedSheet } from './unmatched';
 
-/** V8 keeps longer texts apart, and frees them late. */
-const CHUNK_BYTES = 32_768;
 /** Above this share of lines that cannot be read, or without a line that met a rule, a comparison proves nothing. */
 const MAX_UNREADABLE_SHARE = 0.01;
 
@@ -93,7 +90,6 @@ async function replay(
 ): Promise<Gathered> {
   const { input, decisions } = options;
   const readRecord = await chooseReader(options);
-  const file = decisions === undefined ? undefined : createWriteStream(decisions);
   const gathered: Gathered = {
     lines: createLineCounts(),
     figures: new FigureSheet(),
@@ -101,29 +97,29 @@ async function replay(
     comparison: new RunComparison(),
     refused: 0,
   };
-  const isPiped = input === '-';
-  const source = isPiped ? stdin : createReadStream(input, { highWaterMark: CHUNK_BYTES });
-  const progress = createProgress(stderr, isPiped ? undefined : statSync(input).size);
+  const source = input === '-' ? { stream: stdin, bytes: undefined } : await openInput(input);
+  const file = decisions === undefined ? undefined : await openDecisions(decisions);
+  const progress = createProgress(stderr, source.bytes);
   const take = async (record: LogRecord) => {
     const outcome = await first.decide(record);
     if (outcome === undefined) return;
     if (outcome.decision.overallCode === 'OVER_LIMIT') gathered.refused += 1;
     gathered.figures.note(outcome, record.timeSeconds);
     gathered.unmatched.note(record.request, outcome.decision.statuses);
-    if (file !== undefined) await write(file, lines.splice(0).join(''));
+    await file?.write(lines.splice(0).join(''));
     const other = await second?.decide(record);
     if (other !== undefined) gathered.comparison.note(outcome, other);
   };
-  const log = { chunks: progress.follow(source), readRecord };
+  const log = { chunks: progress.follow(source.stream), readRecord };
   await readLog(log, options, gathered.lines, take);
   progress.end();
   gathered.figures.finish();
-  if (file !== undefined) await once(file.end(), 'finish');
+  await file?.close();
   return gathered;
 }
 
 function print(
-  report: Report,
+  report: SimulationReport,
   changes: Comparison | undefined,
   options: SimulateOptions,
   { stdout }: Streams,
@@ -155,11 +151,7 @@ function judge({ lines, figures }: Gathered, changes: Comparison, { stderr }: St
 
 async function chooseReader({ format, map }: SimulateOptions): Promise<ReadRecord> {
   if (map === undefined) return readRequestLine;
-  const log = parseMapFile(await readFile(map, 'utf8'));
+  const log = parseMapFile(await readMap(map));
   const toFields = format === 'combined' ? readCombinedLine : parseObject;
   return (line) => applyMap(log, toFields(line));
-}
-
-async function write(file: WriteStream, line: string): Promise<void> {
-  if (!file.write(line)) await once(file, 'drain');
 }

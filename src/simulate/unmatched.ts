@@ -5,7 +5,7 @@ import type { Rules } from '../core/rules/rules';
 
 const MAX_SHAPES = 1_000;
 
-/** Descriptors that met no limit, told apart by their keys. */
+/** Descriptors that met no limit, distinguished by their keys. */
 export interface UnmatchedShape {
   readonly domain: string;
   /** The keys, joined by commas. */

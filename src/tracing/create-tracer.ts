@@ -7,7 +7,7 @@ import type {
   Random,
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
-import { isSampledByCaller, UNSAMPLED_STAND_IN } from './is-sampled';
+import { isSampledByCaller, UNSAMPLED_PLACEHOLDER } from './is-sampled';
 import { HEADER_NAMES } from './parent';
 import { contextOf, traceIdOf, type ChildOf } from './span-context';
 import { keptHeaders, toCallRecord, type TracedCall } from './span-records';
@@ -35,7 +35,7 @@ export function createTracer(
 
   return {
     headerNames: HEADER_NAMES,
-    standIn: UNSAMPLED_STAND_IN,
+    placeholder: UNSAMPLED_PLACEHOLDER,
     start(kind, headers) {
       if (headers !== lastHeaders) {
         lastDecision = isSampledByCaller(headers);

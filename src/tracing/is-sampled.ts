@@ -1,4 +1,4 @@
-import type { CallHeaders, HeaderStandIn } from '../core/ports';
+import type { CallHeaders, HeaderPlaceholder } from '../core/ports';
 
 /** W3C Trace Context §3.2.2; version 00 has no more fields, later ones may. */
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
@@ -63,9 +63,9 @@ const PLAINLY_UNSAMPLED = /^00-(?!0{32})[^]{32}-(?!0{16})[^]{16}-00$/;
 const UNSAMPLED = `00-${'1'.repeat(32)}-${'1'.repeat(16)}-00`;
 
 /** Recognises the value of nearly every call without creating a string. */
-export const UNSAMPLED_STAND_IN: HeaderStandIn = {
+export const UNSAMPLED_PLACEHOLDER: HeaderPlaceholder = {
   name: 'traceparent',
-  textFor: (bytes, length) =>
+  placeholderFor: (bytes, length) =>
     length === LENGTH_OF_00 && areUnsampled(bytes) ? UNSAMPLED : undefined,
 };
 

@@ -27,10 +27,10 @@ interface SpanQueueDeps<R> {
   /** Encodes one span; `take` gives all since the last time. */
   readonly encode: (record: R) => void;
   readonly take: () => Uint8Array;
-  /** Told before many are encoded. */
+  /** Called before many spans are encoded. */
   readonly onEncode: () => void;
   readonly exporter: SpanExporter;
-  /** Told of each span that is dropped. */
+  /** Called for each dropped span. */
   readonly onDropped: () => void;
 }
 

@@ -25,8 +25,8 @@ const ENCODINGS: ReadonlyMap<string, Unpack | undefined> = new Map<string, Unpac
 const NOT_UTF8 = refusal(400, 'malformed', 'the body is not valid utf-8');
 
 /**
- * Reads a body as text and hands on either it or why there is none, once; nothing when the caller
- * hangs up. What comes after a refusal is thrown away, so that a caller can finish and read it.
+ * Reads a body as text and passes on either the text or the reason why there is none, once; nothing if the client
+ * hangs up. Discards what arrives after a refusal, so that the client can finish and read the refusal.
  */
 export function readBody(
   request: IncomingMessage,

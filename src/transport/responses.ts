@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Failure, FailureCode } from '../core/errors';
 import type { Answer } from '../core/ports';
 
-/** Why a request gets no decision, as it is written to the caller. */
+/** Why a request gets no decision, as written to the client. */
 export interface Refusal {
   readonly status: number;
   readonly body: {
@@ -45,7 +45,7 @@ export function toHttpStatus(answer: Answer): number {
   return answer.overallCode === 'OVER_LIMIT' ? 429 : 200;
 }
 
-/** Writes a whole answer. Does nothing when the caller has gone or was answered already. */
+/** Writes a whole answer. Does nothing when the client has gone or was answered already. */
 export function respond(
   response: ServerResponse,
   status: number,

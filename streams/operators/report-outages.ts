@@ -19,7 +19,7 @@ import {
 } from 'rxjs';
 
 /** What became of something that is tried again and again. */
-export type Attempt<Reason> = FailedAttempt<Reason> | { readonly kind: 'worked' };
+export type AttemptResult<Reason> = FailedAttempt<Reason> | { readonly kind: 'worked' };
 
 export interface FailedAttempt<Reason> {
   readonly kind: 'failed';
@@ -53,7 +53,7 @@ export interface OutageTiming {
  */
 export function reportOutages<Reason>(
   timing: OutageTiming,
-): OperatorFunction<Attempt<Reason>, OutageReport<Reason>> {
+): OperatorFunction<AttemptResult<Reason>, OutageReport<Reason>> {
   return connect((attempts$) =>
     attempts$.pipe(
       filter((attempt) => attempt.kind === 'failed'),
@@ -64,14 +64,14 @@ export function reportOutages<Reason>(
 
 function followOutage<Reason>(
   first: FailedAttempt<Reason>,
-  later$: Observable<Attempt<Reason>>,
+  later$: Observable<AttemptResult<Reason>>,
   { everyMs, quietMs, now }: OutageTiming,
 ): Observable<OutageReport<Reason>> {
   return defer(() => {
     const sinceMs = now();
     let { reason, times: all } = first;
     let reported = all;
-    const count = (attempt: Attempt<Reason>): void => {
+    const count = (attempt: AttemptResult<Reason>): void => {
       if (attempt.kind === 'worked') return;
       all += attempt.times;
       ({ reason } = attempt);

@@ -22,17 +22,17 @@ import { backoffDelay, type BackoffPolicy } from '../backoff';
 import { exhaustLatest } from '../operators/exhaust-latest';
 import { fromDuplex, type OpenDuplex, type Received } from '../sources/from-duplex';
 
-/** What became of some messages. */
-export interface Judgement<Out, R> {
+/** What some messages led to, and how to answer them. */
+export interface AckDecision<Out, R> {
   /** Emitted at once, before anything is answered. */
   readonly results: readonly R[];
   /** One for each message, in their order. */
   readonly answers: readonly Out[];
-  /** Milliseconds to hold the answers back; dropped when news come meanwhile. */
-  readonly holdMs: number;
+  /** Milliseconds to delay the answers; a changed message ends the delay. */
+  readonly nackDelayMs: number;
 }
 
-export interface LostSession {
+export interface Disconnected {
   readonly reason: unknown;
   /** Lost or failed connections in a row without a good message. */
   readonly failures: number;
@@ -41,14 +41,14 @@ export interface LostSession {
 
 export interface DiscoverySession<In, Out, R> {
   readonly open: OpenDuplex<In, Out>;
-  /** The first message on each new stream, with what is known by then. */
-  readonly hello: () => Out;
-  /** Takes up all messages that wait; never errors. */
-  readonly judge: (messages: readonly In[]) => ObservableInput<Judgement<Out, R>>;
-  /** Whether a message that waits need not be taken up, nor answered, now that this one has come. */
+  /** The first message on each new stream, from what is known by then. */
+  readonly initialRequest: () => Out;
+  /** Handles all waiting messages at once; never errors. */
+  readonly handle: (messages: readonly In[]) => ObservableInput<AckDecision<Out, R>>;
+  /** Whether `next` makes handling and answering the `waiting` message unnecessary. */
   readonly supersedes: (next: In, waiting: In) => boolean;
-  /** Whether a message ends the hold of answers. */
-  readonly isNews: (message: In) => boolean;
+  /** Whether a message ends the delay of answers. */
+  readonly isChanged: (message: In) => boolean;
   /** Whether a message shows that the other side is well: the backoff starts anew. */
   readonly isGood: (message: In) => boolean;
   /** Milliseconds between attempts until the first good message of all. */
@@ -57,19 +57,19 @@ export interface DiscoverySession<In, Out, R> {
   readonly backoff: BackoffPolicy;
   /** In [0, 1). */
   readonly random: () => number;
-  readonly onLost: (lost: LostSession) => void;
+  readonly onLost: (lost: Disconnected) => void;
 }
 
 /**
- * Follows a server that pushes state and wants every push judged: connect, hello, then judge and answer in
- * turns, and again after a loss. What had arrived before a loss is still judged, before the next hello.
+ * Follows a server that pushes state and wants every push answered: connect, send the initial request, then handle and
+ * answer in turns, and again after a loss. What had arrived before a loss is still handled, before the next initial request.
  * Never completes and never errors.
  */
 export function discoverySession<In, Out, R>(session: DiscoverySession<In, Out, R>): Observable<R> {
-  const { open, hello, isGood } = session;
+  const { open, initialRequest, isGood } = session;
   return defer(() => {
     const attempts = createAttempts(session);
-    return fromDuplex(open, hello).pipe(
+    return fromDuplex(open, initialRequest).pipe(
       tap(({ message }) => {
         if (isGood(message)) attempts.succeeded();
       }),
@@ -111,16 +111,16 @@ function createAttempts({ firstRetryMs, backoff, random, onLost }: Reconnecting)
   };
 }
 
-type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'judge' | 'supersedes' | 'isNews'>;
+type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'handle' | 'supersedes' | 'isChanged'>;
 
-/** One judgement at a time; what arrives meanwhile waits, or goes when it is superseded. */
+/** Handles one turn at a time; what arrives meanwhile waits, or goes when it is superseded. */
 function inTurns<In, Out, R>(
   received$: Observable<Received<In, Out>>,
-  { judge, supersedes, isNews }: Turns<In, Out, R>,
+  { handle, supersedes, isChanged }: Turns<In, Out, R>,
 ): Observable<R> {
   let waiting: readonly Received<In, Out>[] = [];
-  const newsOrLoss$ = defer(() => concat(waiting, received$)).pipe(
-    filter(({ message }) => isNews(message)),
+  const changeOrLoss$ = defer(() => concat(waiting, received$)).pipe(
+    filter(({ message }) => isChanged(message)),
     endWith(undefined),
   );
   return received$.pipe(
@@ -130,20 +130,20 @@ function inTurns<In, Out, R>(
     exhaustLatest(() => {
       const turn = waiting;
       waiting = [];
-      return from(judge(turn.map(({ message }) => message))).pipe(
-        mergeMap((judgement) => conclude(turn, judgement, newsOrLoss$)),
+      return from(handle(turn.map(({ message }) => message))).pipe(
+        mergeMap((decision) => conclude(turn, decision, changeOrLoss$)),
       );
     }),
   );
 }
 
-/** Emits the results, then answers, unless `endHold$` comes first. */
+/** Emits the results, then answers, or earlier once `endDelay$` emits. */
 function conclude<In, Out, R>(
   turn: readonly Received<In, Out>[],
-  { results, answers, holdMs }: Judgement<Out, R>,
-  endHold$: Observable<unknown>,
+  { results, answers, nackDelayMs }: AckDecision<Out, R>,
+  endDelay$: Observable<unknown>,
 ): Observable<R> {
-  const ready$ = holdMs === 0 ? of(0) : timer(holdMs).pipe(takeUntil(endHold$));
+  const ready$ = nackDelayMs === 0 ? of(0) : timer(nackDelayMs).pipe(takeUntil(endDelay$));
   const answered$ = ready$.pipe(
     tap(() => {
       for (const [index, answer] of answers.entries()) turn[index]?.reply(answer);

@@ -17,7 +17,7 @@ import { backoffDelay, type BackoffPolicy } from '../backoff';
 export interface KeepConnected {
   /**
    * Connects and emits, once the connection is lost, for how many milliseconds it was good; errors when
-   * none came about. Is told how many attempts have failed in a row.
+   * none came about. Takes the number of failed attempts in a row.
    */
   readonly connect: (failures: number) => ObservableInput<number>;
   readonly backoff: BackoffPolicy;

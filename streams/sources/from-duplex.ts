@@ -22,12 +22,12 @@ export interface Received<In, Out> {
 }
 
 /**
- * Opens a stream in two directions on subscribe and sends `hello` first. Emits what comes, errors when
+ * Opens a stream in two directions on subscribe and sends the initial request first. Emits what comes, errors when
  * the stream is lost, never completes. Unsubscribing closes it.
  */
 export function fromDuplex<In, Out>(
   open: OpenDuplex<In, Out>,
-  hello: () => Out,
+  initialRequest: () => Out,
 ): Observable<Received<In, Out>> {
   return new Observable((subscriber) => {
     const end = open({
@@ -41,7 +41,7 @@ export function fromDuplex<In, Out>(
     const reply = (message: Out) => {
       if (!subscriber.closed) end.send(message);
     };
-    reply(hello());
+    reply(initialRequest());
     return () => {
       end.close();
     };

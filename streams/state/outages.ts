@@ -1,7 +1,7 @@
 import { finalize, mergeAll, Subject, takeWhile, type Observable } from 'rxjs';
 import {
   reportOutages,
-  type Attempt,
+  type AttemptResult,
   type OutageReport,
   type OutageTiming,
 } from '../operators/report-outages';
@@ -22,17 +22,17 @@ export interface Outages<Reason> {
 export function createOutages<Reason>(timing: OutageTiming, maxOpen: number): Outages<Reason> {
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
-  const open = new Map<string, Subject<Attempt<Reason>>>();
+  const open = new Map<string, Subject<AttemptResult<Reason>>>();
 
   const end = (name: string): void => {
     const attemptsSubject = open.get(name);
     open.delete(name);
     attemptsSubject?.complete();
   };
-  const begin = (name: string): Subject<Attempt<Reason>> => {
+  const begin = (name: string): Subject<AttemptResult<Reason>> => {
     const [oldest] = open.keys();
     if (oldest !== undefined && open.size >= maxOpen) end(oldest);
-    const attemptsSubject = new Subject<Attempt<Reason>>();
+    const attemptsSubject = new Subject<AttemptResult<Reason>>();
     open.set(name, attemptsSubject);
     followedSubject.next(
       attemptsSubject.pipe(

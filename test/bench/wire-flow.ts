@@ -3,8 +3,8 @@ import { createMemoryCounters } from '../../src/counters/memory/create-memory-co
 import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { createRecordTally } from '../../src/stats/record-tally';
 import { createRegistry } from '../../src/stats/registry';
-import { createDecisions } from '../../src/transport/grpc/wire/should-rate-limit';
-import type { Caller, ServedMethod } from '../../src/transport/grpc/wire/method';
+import { createDecisionMethod } from '../../src/transport/grpc/wire/should-rate-limit';
+import type { Client, MethodHandler } from '../../src/transport/grpc/wire/method-handler';
 import { createRejectionBlocks } from '../../src/wire/grpc/responses';
 import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
 import { createGrpcConnection } from '../../src/wire/grpc/connection';
@@ -52,38 +52,38 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
   );
   const record = createRecordTally(registry);
   let asked: readonly Question[] = [];
-  const decisions = createDecisions({
+  const decisions = createDecisionMethod({
     bounds: DEFAULT_BOUNDS,
     ask: (batch) => (asked = batch),
     statistics: registry,
     nowMs: () => performance.now(),
     tracer,
   });
-  const caller: Caller = {
-    grpc: createGrpcConnection<ServedMethod>({
+  const client: Client = {
+    grpc: createGrpcConnection<MethodHandler>({
       methods: new Map([[PATH, decisions.method]]),
       inflate: () => new Uint8Array(0),
       bounds: MESSAGE_BOUNDS,
       rejectionBlock: createRejectionBlocks(),
-      createCallContext: decisions.noteOf,
+      createCallContext: decisions.createCallContext,
       headerReader: decisions.headerReader,
       events: {
         onMessage(ticket, method, bytes, start, end) {
-          method.onMessage(caller, ticket, bytes, start, end);
+          method.onMessage(client, ticket, bytes, start, end);
         },
         onHalfClose: () => undefined,
         onCancel: () => undefined,
       },
     }),
     askedAtMs: [],
-    touch: () => undefined,
+    scheduleFlush: () => undefined,
     asker: {
       answer(ticket, answer) {
-        decisions.answer(caller, ticket, answer);
+        decisions.answer(client, ticket, answer);
       },
     },
   };
-  const { grpc } = caller;
+  const { grpc } = client;
   const settings = Uint8Array.from([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0]);
   const grant = Uint8Array.from([0, 0, 4, 8, 0, 0, 0, 0, 0, 0x40, 0, 0, 0]);
   grpc.receive(Buffer.concat([CLIENT_PREFACE, settings, grant]), 0);
@@ -93,9 +93,9 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
     const now = performance.now();
     decisions.begin(now);
     grpc.receive(bytes, now);
-    decisions.handOn();
+    decisions.emitBatch();
     record(await decide(asked));
-    decisions.settle();
+    decisions.reportTimes();
     const piece = grpc.http2.takeOutput();
     if (piece === undefined) throw new Error('the bench is wrong: no answer');
     grpc.http2.releaseOutput(piece);

@@ -40,6 +40,8 @@ descriptors:
     descriptors:
       - key: client
         rate_limit: { unit: day, requests_per_unit: 100 }
+  - key: order
+    rate_limit: { unit: minute, unit_multiplier: 5, requests_per_unit: 60, algorithm: gcra, burst: 9 }
 `;
 
 type Pairs = readonly (readonly [key: string, value: string])[];
@@ -86,7 +88,7 @@ it.each(LOOKS)(
     await verdict(page).filter({ hasText: 'OK no descriptor is over its limit' }).waitFor();
     expect(await steps(page).allTextContents()).toEqual([
       'shop',
-      'user=annby its value, narrow.yaml:7:5passed over: user, narrow.yaml:3:5: an entry with the value comes first',
+      'user=annby its value, narrow.yaml:7:5passed over: user, narrow.yaml:3:5: a rule with exactly this value comes first',
       'path=/cart/1by the rule path=/cart/*, wildcard, narrow.yaml:10:9',
       '2 per daynarrow.yaml:12:21',
     ]);
@@ -141,6 +143,16 @@ it('explains what the list of descriptors without a rule shows, long values and 
   expect(await steps(page).count()).toBe(2);
 });
 
+it('says a limit that is more than hits per unit in words', async () => {
+  const { service } = await startWith();
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  await explain(page, 'shop', 'order=7');
+  await steps(page)
+    .filter({ hasText: /^60 per 5 minutes, bursts of 9/ })
+    .waitFor();
+});
+
 it('takes a hot key by keyboard, and moves to the answer', async () => {
   const { service } = await startWith();
   const { page } = await openPage(browser, `${service.debug}/ui`);
@@ -154,6 +166,7 @@ it('takes a hot key by keyboard, and moves to the answer', async () => {
   await page.keyboard.press('Enter');
   await verdict(page).filter({ hasText: 'OVER_LIMIT the descriptor is over a limit' }).waitFor();
   expect(await page.evaluate('document.activeElement.id')).toBe('why');
+  await page.getByText(/^As of \d\d:\d\d:\d\d UTC\.$/).waitFor();
   expect(await stands(page).textContent()).toContain('4 hits');
   await page.keyboard.press('Tab');
   expect(await page.evaluate('document.activeElement.id')).toBe('why-domain');

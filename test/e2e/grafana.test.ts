@@ -21,7 +21,12 @@ interface Panel {
     readonly x: number;
     readonly y: number;
   };
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } };
+  readonly fieldConfig?: {
+    readonly defaults: {
+      readonly unit?: string;
+      readonly thresholds?: { readonly steps: readonly object[] };
+    };
+  };
   readonly targets?: readonly { readonly expr: string; readonly legendFormat?: string }[];
 }
 
@@ -184,6 +189,21 @@ it('begins with four figures, and shows the stores next', () => {
     ['stat', 'Different rules'],
   ]);
   expect(panels.find(isRow)?.title).toBe('Store');
+});
+
+it.each([
+  'Failing share',
+  'Share over the limit',
+  'Instances',
+  'Different rules',
+  'Breaker state',
+  'Failed commands',
+  'Counters without room',
+  'Certificate of the gRPC port: time left',
+  'Event-loop lag',
+])('colours %s by thresholds', (title) => {
+  const panel = dashboard.panels.find((one) => one.title === title);
+  expect(panel?.fieldConfig?.defaults.thresholds?.steps.length).toBeGreaterThan(1);
 });
 
 it('has a unit on every panel, numbers them, and lays none over another', () => {

@@ -102,19 +102,40 @@ it('brings man pages written from the help, with every setting', async () => {
   expect(page).not.toMatch(/^(?!\.(TH|SH|nf|fi))[.']/m);
 });
 
+it('names a man page for every command', async () => {
+  const text = await readFile(join(ROOT, 'package.json'), 'utf8');
+  const { bin, man } = JSON.parse(text) as { readonly bin: object; readonly man: string[] };
+  expect(man).toEqual(Object.keys(bin).map((name) => `dist/man/${name}.1`));
+});
+
+it('is refused by `npm publish`: the name belongs to somebody else', async () => {
+  // A registry that nobody serves: a package that is not refused would come no further than this.
+  const registry = `127.0.0.1:${String(await freePort())}`;
+  const to = [`--registry=http://${registry}`, `--//${registry}/:_authToken=none`];
+  const words = ['publish', '--ignore-scripts', '--tag=next', '--fetch-retries=0', ...to];
+  await expect(run('npm', words, { cwd: ROOT })).rejects.toThrow(/EPRIVATE/);
+});
+
 it('completes its commands in bash', async () => {
   const bin = join(folder, 'node_modules/.bin');
   const script = `
     source <(${bin}/ratelimit --completion bash); source <(${bin}/identity --completion bash)
-    for command in ratelimit ratelimit-client ratelimit-config-check identity; do complete -p $command; done`;
+    for command in ratelimit ratelimit-client ratelimit-config-check ratelimit-simulate identity; do complete -p $command; done`;
   const { stdout } = await run('bash', ['-c', script]);
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => line.split(' ').at(-1))).toEqual([
     'ratelimit',
     'ratelimit-client',
     'ratelimit-config-check',
+    'ratelimit-simulate',
     'identity',
   ]);
-  for (const [index, word] of ['--version', '-dial_string', '-config_dir', 'revoke-all'].entries())
+  for (const [index, word] of [
+    '--version',
+    '-dial_string',
+    '-strict',
+    '-against',
+    'revoke-all',
+  ].entries())
     expect(lines[index]).toContain(word);
 });

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import type { Subscription } from 'rxjs';
 import {
   followDirectory,
-  type FollowDeps,
+  type FollowDirectoryDeps,
 } from '../../src/rule-sources/directory/follow-directory';
 import type { LoadResult } from '../../src/rule-sources/load-result';
 import { eventually } from '../support/eventually';
@@ -31,7 +31,7 @@ afterEach(() => {
   directory.remove();
 });
 
-function follow(load: FollowDeps<string>['load'], pollMs = 600_000): void {
+function follow(load: FollowDirectoryDeps<string>['load'], pollMs = 600_000): void {
   following = followDirectory(
     {
       root: directory.at('root'),

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { toBase62 } from '../../src/identity/credential/credential';
+import { toBase62 } from '../../src/identity/credential';
 import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
 import { StoreUnavailable, type IdentityStore } from '../../src/identity/store/store';
 import {

@@ -2,13 +2,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createCredential,
-  formatCredential,
-  hashSecret,
-} from '../../src/identity/credential/credential';
+import { createCredential, formatCredential, hashSecret } from '../../src/identity/credential';
 import type { JwtVerifier } from '../../src/identity/jwt/jwt-verifier';
-import type { Decisions, Descriptor, Verdict } from '../../src/identity/limits/decisions';
+import type {
+  Decisions,
+  DescriptorEntries,
+  LimitVerdict,
+} from '../../src/identity/limits/decisions';
 import { createLimits, type LimitsOptions } from '../../src/identity/limits/limits';
 import {
   createIdentityService,
@@ -36,7 +36,7 @@ export async function createStoreFile() {
 /** Decisions that answer what a test says, and keep what they were asked. */
 export function createFakeDecisions() {
   const asked: string[] = [];
-  const over = new Map<string, Verdict>();
+  const over = new Map<string, LimitVerdict>();
   let failure: Error | undefined;
   const decisions: Decisions = {
     ask(descriptor) {
@@ -62,7 +62,7 @@ export function createFakeDecisions() {
   };
 }
 
-export function descriptorText(descriptor: Descriptor): string {
+export function descriptorText(descriptor: DescriptorEntries): string {
   return descriptor.map(({ key, value }) => `${key}=${value}`).join(',');
 }
 

@@ -1,9 +1,8 @@
-import type * as CreateJwtVerifier from '../../identity/jwt/create-jwt-verifier';
-import type * as KeySet from '../../identity/jwt/key-set';
 import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { JwtSettings } from '../../settings/identity';
+import { late } from './late';
 
 /** Leaves time for a 503 within a second, after the time-out of the limits. */
 const LOAD_WITHIN_MS = 600;
@@ -18,7 +17,7 @@ export function chooseJwtVerifier(
 ): JwtVerifier | undefined {
   if (settings === undefined) return undefined;
   const { keys: source } = settings;
-  const { createKeySet, createJwtVerifier, loadKeysByUrl, loadKeysFromFile } = loadJwt();
+  const { createKeySet, loadKeysByUrl, loadKeysFromFile } = late.keySet();
   const { load, options } =
     source.kind === 'url'
       ? {
@@ -30,15 +29,5 @@ export function chooseJwtVerifier(
           options: { name: source.file, refreshMs: REFRESH_FILE_MS },
         };
   const keys = createKeySet({ load, monotonicMs, logger }, options);
-  return createJwtVerifier({ keys, nowMs: Date.now }, settings);
-}
-
-/** Loaded only when they are used: start-up time. */
-function loadJwt(): typeof KeySet & typeof CreateJwtVerifier {
-  /* eslint-disable @typescript-eslint/no-require-imports -- late on purpose */
-  return {
-    ...(require('../../identity/jwt/key-set') as typeof KeySet),
-    ...(require('../../identity/jwt/create-jwt-verifier') as typeof CreateJwtVerifier),
-  };
-  /* eslint-enable @typescript-eslint/no-require-imports */
+  return late.jwtVerifier().createJwtVerifier({ keys, nowMs: Date.now }, settings);
 }

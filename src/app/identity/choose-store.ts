@@ -1,10 +1,10 @@
 import { createEmbeddedStore } from '../../identity/store/embedded/create-embedded-store';
-import type * as RedisStore from '../../identity/store/redis/create-redis-store';
 import type { IdentityStore } from '../../identity/store/store';
 import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { checkClientFiles } from '../tls/check-client-files';
+import { late } from './late';
 
 /** Leaves time for a 503 within a second, after the time-out of the limits. */
 const STORE_TIMEOUT_MS = 600;
@@ -20,16 +20,12 @@ export function chooseIdentityStore(
   checkClientFiles(clientFiles.stores);
   const { address, database, auth, sentinelAuth, tls } = store;
   const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);
-  return loadRedisStore().createRedisStore(
-    { monotonicMs, nowMs: Date.now, logger },
-    { address, database, auth, sentinelAuth, tls, timeoutMs },
-  );
-}
-
-/** Loaded only when it is used: start-up time. */
-function loadRedisStore(): typeof RedisStore {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
-  return require('../../identity/store/redis/create-redis-store') as typeof RedisStore;
+  return late
+    .redisStore()
+    .createRedisStore(
+      { monotonicMs, nowMs: Date.now, logger },
+      { address, database, auth, sentinelAuth, tls, timeoutMs },
+    );
 }
 
 /** A name to connect to: an address that listens everywhere is reached at localhost. */

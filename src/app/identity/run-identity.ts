@@ -2,7 +2,7 @@ import type * as Serve from './serve';
 import { randomBytes } from 'node:crypto';
 import { runCommand, usage } from '../../identity/provisioning/run-command';
 import { completionOf } from '../../platform/completion';
-import { hushServerNameWarning } from '../../platform/hush-server-name';
+import { hushServerNameWarning } from '../../platform/server-name';
 import { createLogger } from '../../platform/logger/create-logger';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';

@@ -1,8 +1,8 @@
-import type { Verdict } from '../../identity/limits/decisions';
+import type { LimitVerdict } from '../../identity/limits/decisions';
 import { monotonicMs } from '../../platform/clock';
 
 export interface WaitingQuestion {
-  resolve(verdict: Verdict): void;
+  resolve(verdict: LimitVerdict): void;
   reject(error: Error): void;
 }
 

@@ -8,10 +8,10 @@ export interface RefusalLogDeps {
   readonly monotonicMs: () => number;
 }
 
-/** A caller with a wrong certificate tries again and again: one warning stands for many. */
+/** A client with a wrong certificate tries again and again: one warning stands for many. */
 const WARN_EVERY_MS = 10_000;
 
-/** Counts every caller that TLS refused, and warns of them now and then. */
+/** Counts every client that TLS refused, and warns of them now and then. */
 export function createRefusalLog({
   statistics,
   logger,

@@ -1,7 +1,7 @@
 import { merge, tap, timer } from 'rxjs';
 import { createStopSignal } from '../../../streams';
 import { monotonicMs, systemClock } from '../../platform/clock';
-import { hushServerNameWarning } from '../../platform/hush-server-name';
+import { hushServerNameWarning } from '../../platform/server-name';
 import { createLogger, standardError } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import { readSettings } from '../../settings/read-settings';

@@ -11,8 +11,8 @@ export interface Asks {
 }
 
 /** A debt stops here: beyond, integers are no longer exact. */
-const MOST_UNITS = Number.MAX_SAFE_INTEGER;
-const MOST_HITS_OF_WINDOW = 100_000_000;
+const MAX_UNITS = Number.MAX_SAFE_INTEGER;
+const MAX_HITS_OF_WINDOW = 100_000_000;
 
 /** A key outlives what it holds by this, so that no answer depends on when a store forgets. */
 const SPARE_MS = 1_000;
@@ -44,7 +44,7 @@ export function standingAfterAsks(
 }
 
 function mostUsed({ name }: Algorithm): number {
-  return name === 'sliding_window' ? MOST_HITS_OF_WINDOW : MOST_UNITS;
+  return name === 'sliding_window' ? MAX_HITS_OF_WINDOW : MAX_UNITS;
 }
 
 /** The counter after all asks; undefined when nothing has to be written, as for a look and for what was refused. */

@@ -55,6 +55,8 @@ export interface LimitExplanation {
   readonly requestsPerUnit: number;
   readonly unit: Unit;
   readonly algorithm: string;
+  /** The limit in words where it is more than hits per unit: `600 per 5 minutes, bursts of 20`. */
+  readonly words?: string;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly name?: string;

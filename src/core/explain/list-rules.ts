@@ -1,4 +1,5 @@
 import type { DomainRules, RuleLevel, RuleLimit, RuleNode, Rules } from '../rules/rules';
+import { limitWords } from '../rules/describe-limit';
 import type { LimitExplanation } from './explanation';
 import { placeOf } from './explain-path';
 
@@ -71,5 +72,6 @@ function fieldsOf(limit: RuleLimit): ListedRule['limit'] {
   const { requestsPerUnit, unit, unlimited, shadowMode, quotaMode, name, replaces } = limit;
   const algorithm = limit.algorithm?.name ?? 'fixed_window';
   const named = name === '' ? {} : { name };
-  return { requestsPerUnit, unit, unlimited, algorithm, shadowMode, quotaMode, ...named, replaces };
+  const counted = { requestsPerUnit, unit, unlimited, algorithm, ...limitWords(limit) };
+  return { ...counted, shadowMode, quotaMode, ...named, replaces };
 }

@@ -60,7 +60,8 @@ function limitLine({ requestsPerUnit, unit, at, ...limit }: LimitExplanation): s
     ...(limit.source === undefined ? [] : ['of the request itself']),
     ...(at === undefined ? [] : [at]),
   ];
-  return `limit ${String(requestsPerUnit)} per ${unit.toLowerCase()} (${flags.join(', ')})`;
+  const words = limit.words ?? `${String(requestsPerUnit)} per ${unit.toLowerCase()}`;
+  return `limit ${words} (${flags.join(', ')})`;
 }
 
 function counterLine(counter: CounterExplanation): string {

@@ -40,6 +40,11 @@ export function describeLimit(limit: RuleLimit): string {
   return [`${String(requestsPerUnit)} per ${period}`, ...countingText(limit)].join(', ');
 }
 
+/** The words of a limit that is more than hits per unit, for answers in JSON. */
+export function limitWords(limit: RuleLimit): { readonly words?: string } {
+  return isPlain(limit) ? {} : { words: describeLimit(limit) };
+}
+
 function countingText({ algorithm, limitsFrom }: RuleLimit): readonly string[] {
   const words: string[] = [];
   if (algorithm !== undefined) {

@@ -9,12 +9,10 @@ import {
 } from '../../core/ports';
 import { toKeyError } from '../count';
 import { unread } from '../unread';
-import { createKeptConnection, type KeptConnection } from '../connection/kept-connection';
-import { type MemcachedConnection } from './connection';
 import { countBatch } from './count-batch';
 import { followNodes } from './follow-nodes';
-import { createNodeCounters, type NodeCounters } from './node-counters';
-import { openMemcachedConnection } from './open-connection';
+import { type NodeCounters } from './node-counters';
+import { createNodePart, type NodePart } from './node-part';
 import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,
@@ -22,7 +20,6 @@ import {
   toNodeText,
 } from './options';
 import { deleteCommand, faultOfKey, placeOf, setCommand, toExpiry } from './protocol';
-import { createNodeErrors } from './store-errors';
 
 export interface MemcachedCounters extends Counters, CounterWriter {
   /** Counters with hits that were answered and are still on their way to their node. */
@@ -35,21 +32,10 @@ export interface MemcachedCounters extends Counters, CounterWriter {
   readonly run$: Observable<never>;
 }
 
-/** One of the connections to a node, and the counters that it takes. */
-interface NodePart {
-  readonly kept: KeptConnection<MemcachedConnection>;
-  readonly counters: NodeCounters;
-}
-
 /** The connections to one node. */
 type MemcachedNode = readonly NodePart[];
 
 const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
-
-/** Interval for reporting that hits could not be added. */
-const REPORT_EVERY_MS = 1_000;
-
-const CLOSED = 'the counters are closed';
 
 /**
  * Counters in memcached. Counts are read and answered, then the hits are added in the background: what
@@ -60,7 +46,7 @@ export function createMemcachedCounters(
   deps: MemcachedCountersDeps,
   options: MemcachedCountersOptions,
 ): MemcachedCounters {
-  const { monotonicMs, onEvent, statistics } = deps;
+  const { statistics } = deps;
   const connectionsPerNode = Math.max(1, options.maxIdleConnections ?? 1);
   const connected = createSnapshot(false);
   const stopped = createStopSignal();
@@ -80,7 +66,7 @@ export function createMemcachedCounters(
     return sum;
   };
   const openConnections = (): number =>
-    nodes.flat().filter(({ kept }) => kept.current !== undefined).length;
+    nodes.flat().filter(({ isConnected }) => isConnected()).length;
   const removeGauges = [
     statistics?.gauge('ratelimit.memcache.pending_keys', pendingKeys),
     statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
@@ -91,62 +77,18 @@ export function createMemcachedCounters(
     if (isAny !== connected.current && !isClosed) connected.set(isAny);
   };
 
+  const isOnlyNode = () => nodes.length === 1;
   const createPart = (address: NodeAddress): NodePart => {
-    const store = toNodeText(address);
-    const errors = createNodeErrors(store, () => nodes.length === 1);
-    const { timeoutMs, tls } = options;
-    const kept = createKeptConnection<MemcachedConnection>(
-      {
-        ...deps,
-        onEvent,
-        store,
-        open: (attemptMs, signal) =>
-          openMemcachedConnection({
-            address,
-            tls,
-            errors,
-            timeoutMs,
-            monotonicMs,
-            attemptMs,
-            signal,
-          }),
-        onOpen() {
-          onEvent?.({ kind: 'connected', store });
-          publish();
-        },
-        onAway: publish,
-        onEnd: () => kept.current?.destroy(CLOSED),
-      },
-      { timeoutMs, initialMs: options.initialIntervalMs, maxMs: options.maxIntervalMs },
-    );
-    running.add(kept.run$);
-    let reportedMs = -Infinity;
-    let isFailing = false;
-    const counters = createNodeCounters(
-      { kept, errors },
-      {
-        statistics,
-        onNotAdded({ message }) {
-          if (monotonicMs() - reportedMs < REPORT_EVERY_MS) return;
-          reportedMs = monotonicMs();
-          isFailing = true;
-          onEvent?.({ kind: 'not-added', store, reason: message });
-        },
-        onAdded() {
-          if (!isFailing) return;
-          isFailing = false;
-          onEvent?.({ kind: 'added-again', store });
-        },
-      },
-    );
-    return { kept, counters };
+    const part = createNodePart(address, { ...deps, onPresence: publish, isOnlyNode }, options);
+    running.add(part.run$);
+    return part;
   };
 
   const leave = (address: string): void => {
     const node = byAddress.get(address) ?? [];
     byAddress.delete(address);
-    for (const { kept } of node) {
-      const gone = closePart(kept).finally(() => leaving.delete(gone));
+    for (const part of node) {
+      const gone = part.close().finally(() => leaving.delete(gone));
       leaving.add(gone);
     }
   };
@@ -241,15 +183,6 @@ export function createMemcachedCounters(
       });
     },
   };
-}
-
-/** Waits for the replies to what was sent, then disconnects. */
-async function closePart(kept: KeptConnection<MemcachedConnection>): Promise<void> {
-  kept.stop(CLOSED);
-  const { current } = kept;
-  current?.endWhenIdle();
-  await current?.retired;
-  kept.end();
 }
 
 function noNode(reason: string): string {

@@ -14,10 +14,10 @@ export interface ReplyReader {
 const LINE_FEED = 10;
 
 /** Longer than any line of a reply to us. */
-const LONGEST_LINE = 2_048;
+const MAX_LINE_BYTES = 2_048;
 
 /** A counter has at most 20 digits; what others wrote under its name is at most 1 MiB unless the server is configured otherwise. */
-const LONGEST_VALUE = 8 * 1024 * 1024;
+const MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
 const VALUE = /^VALUE (\S+) \d+ (\d+)(?: \d+)?$/;
 
@@ -33,7 +33,7 @@ export function createReplyReader(handler: ReplyHandler): ReplyReader {
     bytesWanted = 0;
     const end = bytes.indexOf(LINE_FEED, start);
     if (end === -1) {
-      if (bytes.length - start > LONGEST_LINE) throw new Error('a line of its reply has no end');
+      if (bytes.length - start > MAX_LINE_BYTES) throw new Error('a line of its reply has no end');
       return start;
     }
     const line = bytes.toString('utf8', start, bytes[end - 1] === 13 ? end - 1 : end);
@@ -43,7 +43,7 @@ export function createReplyReader(handler: ReplyHandler): ReplyReader {
       return end + 1;
     }
     const dataEnd = end + 1 + Number(size);
-    if (Number(size) > LONGEST_VALUE) throw new Error('a value of its reply is too long');
+    if (Number(size) > MAX_VALUE_BYTES) throw new Error('a value of its reply is too long');
     if (bytes.length < dataEnd + 2) {
       bytesWanted = dataEnd + 2 - start;
       return start;

@@ -22,7 +22,7 @@ import {
   type ReplyDraft,
 } from '../reply-draft';
 import { PacedCounters } from './paced-counters';
-import { USAGE_QUARTILES, type Counter } from './window-bucket';
+import { USAGE_QUARTILES, type LiveCounter } from './window-bucket';
 import { WindowCounters, type OverCounter } from './window-counters';
 
 /** Default cap on live counters. */
@@ -224,7 +224,7 @@ function toStanding(used: number): Standing {
   return { used, previous: 0, elapsed: 0 };
 }
 
-function toEntry({ count, exact, expiresAtSeconds }: Counter, nowSeconds: number): MemoryEntry {
+function toEntry({ count, exact, expiresAtSeconds }: LiveCounter, nowSeconds: number): MemoryEntry {
   return { value: exact ?? count, ttlSeconds: expiresAtSeconds - nowSeconds };
 }
 

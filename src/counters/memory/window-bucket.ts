@@ -17,7 +17,7 @@ const AT_LIMIT = USAGE_QUARTILES;
 const COUNTER_BYTES = 160;
 
 /** One live counter. */
-export interface Counter {
+export interface LiveCounter {
   readonly key: string;
   count: number;
   /** The exact count where a double cannot hold it (above 2^53). */
@@ -26,8 +26,8 @@ export interface Counter {
   limit: number;
   readonly expiresAtSeconds: number;
   usageQuartile: number;
-  previous: Counter | undefined;
-  next: Counter | undefined;
+  previous: LiveCounter | undefined;
+  next: LiveCounter | undefined;
 }
 
 /** All counters whose windows end at the same second; dropped as a whole, whatever it holds. */
@@ -36,9 +36,9 @@ export interface WindowBucket {
   size: number;
   /** Of its counters, see `bytesOfCounter`. */
   bytes: number;
-  readonly shards: Shards<Counter>;
+  readonly shards: Shards<LiveCounter>;
   /** What eviction may take, by usage quartile. */
-  readonly evictable: readonly LinkedList<Counter>[];
+  readonly evictable: readonly LinkedList<LiveCounter>[];
 }
 
 export function createWindowBucket(endSeconds: number): WindowBucket {
@@ -46,7 +46,7 @@ export function createWindowBucket(endSeconds: number): WindowBucket {
     first: undefined,
     last: undefined,
   }));
-  return { endSeconds, size: 0, bytes: 0, shards: createShards<Counter>(), evictable };
+  return { endSeconds, size: 0, bytes: 0, shards: createShards<LiveCounter>(), evictable };
 }
 
 /** The most that a counter of this key takes. */
@@ -54,11 +54,11 @@ export function bytesOfCounter(key: string): number {
   return COUNTER_BYTES + bytesOfText(key);
 }
 
-export function findCounter(bucket: WindowBucket, key: string): Counter | undefined {
+export function findCounter(bucket: WindowBucket, key: string): LiveCounter | undefined {
   return shardOf(bucket.shards, key, KEY_END).get(key);
 }
 
-export function addCounter(bucket: WindowBucket, counter: Counter): void {
+export function addCounter(bucket: WindowBucket, counter: LiveCounter): void {
   shardOf(bucket.shards, counter.key, KEY_END).set(counter.key, counter);
   bucket.size += 1;
   bucket.bytes += bytesOfCounter(counter.key);
@@ -66,7 +66,7 @@ export function addCounter(bucket: WindowBucket, counter: Counter): void {
   if (list !== undefined) append(list, counter);
 }
 
-export function removeCounter(bucket: WindowBucket, counter: Counter): void {
+export function removeCounter(bucket: WindowBucket, counter: LiveCounter): void {
   shardOf(bucket.shards, counter.key, KEY_END).delete(counter.key);
   bucket.size -= 1;
   bucket.bytes -= bytesOfCounter(counter.key);
@@ -75,7 +75,7 @@ export function removeCounter(bucket: WindowBucket, counter: Counter): void {
 }
 
 /** Moves a counter to the list of its quartile after its count or limit has changed. */
-export function classify(bucket: WindowBucket, counter: Counter): void {
+export function classify(bucket: WindowBucket, counter: LiveCounter): void {
   const usageQuartile = usageQuartileOf(counter.count, counter.limit);
   if (usageQuartile === counter.usageQuartile) return;
   const from = bucket.evictable[counter.usageQuartile];
@@ -92,7 +92,7 @@ export function usageQuartileOf(count: number, limit: number): number {
 }
 
 /** Adds hits to a counter, never below 0; an error, and nothing changed, when it would overflow. */
-export function applyHits(counter: Counter, hits: Count): StoreError | undefined {
+export function applyHits(counter: LiveCounter, hits: Count): StoreError | undefined {
   const sum = addHits(counter.exact ?? counter.count, hits);
   if (sum instanceof StoreError) return sum;
   counter.count = Number(sum);

@@ -3,7 +3,7 @@ import {
   bytesOfCounter,
   createWindowBucket,
   removeCounter,
-  type Counter,
+  type LiveCounter,
   type WindowBucket,
 } from './window-bucket';
 
@@ -13,16 +13,16 @@ export interface WindowBuckets {
   /** An upper bound of what they take. */
   readonly bytes: number;
   at(endSeconds: number): WindowBucket;
-  add(bucket: WindowBucket, counter: Counter): void;
-  remove(bucket: WindowBucket, counter: Counter): void;
+  add(bucket: WindowBucket, counter: LiveCounter): void;
+  remove(bucket: WindowBucket, counter: LiveCounter): void;
   /** Drops every window that has ended: constant work per window, whatever it holds. */
   dropEnded(nowSeconds: number): void;
   /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
   evictOne(quartile: number): boolean;
   all(): readonly WindowBucket[];
-  counters(): IterableIterator<Counter>;
+  counters(): IterableIterator<LiveCounter>;
   /** Counters whose window has not ended, each with that end. */
-  withEnds(nowSeconds: number): IterableIterator<readonly [Counter, endSeconds: number]>;
+  withEnds(nowSeconds: number): IterableIterator<readonly [LiveCounter, endSeconds: number]>;
   clear(): void;
 }
 
@@ -40,7 +40,7 @@ export function createWindowBuckets(): WindowBuckets {
     return bucket;
   };
 
-  const remove = (bucket: WindowBucket, counter: Counter): void => {
+  const remove = (bucket: WindowBucket, counter: LiveCounter): void => {
     removeCounter(bucket, counter);
     liveKeys -= 1;
     bytes -= bytesOfCounter(counter.key);

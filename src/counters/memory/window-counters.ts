@@ -8,7 +8,7 @@ import {
   classify,
   findCounter,
   usageQuartileOf,
-  type Counter,
+  type LiveCounter,
   type WindowBucket,
 } from './window-bucket';
 import { createWindowBuckets } from './window-buckets';
@@ -54,7 +54,7 @@ export class WindowCounters {
     return counter.count;
   }
 
-  find(key: string): Counter | undefined {
+  find(key: string): LiveCounter | undefined {
     const kept = toKeptKey(key);
     for (const bucket of this.buckets.all()) {
       const counter = findCounter(bucket, kept);
@@ -99,9 +99,9 @@ export class WindowCounters {
     key: string,
     { limit, ttlSeconds }: Increment,
     nowSeconds: number,
-  ): Counter | undefined {
+  ): LiveCounter | undefined {
     if (!this.#makeRoom(bytesOfCounter(key))) return undefined;
-    const counter: Counter = {
+    const counter: LiveCounter = {
       key,
       count: 0,
       exact: undefined,

@@ -60,7 +60,7 @@ export function createConnection(
 ): RedisConnection {
   const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
   let { usesScripts } = options;
-  let fate: StoreError | undefined;
+  let lostError: StoreError | undefined;
   let lastFault: string | undefined;
   let isRetired = false;
   let resolveRetired: (reason: string) => void = () => undefined;
@@ -72,7 +72,7 @@ export function createConnection(
     else client.once('end', resolve);
   });
 
-  const lostTo = (reason: string): StoreError => (fate ??= toLostError(store, reason));
+  const lostTo = (reason: string): StoreError => (lostError ??= toLostError(store, reason));
 
   const end = (reason: string): void => {
     isRetired = true;
@@ -94,12 +94,12 @@ export function createConnection(
     {
       monotonicMs,
       onTimeout: () => {
-        fate = toTimeoutError(store, options.timeoutMs);
-        end(fate.message);
-        onServerFault(fate.message);
+        lostError = toTimeoutError(store, options.timeoutMs);
+        end(lostError.message);
+        onServerFault(lostError.message);
       },
       onIdle: () => {
-        if (isRetired && fate === undefined) quit();
+        if (isRetired && lostError === undefined) quit();
       },
     },
     options.timeoutMs,

@@ -1,4 +1,5 @@
-import { bytesOfText, copyText, toKeptKey } from '../kept-key';
+import { copyOf } from '../../platform/copy-of';
+import { bytesOfText, toKeptKey } from '../kept-key';
 
 /** A bounded memory of keys: two halves, of which the older one is forgotten when the newer is full. */
 export interface RecentKeys {
@@ -26,7 +27,7 @@ export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions): Rece
     add(key) {
       const kept = toKeptKey(key);
       if (newer.has(kept)) return;
-      newer.add(copyText(kept));
+      newer.add(copyOf(kept));
       bytes += KEY_BYTES + bytesOfText(kept);
       if (newer.size < Math.ceil(maxKeys / 2) && bytes < maxBytes / 2) return;
       older = newer;

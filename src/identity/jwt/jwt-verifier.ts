@@ -1,9 +1,9 @@
-import type { Credentials } from '../store/store';
+import type { TokenOwner } from '../store/store';
 
 /** Who a JWT access token speaks for, once its signature and its claims were found right. */
 export interface JwtVerifier {
   /** Undefined: not valid for this service. Rejects with `KeysUnavailable` when the keys cannot be read. */
-  verify(text: string): Promise<Credentials | undefined>;
+  verify(text: string): Promise<TokenOwner | undefined>;
 }
 
 /** The key set cannot be read, so whether a token is good is unknown. */

@@ -91,7 +91,7 @@ export function createKeySet(
 }
 
 /** Far more than any set of public keys. */
-const MOST_BYTES = 1_048_576;
+const MAX_BYTES = 1_048_576;
 
 /** Reads a JSON Web Key Set by HTTP; no redirect is followed. */
 export function loadKeysByUrl(url: string, timeoutMs: number) {
@@ -117,7 +117,7 @@ async function readBounded({ body }: Response): Promise<string> {
   let length = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > MOST_BYTES) throw new Error(`it is longer than ${String(MOST_BYTES)} bytes`);
+    if (length > MAX_BYTES) throw new Error(`it is longer than ${String(MAX_BYTES)} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

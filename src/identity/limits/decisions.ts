@@ -1,8 +1,8 @@
 /** One descriptor: its entries in order. */
-export type Descriptor = readonly { readonly key: string; readonly value: string }[];
+export type DescriptorEntries = readonly { readonly key: string; readonly value: string }[];
 
 /** What the decision service says of one request. */
-export interface Verdict {
+export interface LimitVerdict {
   readonly isOver: boolean;
   /** Requests per window of the limit that was hit; undefined when the answer does not say. */
   readonly limit: number | undefined;
@@ -13,7 +13,7 @@ export interface Verdict {
 /** How the identity service asks for decisions: in process, by gRPC or by `POST /json` (behaviour.md §7.7). */
 export interface Decisions {
   /** Counts one hit. Rejects within its time-out when there is no decision. */
-  ask(descriptor: Descriptor): Promise<Verdict>;
+  ask(descriptor: DescriptorEntries): Promise<LimitVerdict>;
   close(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ interface LimitStatus {
 }
 
 /** The overall code decides, since shadow mode turns it to OK; of the statuses that are over the one that lasts longest counts. */
-export function toVerdict(isOver: boolean, statuses: readonly LimitStatus[]): Verdict {
+export function toVerdict(isOver: boolean, statuses: readonly LimitStatus[]): LimitVerdict {
   const reset = ({ resetSeconds = 0 }: LimitStatus): number => resetSeconds;
   const [longest] = statuses
     .filter((status) => status.isOver)
@@ -49,7 +49,7 @@ export interface RawDecision {
 const OVER = 'OVER_LIMIT';
 
 /** Throws when the answer holds no decision. */
-export function readDecision({ overallCode, statuses = [] }: RawDecision): Verdict {
+export function readDecision({ overallCode, statuses = [] }: RawDecision): LimitVerdict {
   if (overallCode !== 'OK' && overallCode !== OVER)
     throw new Error('the answer holds no decision, expected an overallCode of OK or OVER_LIMIT');
   const read = statuses.map(({ code, currentLimit, durationUntilReset }): LimitStatus => {

@@ -7,7 +7,7 @@ import type { RemoteOptions } from './json-decisions';
 
 const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
 /** The library would wait two minutes for a service that was away for long. */
-const LONGEST_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 1_000;
 
 /** Decisions by `envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit`, without TLS. */
 export function createGrpcDecisions({ target, timeoutMs }: RemoteOptions): Decisions {
@@ -15,7 +15,7 @@ export function createGrpcDecisions({ target, timeoutMs }: RemoteOptions): Decis
   if (method === undefined) throw new Error(`${RATE_LIMIT_PROTO} has no method ShouldRateLimit`);
   const client = new Client(target, credentials.createInsecure(), {
     'grpc.initial_reconnect_backoff_ms': 100,
-    'grpc.max_reconnect_backoff_ms': LONGEST_RETRY_MS,
+    'grpc.max_reconnect_backoff_ms': MAX_RETRY_MS,
   });
   return {
     ask: (entries) =>

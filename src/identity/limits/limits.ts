@@ -1,6 +1,6 @@
-import type { Decisions, Descriptor } from './decisions';
+import type { Decisions, DescriptorEntries } from './decisions';
 
-/** A caller who has to wait. */
+/** Why and for how long a client has to wait. */
 export interface OverLimit {
   readonly kind: 'over-limit';
   readonly limit: number | undefined;
@@ -60,7 +60,7 @@ export function createLimits(
     retryAfterSeconds: Math.max(1, Math.ceil((untilMs - monotonicMs()) / 1_000)),
   });
   const ask = async (
-    descriptor: Descriptor,
+    descriptor: DescriptorEntries,
     onOver?: (block: Block) => void,
   ): Promise<LimitRejection | undefined> => {
     try {

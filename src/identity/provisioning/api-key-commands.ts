@@ -1,5 +1,5 @@
-import { createCredential, formatCredential, hashSecret } from '../credential/credential';
-import { done, notFound, toIso, type Command, type CommandDeps } from './command';
+import { createCredential, formatCredential, hashSecret } from '../credential';
+import { done, notFound, toIso, type ProvisioningCommand, type CommandDeps } from './command';
 
 /** The key itself: printed once, kept nowhere. */
 export async function issueApiKey(
@@ -13,7 +13,7 @@ export async function issueApiKey(
   return { apiKey: formatCredential('apiKey', credential), id };
 }
 
-const issue: Command = {
+const issue: ProvisioningCommand = {
   usage: '<name>',
   doc: 'prints a new API key, this one time; from the first one on every request needs one',
   values: ['name'],
@@ -24,7 +24,7 @@ const issue: Command = {
   },
 };
 
-const list: Command = {
+const list: ProvisioningCommand = {
   usage: '',
   doc: 'prints ids and names of all API keys',
   values: [],
@@ -42,7 +42,7 @@ const list: Command = {
   },
 };
 
-const revoke: Command = {
+const revoke: ProvisioningCommand = {
   usage: '<id>',
   doc: 'revokes an API key; without the last one none is asked for any more',
   values: ['id'],
@@ -53,7 +53,7 @@ const revoke: Command = {
   },
 };
 
-export const apiKeyCommands: Readonly<Record<string, Command>> = {
+export const apiKeyCommands: Readonly<Record<string, ProvisioningCommand>> = {
   issue,
   add: issue,
   list,

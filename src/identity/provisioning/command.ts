@@ -1,5 +1,5 @@
 import { parseDuration } from '../../platform/env-table/durations';
-import type { RandomBytes } from '../credential/credential';
+import type { RandomBytes } from '../credential';
 import type { IdentityStore } from '../store/store';
 
 /** What a command works with. */
@@ -14,11 +14,11 @@ export interface CommandDeps {
   readonly baseUrl: string;
 }
 
-export type FlagValues = Readonly<Record<string, string | readonly string[] | undefined>>;
+export type CommandFlags = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface CommandCall {
   readonly values: readonly string[];
-  readonly flags: FlagValues;
+  readonly flags: CommandFlags;
 }
 
 /** What a command did. `records` are for `--json`, a line each; `lines` for people. */
@@ -31,7 +31,7 @@ export type CommandResult =
   | { readonly kind: 'not-found'; readonly message: string }
   | { readonly kind: 'wrong'; readonly problems: readonly string[] };
 
-export interface Command {
+export interface ProvisioningCommand {
   /** What follows the words of the command: `<user> [--ttl <duration>]`. */
   readonly usage: string;
   readonly doc: string;

@@ -1,13 +1,13 @@
 import { parseUser } from '../store/parse-records';
 import { issueApiKey } from './api-key-commands';
-import { done, notFound, toIso, type Command } from './command';
+import { done, notFound, toIso, type ProvisioningCommand } from './command';
 import { issueToken } from './token-commands';
 
 const USER = 'demo';
 const SESSION_MS = 3_600_000;
 
 /** Something to try in a minute: a user, a token and a line that works. */
-export const demo: Command = {
+export const demo: ProvisioningCommand = {
   usage: '',
   doc: 'adds a user to the store of the environment and prints a token and a curl line that works',
   values: [],

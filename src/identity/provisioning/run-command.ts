@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { toReason } from '../../platform/errors';
 import { StoreUnavailable } from '../store/store';
 import { apiKeyCommands } from './api-key-commands';
-import type { Command, CommandDeps, CommandResult, FlagValues } from './command';
+import type { ProvisioningCommand, CommandDeps, CommandResult, CommandFlags } from './command';
 import { demo } from './demo';
 import { sessionCommands } from './session-commands';
 import { tokenCommands } from './token-commands';
@@ -38,9 +38,9 @@ export async function runCommand(
 
 type Call =
   | {
-      readonly command: Command;
+      readonly command: ProvisioningCommand;
       readonly values: readonly string[];
-      readonly flags: FlagValues;
+      readonly flags: CommandFlags;
       readonly asJson: boolean;
     }
   | { readonly problem: string };
@@ -91,7 +91,7 @@ function failed(exitCode: number, stderr: string): CommandOutput {
 }
 
 /** Every command by its words: `token issue`. */
-const COMMANDS: ReadonlyMap<string, Command> = new Map([
+const COMMANDS: ReadonlyMap<string, ProvisioningCommand> = new Map([
   ...withSubject('user', userCommands),
   ...withSubject('session', sessionCommands),
   ...withSubject('token', tokenCommands),
@@ -101,8 +101,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map([
 
 function withSubject(
   subject: string,
-  commands: Readonly<Record<string, Command>>,
-): readonly (readonly [string, Command])[] {
+  commands: Readonly<Record<string, ProvisioningCommand>>,
+): readonly (readonly [string, ProvisioningCommand])[] {
   return Object.entries(commands).map(([name, command]) => [`${subject} ${name}`, command]);
 }
 

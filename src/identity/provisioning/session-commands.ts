@@ -1,11 +1,19 @@
-import { createId } from '../credential/credential';
+import { createId } from '../credential';
 import { ID_EXPECTED, isId } from '../store/parse-records';
-import { done, flagText, notFound, readTtl, toIso, wrong, type Command } from './command';
+import {
+  done,
+  flagText,
+  notFound,
+  readTtl,
+  toIso,
+  wrong,
+  type ProvisioningCommand,
+} from './command';
 
 /** How long a session lasts by default. */
 export const DEFAULT_SESSION = '1h';
 
-const add: Command = {
+const add: ProvisioningCommand = {
   usage: `<user> [--id <session>] [--ttl <duration, ${DEFAULT_SESSION}>]`,
   doc: 'starts a session without a token, such as the one that the sid of a JWT names',
   values: ['user'],
@@ -24,7 +32,7 @@ const add: Command = {
   },
 };
 
-const list: Command = {
+const list: ProvisioningCommand = {
   usage: '<user>',
   doc: 'prints the live sessions of a user',
   values: ['user'],
@@ -41,7 +49,7 @@ const list: Command = {
   },
 };
 
-const revoke: Command = {
+const revoke: ProvisioningCommand = {
   usage: '<session>',
   doc: 'ends a session: none of its tokens is good any more',
   values: ['session'],
@@ -52,7 +60,7 @@ const revoke: Command = {
   },
 };
 
-const revokeAll: Command = {
+const revokeAll: ProvisioningCommand = {
   usage: '<user>',
   doc: 'ends all sessions of a user',
   values: ['user'],
@@ -70,7 +78,7 @@ const revokeAll: Command = {
   },
 };
 
-export const sessionCommands: Readonly<Record<string, Command>> = {
+export const sessionCommands: Readonly<Record<string, ProvisioningCommand>> = {
   add,
   list,
   revoke,

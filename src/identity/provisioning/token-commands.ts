@@ -5,9 +5,9 @@ import {
   hashSecret,
   matchesHash,
   parseCredential,
-} from '../credential/credential';
+} from '../credential';
 import {
-  type Command,
+  type ProvisioningCommand,
   type CommandDeps,
   type CommandResult,
   done,
@@ -55,7 +55,7 @@ export async function issueToken(
   return { token: formatCredential('token', credential), tokenId: id, sessionId };
 }
 
-const issue: Command = {
+const issue: ProvisioningCommand = {
   usage: `<user> [--ttl <duration, ${DEFAULT_SESSION}>] [--session <session>] [--token-ttl <duration>]`,
   doc: 'starts a session (or takes the given one) and prints a token of it, this one time',
   values: ['user'],
@@ -86,7 +86,7 @@ async function readToken({ readInput }: CommandDeps) {
 
 const NO_TOKEN = 'standard input holds no token, expected idt_ and 65 letters and digits';
 
-const revoke: Command = {
+const revoke: ProvisioningCommand = {
   usage: '[--id <token id>] < token',
   doc: 'revokes one token, read from standard input unless its id is given',
   values: [],
@@ -99,7 +99,7 @@ const revoke: Command = {
   },
 };
 
-const inspect: Command = {
+const inspect: ProvisioningCommand = {
   usage: '< token',
   doc: 'says what a token on standard input stands for',
   values: [],
@@ -128,4 +128,8 @@ async function inspectCredential(
   );
 }
 
-export const tokenCommands: Readonly<Record<string, Command>> = { issue, revoke, inspect };
+export const tokenCommands: Readonly<Record<string, ProvisioningCommand>> = {
+  issue,
+  revoke,
+  inspect,
+};

@@ -1,4 +1,4 @@
-import { createId } from '../credential/credential';
+import { createId } from '../credential';
 import { MalformedRecord } from '../store/fields';
 import { ID_EXPECTED, isId, parseUser } from '../store/parse-records';
 import type { UserRecord } from '../store/records';
@@ -8,7 +8,7 @@ import {
   notFound,
   toIso,
   wrong,
-  type Command,
+  type ProvisioningCommand,
   type CommandCall,
   type CommandDeps,
   type CommandResult,
@@ -24,7 +24,7 @@ const TEXT_FLAGS = {
   locale: 'locale',
 } as const;
 
-const add: Command = {
+const add: ProvisioningCommand = {
   usage:
     '[--id <id>] [--user-name <name>] [--display-name <name>] [--given-name <name>] [--family-name <name>] ' +
     '[--email <address>]... [--photo <url>]... [--external-id <id>] [--provider <id>] [--environment-id <id>] [--locale <tag>]',
@@ -72,7 +72,7 @@ function toUser(call: CommandCall, id: string, now: string): UserRecord {
   });
 }
 
-const importUsers: Command = {
+const importUsers: ProvisioningCommand = {
   usage: '< users.jsonl',
   doc: 'adds or replaces users: one JSON object a line on standard input, all of them or none',
   values: [],
@@ -121,7 +121,7 @@ function isObject(input: unknown): input is object {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
-const list: Command = {
+const list: ProvisioningCommand = {
   usage: '',
   doc: 'prints all users',
   values: [],
@@ -137,7 +137,7 @@ const list: Command = {
   },
 };
 
-const show: Command = {
+const show: ProvisioningCommand = {
   usage: '<user>',
   doc: 'prints one user',
   values: ['user'],
@@ -150,7 +150,7 @@ const show: Command = {
   },
 };
 
-function switchTo(active: boolean): Command {
+function switchTo(active: boolean): ProvisioningCommand {
   const state = active ? 'enabled' : 'disabled';
   return {
     usage: '<user>',
@@ -173,7 +173,7 @@ async function setActive(
   return done([{ id, active }], [`${state} ${id}`]);
 }
 
-const remove: Command = {
+const remove: ProvisioningCommand = {
   usage: '<user>',
   doc: 'deletes the user and ends all sessions of the user',
   values: ['user'],
@@ -184,7 +184,7 @@ const remove: Command = {
   },
 };
 
-export const userCommands: Readonly<Record<string, Command>> = {
+export const userCommands: Readonly<Record<string, ProvisioningCommand>> = {
   add,
   import: importUsers,
   list,

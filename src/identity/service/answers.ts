@@ -2,7 +2,7 @@ import { type ErrorCode, type ErrorResponse, STATUS_OF_ERROR } from '../contract
 import type { UserInfo } from '../contract/user-info';
 import type { OverLimit } from '../limits/limits';
 import type { UserRecord } from '../store/records';
-import type { Outcome } from './outcome';
+import type { UserinfoOutcome } from './outcome';
 
 /** A whole answer, without what depends on the connection. */
 export interface HttpAnswer {
@@ -67,7 +67,7 @@ export function errorAnswer(error: ErrorCode, requestId: string): HttpAnswer {
 export function createAnswers(profile: UserinfoProfile) {
   const print = createUserPrinter(profile === 'full' ? toFullUser : toUser);
 
-  return (outcome: Outcome, requestId: string): HttpAnswer => {
+  return (outcome: UserinfoOutcome, requestId: string): HttpAnswer => {
     switch (outcome.kind) {
       case 'found': {
         const seconds = Math.floor(outcome.remainingMs / 1_000);

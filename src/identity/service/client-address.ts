@@ -28,7 +28,7 @@ export function createClientAddress(trusted: readonly Network[], logger: Logger)
     list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
 
   let mayWarn = trusted.length === 0;
-  /** Once: a caller could write the header to fill the log. */
+  /** Called once: a client could write the header to fill the log. */
   const warnOfProxy = (request: IncomingMessage, peer: string): void => {
     if (headerValues(request, 'x-forwarded-for').length === 0) return;
     mayWarn = false;

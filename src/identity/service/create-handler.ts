@@ -10,10 +10,10 @@ import {
 } from './answers';
 import { createCors } from './cors';
 import type { Metrics } from './metrics';
-import { type Outcome, type Reason, reasonOf, refused } from './outcome';
+import { type UserinfoOutcome, type Reason, reasonOf, refused } from './outcome';
 
 interface HandlerDeps {
-  readonly userinfo: (request: IncomingMessage) => Promise<Outcome>;
+  readonly userinfo: (request: IncomingMessage) => Promise<UserinfoOutcome>;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Milliseconds of a clock that never goes back. */
@@ -82,7 +82,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
     // Node leaves the body out by itself when the method was HEAD.
     response.end(body);
   };
-  const sendOutcome = (exchange: Exchange, outcome: Outcome): void => {
+  const sendOutcome = (exchange: Exchange, outcome: UserinfoOutcome): void => {
     send(exchange, answer(outcome, exchange.requestId), reasonOf(outcome));
   };
   const sendFault = (exchange: Exchange, error: unknown): void => {
@@ -132,7 +132,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
 /** Too short for a token, so that none comes back in an answer or a log by mistake. */
 const GOOD = /^[A-Za-z0-9._:@-]{1,64}$/;
 
-/** The caller's X-Request-Id when it is a plain one, else a new one. */
+/** The client's X-Request-Id when it is a plain one, else a new one. */
 function requestIdOf(request: IncomingMessage, createId: () => string): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && GOOD.test(given) ? given : createId();

@@ -25,16 +25,16 @@ export type Reason =
   | 'fault';
 
 /** What a request comes to. */
-export type Outcome =
+export type UserinfoOutcome =
   | { readonly kind: 'found'; readonly user: UserRecord; readonly remainingMs: number }
   | { readonly kind: 'over-limit'; readonly rejection: OverLimit }
   | { readonly kind: 'refused'; readonly error: ErrorCode; readonly reason: Reason };
 
-export function refused(error: ErrorCode, reason: Reason): Outcome {
+export function refused(error: ErrorCode, reason: Reason): UserinfoOutcome {
   return { kind: 'refused', error, reason };
 }
 
-export function reasonOf(outcome: Outcome): Reason {
+export function reasonOf(outcome: UserinfoOutcome): Reason {
   if (outcome.kind === 'found') return 'ok';
   return outcome.kind === 'over-limit' ? 'over_limit' : outcome.reason;
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { matchesHash, parseCredential } from '../credential/credential';
+import { matchesHash, parseCredential } from '../credential';
 import { KeysUnavailable, looksLikeJwt, type JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits, LimitRejection } from '../limits/limits';
-import { StoreUnavailable, type Credentials, type IdentityReader } from '../store/store';
+import { StoreUnavailable, type TokenOwner, type IdentityReader } from '../store/store';
 import { headerValues, readBearer } from './bearer';
 import { createKnownCredentials, toShown } from './known-credentials';
-import { refused, type Outcome, type Reason } from './outcome';
+import { refused, type UserinfoOutcome, type Reason } from './outcome';
 
 export interface UserinfoDeps {
   readonly store: IdentityReader;
@@ -25,13 +25,13 @@ interface Fault {
   readonly reason: Reason;
 }
 
-type Verified = { readonly kind: 'good'; readonly token: Credentials } | Fault;
+type Verified = { readonly kind: 'good'; readonly token: TokenOwner } | Fault;
 
-/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a caller sends. */
+/** `GET /v1/userinfo` in its steps: bearer, limit, verify, load. Never rejects for what a client sends. */
 export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDeps) {
   const known = createKnownCredentials();
 
-  const load = async (token: Credentials): Promise<Outcome | Fault> => {
+  const load = async (token: TokenOwner): Promise<UserinfoOutcome | Fault> => {
     const { user, remainingMs } = await store.findOwner(token);
     if (remainingMs === undefined || remainingMs <= 0) return badToken('session_over');
     if (user === undefined) return badToken('user_gone');
@@ -44,14 +44,14 @@ export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDe
   const checkCredentials = async (
     request: IncomingMessage,
     token: string,
-  ): Promise<Outcome | Fault> => {
+  ): Promise<UserinfoOutcome | Fault> => {
     if (!(await hasApiKey(store, request)))
       return { kind: 'fault', error: 'invalid_api_key', reason: 'api_key' };
     const verified = await verify(store, jwt, token);
     return verified.kind === 'good' ? load(verified.token) : verified;
   };
 
-  const check = async (request: IncomingMessage): Promise<Outcome> => {
+  const check = async (request: IncomingMessage): Promise<UserinfoOutcome> => {
     const bearer = readBearer(request);
     const address = clientAddress(request);
     if (bearer.kind !== 'token') {
@@ -73,7 +73,7 @@ export function createUserinfo({ store, jwt, limits, clientAddress }: UserinfoDe
     return charged === undefined ? refused(checked.error, checked.reason) : toOutcome(charged);
   };
 
-  return async (request: IncomingMessage): Promise<Outcome> => {
+  return async (request: IncomingMessage): Promise<UserinfoOutcome> => {
     try {
       return await check(request);
     } catch (error) {
@@ -119,7 +119,7 @@ function badToken(reason: Reason): Fault {
   return { kind: 'fault', error: 'invalid_token', reason };
 }
 
-function toOutcome(rejection: LimitRejection): Outcome {
+function toOutcome(rejection: LimitRejection): UserinfoOutcome {
   return rejection.kind === 'over-limit'
     ? { kind: 'over-limit', rejection }
     : refused('unavailable', 'no_decision');

@@ -1,12 +1,12 @@
 /** Reads the fields of one JSON object and gathers what is wrong with them. */
-export interface Fields {
+export interface RecordFields {
   /** What is there but not known; callers decide. */
   readonly unknown: readonly string[];
   text(name: string): string;
   textOrNull(name: string): string | null;
   flag(name: string, otherwise: boolean): boolean;
-  list<T>(name: string, read: (fields: Fields) => T): readonly T[];
-  object<T>(name: string, read: (fields: Fields) => T): T;
+  list<T>(name: string, read: (fields: RecordFields) => T): readonly T[];
+  object<T>(name: string, read: (fields: RecordFields) => T): T;
 }
 
 /** Thrown with every mistake of a record, one line each. */
@@ -21,7 +21,7 @@ export class MalformedRecord extends Error {
 }
 
 /** Reads a record; throws `MalformedRecord` when a field has another type, or its name is unknown. */
-export function readRecord<T>(input: unknown, where: string, read: (fields: Fields) => T): T {
+export function readRecord<T>(input: unknown, where: string, read: (fields: RecordFields) => T): T {
   const problems: string[] = [];
   const value = readObject(input, where, problems, read);
   if (problems.length > 0) throw new MalformedRecord(problems);
@@ -32,7 +32,7 @@ function readObject<T>(
   input: unknown,
   where: string,
   problems: string[],
-  read: (fields: Fields) => T,
+  read: (fields: RecordFields) => T,
 ): T {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   if (!isObject) problems.push(`${where} is ${describe(input)}, expected an object`);
@@ -45,7 +45,7 @@ function readObject<T>(
   const refuse = (name: string, value: unknown, expected: string): void => {
     problems.push(`${where}.${name} is ${describe(value)}, expected ${expected}`);
   };
-  const fields: Fields = {
+  const fields: RecordFields = {
     get unknown() {
       return Object.keys(source).filter((name) => !asked.has(name));
     },

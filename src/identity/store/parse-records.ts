@@ -1,4 +1,4 @@
-import { MalformedRecord, readRecord, type Fields } from './fields';
+import { MalformedRecord, readRecord, type RecordFields } from './fields';
 import type { ApiKeyRecord, SessionRecord, TokenRecord, UserRecord } from './records';
 
 /** Ids stand in keys of the store and in descriptors of limits. */
@@ -43,7 +43,7 @@ function check(isRight: boolean, problem: string): void {
   if (!isRight) throw new MalformedRecord([problem]);
 }
 
-function readUser(user: Fields): UserRecord {
+function readUser(user: RecordFields): UserRecord {
   return {
     id: user.text('id'),
     externalId: user.text('externalId'),
@@ -87,7 +87,7 @@ function readUser(user: Fields): UserRecord {
   };
 }
 
-function readSession(session: Fields): SessionRecord {
+function readSession(session: RecordFields): SessionRecord {
   return {
     id: session.text('id'),
     userId: session.text('userId'),
@@ -95,7 +95,7 @@ function readSession(session: Fields): SessionRecord {
   };
 }
 
-function readToken(token: Fields): TokenRecord {
+function readToken(token: RecordFields): TokenRecord {
   return {
     id: token.text('id'),
     secretHash: token.text('secretHash'),
@@ -105,7 +105,7 @@ function readToken(token: Fields): TokenRecord {
   };
 }
 
-function readApiKey(key: Fields): ApiKeyRecord {
+function readApiKey(key: RecordFields): ApiKeyRecord {
   return {
     id: key.text('id'),
     secretHash: key.text('secretHash'),

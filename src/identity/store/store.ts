@@ -2,12 +2,12 @@ import type { Observable } from 'rxjs';
 import type { ApiKeyRecord, LiveSession, SessionRecord, TokenRecord, UserRecord } from './records';
 
 /** What a token that was found right leads to. */
-export interface Credentials extends Pick<TokenRecord, 'sessionId' | 'userId'> {
+export interface TokenOwner extends Pick<TokenRecord, 'sessionId' | 'userId'> {
   /** Which of the sessions that had this id, one after another; undefined (JWTs): the one that has it now. */
   readonly incarnation?: string;
 }
 
-export type FoundToken = TokenRecord & Credentials;
+export type FoundToken = TokenRecord & TokenOwner;
 
 /** Whom a token stands for; undefined where the session is over or the user is gone. */
 export interface Owner {
@@ -19,7 +19,7 @@ export interface Owner {
 export interface IdentityReader {
   /** Undefined: unknown, expired or revoked. */
   findToken(id: string): Promise<FoundToken | undefined>;
-  findOwner(token: Credentials): Promise<Owner>;
+  findOwner(token: TokenOwner): Promise<Owner>;
   /** None: API keys are not asked for. */
   apiKeys(): Promise<readonly ApiKeyRecord[]>;
 }

@@ -7,6 +7,17 @@ export interface Address {
   readonly port: number;
 }
 
+/** Where a key-value store is. */
+export type StoreAddress =
+  | ({ readonly kind: 'tcp' } & Address)
+  | { readonly kind: 'unix'; readonly path: string }
+  | {
+      readonly kind: 'sentinel';
+      readonly masterName: string;
+      readonly sentinels: readonly Address[];
+    }
+  | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
+
 const HOST_AND_PORT = /^(.*):(\d{1,5})$/;
 
 function parseHost(text: string): string | undefined {

@@ -1,14 +1,13 @@
 import { destination, pino } from 'pino';
-import { escapeInvisible } from './logfmt';
+import { escapeInvisible, toTextLine } from './logfmt';
 import type { LogFields, Logger, LogLevel } from './logger';
 import { plainFields } from './plain-fields';
-import { toTextLine } from './text-line';
 import { createNanoClock, toTimestamp } from './timestamp';
 
 export interface LoggerOptions {
   readonly level: LogLevel;
   readonly format: 'text' | 'json';
-  /** Takes one line with its newline; standard error, written at once, unless told otherwise. */
+  /** Takes one line with its newline; by default it is written to standard error at once. */
   readonly write?: (line: string) => void;
   /** Unix nanoseconds. */
   readonly now?: () => bigint;

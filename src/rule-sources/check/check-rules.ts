@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import type { ParsedRules } from '../../core/rules/definition';
 import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
-import { NOT_READ, type RuleFiles, type RuleSource } from '../load-result';
+import { NOT_READ, type RuleFiles, type RuleInput } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { explainRules } from './explain-rules';
 import { parseCheckOptions, USAGE } from './options';
@@ -16,7 +16,7 @@ export interface CheckOutcome {
 }
 
 /** Reads the rule files that the command line names. Never rejects. */
-export type ReadRules = (source: RuleSource) => Promise<RuleFiles>;
+export type ReadRules = (source: RuleInput) => Promise<RuleFiles>;
 
 /** `ratelimit-config-check`: checks rule files as the service does. */
 export async function checkRules(

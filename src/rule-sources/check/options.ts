@@ -1,13 +1,13 @@
 import type { Entry } from '../../core/model';
 import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
-import type { RuleSource } from '../load-result';
+import type { RuleInput } from '../load-result';
 import type { ExplainQuestion } from './explain-rules';
 
 /** What the command line of `ratelimit-config-check` asks for. */
 export type CheckOptions =
   | {
       readonly kind: 'check';
-      readonly source: RuleSource;
+      readonly source: RuleInput;
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
@@ -44,7 +44,7 @@ const TRUES = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
 interface Draft {
-  readonly sources: RuleSource[];
+  readonly sources: RuleInput[];
   /** As written, each. */
   readonly backends: string[];
   readonly switches: Record<string, string>;

@@ -18,24 +18,24 @@ import { openDirectories } from './watch-directories';
 export interface FollowOptions extends DirectoryOptions {
   /** What all rule files together may hold. */
   readonly maxBytes: number;
-  /** How often the directory is looked at in case the system told of no change. */
+  /** Interval for checking the directory in case the system reported no change. */
   readonly pollMs: number;
   /** How long nothing must change before files are read, and how long that can put a reload off. */
   readonly settle: DebounceOptions;
   readonly loadTimeoutMs: number;
 }
 
-export interface FollowDeps<R> {
+export interface FollowDirectoryDeps<R> {
   readonly load: (found: RuleFiles, signal: AbortSignal) => Promise<LoadResult<R>>;
   readonly clock: Clock;
-  /** Told when something cannot be watched. */
+  /** Called when something cannot be watched. */
   readonly warn: (message: string) => void;
 }
 
 /** Loads on subscribe and after every change: of a file, of a link on the way, of the directory's existence. */
 export function followDirectory<R>(
   options: FollowOptions,
-  { load, clock, warn }: FollowDeps<R>,
+  { load, clock, warn }: FollowDirectoryDeps<R>,
 ): Observable<LoadResult<R>> {
   const { pollMs, settle, loadTimeoutMs } = options;
   return defer(() => {

@@ -3,7 +3,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { errorCode } from '../../platform/errors';
 
 /** One name in a directory, and what it leads to. */
-export interface Entry {
+export interface DirectoryEntry {
   /** As text; U+FFFD stands where the bytes are not UTF-8. */
   readonly name: string;
   /** The whole path as the bytes that the system knows. */
@@ -15,9 +15,9 @@ export interface Entry {
 }
 
 /** Everything in a directory, in the order of the names' bytes. Rejects when it cannot be listed. */
-export async function listEntries(directory: string): Promise<Entry[]> {
+export async function listEntries(directory: string): Promise<DirectoryEntry[]> {
   const names = await readdir(directory, { encoding: 'buffer' });
-  const entries: Entry[] = [];
+  const entries: DirectoryEntry[] = [];
   for (const name of names.sort((a, b) => a.compare(b))) {
     const entry = await readEntry(directory, name);
     if (entry !== undefined) entries.push(entry);
@@ -25,7 +25,7 @@ export async function listEntries(directory: string): Promise<Entry[]> {
   return entries;
 }
 
-async function readEntry(directory: string, name: Buffer): Promise<Entry | undefined> {
+async function readEntry(directory: string, name: Buffer): Promise<DirectoryEntry | undefined> {
   const path = Buffer.concat([Buffer.from(`${directory}/`), name]);
   const text = name.toString();
   let isLink = false;

@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
-import { listEntries, type Entry } from './list-entries';
+import { listEntries, type DirectoryEntry } from './list-entries';
 
 /** A directory and all below it. */
 export interface Tree {
   /** Names are paths relative to the top; directories and what they hold follow one another. */
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DirectoryEntry[];
   /** The real paths of all directories that were listed, the top first. */
   readonly directories: readonly string[];
 }
@@ -18,7 +18,7 @@ const MAX_ENTRIES = 10_000;
  * 10,000 names.
  */
 export async function listTree(top: string, ignoreDotFiles: boolean): Promise<Tree> {
-  const entries: Entry[] = [];
+  const entries: DirectoryEntry[] = [];
   const directories: string[] = [];
   const seen = new Set<string>();
   const list = async (directory: string, prefix: string): Promise<void> => {

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
 import { describeCode, errorCode } from '../../platform/errors';
 import { NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
-import type { Entry } from './list-entries';
+import type { DirectoryEntry } from './list-entries';
 import { readBounded } from './read-file';
 import type { Survey } from './survey';
 
@@ -59,7 +59,7 @@ export function mustRetry({ problems }: RuleFiles): boolean {
 }
 
 async function readEntry(
-  { name, path, isLink, target }: Entry,
+  { name, path, isLink, target }: DirectoryEntry,
   left: number,
   maxBytes: number,
 ): Promise<RuleFile | RuleProblem | undefined> {
@@ -81,7 +81,7 @@ async function readEntry(
 }
 
 /** A file that the reference reads, or that somebody may take for a rule file. */
-function passOver({ name, target }: Entry): RuleProblem | undefined {
+function passOver({ name, target }: DirectoryEntry): RuleProblem | undefined {
   if (target.kind !== 'file' || basename(name).startsWith('.')) return undefined;
   return problem('warning', NOT_READ, name, 'not read: rename it to .yaml, or move it elsewhere');
 }

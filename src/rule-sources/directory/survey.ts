@@ -1,6 +1,6 @@
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { describeCode, errorCode, toReason } from '../../platform/errors';
-import type { Entry } from './list-entries';
+import type { DirectoryEntry } from './list-entries';
 import { listTree } from './list-tree';
 import { resolvePath, type WatchTarget } from './resolve-path';
 
@@ -21,7 +21,7 @@ export interface Survey {
   /** The directory as configured, for messages. */
   readonly directory: string;
   /** Of the directory and all below it, but for ignored dot files; undefined when it cannot be listed. */
-  readonly entries: readonly Entry[] | undefined;
+  readonly entries: readonly DirectoryEntry[] | undefined;
   /** Why it cannot be listed. */
   readonly obstacle: string | undefined;
   /** Differs whenever a file was written, created, removed, renamed or changed its mode, or a link leads elsewhere. */
@@ -48,7 +48,10 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
     watched.get(at)?.add(name);
   };
   for (const [at, name] of path.watched) watch(at, name);
-  const survey = (entries: readonly Entry[] | undefined, obstacle: string | undefined): Survey => ({
+  const survey = (
+    entries: readonly DirectoryEntry[] | undefined,
+    obstacle: string | undefined,
+  ): Survey => ({
     directory,
     entries,
     obstacle,
@@ -82,7 +85,7 @@ function reasonOf(error: unknown): string {
   return code === 'unknown' ? toReason(error) : describeCode(code);
 }
 
-function identify({ path, isLink, target }: Entry): string {
+function identify({ path, isLink, target }: DirectoryEntry): string {
   const name = path.toString('latin1');
   if (target.kind === 'unreachable') return `${name} ${target.code}`;
   const { dev, ino, mode, size, mtimeNs, ctimeNs } = target.stats;
@@ -91,6 +94,6 @@ function identify({ path, isLink, target }: Entry): string {
   return [name, isLink, dev, ino, ...version].map(String).join(' ');
 }
 
-function changedAt({ target }: Entry): number {
+function changedAt({ target }: DirectoryEntry): number {
   return target.kind === 'file' ? Number(target.stats.ctimeNs) / 1e9 : 0;
 }

@@ -18,7 +18,7 @@ export interface ClientTls extends TlsFiles {
   readonly serverName: string | undefined;
 }
 
-export interface ServerOptions {
+export interface XdsServerOptions {
   /** Anything that gRPC can dial. */
   readonly target: string;
   readonly tls: ClientTls | undefined;
@@ -40,7 +40,7 @@ const KEEPALIVE_TIMEOUT_MS = 20_000;
  */
 export function createOpenStream<In>(
   { path, serialize }: MethodCodec,
-  options: ServerOptions,
+  options: XdsServerOptions,
   read: (bytes: Uint8Array) => In,
   onConnected: () => void,
 ): OpenDuplex<In, object> {
@@ -83,7 +83,7 @@ export function createOpenStream<In>(
   };
 }
 
-function toOptions({ maxMessageBytes, tls }: ServerOptions): ClientOptions {
+function toOptions({ maxMessageBytes, tls }: XdsServerOptions): ClientOptions {
   return {
     'grpc.use_local_subchannel_pool': 1,
     'grpc.service_config_disable_resolution': 1,

@@ -1,6 +1,6 @@
 import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type DeltaDiscoveryRequest } from './messages';
-import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './protocol';
+import { toAckDecision, type ResponseOutcome, type Protocol, type ProtocolDeps } from './protocol';
 import { readDeltaResponse, type DeltaResponse } from './read-response';
 import {
   toMessage,
@@ -55,7 +55,10 @@ export function createDelta<R>({
     return without;
   };
 
-  const judgeOne = async (response: DeltaResponse, signal: AbortSignal): Promise<Outcome<R>> => {
+  const handleOne = async (
+    response: DeltaResponse,
+    signal: AbortSignal,
+  ): Promise<ResponseOutcome<R>> => {
     const delta = toDelta(response);
     const isRules = isOfRules(response);
     const loaded = isRules ? await attemptChanges([delta], signal) : refuseType(response);
@@ -66,42 +69,42 @@ export function createDelta<R>({
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce: response.nonce, errorDetail });
     const load = { ...loaded, version: response.version };
-    return { load, answer, holdMs: nackBackoff.refuse(content), isRepeat };
+    return { load, answer, nackDelayMs: nackBackoff.refuse(content), isRepeat };
   };
 
-  const accept = ({ nonce, version }: DeltaResponse, loaded: LoadResult<R>): Outcome<R> => {
+  const accept = ({ nonce, version }: DeltaResponse, loaded: LoadResult<R>): ResponseOutcome<R> => {
     nackBackoff.accept();
     const answer = request({ responseNonce: nonce });
-    return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
+    return { load: { ...loaded, version }, answer, nackDelayMs: undefined, isRepeat: false };
   };
 
-  /** All that waited, as one change; undefined when there is a mistake in it and each must be looked at. */
-  const judgeTogether = async (responses: readonly DeltaResponse[], signal: AbortSignal) => {
+  /** Handles all waiting responses as one change; undefined if it contains a mistake, so that each needs handling alone. */
+  const handleTogether = async (responses: readonly DeltaResponse[], signal: AbortSignal) => {
     if (responses.length < 2 || !responses.every(isOfRules)) return undefined;
     const loaded = await attemptChanges(responses.map(toDelta), signal);
     if (!loaded.ok) return undefined;
     const outcomes = responses.map((response) => accept(response, loaded));
-    return { ...toJudgement(outcomes), results: outcomes.slice(-1).map(({ load }) => load) };
+    return { ...toAckDecision(outcomes), results: outcomes.slice(-1).map(({ load }) => load) };
   };
 
   return {
     method: 'DeltaAggregatedResources',
     read: readDeltaResponse,
-    hello() {
+    initialRequest() {
       held = new Map();
       const versions = [...accepted].map(([name, { version }]) => [name, version] as const);
       return request({ initialResourceVersions: Object.fromEntries(versions) });
     },
-    async judge(responses, signal) {
-      const together = await judgeTogether(responses, signal);
+    async handle(responses, signal) {
+      const together = await handleTogether(responses, signal);
       if (together !== undefined) return together;
-      const outcomes: Outcome<R>[] = [];
-      for (const response of responses) outcomes.push(await judgeOne(response, signal));
-      return toJudgement(outcomes);
+      const outcomes: ResponseOutcome<R>[] = [];
+      for (const response of responses) outcomes.push(await handleOne(response, signal));
+      return toAckDecision(outcomes);
     },
     supersedes: (next, waiting) =>
       nackBackoff.isRepeat(() => contentOf(next)) && nackBackoff.isRepeat(() => contentOf(waiting)),
-    isNews: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
+    isChanged: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Judgement } from '../../../streams';
+import type { AckDecision } from '../../../streams';
 import type { LoadResult } from '../load-result';
 import type { Method, Node } from './messages';
 import type { NackBackoff } from './nack-backoff';
@@ -11,15 +11,15 @@ export interface Protocol<In extends Response, R> {
   /** Throws when the bytes are not a response. */
   readonly read: (bytes: Uint8Array) => In;
   /** The first request on a new stream. */
-  readonly hello: () => object;
-  readonly judge: (
+  readonly initialRequest: () => object;
+  readonly handle: (
     responses: readonly In[],
     signal: AbortSignal,
-  ) => Promise<Judgement<object, LoadResult<R>>>;
+  ) => Promise<AckDecision<object, LoadResult<R>>>;
   /** Whether `waiting` needs no answer of its own any more. */
   readonly supersedes: (next: In, waiting: In) => boolean;
-  /** Whether this is something else than what was refused last. */
-  readonly isNews: (response: In) => boolean;
+  /** Whether the response differs from the one refused last. */
+  readonly isChanged: (response: In) => boolean;
 }
 
 export interface ProtocolDeps<R> {
@@ -28,21 +28,23 @@ export interface ProtocolDeps<R> {
   readonly nackBackoff: NackBackoff;
 }
 
-/** What one response came to. */
-export interface Outcome<R> {
+/** The result of one response and its answer. */
+export interface ResponseOutcome<R> {
   readonly load: LoadResult<R>;
   readonly answer: object;
   /** Undefined for what was accepted. */
-  readonly holdMs: number | undefined;
-  /** Whether it was refused before, and told before. */
+  readonly nackDelayMs: number | undefined;
+  /** Whether it was refused, and reported, before. */
   readonly isRepeat: boolean;
 }
 
-/** Answers are held back only when all of them refuse something once more. */
-export function toJudgement<R>(outcomes: readonly Outcome<R>[]): Judgement<object, LoadResult<R>> {
+/** Delays the answers only if every response repeats what was refused before. */
+export function toAckDecision<R>(
+  outcomes: readonly ResponseOutcome<R>[],
+): AckDecision<object, LoadResult<R>> {
   return {
     results: outcomes.filter(({ isRepeat }) => !isRepeat).map(({ load }) => load),
     answers: outcomes.map(({ answer }) => answer),
-    holdMs: Math.min(...outcomes.map(({ holdMs = 0 }) => holdMs)),
+    nackDelayMs: Math.min(...outcomes.map(({ nackDelayMs = 0 }) => nackDelayMs)),
   };
 }

@@ -1,5 +1,5 @@
 import { RULES_TYPE_URL, type DiscoveryRequest } from './messages';
-import { toJudgement, type Outcome, type Protocol, type ProtocolDeps } from './protocol';
+import { toAckDecision, type ResponseOutcome, type Protocol, type ProtocolDeps } from './protocol';
 import { readResponse, type Response } from './read-response';
 import { isOfRules, refuseType, toErrorDetail } from './nack';
 
@@ -16,32 +16,40 @@ export function createStateOfTheWorld<R>({
     versionInfo: acceptedVersion,
     ...more,
   });
-  const judgeOne = async (response: Response, signal: AbortSignal): Promise<Outcome<R>> => {
+  const handleOne = async (
+    response: Response,
+    signal: AbortSignal,
+  ): Promise<ResponseOutcome<R>> => {
     const { nonce: responseNonce, version } = response;
     const loaded = isOfRules(response) ? await load(response.bytes, signal) : refuseType(response);
     if (loaded.ok) {
       acceptedVersion = version;
       nackBackoff.accept();
       const answer = request({ responseNonce });
-      return { load: { ...loaded, version }, answer, holdMs: undefined, isRepeat: false };
+      return { load: { ...loaded, version }, answer, nackDelayMs: undefined, isRepeat: false };
     }
     const content = contentOf(response);
     const isRepeat = nackBackoff.isRepeat(() => content);
     const errorDetail = toErrorDetail(loaded.problems);
     const answer = request({ responseNonce, errorDetail });
-    return { load: { ...loaded, version }, answer, holdMs: nackBackoff.refuse(content), isRepeat };
+    return {
+      load: { ...loaded, version },
+      answer,
+      nackDelayMs: nackBackoff.refuse(content),
+      isRepeat,
+    };
   };
   return {
     method: 'StreamAggregatedResources',
     read: readResponse,
-    hello: () => request({}),
-    async judge(responses, signal) {
-      const outcomes: Outcome<R>[] = [];
-      for (const response of responses) outcomes.push(await judgeOne(response, signal));
-      return toJudgement(outcomes);
+    initialRequest: () => request({}),
+    async handle(responses, signal) {
+      const outcomes: ResponseOutcome<R>[] = [];
+      for (const response of responses) outcomes.push(await handleOne(response, signal));
+      return toAckDecision(outcomes);
     },
     supersedes: (next, waiting) => next.typeUrl === waiting.typeUrl,
-    isNews: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
+    isChanged: (response) => !nackBackoff.isRepeat(() => contentOf(response)),
   };
 }
 

@@ -1,11 +1,10 @@
-import { Composer, isScalar, type Document, type YAMLError } from 'yaml';
+import { Composer, isScalar, Lexer, Parser, type CST, type Document, type YAMLError } from 'yaml';
 import type { RuleProblem } from '../../core/rules/parse/problem';
 import { MAX_DEPTH, type Located } from '../../core/rules/parse/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { createReport, type Report } from '../../core/rules/parse/report';
 import { decodeText } from './decode';
 import { createPlaceOf, type PlaceOf } from './places';
-import { parseTokens } from './tokens';
 import { locateTree } from './tree';
 
 /**
@@ -43,6 +42,24 @@ function readText(text: string, report: Report): Located | undefined {
   }
   if (first.value.errors.length > 0) return undefined;
   return isEmpty(first.value) ? undefined : locateTree(first.value.contents, placeOf, report);
+}
+
+/**
+ * The syntax tree of a YAML text. Gives up, with the offset reached, where lists and maps stand too
+ * deep in one another: composing such a tree would overflow the stack, and near its end a regular
+ * expression that cannot be compiled ends the whole process.
+ */
+function parseTokens(
+  text: string,
+): { readonly tokens: CST.Token[] } | { readonly tooDeepAt: number } {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > MAX_DEPTH) return { tooDeepAt: parser.offset };
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return { tokens };
 }
 
 const NOT_ALLOWED =

@@ -10,7 +10,6 @@ import type { Place } from '../../core/rules/parse/problem';
 import type { Report } from '../../core/rules/parse/report';
 import { isMergeKey, mergeInto } from './merge';
 import type { PlaceOf } from './places';
-import { isTextTag, isTypeTag } from './tags';
 
 /** How many nodes the aliases of one file may stand for, so that ten lines cannot mean a billion rules. */
 export const MAX_ALIASED_NODES = 1_000_000;
@@ -120,4 +119,19 @@ function checkTag(tag: string | undefined, at: Place, report: Report): void {
   if (tag === undefined || isTextTag(tag) || isTypeTag(tag)) return;
   const message = `the tag ${quote(tag)} means nothing here; it is ignored`;
   report.warning(at, 'unknown-tag', message);
+}
+
+const STANDARD = 'tag:yaml.org,2002:';
+const TYPES = new Set(
+  ['int', 'float', 'bool', 'null', 'map', 'seq', 'merge'].map((name) => STANDARD + name),
+);
+
+/** Whether the tag makes a text of an unquoted scalar: `!!str 010`, `! 010`. */
+function isTextTag(tag: string | undefined): boolean {
+  return tag === `${STANDARD}str` || tag === '!';
+}
+
+/** Whether the tag asks for the type that an unquoted scalar or a collection has anyway: `!!int "5"`. */
+function isTypeTag(tag: string | undefined): boolean {
+  return tag !== undefined && TYPES.has(tag);
 }

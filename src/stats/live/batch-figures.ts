@@ -17,10 +17,10 @@ export interface BatchTotals {
   /** Requests that SHADOW_MODE let through. */
   readonly globalShadow: number;
   /** Milliseconds until the store answered a batch, or timed out; undefined when it did neither. */
-  readonly store: Quantiles | undefined;
+  readonly store: LatencyQuantiles | undefined;
 }
 
-export interface Quantiles {
+export interface LatencyQuantiles {
   readonly p50: number;
   readonly p99: number;
 }
@@ -84,7 +84,7 @@ export class BatchFigures {
 export function quantilesSince(
   counts: Float64Array,
   before: Float64Array | undefined,
-): Quantiles | undefined {
+): LatencyQuantiles | undefined {
   const samples = samplesSince(counts, before);
   if (samples.length === 0) return undefined;
   return { p50: quantile(samples, 0.5), p99: quantile(samples, 0.99) };

@@ -1,4 +1,4 @@
-import type { Quantiles } from './batch-figures';
+import type { LatencyQuantiles } from './batch-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
 
@@ -10,9 +10,9 @@ export interface LiveFigures {
   /** Requests in one batch: on average and at most; undefined when there was none. */
   readonly batch: { readonly mean: number; readonly largest: number } | undefined;
   /** From a gRPC call to its answer; undefined when there was none. */
-  readonly response: Quantiles | undefined;
+  readonly response: LatencyQuantiles | undefined;
   /** From asking the counters for a batch to their answer or failure; undefined when they were not asked. */
-  readonly store: Quantiles | undefined;
+  readonly store: LatencyQuantiles | undefined;
   readonly unknownDomains: number;
   readonly serviceErrors: number;
   readonly storeErrors: number;

@@ -1,4 +1,4 @@
-import type { Quantiles } from './batch-figures';
+import type { LatencyQuantiles } from './batch-figures';
 import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
@@ -64,7 +64,7 @@ function mergeBatches(all: readonly LiveFigures[]): LiveFigures['batch'] {
   return batches === 0 ? undefined : { mean: requests / batches, largest };
 }
 
-function slowest(all: readonly Quantiles[]): Quantiles | undefined {
+function slowest(all: readonly LatencyQuantiles[]): LatencyQuantiles | undefined {
   if (all.length === 0) return undefined;
   return {
     p50: Math.max(...all.map(({ p50 }) => p50)),

@@ -6,7 +6,7 @@ import type { Rules } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
 import { cutText } from './rule-tree';
 
-/** Descriptors that no rule applies to, told apart by their domain and their keys. */
+/** Descriptors that no rule applies to, distinguished by their domain and their keys. */
 export interface UnmatchedView {
   readonly domain: string;
   /** Undefined: the domain has no rules at all. */

@@ -16,7 +16,7 @@ import {
   template,
   type TimerShape,
 } from './mapping';
-import { Fields, type Problems } from './yaml-fields';
+import { YamlFields, type Problems } from './yaml-fields';
 
 interface LoadMappingDeps {
   readonly logger: Pick<Logger, 'error'>;
@@ -60,7 +60,7 @@ export function parseMapping(text: string): ParsedMapping {
   if (document.errors.length > 0)
     return { ok: false, problems: document.errors.map(({ message }) => oneLine(message)) };
   const problems: Problems = [];
-  const file = new Fields(toPlain(document, problems), 'the file', problems);
+  const file = new YamlFields(toPlain(document, problems), 'the file', problems);
   const defaults = readDefaults(file.fields('defaults'));
   const found = file
     .list('mappings')
@@ -93,7 +93,7 @@ function toPlain(document: ReturnType<typeof parseDocument>, problems: Problems)
   }
 }
 
-function readDefaults(fields: Fields): Defaults {
+function readDefaults(fields: YamlFields): Defaults {
   const base = { type: 'summary' as const, bounds: DEFAULT_BOUNDS, quantiles: DEFAULT_QUANTILES };
   const matchType = fields.oneOf('match_type', ['glob', 'regex']) ?? 'glob';
   const { type, bounds, quantiles } = readTimer(fields, base);
@@ -110,7 +110,7 @@ interface TimerFields {
   readonly quantiles: readonly number[];
 }
 
-function readTimer(fields: Fields, base: TimerFields): TimerFields {
+function readTimer(fields: YamlFields, base: TimerFields): TimerFields {
   const types = ['histogram', 'summary'] as const;
   const histogram = fields.fields('histogram_options');
   const summary = fields.fields('summary_options');
@@ -131,7 +131,7 @@ function readTimer(fields: Fields, base: TimerFields): TimerFields {
   return timer;
 }
 
-function readQuantiles(fields: Fields): readonly number[] | undefined {
+function readQuantiles(fields: YamlFields): readonly number[] | undefined {
   const list = fields.list('quantiles');
   if (list.length === 0) return undefined;
   return list.map((value) => {
@@ -158,7 +158,7 @@ function readOneMapping(
   defaults: Defaults,
   problems: Problems,
 ): Found | undefined {
-  const fields = new Fields(value, `mapping ${String(at + 1)}`, problems);
+  const fields = new YamlFields(value, `mapping ${String(at + 1)}`, problems);
   const isGlob = (fields.oneOf('match_type', ['glob', 'regex']) ?? defaults.matchType) === 'glob';
   const match = readMatch(fields, isGlob);
   const drop = fields.oneOf('action', ['map', 'drop']) === 'drop';
@@ -186,7 +186,7 @@ function readOneMapping(
   };
 }
 
-function readMatch(fields: Fields, isGlob: boolean): Mapping['match'] | undefined {
+function readMatch(fields: YamlFields, isGlob: boolean): Mapping['match'] | undefined {
   const pattern = fields.text('match');
   if (pattern === undefined || pattern === '') {
     fields.problem('expected a match');
@@ -206,7 +206,7 @@ function readMatch(fields: Fields, isGlob: boolean): Mapping['match'] | undefine
   }
 }
 
-function readLabels(fields: Fields): Mapping['labels'] {
+function readLabels(fields: YamlFields): Mapping['labels'] {
   const labels = fields.fields('labels').texts();
   for (const [name] of labels)
     if (name !== labelName(name) || name === 'le' || name === 'quantile')

@@ -2,7 +2,7 @@
 export type Problems = string[];
 
 /** One map of the file, read field by field; what nobody reads is a mistake. */
-export class Fields {
+export class YamlFields {
   readonly #values: ReadonlyMap<string, unknown>;
   readonly #where: string;
   readonly #problems: Problems;
@@ -63,8 +63,8 @@ export class Fields {
     return [];
   }
 
-  fields(name: string): Fields {
-    return new Fields(this.take(name), `${this.#where}: ${name}`, this.#problems);
+  fields(name: string): YamlFields {
+    return new YamlFields(this.take(name), `${this.#where}: ${name}`, this.#problems);
   }
 
   /** Every field of the map as text, for maps whose names are free. */

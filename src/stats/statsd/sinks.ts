@@ -10,7 +10,7 @@ export interface StatsdTarget {
   readonly port: number;
   /** Longest wait for a connection (TCP), and for one datagram to be taken (UDP). */
   readonly timeoutMs: number;
-  /** Longest wait for one write to be taken (TCP), in milliseconds; 60,000 unless told otherwise. */
+  /** Longest wait for one write to be taken (TCP), in milliseconds; default 60,000. */
   readonly stuckMs?: number;
 }
 

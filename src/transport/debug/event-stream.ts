@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What the listeners get. */
+/** Creates the events of a stream. */
 export interface EventSource {
-  /** The first listener came. */
+  /** Called when the first listener has come. */
   start(): void;
-  /** The last one left. */
+  /** Called when the last one has left. */
   stop(): void;
-  /** Told to a listener at once, and again when `version` is another one. */
+  /** Sent to a listener at once, and again when `version` has changed. */
   readonly base: { readonly version: unknown; readonly read: () => unknown };
-  /** Told to every listener, again and again; made once for all of them. */
+  /** Sent to every listener at each interval; created once for all of them. */
   readonly next: () => unknown;
 }
 

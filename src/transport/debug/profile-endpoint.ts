@@ -50,7 +50,7 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
       }
       const abort = new AbortController();
       running = abort;
-      // A caller that hangs up wants no profile any more.
+      // A client that hangs up needs no profile any more.
       response.once('close', () => {
         abort.abort();
       });

@@ -11,21 +11,21 @@ export interface GrpcTransportDeps {
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
-  /** Told of every caller whose handshake failed, or who did not show the certificate it must show. */
+  /** Called for every client whose handshake failed or that showed no required certificate. */
   readonly onClientRefused?: ((refusal: ClientRefusal) => void) | undefined;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
-  /** What all connections of the process may hold. Undefined: anything. */
+  /** Bytes that all connections of the process may hold; undefined: no limit. */
   readonly budget?: ByteBudget | undefined;
 }
 
 export interface ClientRefusal {
-  /** The caller's address, as far as it is still known. */
+  /** The client's address, if it is still known. */
   readonly peer: string | undefined;
   readonly reason: string;
 }
 
-/** PEM texts. With `clientCa` a caller must show a certificate that it signed. */
+/** PEM texts. With `clientCa` a client must show a certificate that it signed. */
 export interface TlsPems {
   readonly certificate: Buffer;
   readonly key: Buffer;
@@ -33,7 +33,7 @@ export interface TlsPems {
 }
 
 export interface ServerTls extends TlsPems {
-  /** A name that the caller's certificate must hold; for use with `clientCa`. */
+  /** A name that the client's certificate must hold; for use with `clientCa`. */
   readonly clientName?: string | undefined;
   /** What new connections are served with from then on; must be good, and have a `clientCa` if this has one. */
   readonly renewals$?: Observable<TlsPems> | undefined;

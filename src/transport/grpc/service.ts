@@ -1,9 +1,9 @@
 import type { HealthStatus, Snapshot } from '../../../streams';
-import { failure, type Failure } from '../../core/errors';
+import { failure, type Failure, type FailureCode } from '../../core/errors';
 import type { CallKind, Statistics } from '../../core/ports';
 import type { ServingStatus } from '../../wire/grpc/health';
 import type { Malformed } from '../../wire/protobuf/read';
-import { toGrpcStatus } from './status';
+import { grpcStatus, StatusCode, type GrpcStatus } from '../../wire/grpc/status';
 
 /** Full paths of what the service answers over gRPC. */
 export const SHOULD_RATE_LIMIT = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
@@ -22,6 +22,27 @@ export const GRPC_CALL: CallKind = {
   statusAttribute: 'rpc.grpc.status_code',
   statusOf: (answer) => (answer.kind === 'decision' ? 0 : toGrpcStatus(answer).code),
 };
+
+/** The one place where failures become gRPC status codes. */
+const STATUS_OF_FAILURE: Readonly<Record<FailureCode, number>> = {
+  invalid_request: StatusCode.invalidArgument,
+  no_rules: StatusCode.unavailable,
+  store_unavailable: StatusCode.unavailable,
+  store_timeout: StatusCode.deadlineExceeded,
+  draining: StatusCode.unavailable,
+  internal: StatusCode.internal,
+};
+
+/** Code and message of a call that ends in a failure. */
+export function toGrpcStatus({
+  code,
+  message,
+}: {
+  code: FailureCode;
+  message: string;
+}): GrpcStatus {
+  return grpcStatus(STATUS_OF_FAILURE[code], message);
+}
 
 /** Requests that make no sense count here; one beyond the bounds does before decisions see it. */
 const SERVICE_ERROR = 'ratelimit.service.call.should_rate_limit.service_error';

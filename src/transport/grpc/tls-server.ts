@@ -2,7 +2,7 @@ import { isIP, type Server, type Socket } from 'node:net';
 import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import type { ClientRefusal, ServerTls, TlsPems } from './options';
 
-/** A caller that has not finished its handshake by then is cut. */
+/** Time for a handshake, after which the connection is closed. */
 const HANDSHAKE_MS = 10_000;
 
 /** The text of OpenSSL is in `reason`; the message holds its file and line too. */
@@ -48,7 +48,7 @@ export function createTlsServer(
   const server = createServer({
     ...options,
     ...toContext(tls),
-    // A caller without ALPN is taken at its word; one that offers only others is refused.
+    // A client without ALPN is assumed to speak HTTP/2; one that offers only other protocols is refused.
     ALPNProtocols: ['h2'],
     handshakeTimeout: HANDSHAKE_MS,
     // Refusing is left to OpenSSL: a check of ours alone would let a resumed session without a certificate pass.

@@ -13,6 +13,7 @@ import { isOneMessage, MAX_BUFFERED_BYTES, PREFIX_BYTES, release, type BufferBud
 import { createPlanner, READ_NAMES, type CallPlan, type GrpcMethod } from './call-plan';
 import { beforeFirstEvent, Calls, MAX_REQUEST_MS, type Call } from './calls';
 import { DeferredRejections } from './deferred-rejections';
+import { PacedCalls } from './paced-calls';
 import { createReader, type Reader } from './reader';
 import {
   framedCopy,
@@ -25,8 +26,6 @@ import { grpcStatus, StatusCode, type GrpcStatus } from './status';
 
 /** Bytes of one call's messages that may wait for a client that does not read them. */
 export const MAX_QUEUED_RESPONSE_BYTES = 262_144;
-/** Pending output above which methods with many requests get no further message; gRPC-Go's write quota. */
-export const MAX_PENDING_RESPONSE_BYTES = 65_536;
 
 const { resourceExhausted, deadlineExceeded } = StatusCode;
 const FULL = grpcStatus(resourceExhausted, 'the service holds too many bytes for its clients');
@@ -50,8 +49,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
   readonly #budget: BufferBudget;
   readonly #reader: Reader<M>;
   readonly #rejections: DeferredRejections;
-  /** Calls with many requests whose next message waits until their responses have left. */
-  readonly #waiting = new Set<Call<M>>();
+  readonly #paced: PacedCalls<M>;
   #nowMs = 0;
   #refusesCalls = false;
 
@@ -73,9 +71,10 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
         this.#failCall(call, status);
       },
       beforeFirstEvent,
-      mayEmit: (call) => this.#mayEmit(call),
+      mayEmit: (call) => this.#paced.mayEmit(call),
     });
     this.http2 = createHttp2Connection(this, { headerReader });
+    this.#paced = new PacedCalls(this.http2);
     this.#rejections = new DeferredRejections((stream, block) => {
       this.http2.sendHeaders(stream, block, true);
     });
@@ -88,14 +87,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
   }
 
   readOn(): void {
-    if (this.#waiting.size === 0) return;
-    // A copy: a call that has its next response waits again, for the next time.
-    for (const call of [...this.#waiting]) {
-      if (this.http2.pendingOutputBytes > MAX_PENDING_RESPONSE_BYTES) return;
-      if (this.http2.queuedBytes(call.stream) > 0) continue;
-      this.#waiting.delete(call);
-      this.#reader.readOn(call);
-    }
+    this.#paced.resume(this.#reader.readOn);
   }
 
   get heldBytes(): number {
@@ -172,7 +164,7 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
       this.http2.sendHeaders(call.stream, RESPONSE_HEADERS, false);
     }
     this.http2.sendData(call.stream, framedCopy(message), false);
-    if (call.plan.method.requests === 'many') this.#waiting.add(call);
+    if (call.plan.method.requests === 'many') this.#paced.add(call);
     if (this.http2.queuedBytes(call.stream) > MAX_QUEUED_RESPONSE_BYTES) {
       this.http2.reset(call.stream, ErrorCode.enhanceYourCalm);
       this.#cancel(call);
@@ -222,15 +214,8 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     call.phase = 'over';
     if (call.body !== undefined) release(call.body, this.#budget);
     if (isUnseen) this.#calls.remove(call.id);
-    if (this.#waiting.size > 0) this.#waiting.delete(call);
+    if (this.#paced.size > 0) this.#paced.delete(call);
     return isUnseen;
-  }
-
-  #mayEmit(call: Call<M>): boolean {
-    if (this.#waiting.has(call)) return false;
-    if (this.http2.pendingOutputBytes <= MAX_PENDING_RESPONSE_BYTES) return true;
-    this.#waiting.add(call);
-    return false;
   }
 
   #sendStatus(call: Call<M>, status: GrpcStatus): boolean {

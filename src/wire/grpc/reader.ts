@@ -23,7 +23,7 @@ export interface Reader<M> {
   /** The request is complete. */
   complete(call: Call<M>): void;
   /** Emits messages that waited for `mayEmit`. */
-  readOn(call: Call<M>): void;
+  readonly readOn: (call: Call<M>) => void;
   /** Takes an uncompressed message, the only one of its request. */
   takeOnly(call: Call<M>, bytes: Uint8Array, start: number, end: number): void;
 }

@@ -1,8 +1,8 @@
 import { type Observable } from 'rxjs';
 import { marbles } from 'rxjs-marbles/jest';
-import { reportOutages, type Attempt, type OutageReport } from '../../../streams';
+import { reportOutages, type AttemptResult, type OutageReport } from '../../../streams';
 
-const ATTEMPTS: Readonly<Record<string, Attempt<string>>> = {
+const ATTEMPTS: Readonly<Record<string, AttemptResult<string>>> = {
   f: { kind: 'failed', times: 1, reason: 'refused' },
   g: { kind: 'failed', times: 10, reason: 'no answer' },
   w: { kind: 'worked' },
@@ -16,7 +16,7 @@ const report = (
 ): OutageReport<string> => ({ kind, failures, lastedMs, reason });
 
 /** A report each 10 frames, an end after 3 quiet ones. */
-const watch = (attempts$: Observable<Attempt<string>>, now: () => number) =>
+const watch = (attempts$: Observable<AttemptResult<string>>, now: () => number) =>
   attempts$.pipe(reportOutages({ everyMs: 10, quietMs: 3, now }));
 
 describe('reportOutages', () => {

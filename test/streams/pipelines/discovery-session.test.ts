@@ -1,7 +1,7 @@
 import { marbles } from 'rxjs-marbles/jest';
 import type { Context } from 'rxjs-marbles/context';
 import { delay, of, type Observable } from 'rxjs';
-import { discoverySession, type DiscoverySession, type Judgement } from '../../../streams';
+import { discoverySession, type DiscoverySession, type AckDecision } from '../../../streams';
 
 type Session = DiscoverySession<string, string, string>;
 
@@ -13,24 +13,24 @@ interface Played {
 
 /**
  * A session over scripted connections; the last one is used again and again. A capital letter is a bad
- * message, `x` is none at all, and judging takes `judgeMs`.
+ * message, `x` is none at all, and handling takes `handleMs`.
  */
 function play(
   m: Context,
   scripts: readonly Observable<string>[],
-  more: Partial<Session> & { readonly judgeMs?: number; readonly holdMs?: () => number } = {},
+  more: Partial<Session> & { readonly handleMs?: number; readonly nackDelayMs?: () => number } = {},
 ): Played {
   const log: string[] = [];
   const note = (text: string) => log.push(`${String(m.scheduler.now())} ${text}`);
   let opened = 0;
   let accepted = '';
-  const conclude = (messages: readonly string[]): Judgement<string, string> => {
+  const conclude = (messages: readonly string[]): AckDecision<string, string> => {
     const isBad = (message: string) => message !== message.toLowerCase();
     for (const message of messages) if (!isBad(message)) accepted = message;
     return {
       results: messages,
       answers: messages.map((message) => `${isBad(message) ? 'nack' : 'ack'}-${message}`),
-      holdMs: messages.every(isBad) ? (more.holdMs?.() ?? 0) : 0,
+      nackDelayMs: messages.every(isBad) ? (more.nackDelayMs?.() ?? 0) : 0,
     };
   };
   const results$ = discoverySession<string, string, string>({
@@ -51,10 +51,10 @@ function play(
         },
       };
     },
-    hello: () => `hello-${accepted}`,
-    judge: (messages) => of(conclude(messages)).pipe(delay(more.judgeMs ?? 0)),
+    initialRequest: () => `hello-${accepted}`,
+    handle: (messages) => of(conclude(messages)).pipe(delay(more.handleMs ?? 0)),
     supersedes: () => false,
-    isNews: (message) => message === message.toLowerCase(),
+    isChanged: (message) => message === message.toLowerCase(),
     isGood: (message) => message !== 'x',
     firstRetryMs: 3,
     backoff: { initialMs: 4, maxMs: 10, factor: 1.5, jitter: 0 },
@@ -69,10 +69,10 @@ function play(
 
 describe('discoverySession', () => {
   it(
-    'says hello, takes up what comes, and answers after the result is known',
+    'sends the initial request, handles what comes, and answers after the result is known',
     marbles((m) => {
       const server = m.cold('-a---B---');
-      const { results$, log } = play(m, [server], { judgeMs: 2 });
+      const { results$, log } = play(m, [server], { handleMs: 2 });
       m.expect(results$, '^--------!').toBeObservable('---a---B-');
       m.expect(server).toHaveSubscriptions('^--------!');
       m.flush();
@@ -81,10 +81,10 @@ describe('discoverySession', () => {
   );
 
   it(
-    'takes up all that arrived during one judgement together, in order',
+    'handles all that arrived during one turn together, in order',
     marbles((m) => {
       const server = m.cold('-ab-c-----');
-      const { results$, log } = play(m, [server], { judgeMs: 5 });
+      const { results$, log } = play(m, [server], { handleMs: 5 });
       m.expect(results$, '^-----------!').toBeObservable('------a----(bc)');
       m.flush();
       expect(log).toEqual(['0 hello-', '6 ack-a', '11 ack-b', '11 ack-c']);
@@ -95,7 +95,7 @@ describe('discoverySession', () => {
     'leaves out what was superseded while it waited',
     marbles((m) => {
       const server = m.cold('-abcd-----');
-      const { results$, log } = play(m, [server], { judgeMs: 5, supersedes: () => true });
+      const { results$, log } = play(m, [server], { handleMs: 5, supersedes: () => true });
       m.expect(results$, '^------------!').toBeObservable('------a----d-');
       m.flush();
       expect(log).toEqual(['0 hello-', '6 ack-a', '11 ack-d']);
@@ -187,7 +187,7 @@ describe('discoverySession', () => {
   );
 
   it(
-    'says what it accepted in the hello of the next connection',
+    'says what it accepted in the initial request of the next connection',
     marbles((m) => {
       const first = m.cold('a-B|');
       const second = m.cold('-b---');
@@ -210,7 +210,7 @@ describe('discoverySession', () => {
     marbles((m) => {
       const first = m.cold('a-b|');
       const second = m.cold('----');
-      const { results$, log } = play(m, [first, second], { judgeMs: 5 });
+      const { results$, log } = play(m, [first, second], { handleMs: 5 });
       m.expect(results$, '^---------------!').toBeObservable('-----a----b-----');
       m.expect(second).toHaveSubscriptions('--------------^-!');
       m.flush();
@@ -222,7 +222,7 @@ describe('discoverySession', () => {
     'holds an answer back for as long as it is told',
     marbles((m) => {
       const server = m.cold('A------');
-      const { results$, log } = play(m, [server], { holdMs: () => 4 });
+      const { results$, log } = play(m, [server], { nackDelayMs: () => 4 });
       m.expect(results$, '^-----!').toBeObservable('A-----');
       m.flush();
       expect(log).toEqual(['0 hello-', '4 nack-A']);
@@ -233,7 +233,7 @@ describe('discoverySession', () => {
     'takes up no more of the same during a hold, and answers each in its turn',
     marbles((m) => {
       const server = m.cold('A-A----');
-      const { results$, log } = play(m, [server], { holdMs: () => 4 });
+      const { results$, log } = play(m, [server], { nackDelayMs: () => 4 });
       m.expect(results$, '^---------!').toBeObservable('A---A----');
       m.flush();
       expect(log).toEqual(['0 hello-', '4 nack-A', '8 nack-A']);
@@ -241,10 +241,10 @@ describe('discoverySession', () => {
   );
 
   it(
-    'ends a hold with news and drops its answer',
+    'ends a delay with a changed message and drops its answer',
     marbles((m) => {
       const server = m.cold('A-b----');
-      const { results$, log } = play(m, [server], { holdMs: () => 9 });
+      const { results$, log } = play(m, [server], { nackDelayMs: () => 9 });
       m.expect(results$, '^-----------!').toBeObservable('A-b-------');
       m.flush();
       expect(log).toEqual(['0 hello-', '2 ack-b']);
@@ -252,10 +252,10 @@ describe('discoverySession', () => {
   );
 
   it(
-    'holds nothing back when news came before the hold',
+    'delays nothing when a changed message came before the delay',
     marbles((m) => {
       const server = m.cold('Ab----');
-      const { results$, log } = play(m, [server], { judgeMs: 2, holdMs: () => 9 });
+      const { results$, log } = play(m, [server], { handleMs: 2, nackDelayMs: () => 9 });
       m.expect(results$, '^-----------!').toBeObservable('--A-b-');
       m.flush();
       expect(log).toEqual(['0 hello-', '4 ack-b']);
@@ -267,7 +267,7 @@ describe('discoverySession', () => {
     marbles((m) => {
       const first = m.cold('A-|');
       const second = m.cold('--b');
-      const { results$, log } = play(m, [first, second], { holdMs: () => 90 });
+      const { results$, log } = play(m, [first, second], { nackDelayMs: () => 90 });
       m.expect(results$, '^---------!').toBeObservable('A-------b-');
       m.flush();
       expect(log).toEqual(['0 hello-', '2 lost ended 1 4', '6 hello-', '8 ack-b']);
@@ -275,14 +275,14 @@ describe('discoverySession', () => {
   );
 
   it(
-    'closes the connection, the judgement and the wait on teardown',
+    'closes the connection, the handling and the wait on teardown',
     marbles((m) => {
       const server = m.cold('-a--------');
-      const judging = m.cold<Judgement<string, string>>('----------');
-      const { results$, log } = play(m, [server], { judge: () => judging });
+      const handling = m.cold<AckDecision<string, string>>('----------');
+      const { results$, log } = play(m, [server], { handle: () => handling });
       m.expect(results$, '^---!').toBeObservable('----');
       m.expect(server).toHaveSubscriptions('^---!');
-      m.expect(judging).toHaveSubscriptions('-^--!');
+      m.expect(handling).toHaveSubscriptions('-^--!');
       const waiting = play(m, [m.cold<string>('#', undefined, 'refused')]);
       m.expect(waiting.results$, '^-!').toBeObservable('--');
       m.flush();

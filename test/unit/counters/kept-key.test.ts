@@ -1,4 +1,4 @@
-import { copyText, toKeptKey } from '../../../src/counters/kept-key';
+import { toKeptKey } from '../../../src/counters/kept-key';
 
 describe('the key that is kept', () => {
   it('is the key up to 256 characters', () => {
@@ -14,10 +14,3 @@ describe('the key that is kept', () => {
     expect(of('ann')).toHaveLength(43);
   });
 });
-
-it.each(['', 'plain', 'grüße 漢字 🦊', 'half \ud83e of a pair'])(
-  'a copy of %j is equal',
-  (text) => {
-    expect(copyText(text)).toBe(text);
-  },
-);

@@ -8,7 +8,7 @@ import {
   parseCredential,
   randomBase62,
   toBase62,
-} from '../../../src/identity/credential/credential';
+} from '../../../src/identity/credential';
 
 import fc from 'fast-check';
 

@@ -245,12 +245,44 @@ describe('ratelimit-simulate', () => {
     [['-config_dir', 'x', '-reorder', '5'], '-reorder is "5", expected a duration like 5s'],
     [['-config_dir', 'x', '-sample_rate', '2'], '-sample_rate is "2", expected a number above 0'],
     [['-config_dir', 'x', '-report', 'xml'], '-report is "xml", expected one of text, json'],
-    [['-confg', 'x'], "Unknown option '--confg'"],
+    [['-confg', 'x'], 'no such flag: -confg\n'],
+    [['stray'], 'unknown argument "stray"\n'],
+    [['-config_dir'], '-config_dir needs a value\n'],
+    [['-merge_domain_configs=true'], '-merge_domain_configs takes no value\n'],
     [[], '-config_dir is missing'],
   ])('%p ends with 1 and the usage', async (args, message) => {
     const { code, stderr } = await run([], args);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
     expect(stderr).toContain('usage: ratelimit-simulate');
+  });
+
+  it.each([
+    ['-input', ['-input', '/no/such'], 'open', 'it does not exist (ENOENT)'],
+    ['-map', ['-format', 'combined', '-map', '/no/such'], 'read', 'it does not exist (ENOENT)'],
+    ['-decisions', ['-decisions', '/no/such'], 'open', 'it does not exist (ENOENT)'],
+  ])(
+    'names %s and its file when it cannot be used, and ends with 1',
+    async (flag, args, act, why) => {
+      const { code, stderr } = await run(LOG, [
+        '-config_dir',
+        directory('rules', RULES(10)),
+        ...args,
+      ]);
+      expect([code, stderr]).toEqual([1, `${flag} /no/such: cannot ${act} the file: ${why}\n`]);
+    },
+  );
+
+  it('says so when the log is a directory', async () => {
+    const rules = directory('rules', RULES(10));
+    const { code, stderr } = await run(LOG, ['-config_dir', rules, '-input', rules]);
+    expect([code, stderr]).toEqual([1, `-input ${rules}: expected a file, it is a directory\n`]);
+  });
+
+  it('says so when the decisions cannot be written', async () => {
+    const rules = directory('rules', RULES(10));
+    const { code, stderr } = await run(LOG, ['-config_dir', rules, '-decisions', '/dev/full']);
+    const reason = 'cannot write the file: the disk is full (ENOSPC)';
+    expect([code, stderr]).toEqual([1, `-decisions /dev/full: ${reason}\n`]);
   });
 
   it('refuses rules that the service would refuse, with the place', async () => {

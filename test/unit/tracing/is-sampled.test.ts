@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { ROOT_CONTEXT, trace, type SpanContext } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { B3Propagator } from '@opentelemetry/propagator-b3';
-import { isSampledByCaller, UNSAMPLED_STAND_IN } from '../../../src/tracing/is-sampled';
+import { isSampledByCaller, UNSAMPLED_PLACEHOLDER } from '../../../src/tracing/is-sampled';
 import { parentOf } from '../../../src/tracing/parent';
 import type { SpanIds } from '../../../src/wire/otlp/span-ids';
 import { hex } from '../../support/library-spans';
@@ -117,9 +117,9 @@ describe('isSampledByCaller', () => {
   });
 });
 
-describe('UNSAMPLED_STAND_IN', () => {
+describe('UNSAMPLED_PLACEHOLDER', () => {
   const standFor = (value: string) =>
-    UNSAMPLED_STAND_IN.textFor(Buffer.from(`${value}behind it`, 'latin1'), value.length);
+    UNSAMPLED_PLACEHOLDER.placeholderFor(Buffer.from(`${value}behind it`, 'latin1'), value.length);
   const decisionOf = (value: string) => isSampledByCaller(of(['traceparent', value]));
 
   it('stands for values that say that a call is not traced, and says the same', () => {

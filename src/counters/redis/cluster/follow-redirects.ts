@@ -7,7 +7,7 @@ import { type PlainCommand, type ReadCounts } from '../pipeline';
 import { AnswerError } from '../store-errors';
 import { type ClusterNode } from './cluster-nodes';
 
-export interface FollowDeps {
+export interface RedirectDeps {
   readonly nodeAt: (address: HostAndPort) => ClusterNode;
   /** An answer shows that the placement of slots has changed. */
   readonly onStale: () => void;
@@ -28,7 +28,7 @@ interface RedirectedBatch {
  * on. Never rejects with a StoreError: failures are in the reply.
  */
 export async function addFollowing(
-  { nodeAt, onStale, monotonicMs }: FollowDeps,
+  { nodeAt, onStale, monotonicMs }: RedirectDeps,
   node: ClusterNode,
   batch: CounterBatch,
   deadlineMs: number,

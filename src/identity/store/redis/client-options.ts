@@ -1,20 +1,12 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Cluster, RedisOptions } from 'ioredis';
 import { readCredentialsNow, type CredentialsSource } from '../../../platform/credentials-source';
-import type { Address } from '../../../platform/env-table/addresses';
+import type { Address, StoreAddress } from '../../../platform/env-table/addresses';
 import { serverNameOf } from '../../../platform/server-name';
 import { readTlsOptionsNow, type ClientTlsFiles } from '../../../platform/tls-files';
 
 export interface RedisStoreOptions {
-  readonly address:
-    | ({ readonly kind: 'tcp' } & Address)
-    | { readonly kind: 'unix'; readonly path: string }
-    | {
-        readonly kind: 'sentinel';
-        readonly masterName: string;
-        readonly sentinels: readonly Address[];
-      }
-    | { readonly kind: 'cluster'; readonly nodes: readonly Address[] };
+  readonly address: StoreAddress;
   readonly auth: CredentialsSource | undefined;
   readonly sentinelAuth: CredentialsSource | undefined;
   /** Selected on every connection; 0 when undefined. */

@@ -5,7 +5,7 @@ export interface AdminRequest {
   /** The body as it came; empty for a GET. */
   readonly text: string;
   readonly query: URLSearchParams;
-  /** Address of the caller, for the log. */
+  /** Address of the client, for the log. */
   readonly peer: string;
   /** The first eight hexadecimal digits of the SHA-256 of the token; undefined when none is asked for. */
   readonly tokenId: string | undefined;

@@ -4,7 +4,6 @@ import type { TransportBounds } from '../../bounds';
 import { readBody } from '../../read-body';
 import { refuse, respond } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint } from './admin-api';
-import { createAllowance } from './allowance';
 
 export interface AdminRouterOptions {
   readonly endpoints: readonly AdminEndpoint[];
@@ -138,4 +137,19 @@ function send(response: ServerResponse, { status, body }: AdminAnswer): void {
   const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
   const headers = { 'Cache-Control': 'no-store' };
   respond(response, status, type, isText ? body : JSON.stringify(body), headers);
+}
+
+/** Allows so many calls in each second of a clock that only goes forward. */
+function createAllowance(perSecond: number, monotonicMs: () => number): () => boolean {
+  let startMs = -Infinity;
+  let left = 0;
+  return () => {
+    const nowMs = monotonicMs();
+    if (nowMs - startMs >= 1_000) {
+      startMs = nowMs;
+      left = perSecond;
+    }
+    left -= 1;
+    return left >= 0;
+  };
 }

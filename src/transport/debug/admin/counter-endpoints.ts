@@ -38,7 +38,7 @@ export interface CounterAdmin {
 }
 
 /** The parser of `/json`: a request, or what is wrong with the text. */
-export type ParseRequest = (
+export type ParseJsonRequest = (
   text: string,
 ) => DecisionRequest | { readonly kind: string; readonly message: string; readonly where: string };
 
@@ -48,7 +48,7 @@ const COUNT_EXPECTED = `expected a whole number from 0 to ${String(Number.MAX_SA
 /** `counters/read`, `counters/reset` and `counters/set`. */
 export function counterEndpoints(
   admin: CounterAdmin,
-  parse: ParseRequest,
+  parse: ParseJsonRequest,
 ): readonly AdminEndpoint[] {
   const endpoint = (
     name: string,
@@ -95,7 +95,7 @@ type Fields = Readonly<Record<string, unknown>>;
 function readBody(
   body: unknown,
   names: readonly string[],
-  parse: ParseRequest,
+  parse: ParseJsonRequest,
 ): { readonly request: DecisionRequest; readonly options: Fields } | AdminAnswer {
   const fields = isObject(body) ? Object.entries(body) : [];
   const options = fields.filter(([name]) => names.includes(name));

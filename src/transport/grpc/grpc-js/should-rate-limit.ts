@@ -5,8 +5,7 @@ import type { Asker, CallTracer, Question, Statistics } from '../../../core/port
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/protobuf/read';
-import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT } from '../service';
-import { toGrpcStatus } from '../status';
+import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT, toGrpcStatus } from '../service';
 import type { CallBytes, HeldBytes } from './held-bytes';
 
 interface DecisionDeps {

@@ -3,39 +3,39 @@ import type { Answer, Asker } from '../../../core/ports';
 import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
 import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
 import { PAUSE_BYTES, MAX_UNREAD_BYTES } from './limits';
-import type { Caller, ServedMethod } from './method';
+import type { Client, MethodHandler } from './method-handler';
 
-/** What a connection asks of its server. */
+/** What a connection needs from its server. */
 export interface ConnectionHost {
-  /** Makes the protocol's side. */
-  readonly speak: (events: GrpcEvents<ServedMethod>) => GrpcConnection;
+  /** Creates the protocol side of the connection. */
+  readonly createProtocol: (events: GrpcEvents<MethodHandler>) => GrpcConnection;
   readonly nowMs: () => number;
-  /** What all connections may hold together. */
+  /** Bytes that all connections may hold together. */
   readonly budget: ByteBudget;
-  /** Around the taking of one socket read. */
+  /** Before and after one socket read is handled. */
   readonly beforeRead: (atMs: number) => void;
   readonly afterRead: (connection: WireConnection) => void;
-  readonly answer: (caller: Caller, ticket: number, answer: Answer) => void;
-  /** The connection has something to write at the end of this turn. */
-  readonly touched: (connection: WireConnection) => void;
-  /** The same after the I/O of this turn, so that others have theirs. */
-  readonly hasMore: (connection: WireConnection) => void;
+  readonly answer: (client: Client, ticket: number, answer: Answer) => void;
+  /** Flushes the connection at the end of this turn. */
+  readonly flushSoon: (connection: WireConnection) => void;
+  /** Flushes it after the I/O of this turn, so that other connections get their turn. */
+  readonly flushLater: (connection: WireConnection) => void;
   readonly closed: (connection: WireConnection) => void;
 }
 
-/** One accepted socket and what is spoken on it. */
+/** One accepted socket and its protocol. */
 export interface WireConnection {
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
-  /** Since when a write waits for the caller to read; undefined when none does. */
+  /** Since when a write waits for the client to read; undefined when none does. */
   readonly blockedSinceMs: number | undefined;
   /** When bytes came the last time. */
   readonly readAtMs: number;
   /** When we sent FIN; undefined before. */
   readonly endedAtMs: number | undefined;
-  /** When the caller sent FIN; undefined before. */
+  /** When the client sent FIN; undefined before. */
   readonly halfClosedAtMs: number | undefined;
-  /** Writes what there is, once per turn; reads no more from a caller who does not read. */
+  /** Writes the pending output, once per turn; stops reading from a client that does not read. */
   flush(): void;
   destroy(): void;
 }
@@ -46,7 +46,7 @@ export function createWireConnection(socket: Socket, host: ConnectionHost): Wire
 }
 
 /** A class for the same reason as the engine's connections (wire/http2/connection.ts). */
-class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvents<ServedMethod> {
+class Connection implements WireConnection, Client, Asker, ByteHolder, GrpcEvents<MethodHandler> {
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
@@ -58,7 +58,7 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
   readonly #host: ConnectionHost;
   #writing: Uint8Array | undefined = undefined;
   #isPaused = false;
-  #isTouched = false;
+  #isFlushScheduled = false;
   heldBytes = 0;
 
   constructor(socket: Socket, host: ConnectionHost) {
@@ -66,24 +66,24 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
     this.#host = host;
     this.openedAtMs = host.nowMs();
     this.readAtMs = this.openedAtMs;
-    this.grpc = host.speak(this);
+    this.grpc = host.createProtocol(this);
     this.#listen();
-    this.touch();
+    this.scheduleFlush();
   }
 
   get asker(): Asker {
     return this;
   }
 
-  touch(): void {
-    if (this.#isTouched) return;
-    this.#isTouched = true;
-    this.#host.touched(this);
+  scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    this.#host.flushSoon(this);
   }
 
   onMessage(
     ticket: number,
-    method: ServedMethod,
+    method: MethodHandler,
     bytes: Uint8Array,
     start: number,
     end: number,
@@ -91,21 +91,21 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
     method.onMessage(this, ticket, bytes, start, end);
   }
 
-  onHalfClose(ticket: number, method: ServedMethod): void {
+  onHalfClose(ticket: number, method: MethodHandler): void {
     method.onHalfClose(this, ticket);
   }
 
-  onCancel(ticket: number, method: ServedMethod): void {
+  onCancel(ticket: number, method: MethodHandler): void {
     method.onCancel(this, ticket);
   }
 
   answer(ticket: number, answer: Answer): void {
     this.#host.answer(this, ticket, answer);
-    this.touch();
+    this.scheduleFlush();
   }
 
   flush(): void {
-    this.#isTouched = false;
+    this.#isFlushScheduled = false;
     if (this.#socket.destroyed || this.endedAtMs !== undefined) return;
     if (this.blockedSinceMs === undefined) this.#writeOut();
     else this.#waitForReader();
@@ -119,7 +119,7 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
     if (piece !== undefined) this.#write(piece);
     if (this.blockedSinceMs === undefined) grpc.readOn();
     if (http2.pendingOutputBytes > 0) {
-      this.#host.hasMore(this);
+      this.#host.flushLater(this);
       return;
     }
     const isLeaving = this.halfClosedAtMs !== undefined && http2.isIdle;
@@ -150,9 +150,9 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
     });
     socket.on('end', () => {
       this.halfClosedAtMs = this.#host.nowMs();
-      this.touch();
+      this.scheduleFlush();
     });
-    // What went wrong with a socket is the caller's affair; 'close' follows.
+    // A socket error needs no handling of its own: 'close' follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.grpc.http2.connectionLost();
@@ -181,7 +181,7 @@ class Connection implements WireConnection, Caller, Asker, ByteHolder, GrpcEvent
 
   /** The socket holds no byte of ours any more. */
   readonly #onWritten = (): void => {
-    // The writes before may be told of only now.
+    // The callbacks of earlier writes may run only now.
     if (this.blockedSinceMs === undefined || this.#socket.writableLength > 0) return;
     this.blockedSinceMs = undefined;
     if (this.#writing !== undefined) this.grpc.http2.releaseOutput(this.#writing);

@@ -7,20 +7,24 @@ import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
 import { createDeadlineTimer } from './deadlines';
-import type { Decisions } from './should-rate-limit';
+import type { DecisionMethod } from './should-rate-limit';
 import { inflate } from './inflate';
-import { UPKEEP_MS } from './limits';
-import type { ServedMethod } from './method';
+import { CHECK_MS } from './limits';
+import type { MethodHandler } from './method-handler';
 import { createEndOfTurn } from './turn';
-import { createUpkeep, type AgePolicy, type Upkeep } from './upkeep';
+import {
+  createConnectionMonitor,
+  type AgePolicy,
+  type ConnectionMonitor,
+} from './connection-monitor';
 
 interface ConnectionsDeps {
-  readonly methods: ReadonlyMap<string, ServedMethod>;
-  readonly decisions: Decisions;
+  readonly methods: ReadonlyMap<string, MethodHandler>;
+  readonly decisions: DecisionMethod;
   readonly bounds: UnpackBounds;
   readonly nowMs: () => number;
   readonly random: Random;
-  /** What all connections may hold together. */
+  /** Bytes that all connections may hold together. */
   readonly budget: ByteBudget;
   /** A connection ended in an error. */
   readonly onFailure: (failure: Http2Failure) => void;
@@ -29,7 +33,7 @@ interface ConnectionsDeps {
 /** All connections of the port: one timer, one end of turn. */
 export interface Connections {
   readonly accept: (socket: Socket) => void;
-  /** Asks all callers to leave and settles when they are gone; cuts those who are not `withinMs` later. */
+  /** Asks all clients to leave and settles when they are gone; destroys those still open `withinMs` later. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -37,16 +41,16 @@ const STOPPING = 'graceful_stop';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
   const { methods, decisions, bounds, nowMs, random, budget, onFailure } = deps;
-  const { noteOf, headerReader } = decisions;
-  const open = new Map<WireConnection, Upkeep>();
+  const { createCallContext, headerReader } = decisions;
+  const open = new Map<WireConnection, ConnectionMonitor>();
   const rejectionBlock = createRejectionBlocks();
-  let upkeepTimer: NodeJS.Timeout | undefined;
+  let checkTimer: NodeJS.Timeout | undefined;
   let onEmpty: (() => void) | undefined;
   let isClosing = false;
 
   const endOfTurn = createEndOfTurn<WireConnection>((connections) => {
     for (const connection of connections) connection.flush();
-    decisions.settle();
+    decisions.reportTimes();
   });
 
   const deadlines = createDeadlineTimer(nowMs, (now) => {
@@ -60,43 +64,43 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
     return nextMs;
   });
 
-  const upkeep = () => {
+  const checkAll = () => {
     const now = nowMs();
-    for (const each of open.values()) each.look(now);
-    decisions.settle();
+    for (const each of open.values()) each.check(now);
+    decisions.reportTimes();
   };
 
   const host: ConnectionHost = {
     nowMs,
     budget,
-    speak: (events) =>
+    createProtocol: (events) =>
       createGrpcConnection({
         methods,
         inflate,
         bounds,
         rejectionBlock,
         events,
-        createCallContext: noteOf,
+        createCallContext,
         headerReader,
       }),
     beforeRead: decisions.begin,
     afterRead(connection) {
-      decisions.handOn();
+      decisions.emitBatch();
       const { grpc, readAtMs } = connection;
       deadlines.atLatest(grpc.nextDeadlineMs, readAtMs);
       if (grpc.http2.pendingOutputBytes > 0 || grpc.http2.wantsClose) endOfTurn.later(connection);
     },
     answer: decisions.answer,
-    touched: endOfTurn.soon,
-    hasMore: endOfTurn.later,
+    flushSoon: endOfTurn.soon,
+    flushLater: endOfTurn.later,
     closed(connection) {
       open.delete(connection);
-      decisions.settle();
+      decisions.reportTimes();
       const { failure } = connection.grpc.http2;
       if (failure !== undefined) onFailure(failure);
       if (open.size > 0) return;
-      clearInterval(upkeepTimer);
-      upkeepTimer = undefined;
+      clearInterval(checkTimer);
+      checkTimer = undefined;
       deadlines.stop();
       onEmpty?.();
     },
@@ -111,11 +115,11 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
   return {
     accept(socket) {
       const connection = createWireConnection(socket, host);
-      const care = createUpkeep(connection, age, random);
-      open.set(connection, care);
+      const monitor = createConnectionMonitor(connection, age, random);
+      open.set(connection, monitor);
       // A handshake that was under way when we began to stop.
-      if (isClosing) care.drain(nowMs(), STOPPING);
-      upkeepTimer ??= setInterval(upkeep, UPKEEP_MS).unref();
+      if (isClosing) monitor.drain(nowMs(), STOPPING);
+      checkTimer ??= setInterval(checkAll, CHECK_MS).unref();
     },
     async close(withinMs) {
       isClosing = true;

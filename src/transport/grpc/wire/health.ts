@@ -9,8 +9,7 @@ import { framed } from '../../../wire/grpc/responses';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import type { Malformed } from '../../../wire/protobuf/read';
 import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../service';
-import { fail } from './should-rate-limit';
-import { ignore, type Caller, type ServedMethod } from './method';
+import { ignore, type Client, type MethodHandler } from './method-handler';
 
 interface HealthDeps {
   readonly health: Health;
@@ -21,20 +20,20 @@ interface HealthDeps {
 
 /** Check and Watch of grpc.health.v1.Health for all connections. */
 export interface HealthMethods {
-  readonly check: ServedMethod;
-  readonly watch: ServedMethod;
-  /** Tells every watcher whose status is another one now. */
+  readonly check: MethodHandler;
+  readonly watch: MethodHandler;
+  /** Sends the status to every watcher whose last one differs. */
   publish(status: HealthStatus<string>): void;
   /** Ends all watches with UNAVAILABLE, and those to come. */
   close(): void;
 }
 
 interface Watcher {
-  readonly caller: Caller;
+  readonly client: Client;
   readonly ticket: number;
   /** Whether it asked for a name of ours; the name itself is not kept. */
   readonly isKnown: boolean;
-  told: ServingStatus;
+  lastSent: ServingStatus;
 }
 
 const STOPPING = grpcStatus(StatusCode.unavailable, 'the service is stopping');
@@ -48,37 +47,37 @@ const SERVING_STATUS = framed<ServingStatus>({
 });
 
 export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): HealthMethods {
-  const watchers = new Map<Caller, Map<number, Watcher>>();
+  const watchers = new Map<Client, Map<number, Watcher>>();
   let closed = false;
 
-  const forget = (caller: Caller, ticket: number) => {
-    const own = watchers.get(caller);
-    if (own?.delete(ticket) === true && own.size === 0) watchers.delete(caller);
+  const forget = (client: Client, ticket: number) => {
+    const own = watchers.get(client);
+    if (own?.delete(ticket) === true && own.size === 0) watchers.delete(client);
   };
 
-  const check = (caller: Caller, ticket: number, service: string | Malformed) => {
+  const check = (client: Client, ticket: number, service: string | Malformed) => {
     if (typeof service !== 'string') {
-      refuse(caller, ticket, service);
+      refuse(client, ticket, service);
       return;
     }
     const status = servingStatus(isServed(service), health.current);
-    if (status !== 'SERVICE_UNKNOWN') caller.grpc.answer(ticket, status, SERVING_STATUS);
-    else fail(caller, ticket, grpcStatus(StatusCode.notFound, unknownService(service)));
+    if (status !== 'SERVICE_UNKNOWN') client.grpc.answer(ticket, status, SERVING_STATUS);
+    else client.grpc.fail(ticket, grpcStatus(StatusCode.notFound, unknownService(service)));
   };
 
-  const watch = (caller: Caller, ticket: number, service: string) => {
+  const watch = (client: Client, ticket: number, service: string) => {
     const isKnown = isServed(service);
-    const told = servingStatus(isKnown, health.current);
-    const own = watchers.get(caller) ?? new Map<number, Watcher>();
-    watchers.set(caller, own.set(ticket, { caller, ticket, isKnown, told }));
-    caller.grpc.send(ticket, encodeHealthResponse(told));
-    if (closed) stop(caller, ticket);
+    const lastSent = servingStatus(isKnown, health.current);
+    const own = watchers.get(client) ?? new Map<number, Watcher>();
+    watchers.set(client, own.set(ticket, { client, ticket, isKnown, lastSent }));
+    client.grpc.send(ticket, encodeHealthResponse(lastSent));
+    if (closed) stop(client, ticket);
   };
 
-  const stop = (caller: Caller, ticket: number) => {
-    forget(caller, ticket);
-    fail(caller, ticket, STOPPING);
-    caller.touch();
+  const stop = (client: Client, ticket: number) => {
+    forget(client, ticket);
+    client.grpc.fail(ticket, STOPPING);
+    client.scheduleFlush();
   };
 
   const all = (): Watcher[] => [...watchers.values()].flatMap((own) => [...own.values()]);
@@ -86,10 +85,10 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
   return {
     check: {
       requests: 'one',
-      onMessage(caller, ticket, bytes, start, end) {
+      onMessage(client, ticket, bytes, start, end) {
         const startedMs = nowMs();
         statistics.count('ratelimit_server.Check.total_requests', 1);
-        check(caller, ticket, decodeHealthRequest(bytes, start, end));
+        check(client, ticket, decodeHealthRequest(bytes, start, end));
         statistics.time('ratelimit_server.Check.response_time', nowMs() - startedMs, 1);
       },
       onHalfClose: ignore,
@@ -97,33 +96,33 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
     },
     watch: {
       requests: 'one',
-      onMessage(caller, ticket, bytes, start, end) {
+      onMessage(client, ticket, bytes, start, end) {
         const service = decodeHealthRequest(bytes, start, end);
-        if (typeof service === 'string') watch(caller, ticket, service);
-        else refuse(caller, ticket, service);
+        if (typeof service === 'string') watch(client, ticket, service);
+        else refuse(client, ticket, service);
       },
       onHalfClose: ignore,
-      onCancel(caller, ticket) {
-        forget(caller, ticket);
-        caller.grpc.finish(ticket);
+      onCancel(client, ticket) {
+        forget(client, ticket);
+        client.grpc.finish(ticket);
       },
     },
     publish(status) {
       for (const watcher of all()) {
         const next = servingStatus(watcher.isKnown, status);
-        if (next === watcher.told) continue;
-        watcher.told = next;
-        watcher.caller.grpc.send(watcher.ticket, encodeHealthResponse(next));
-        watcher.caller.touch();
+        if (next === watcher.lastSent) continue;
+        watcher.lastSent = next;
+        watcher.client.grpc.send(watcher.ticket, encodeHealthResponse(next));
+        watcher.client.scheduleFlush();
       }
     },
     close() {
       closed = true;
-      for (const { caller, ticket } of all()) stop(caller, ticket);
+      for (const { client, ticket } of all()) stop(client, ticket);
     },
   };
 }
 
-function refuse(caller: Caller, ticket: number, malformed: Malformed): void {
-  fail(caller, ticket, grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed)));
+function refuse(client: Client, ticket: number, malformed: Malformed): void {
+  client.grpc.fail(ticket, grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed)));
 }

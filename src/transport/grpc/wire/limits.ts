@@ -21,6 +21,6 @@ export const MAX_UNREAD_BYTES = 16_777_216;
 export const BLOCKED_MS = 30_000;
 
 /** Interval of the checks of all connections. */
-export const UPKEEP_MS = 250;
+export const CHECK_MS = 250;
 /** Precision of the deadlines of calls, so that one timer serves all. */
 export const DEADLINE_STEP_MS = 5;

@@ -1,11 +1,10 @@
 import { answerReflection } from '../reflection';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
-import { fail } from './should-rate-limit';
-import type { Caller, ServedMethod } from './method';
+import type { Client, MethodHandler } from './method-handler';
 
 /** ServerReflectionInfo for all connections; v1 and v1alpha have the same messages. */
 export interface ReflectionMethod {
-  readonly method: ServedMethod;
+  readonly method: MethodHandler;
   /** Ends the streams that are open, and those to come. */
   close(): void;
 }
@@ -13,40 +12,40 @@ export interface ReflectionMethod {
 const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
 
 export function createReflectionMethod(): ReflectionMethod {
-  const open = new Map<Caller, Set<number>>();
+  const open = new Map<Client, Set<number>>();
   let closed = false;
 
-  const forget = (caller: Caller, ticket: number) => {
-    const own = open.get(caller);
-    if (own?.delete(ticket) === true && own.size === 0) open.delete(caller);
+  const forget = (client: Client, ticket: number) => {
+    const own = open.get(client);
+    if (own?.delete(ticket) === true && own.size === 0) open.delete(client);
   };
 
-  const finish = (caller: Caller, ticket: number) => {
-    forget(caller, ticket);
-    caller.grpc.finish(ticket);
+  const finish = (client: Client, ticket: number) => {
+    forget(client, ticket);
+    client.grpc.finish(ticket);
   };
 
   return {
     method: {
       requests: 'many',
-      onMessage(caller, ticket, bytes, start, end) {
-        open.set(caller, (open.get(caller) ?? new Set()).add(ticket));
+      onMessage(client, ticket, bytes, start, end) {
+        open.set(client, (open.get(client) ?? new Set()).add(ticket));
         const answer = answerReflection(bytes.subarray(start, end));
-        if (answer !== undefined) caller.grpc.send(ticket, answer);
+        if (answer !== undefined) client.grpc.send(ticket, answer);
         else {
-          forget(caller, ticket);
-          fail(caller, ticket, MALFORMED);
+          forget(client, ticket);
+          client.grpc.fail(ticket, MALFORMED);
         }
-        if (closed) finish(caller, ticket);
+        if (closed) finish(client, ticket);
       },
       onHalfClose: finish,
       onCancel: finish,
     },
     close() {
       closed = true;
-      for (const [caller, tickets] of open) {
-        for (const ticket of tickets) finish(caller, ticket);
-        caller.touch();
+      for (const [client, tickets] of open) {
+        for (const ticket of tickets) finish(client, ticket);
+        client.scheduleFlush();
       }
     },
   };

@@ -5,12 +5,10 @@ import type { CreateCallContext } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
 import { framed } from '../../../wire/grpc/responses';
-import type { GrpcStatus } from '../../../wire/grpc/status';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
-import { GRPC_CALL, refuseMessage } from '../service';
-import { toGrpcStatus } from '../status';
-import { ignore, type Caller, type ServedMethod } from './method';
+import { GRPC_CALL, refuseMessage, toGrpcStatus } from '../service';
+import { ignore, type Client, type MethodHandler } from './method-handler';
 
 interface DecisionDeps {
   readonly bounds: RequestBounds;
@@ -22,20 +20,20 @@ interface DecisionDeps {
 }
 
 /** ShouldRateLimit for all connections. */
-export interface Decisions {
-  readonly method: ServedMethod;
-  /** Which calls are traced, asked as their headers come; undefined: none. */
-  readonly noteOf: CreateCallContext<ServedMethod> | undefined;
-  /** The header fields that are kept for it, and what connections have met of them. */
+export interface DecisionMethod {
+  readonly method: MethodHandler;
+  /** Starts the trace of a call when its headers arrive; undefined: no call is traced. */
+  readonly createCallContext: CreateCallContext<MethodHandler> | undefined;
+  /** Keeps the header fields that traces need; one for all connections. */
   readonly headerReader: HeaderReader;
   /** Before a socket read is taken: its bytes came at `atMs`. */
   readonly begin: (atMs: number) => void;
-  /** After it: hands on the questions that it brought. */
-  handOn(): void;
+  /** After it: emits the questions that it brought as one batch. */
+  emitBatch(): void;
   /** Answers a call. */
-  readonly answer: (caller: Caller, ticket: number, answer: Answer) => void;
+  readonly answer: (client: Client, ticket: number, answer: Answer) => void;
   /** Reports the times of the answers since the last time; once per turn. */
-  settle(): void;
+  reportTimes(): void;
 }
 
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
@@ -44,7 +42,7 @@ const COUNTED = -1;
 
 const DECISION = framed<Decision>({ maxBytes: roomForResponse, write: writeResponse });
 
-export function createDecisions(deps: DecisionDeps): Decisions {
+export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
   const { ask, statistics, nowMs, tracer } = deps;
   const decode = createRequestDecoder(deps.bounds);
   const times = createTimes(statistics, nowMs);
@@ -52,50 +50,50 @@ export function createDecisions(deps: DecisionDeps): Decisions {
   let received = 0;
   let readAtMs = 0;
 
-  const settleTime = ({ askedAtMs }: Caller, ticket: number) => {
+  const addTime = ({ askedAtMs }: Client, ticket: number) => {
     const askedAt = askedAtMs[ticket] as number;
     if (askedAt === COUNTED) return;
     askedAtMs[ticket] = COUNTED;
     times.add(askedAt);
   };
 
-  const method: ServedMethod = {
+  const method: MethodHandler = {
     requests: 'one',
-    onMessage(caller, ticket, bytes, start, end) {
+    onMessage(client, ticket, bytes, start, end) {
       received += 1;
-      caller.askedAtMs[ticket] = readAtMs;
+      client.askedAtMs[ticket] = readAtMs;
       const request = decode(bytes, start, end);
-      // Nobody but `noteOf` makes the notes of these calls.
+      // Only `createCallContext` creates the context of these calls.
       const trace =
         tracer === undefined
           ? undefined
-          : (caller.grpc.callContext(ticket) as CallTrace | undefined);
+          : (client.grpc.callContext(ticket) as CallTrace | undefined);
       if (isMalformed(request)) {
-        settleTime(caller, ticket);
+        addTime(client, ticket);
         const refusal = refuseMessage(request, statistics);
         trace?.refused(refusal);
-        fail(caller, ticket, toGrpcStatus(refusal));
-      } else batch.push({ request, asker: caller.asker, ticket, trace });
+        client.grpc.fail(ticket, toGrpcStatus(refusal));
+      } else batch.push({ request, asker: client.asker, ticket, trace });
     },
     onHalfClose: ignore,
-    onCancel(caller, ticket) {
+    onCancel(client, ticket) {
       // Its answer comes all the same and ends the ticket.
-      settleTime(caller, ticket);
-      caller.touch();
+      addTime(client, ticket);
+      client.scheduleFlush();
     },
   };
 
   return {
     method,
-    headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.standIn),
-    noteOf:
+    headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.placeholder),
+    createCallContext:
       tracer === undefined
         ? undefined
         : (called, headers) => (called === method ? tracer.start(GRPC_CALL, headers) : undefined),
     begin(atMs) {
       readAtMs = atMs;
     },
-    handOn() {
+    emitBatch() {
       if (received === 0) return;
       statistics.count(TOTAL_REQUESTS, received);
       received = 0;
@@ -104,17 +102,13 @@ export function createDecisions(deps: DecisionDeps): Decisions {
       batch = [];
       ask(asked);
     },
-    answer(caller, ticket, answer) {
-      settleTime(caller, ticket);
-      if (answer.kind === 'failure') fail(caller, ticket, toGrpcStatus(answer));
-      else caller.grpc.answer(ticket, answer, DECISION);
+    answer(client, ticket, answer) {
+      addTime(client, ticket);
+      if (answer.kind === 'failure') client.grpc.fail(ticket, toGrpcStatus(answer));
+      else client.grpc.answer(ticket, answer, DECISION);
     },
-    settle: times.report,
+    reportTimes: times.report,
   };
-}
-
-export function fail(caller: Caller, ticket: number, status: GrpcStatus): void {
-  caller.grpc.fail(ticket, status);
 }
 
 /** Response times, reported once for all calls that were asked and answered together. */

@@ -9,16 +9,16 @@ import { HEALTH_CHECK, HEALTH_WATCH, REFLECTION_PATHS, SHOULD_RATE_LIMIT } from 
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
 import { createConnections } from './connections';
-import { createDecisions } from './should-rate-limit';
+import { createDecisionMethod } from './should-rate-limit';
 import { createHealthMethods } from './health';
-import type { ServedMethod } from './method';
+import type { MethodHandler } from './method-handler';
 import { createQuestionBatches } from '../../question-source';
 import { createReflectionMethod } from './reflection';
 
 export interface WireTransportDeps extends GrpcTransportDeps {
   /** Spreads the ages of connections. */
   readonly random: Random;
-  /** Told of every connection that ended in an error: a breach by the caller, or a fault of ours. */
+  /** Called for every connection that ended in an error: a breach by the client, or a fault of ours. */
   readonly onConnectionFailure?: ((failure: Http2Failure) => void) | undefined;
 }
 
@@ -32,11 +32,11 @@ export function createWireTransport(
   const { bounds = DEFAULT_BOUNDS } = options;
   const { maxGrpcMessageBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
   const questions = createQuestionBatches();
-  const decisions = createDecisions({ bounds, ask: questions.ask, statistics, nowMs, tracer });
+  const decisions = createDecisionMethod({ bounds, ask: questions.ask, statistics, nowMs, tracer });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
   const reflectionPaths = options.reflection === false ? [] : REFLECTION_PATHS;
-  const methods = new Map<string, ServedMethod>([
+  const methods = new Map<string, MethodHandler>([
     [SHOULD_RATE_LIMIT, decisions.method],
     [HEALTH_CHECK, healthMethods.check],
     [HEALTH_WATCH, healthMethods.watch],
@@ -66,7 +66,7 @@ export function createWireTransport(
     healthMethods.close();
     reflection.close();
     await connections.close(withinMs);
-    // Only now: calls that were sent before their callers saw our GOAWAY had to be answered.
+    // Only now: calls that were sent before their clients saw our GOAWAY had to be answered.
     questions.close();
     await server.end();
     end.reach();

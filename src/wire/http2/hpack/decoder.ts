@@ -184,7 +184,7 @@ function readReplaced(
   const read = decodeLiteral(literals, reader);
   const length = read & LITERAL_LENGTH;
   const { scratch } = literals;
-  const value = placeholder?.textFor(scratch, length) ?? latin1Text(scratch, 0, length);
+  const value = placeholder?.placeholderFor(scratch, length) ?? latin1Text(scratch, 0, length);
   return withValue(named, value, read);
 }
 

@@ -14,7 +14,7 @@ import { staticTableFor } from './static-table';
 export interface Placeholder {
   readonly name: string;
   /** The text kept for the value `bytes[0, length)`; undefined: the value itself. Keeps no reference. */
-  readonly textFor: (bytes: Uint8Array, length: number) => string | undefined;
+  readonly placeholderFor: (bytes: Uint8Array, length: number) => string | undefined;
 }
 
 /**

@@ -39,6 +39,13 @@ describe('the list of limits', () => {
     ]);
   });
 
+  it('says a limit in words where it is more than hits per unit', () => {
+    const rules = rulesOf('shop', [
+      { key: 'user', limit: { requestsPerUnit: 10, unit: 'MINUTE', unitMultiplier: 5 } },
+    ]);
+    expect(listRules(rules, 0, 1)[0]?.limit).toMatchObject({ words: '10 per 5 minutes' });
+  });
+
   it('goes on from a position, as far as asked, over all domains', () => {
     const rules = compileRules([
       { domain: 'a', rules: definitionsOf([{ key: 'k', limit }]) },

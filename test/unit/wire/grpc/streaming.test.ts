@@ -1,8 +1,6 @@
 import fc from 'fast-check';
-import {
-  MAX_PENDING_RESPONSE_BYTES,
-  MAX_QUEUED_RESPONSE_BYTES,
-} from '../../../../src/wire/grpc/connection';
+import { MAX_QUEUED_RESPONSE_BYTES } from '../../../../src/wire/grpc/connection';
+import { MAX_PENDING_RESPONSE_BYTES } from '../../../../src/wire/grpc/paced-calls';
 import { STREAM, UNARY, createGrpcCaller, frame, message } from './grpc-caller';
 
 describe('a call of several messages', () => {

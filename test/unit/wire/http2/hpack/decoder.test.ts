@@ -257,12 +257,13 @@ it('does not take a plain string for the coded one of the same octets', () => {
 });
 
 describe('a stand-in for values', () => {
-  const standIn = {
+  const placeholder = {
     name: 'x-id',
-    textFor: (octets: Uint8Array, length: number) =>
+    placeholderFor: (octets: Uint8Array, length: number) =>
       length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
   };
-  const standing = () => createHpackDecoder(16_384, true, createHeaderReader(undefined, standIn));
+  const standing = () =>
+    createHpackDecoder(16_384, true, createHeaderReader(undefined, placeholder));
 
   it('is kept instead of the value, in the table too, where both count as what came', () => {
     const [decoder, plainly] = [standing(), create()];

@@ -12,27 +12,27 @@ import {
   SETTINGS_ACK_MS,
 } from './limits';
 
-/** How old connections may become; undefined: as old as they like. */
+/** Maximum age of connections; undefined: no maximum. */
 export interface AgePolicy {
   readonly maxConnectionAgeMs?: number | undefined;
   readonly maxConnectionAgeGraceMs?: number | undefined;
 }
 
-/** What a connection owes to time: looked at now and then, by one timer for all. */
-export interface Upkeep {
-  look(nowMs: number): void;
-  /** Asks the caller to leave once it has its answers. */
+/** Time limits, keepalive and age of a connection; one timer checks all connections. */
+export interface ConnectionMonitor {
+  check(nowMs: number): void;
+  /** Asks the client to leave once it has its answers. */
   drain(nowMs: number, reason: string): void;
 }
 
 /** A keepalive PING's mark; its answer counts as any byte does. */
 const KEEPALIVE_MARK = 1;
 
-export function createUpkeep(
+export function createConnectionMonitor(
   connection: WireConnection,
   { maxConnectionAgeMs = Infinity, maxConnectionAgeGraceMs = Infinity }: AgePolicy,
   random: Random,
-): Upkeep {
+): ConnectionMonitor {
   const { grpc, openedAtMs } = connection;
   const { http2 } = grpc;
   // Within 10 % of the age, so that connections opened together do not leave together.
@@ -64,7 +64,7 @@ export function createUpkeep(
   };
 
   return {
-    look(nowMs) {
+    check(nowMs) {
       if (isGone(nowMs)) {
         connection.destroy();
         return;

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { hushServerNameWarning } from '../../../src/platform/hush-server-name';
+import { hushServerNameWarning } from '../../../src/platform/server-name';
 
 /** A process whose warnings are printed into a list. */
 function start() {

@@ -1,0 +1,99 @@
+import type { Observable } from 'rxjs';
+import { createKeptConnection } from '../connection/kept-connection';
+import type { MemcachedConnection } from './connection';
+import { createNodeCounters, type NodeCounters } from './node-counters';
+import { openMemcachedConnection } from './open-connection';
+import {
+  type MemcachedCountersDeps,
+  type MemcachedCountersOptions,
+  type NodeAddress,
+  toNodeText,
+} from './options';
+import { createNodeErrors } from './store-errors';
+
+/** One of the connections to a node, and the counters that it takes. */
+export interface NodePart {
+  readonly counters: NodeCounters;
+  readonly isConnected: () => boolean;
+  /** Connects, and connects again, while it is subscribed to. */
+  readonly run$: Observable<never>;
+  /** Waits for the replies to what was sent, then disconnects. */
+  readonly close: () => Promise<void>;
+}
+
+interface NodePartDeps extends MemcachedCountersDeps {
+  /** The connection has opened or gone. */
+  readonly onPresence: () => void;
+  readonly isOnlyNode: () => boolean;
+}
+
+/** Interval for reporting that hits could not be added. */
+const REPORT_EVERY_MS = 1_000;
+
+const CLOSED = 'the counters are closed';
+
+export function createNodePart(
+  address: NodeAddress,
+  deps: NodePartDeps,
+  options: MemcachedCountersOptions,
+): NodePart {
+  const { monotonicMs, onEvent, onPresence, statistics } = deps;
+  const { timeoutMs, tls } = options;
+  const store = toNodeText(address);
+  const errors = createNodeErrors(store, deps.isOnlyNode);
+  const kept = createKeptConnection<MemcachedConnection>(
+    {
+      ...deps,
+      onEvent,
+      store,
+      open: (attemptMs, signal) =>
+        openMemcachedConnection({
+          address,
+          tls,
+          errors,
+          timeoutMs,
+          monotonicMs,
+          attemptMs,
+          signal,
+        }),
+      onOpen() {
+        onEvent?.({ kind: 'connected', store });
+        onPresence();
+      },
+      onAway: onPresence,
+      onEnd: () => kept.current?.destroy(CLOSED),
+    },
+    { timeoutMs, initialMs: options.initialIntervalMs, maxMs: options.maxIntervalMs },
+  );
+  let reportedMs = -Infinity;
+  let isFailing = false;
+  const counters = createNodeCounters(
+    { kept, errors },
+    {
+      statistics,
+      onNotAdded({ message }) {
+        if (monotonicMs() - reportedMs < REPORT_EVERY_MS) return;
+        reportedMs = monotonicMs();
+        isFailing = true;
+        onEvent?.({ kind: 'not-added', store, reason: message });
+      },
+      onAdded() {
+        if (!isFailing) return;
+        isFailing = false;
+        onEvent?.({ kind: 'added-again', store });
+      },
+    },
+  );
+  return {
+    counters,
+    isConnected: () => kept.current !== undefined,
+    run$: kept.run$,
+    async close() {
+      kept.stop(CLOSED);
+      const { current } = kept;
+      current?.endWhenIdle();
+      await current?.retired;
+      kept.end();
+    },
+  };
+}

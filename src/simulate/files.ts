@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { open, readFile, type FileHandle } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { describeCode, errorCode } from '../platform/errors';
+
+/** V8 keeps longer texts apart, and frees them late. */
+const CHUNK_BYTES = 32_768;
+
+export interface Input {
+  readonly stream: Readable;
+  readonly bytes: number;
+}
+
+/** The file of lines that `-decisions` names. */
+export interface DecisionFile {
+  write(text: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the log. Rejects with an error that names the flag and the file. */
+export async function openInput(path: string): Promise<Input> {
+  const handle = await openFile('-input', path, 'r');
+  const about = await handle.stat();
+  if (about.isDirectory()) {
+    await handle.close();
+    throw new Error(`-input ${path}: expected a file, it is a directory`);
+  }
+  return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: about.size };
+}
+
+/** Creates or empties the file. Its methods reject with an error that names the flag and the file too. */
+export async function openDecisions(path: string): Promise<DecisionFile> {
+  const handle = await openFile('-decisions', path, 'w');
+  const stream = handle.createWriteStream();
+  let failure: unknown;
+  stream.on('error', (error) => {
+    failure = error;
+  });
+  const attempt = async (act: () => Promise<unknown>): Promise<void> => {
+    try {
+      if (failure !== undefined) throw failure as Error;
+      await act();
+    } catch (error) {
+      throw cannot(`-decisions ${path}: cannot write the file`, error);
+    }
+  };
+  return {
+    write: async (text) => {
+      if (failure !== undefined || !stream.write(text)) await attempt(() => once(stream, 'drain'));
+    },
+    close: () => attempt(() => finished(stream.end())),
+  };
+}
+
+export async function readMap(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw cannot(`-map ${path}: cannot read the file`, error);
+  }
+}
+
+async function openFile(flag: string, path: string, mode: 'r' | 'w'): Promise<FileHandle> {
+  try {
+    return await open(path, mode);
+  } catch (error) {
+    throw cannot(`${flag} ${path}: cannot open the file`, error);
+  }
+}
+
+function cannot(what: string, error: unknown): Error {
+  return new Error(`${what}: ${describeCode(errorCode(error))}`, { cause: error });
+}
