@@ -3,6 +3,7 @@ export { batchUntil, type BatchOptions } from './operators/batch-until';
 export { exhaustLatest } from './operators/exhaust-latest';
 export { debounceWithMaxWait, type DebounceOptions } from './operators/debounce-with-max-wait';
 export { eachTrueOnce, firstTrueOrTimeout } from './operators/flags';
+export { inOrder } from './operators/in-order';
 export { reportOutages, type AttemptResult, type OutageReport } from './operators/report-outages';
 export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
 export {

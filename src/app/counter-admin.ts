@@ -15,11 +15,11 @@ import type {
   CounterChange,
   ShownCounter,
 } from '../transport/debug/admin/counter-endpoints';
-import type { CounterStore } from './actors/store';
+import type { OperatorStore } from './actors/store';
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
-  readonly store: Pick<CounterStore, 'reader' | 'writer' | 'tellForget' | 'localCache'>;
+  readonly store: Omit<OperatorStore, 'listOver'>;
   readonly clock: Clock;
   readonly statistics: Pick<Statistics, 'count'>;
   readonly logger: Logger;

@@ -130,24 +130,45 @@ export function createDebugPort(
   );
 }
 
-/** Where the service listens, as `host:port` or `unix:path`. */
-export interface Addresses {
+/** Where calls are taken, as `host:port` or `unix:path`. */
+export interface CallAddresses {
   readonly grpc: string;
   readonly http: string;
+}
+
+/** Where the service listens. */
+export interface Addresses extends CallAddresses {
   readonly debug: string;
 }
 
-/** Opens all ports; rejects with every address that cannot be opened. */
-export async function listenAll({ grpc, http }: Transports, debug: Listener): Promise<Addresses> {
-  const opening = [
+/** Opens the ports of calls; rejects with every address that cannot be opened. */
+export async function listenForCalls({ grpc, http }: Transports): Promise<CallAddresses> {
+  const [grpcAt, httpAt] = await allOrEveryError([
     listenAt(grpc, { host: 'GRPC_HOST', port: 'GRPC_PORT', path: 'GRPC_UDS' }),
     listenAt(http, { host: 'HOST', port: 'PORT' }),
+  ]);
+  return { grpc: addressText(grpcAt), http: addressText(httpAt) };
+}
+
+/** Opens all ports; rejects with every address that cannot be opened. */
+export async function listenAll(
+  calls: { readonly listen: () => Promise<CallAddresses> },
+  debug: Listener,
+): Promise<Addresses> {
+  const [addresses, debugAt] = await allOrEveryError([
+    calls.listen(),
     listenAt(debug, { host: 'DEBUG_HOST', port: 'DEBUG_PORT' }),
-  ] as const;
-  const errors = (await Promise.allSettled(opening)).flatMap((result) =>
+  ]);
+  return { ...addresses, debug: addressText(debugAt) };
+}
+
+/** Settles when all have; where some failed, with an AggregateError of all of them. */
+async function allOrEveryError<A, B>(
+  both: readonly [Promise<A>, Promise<B>],
+): Promise<readonly [A, B]> {
+  const errors = (await Promise.allSettled(both)).flatMap((result) =>
     result.status === 'rejected' ? [result.reason as unknown] : [],
   );
   if (errors.length > 0) throw new AggregateError(errors);
-  const [grpcAt, httpAt, debugAt] = await Promise.all(opening);
-  return { grpc: addressText(grpcAt), http: addressText(httpAt), debug: addressText(debugAt) };
+  return Promise.all(both);
 }

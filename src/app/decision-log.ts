@@ -13,7 +13,7 @@ export interface DecisionLogDeps {
   readonly statistics: Pick<Statistics, 'count'>;
   readonly logger: Logger;
   /** Default: `openLineFile`. */
-  readonly open?: (options: LineFileOptions) => LineFile;
+  readonly open?: ((options: LineFileOptions) => LineFile) | undefined;
 }
 
 export interface DecisionLogOwner extends DecisionLog {

@@ -9,7 +9,7 @@ import { packageVersion } from './package-version';
 import type { Troubles } from './troubles';
 
 export interface LiveSourceDeps {
-  readonly live: LiveView;
+  readonly live: Pick<LiveView, 'start' | 'stop' | 'tree' | 'take'>;
   readonly health: Pick<HealthActor, 'status' | 'connected'>;
   readonly store: { readonly description: string };
   readonly troubles: Pick<Troubles, 'list'>;

@@ -1,6 +1,10 @@
-import { EMPTY, type Observable } from 'rxjs';
-import type { LimitsFrom, Statistics } from '../core/ports';
-import { createLimitsFrom, type LimitsFromEvent } from '../counters/limits-from/create-limits-from';
+import { EMPTY } from 'rxjs';
+import type { Statistics } from '../core/ports';
+import {
+  createLimitsFrom,
+  type LimitsFromEvent,
+  type LimitsFromHashes,
+} from '../counters/limits-from/create-limits-from';
 import type { CounterStore } from './actors/store';
 import type { OutageLog } from './outage-log';
 
@@ -17,7 +21,7 @@ export function openLimitsFrom({
   statistics,
   monotonicMs,
   outages,
-}: LimitsFromDeps): LimitsFrom & { readonly run$: Observable<never>; close(): void } {
+}: LimitsFromDeps): LimitsFromHashes {
   const { readFields } = store;
   if (readFields === undefined)
     return {

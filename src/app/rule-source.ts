@@ -3,9 +3,9 @@ import { directoryOf, type DirectoryOptions } from '../rule-sources/directory/su
 import { createDirectorySource } from '../rule-sources/directory-source';
 import type { LoadResult } from '../rule-sources/load-result';
 import type { RulesVersion } from '../core/explain/explanation';
-import { compileInSlices } from '../core/rules/compile';
 import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
+import { compileAndTell } from './compile-and-tell';
 import { storeAbilities } from './store-abilities';
 import { late } from './late';
 import { toSecretKeyIds } from './to-options';
@@ -46,7 +46,12 @@ function toPlace(configuration: Settings['configuration']): DirectoryOptions {
 
 function directoryLoads(
   settings: Settings,
-  { clock, logger, tokens }: Pick<ManagementServerDeps, 'clock' | 'logger' | 'tokens'>,
+  {
+    clock,
+    logger,
+    tokens,
+    onCompiled,
+  }: Pick<ManagementServerDeps, 'clock' | 'logger' | 'tokens' | 'onCompiled'>,
 ): Observable<LoadResult<Rules>> {
   const { configuration, decisions } = settings;
   return createDirectorySource(
@@ -57,7 +62,7 @@ function directoryLoads(
       secretKeyIds: toSecretKeyIds(settings.secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE, { ...decisions, tokens }),
+      compile: (domains) => compileAndTell(domains, SLICE, { ...decisions, tokens }, onCompiled),
       clock,
       warn: (message) => {
         logger.warn(message);

@@ -3,9 +3,10 @@ import { StoreError } from '../core/errors';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
 import { ListenError } from '../platform/listen-address';
+import { CurableError } from './curable-error';
 import { exitCodeOf, type Lifecycle } from './lifecycle';
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Shorter than anybody who loses patience, longer than npm takes to pass a signal on. */
 const SAME_SIGNAL_MS = 300;
@@ -33,10 +34,17 @@ export function failStart(process: NodeJS.Process, error: unknown, hint?: string
 }
 
 /** All messages of an error; several errors at once come as an AggregateError or as lines. */
-function linesOf(error: unknown): readonly string[] {
+export function linesOf(error: unknown): readonly string[] {
   if (error instanceof AggregateError) return error.errors.flatMap(linesOf);
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n');
+}
+
+/** Whether an operator can cure an error by its message; the stack is for faults of ours. */
+export function isCurable(error: unknown): error is Error {
+  return (
+    error instanceof ListenError || error instanceof StoreError || error instanceof CurableError
+  );
 }
 
 /** A service as its process sees it. */
@@ -58,9 +66,7 @@ export function runProcess<S extends Service>(
   create: () => S,
 ): S {
   const crash = (error: unknown) => {
-    // An operator can cure these by their message; the stack is for faults of ours.
-    const isCurable = error instanceof ListenError || error instanceof StoreError;
-    if (isCurable) logger.error(error.message);
+    if (isCurable(error)) logger.error(error.message);
     else logger.error('ending because of a fault', { error });
     process.exit(1);
   };
@@ -69,7 +75,7 @@ export function runProcess<S extends Service>(
   const service = create();
   service.done.catch(crash);
   orderlyStop({
-    signals$: fromSignals(process, SIGNALS),
+    signals$: fromSignals(process, STOP_SIGNALS),
     stop(signal) {
       logger.warn(`stopping on ${signal}`);
       return service.stop();

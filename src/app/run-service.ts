@@ -5,9 +5,7 @@ import { completionOf } from '../platform/completion';
 import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
-import type { Logger } from '../platform/logger/logger';
 import { readSettings } from '../settings/read-settings';
-import type { Settings } from '../settings/settings';
 import { settingsHelp } from '../settings/settings-help';
 import { createRegistry } from '../stats/registry';
 import { chooseCounters } from './actors/store';
@@ -16,11 +14,15 @@ import { parseCommandLine, USAGE } from './command-line';
 import { createApp } from './create-app';
 import { createOutageLog } from './outage-log';
 import { packageVersion } from './package-version';
-import { describeRuleSource, ruleLoads } from './rule-source';
+import type { App } from './owner';
+import { ruleLoads } from './rule-source';
 import { failStart, runProcess } from './run-process';
+import { logStart, type Start } from './start';
 import { startTracing } from './start-tracing';
 import { createSecretKeys } from './secrets/create-secret-keys';
 import { checkClientFiles } from './tls/check-client-files';
+import { lateWorkers } from './workers/late-workers';
+import { workerPlace } from './workers/messages';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
@@ -62,6 +64,12 @@ function completions(): string {
 }
 
 async function serve(process: NodeJS.Process): Promise<void> {
+  const place = workerPlace(process);
+  if (place === undefined) await serveAll(process);
+  else lateWorkers.runWorker().runWorker(process, place);
+}
+
+async function serveAll(process: NodeJS.Process): Promise<void> {
   hushServerNameWarning(process);
   const { env, stdout } = process;
   const read = readSettings(env);
@@ -69,9 +77,14 @@ async function serve(process: NodeJS.Process): Promise<void> {
   const { settings, warnings } = read;
   const { stores, rules } = settings.clientFiles;
   checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
+  const plan = settings.workers === 1 ? undefined : lateWorkers.runOwner().planFor(settings);
+  if (plan !== undefined) await lateWorkers.runOwner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
-  const app = runProcess(process, logger, stopWithinMs, () => assemble(settings, warnings, logger));
+  const start = { settings, warnings, logger };
+  const app = runProcess(process, logger, stopWithinMs, () =>
+    plan === undefined ? assemble(start) : lateWorkers.runOwner().assembleOwner(start, plan),
+  );
   const addresses = await app.listen();
   for (const [name, address] of Object.entries(addresses))
     logger.info(`listening for ${name} on ${String(address)}`);
@@ -79,18 +92,13 @@ async function serve(process: NodeJS.Process): Promise<void> {
     stdout.write(banner(addresses, app.storeName, app.rules.current));
 }
 
-/** The app with its clocks, its store, its source of rules and its traces. */
-function assemble(settings: Settings, warnings: readonly string[], logger: Logger) {
+/** The app of one process, with its clocks, its store, its source of rules and its traces. */
+function assemble(start: Start): App & { readonly storeName: string } {
+  const { settings, logger } = start;
   const registry = createRegistry();
   const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
   const store = chooseCounters(settings, { ...deps, statistics: registry });
-  // Warnings, so that they are there at the default level.
-  logger.warn(`starting weir ${packageVersion()}`, {
-    node: process.version,
-    rules: describeRuleSource(settings),
-    counters: store.description,
-  });
-  for (const warning of warnings) logger.warn(warning);
+  logStart(start, { counters: store.description });
   const outages = createOutageLog(deps);
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
   const { tokens } = secretKeys;

@@ -4,7 +4,7 @@ import type { LogFields } from '../platform/logger/logger';
 import type { Actor } from './actors/actor';
 import type { HealthActor } from './actors/health';
 import type { RulesActor } from './actors/rules';
-import type { CounterStore } from './actors/store';
+import type { StoreView } from './actors/store';
 import { createOpenOutages, type OutageLog } from './outage-log';
 
 /** One thing that is wrong now, for people. */
@@ -25,7 +25,7 @@ export interface TroublesDeps {
   readonly outages: Pick<OutageLog, 'open'>;
   readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
   readonly health: Pick<HealthActor, 'status' | 'connected' | 'components'>;
-  readonly store: Pick<CounterStore, 'description' | 'whyAway'>;
+  readonly store: Pick<StoreView, 'description' | 'whyAway'>;
   readonly monotonicMs: () => number;
 }
 

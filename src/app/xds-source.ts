@@ -2,11 +2,12 @@ import type { Observable } from 'rxjs';
 import type { LoadResult } from '../rule-sources/load-result';
 import { createXdsSource } from '../rule-sources/xds-source';
 import type { Clock, Random } from '../core/ports';
-import { compileInSlices } from '../core/rules/compile';
+import type { DomainDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
 import type { Tokens } from '../core/rules/secrets';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
+import { compileAndTell } from './compile-and-tell';
 import type { OutageLog } from './outage-log';
 import { storeAbilities } from './store-abilities';
 import { toSecretKeyIds } from './to-options';
@@ -23,12 +24,14 @@ export interface ManagementServerDeps {
   readonly logger: Logger;
   readonly outages: OutageLog;
   readonly tokens: Tokens;
+  /** Told what each set of rules was compiled from. */
+  readonly onCompiled?: ((rules: Rules, domains: readonly DomainDefinition[]) => void) | undefined;
 }
 
 /** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   settings: Settings,
-  { clock, random, logger, outages, tokens }: ManagementServerDeps,
+  { clock, random, logger, outages, tokens, onCompiled }: ManagementServerDeps,
 ): Observable<LoadResult<Rules>> {
   const { configuration, decisions, xds } = settings;
   const { serverTarget, maxMessageSizeBytes, additionalHeaders, ...rest } = xds;
@@ -49,7 +52,7 @@ export function managementServerLoads(
       secretKeyIds: toSecretKeyIds(settings.secrets),
     },
     {
-      compile: (domains) => compileInSlices(domains, SLICE, { ...decisions, tokens }),
+      compile: (domains) => compileAndTell(domains, SLICE, { ...decisions, tokens }, onCompiled),
       clock,
       random,
       onStream(event) {

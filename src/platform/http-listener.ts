@@ -11,6 +11,7 @@ import type { ByteBudget } from './byte-budget';
 import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
 import { rejectInJson, type Reject, type RejectStatus } from './http-rejection';
+import { limitConnections } from './limit-connections';
 import { ListenError } from './listen-address';
 
 /** What one port serves. */
@@ -98,7 +99,7 @@ export function createHttpListener(
   });
   // Their size is the limit: a second Authorization must not hide after two thousand other headers.
   server.maxHeadersCount = 0;
-  server.maxConnections = maxConnections;
+  limitConnections(server, maxConnections);
 
   server.on('connection', (socket) => {
     const connection = new HttpConnection(socket, budget);

@@ -17,6 +17,7 @@ import type { Read } from './setting';
 import type { Settings } from './settings';
 import { statisticsTable, toStatistics } from './statistics';
 import { readTracing } from './tracing';
+import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
 
 export type SettingsResult =
@@ -44,6 +45,7 @@ export function readSettings(env: Environment): SettingsResult {
     configuration,
     xds,
     servers,
+    workers: toWorkers(read(workersTable), stores.backend, diagnostics),
     bounds: read(boundsTable).values,
     admin: toAdmin(read(adminTable), servers.debug.host, diagnostics),
     logging: read(loggingTable).values,

@@ -15,6 +15,7 @@ import type { ServerSettings } from './servers';
 import type { StatisticsSettings } from './statistics';
 import type { StoreSettings } from './store';
 import type { TracingSettings } from './tracing';
+import type { Workers } from './workers';
 import type { XdsSettings } from './xds';
 
 /** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
@@ -22,6 +23,7 @@ export interface Settings {
   readonly configuration: ConfigurationSettings;
   readonly xds: XdsSettings;
   readonly servers: ServerSettings;
+  readonly workers: Workers;
   readonly bounds: BoundSettings;
   readonly admin: AdminSettings;
   readonly logging: LoggingSettings;

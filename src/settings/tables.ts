@@ -18,6 +18,7 @@ import { statisticsTable } from './statistics';
 import { kvstoreTable, perSecondStoreTable } from './store';
 import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
 import { tracingTable } from './tracing';
+import { workersTable } from './workers';
 import { xdsTable } from './xds';
 
 export interface Subject {
@@ -32,6 +33,7 @@ export const SUBJECTS: readonly Subject[] = [
   { title: 'Configuration loading', need: 'most', table: configurationTable },
   { title: 'Management server (xDS)', need: 'some', table: xdsTable },
   { title: 'Servers', need: 'most', table: serversTable },
+  { title: 'Workers', need: 'some', table: workersTable },
   { title: 'Bounds', need: 'few', table: boundsTable },
   { title: 'Operator API', need: 'some', table: adminTable },
   { title: 'Logging', need: 'most', table: loggingTable },

@@ -24,6 +24,8 @@ export type Change =
  * part of the next difference, so that nothing is lost and nothing is queued.
  */
 export interface Changes {
+  /** To be awaited before `read`; undefined: nothing to wait for. */
+  readonly refresh?: (() => Promise<void>) | undefined;
   /** Counters and timers that changed since they were acknowledged, and every gauge. */
   read(): Generator<Change, void>;
   acknowledge(change: Change): void;
@@ -56,6 +58,7 @@ export function createChanges(registry: Registry): Changes {
   };
 
   return {
+    refresh: registry.refresh,
     *read() {
       yield* counters();
       for (const [name, value] of registry.readGauges()) yield { kind: 'gauge', name, value };

@@ -10,11 +10,13 @@ const SLICE = 1_000;
  * two of them. Produced as fast as it is read.
  */
 export async function* dumpTextInSlices(registry: Registry): AsyncGenerator<string, void> {
+  await registry.refresh?.();
   for await (const lines of sortedInSlices(linesOf(registry))) yield `${lines.join('\n')}\n`;
 }
 
 /** The same as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
 export async function* dumpJsonInSlices(registry: Registry): AsyncGenerator<string, void> {
+  await registry.refresh?.();
   let before = '{"counters":{';
   for await (const fields of sortedInSlices(counterFields(registry))) {
     yield before + fields.join(',');

@@ -34,6 +34,25 @@ export class Histogram {
     this.sumMilliseconds += milliseconds * times;
     if (milliseconds > this.maxMilliseconds) this.maxMilliseconds = milliseconds;
   }
+
+  /** Adds what another histogram recorded: `times[i]` in bucket `buckets[i]`. */
+  add({ buckets, times, sumMilliseconds, maxMilliseconds }: Recorded): void {
+    for (const [i, bucket] of buckets.entries()) {
+      const more = times[i] ?? 0;
+      this.counts[bucket] = (this.counts[bucket] ?? 0) + more;
+      this.count += more;
+    }
+    this.sumMilliseconds += sumMilliseconds;
+    this.maxMilliseconds = Math.max(this.maxMilliseconds, maxMilliseconds);
+  }
+}
+
+/** Occurrences by bucket, only of buckets that hold something. */
+export interface Recorded {
+  readonly buckets: readonly number[];
+  readonly times: readonly number[];
+  readonly sumMilliseconds: number;
+  readonly maxMilliseconds: number;
 }
 
 /** The occurrences of both. */

@@ -86,6 +86,7 @@ export async function push(
 ): Promise<Flush> {
   let lines = 0;
   try {
+    if (changes.refresh !== undefined) await changes.refresh();
     for (const chunk of chunksOf(changes.read(), toLines, sink.maxBytes)) {
       // Lets decisions run between two chunks, and the sink see that its connection has ended.
       await turn();

@@ -9,6 +9,10 @@ import { Counter, DomainSeries, RuleSeries, type Series } from './series';
 export interface Registry extends Statistics {
   /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
   counter(name: string): Counter;
+  /** The timer of this name. */
+  timer(name: string): Histogram;
+  /** The counters that code names, without those that requests make. */
+  readonly counters: ReadonlyMap<string, Counter>;
   /** Counters by metric key of a rule; bounded, since requests make them. */
   readonly rules: CappedSeries<RuleSeries>;
   /** Counters by domain that has no rules; bounded for the same reason. */
@@ -25,14 +29,24 @@ export interface Registry extends Statistics {
   readGauges(): ReadonlyMap<string, number>;
   /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
   limitSeries(limits: SeriesLimits): void;
+  /** Brings in what other processes have counted; undefined where there are none. Outputs call it before they read. */
+  readonly refresh: (() => Promise<void>) | undefined;
   /** For an output that notes in `flushedValue` what it has written: no series is dropped before that. */
   keepUntilFlushed(): void;
 }
 
 const DEFAULT_MAX_SERIES = 100_000;
 
-/** `monotonicMs` decides how long a series was idle. */
-export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Registry {
+export interface RegistryOptions {
+  /** Decides how long a series was idle. */
+  readonly monotonicMs?: () => number;
+  readonly refresh?: () => Promise<void>;
+}
+
+export function createRegistry({
+  monotonicMs = systemMonotonicMs,
+  refresh,
+}: RegistryOptions = {}): Registry {
   const counters = new Map<string, Counter>();
   const timers = new Map<string, Histogram>();
   const gauges = new Map<string, Set<() => number>>();
@@ -66,7 +80,10 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
     unknownDomains,
     unmatched,
     timers,
+    counters,
+    refresh,
     counter,
+    timer: (name) => series(timers, name, newHistogram),
     count(name, by) {
       counter(name).add(by);
     },
@@ -104,7 +121,8 @@ export function createRegistry({ monotonicMs = systemMonotonicMs } = {}): Regist
   };
 }
 
-const OVERFLOW = 'overflow';
+/** The last word of the path of a series that sums what found no room. */
+export const OVERFLOW = 'overflow';
 
 /** The surplus of each domain of the rules stays with it, so that sums over a domain stay right. */
 function overflowOfDomain(path: string): string {

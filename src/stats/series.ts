@@ -33,6 +33,9 @@ const RULE_STATS = [
   'over_limit_with_local_cache',
 ] as const;
 
+/** Hits of one metric key, by what became of them. */
+export type RuleHits = Omit<RuleTally, 'limit' | 'metric'>;
+
 /** The counters of one metric key; one that never counted does not exist. */
 export class RuleSeries implements Series {
   readonly path: string;
@@ -50,7 +53,7 @@ export class RuleSeries implements Series {
     this.path = path;
   }
 
-  add(hits: RuleTally): void {
+  add(hits: RuleHits): void {
     this.#totalHits = grown(this.#totalHits, hits.totalHits);
     this.#totalNegativeHits = grown(this.#totalNegativeHits, hits.totalNegativeHits);
     this.#overLimit = grown(this.#overLimit, hits.overLimit);

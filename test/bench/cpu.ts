@@ -13,6 +13,12 @@ export function cpuMicros(pid: number): number {
   return nanos.reduce((sum, time) => sum + time, 0) / 1_000;
 }
 
+/** The processes that a process has started. */
+export function childrenOf(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'utf8');
+  return children.split(' ').filter(Boolean).map(Number);
+}
+
 /** Resident memory of a process in MB. */
 export function residentMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8');

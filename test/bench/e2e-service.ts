@@ -14,6 +14,8 @@ export const LOAD_CORE = 1;
 export interface MeasuredService {
   readonly pid: number;
   readonly port: number;
+  /** Of the debug port. */
+  readonly debugPort: number;
   stop(): Promise<void>;
 }
 
@@ -46,10 +48,12 @@ export interface Variant {
   readonly settings: Readonly<Record<string, string>>;
   /** The limit of every value of `user`; one that is never over when undefined. */
   readonly rateLimit?: string;
+  /** The cores that it may use, as `taskset -c` has them; SERVICE_CORE unless given. */
+  readonly cores?: string;
 }
 
 /** Another build comes from WEIR_DIST, more settings from WEIR_SETTINGS, as JSON: `{"TRACING_ENABLED":"true"}`. */
-const DEFAULT_VARIANT: Variant = {
+export const DEFAULT_VARIANT: Variant = {
   dist: process.env['WEIR_DIST'] ?? 'dist',
   settings: JSON.parse(process.env['WEIR_SETTINGS'] ?? '{}') as Record<string, string>,
 };
@@ -57,7 +61,12 @@ const DEFAULT_VARIANT: Variant = {
 /** Starts a build; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
 export async function startMeasuredService(
   env: Readonly<Record<string, string>>,
-  { dist, settings, rateLimit = NEVER_OVER }: Variant = DEFAULT_VARIANT,
+  {
+    dist,
+    settings,
+    rateLimit = NEVER_OVER,
+    cores = String(SERVICE_CORE),
+  }: Variant = DEFAULT_VARIANT,
 ): Promise<MeasuredService> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'));
   // The folder around it is watched too, and others work in that of all temporary files.
@@ -67,7 +76,7 @@ export async function startMeasuredService(
   const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
   const script = join(process.cwd(), dist, 'src/bin/ratelimit.js');
-  const child = spawn('taskset', ['-c', String(SERVICE_CORE), process.execPath, ...more, script], {
+  const child = spawn('taskset', ['-c', cores, process.execPath, ...more, script], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
@@ -94,6 +103,7 @@ export async function startMeasuredService(
   return {
     pid: child.pid as number,
     port,
+    debugPort: debug,
     async stop() {
       child.kill('SIGTERM');
       await ended;

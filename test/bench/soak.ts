@@ -4,13 +4,15 @@ import { startStatsdUdp } from '../support/statsd-server';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator } from './e2e-load';
 import { moveToLoadCore, redisSettings, startMeasuredService, statsdSettings } from './e2e-service';
+import { soakWorkers } from './soak-workers';
 
 /** A round; memory is looked at after each. */
 const ROUND = 1_000_000;
 
 /**
  * Asks the built service for many decisions, all with headers of their own, over 10,000 keys, and shows that its
- * memory stays what it was, statistics on: `--requests 50000000`, `--store memory` for counters without Redis.
+ * memory stays what it was, statistics on: `--requests 50000000`, `--store memory` for counters without Redis. With
+ * `--workers 4 --kill 10` several workers, of which one is killed every 10 s, for `--minutes 30`.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -18,8 +20,21 @@ async function main(): Promise<void> {
       requests: { type: 'string', default: '50000000' },
       store: { type: 'string', default: 'redis' },
       connections: { type: 'string', default: '10' },
+      workers: { type: 'string', default: '1' },
+      kill: { type: 'string', default: '10' },
+      minutes: { type: 'string', default: '30' },
     },
   });
+  if (values.workers !== '1') {
+    const { workers, connections, kill, minutes } = values;
+    await soakWorkers({
+      workers,
+      connections: Number(connections),
+      killSeconds: Number(kill),
+      minutes: Number(minutes),
+    });
+    return;
+  }
   const redis = values.store === 'redis' ? await startRedisServer() : undefined;
   if (redis !== undefined) moveToLoadCore(redis.pid);
   const backend = redis === undefined ? { BACKEND_TYPE: 'memory' } : redisSettings(redis.port);

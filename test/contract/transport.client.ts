@@ -19,9 +19,11 @@ export interface CallResult {
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** A plain gRPC client that sends any bytes to any method. */
+/** A plain gRPC client with a connection of its own that sends any bytes to any method. */
 export function createTestClient(address: string) {
-  const client = new Client(address, credentials.createInsecure());
+  const client = new Client(address, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
   const unary = (path: string, bytes: Buffer, deadlineMs = 5_000) => {
     const cancel: { now: () => void } = { now: () => undefined };
     const result = new Promise<{ code: number; details: string; bytes: Buffer | undefined }>(

@@ -28,6 +28,8 @@ export interface HealthInputs {
   readonly rules$: Observable<Rules | undefined>;
   /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
   readonly rulesRead$: Observable<boolean>;
+  /** Whether a process that decides can be called; undefined: they live and die with this one. */
+  readonly workers$?: Observable<boolean> | undefined;
   readonly lifecycle$: Observable<Lifecycle>;
   /** Whether the secret keys are those of the other instances; undefined: there are none. */
   readonly keysAgree$?: Observable<boolean> | undefined;
@@ -52,6 +54,7 @@ export function createHealthActor(
       ...inputs.stores.keys(),
       'configuration',
       ...(inputs.keysAgree$ === undefined ? [] : ['keys']),
+      ...(inputs.workers$ === undefined ? [] : ['workers']),
       'termination',
     ],
     close() {
@@ -67,7 +70,7 @@ export function createHealthActor(
  * away from an instance whose ports are open before rules and stores are there.
  */
 export function healthSignals(
-  { stores, rules$, rulesRead$, lifecycle$, keysAgree$ }: HealthInputs,
+  { stores, rules$, rulesRead$, workers$, lifecycle$, keysAgree$ }: HealthInputs,
   { needsConfiguration, needsStoreConnection, needsEqualKeys }: HealthSettings,
 ): Observable<HealthStatus<string>> {
   const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
@@ -78,6 +81,7 @@ export function healthSignals(
     signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
   signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
   if (keysAgree$ !== undefined) signals.set('keys', needsEqualKeys ? keysAgree$ : always$);
+  if (workers$ !== undefined) signals.set('workers', workers$);
   signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
   return healthStatus<string>(Object.fromEntries(signals));
 }

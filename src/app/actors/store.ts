@@ -8,17 +8,13 @@ import type {
   Random,
   Statistics,
 } from '../../core/ports';
-import { toNodeText, type MemcachedEvent, type NodeList } from '../../counters/memcached/options';
+import type { MemcachedEvent } from '../../counters/memcached/options';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import type { TellForget } from '../../counters/with-over-limit-cache';
 import { claimText, type Claim } from '../../counters/redis/claim';
 import { createPerSecondSplit } from '../../counters/per-second-split';
-import {
-  toAddressText,
-  type RedisCountersOptions,
-  type RedisEvent,
-} from '../../counters/redis/options';
+import type { RedisCountersOptions, RedisEvent } from '../../counters/redis/options';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import type { ReadableCounters } from '../../counters/split';
 import type { Logger } from '../../platform/logger/logger';
@@ -36,10 +32,27 @@ import { logMemcachedEvent, logRedisEvent } from '../log-store-event';
 import { createOutageLog, type OutageLog } from '../outage-log';
 import { restOfWindowMs } from '../to-options';
 import type { Actor } from './actor';
+import {
+  describeMemcached,
+  describeRedis,
+  describeSplit,
+  PER_SECOND_STORE,
+  STORE,
+} from './describe-store';
 
-/** A counter store, and whether it is connected. It ends with `counters.close()`. */
-export interface CounterStore extends Pick<Actor, 'run$'> {
-  readonly counters: Counters;
+/** A counter store as it is shown: where it is, and whether it is connected. */
+export interface StoreView {
+  readonly connected$: Observable<boolean>;
+  /** The same of each store that there is, by its name in the health check. */
+  readonly connections: StoreConnections;
+  /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
+  readonly whyAway: () => string | undefined;
+  /** One line for the start: where counters live. */
+  readonly description: string;
+}
+
+/** Counters as an operator looks at them and changes them. */
+export interface OperatorStore {
   /** Looks at counters past breakers and the local cache. */
   readonly reader: CounterReader;
   readonly writer: CounterWriter;
@@ -49,17 +62,15 @@ export interface CounterStore extends Pick<Actor, 'run$'> {
   readonly localCache?: OverLimitCache | undefined;
   /** Counters over their limit now, up to a number; undefined: nobody here knows. */
   readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
-  readonly connected$: Observable<boolean>;
-  /** The same of each store that there is, by its name in the health check. */
-  readonly connections: StoreConnections;
-  /** Why the store cannot be reached, with the address; undefined while it can or nothing is known. */
-  readonly whyAway: () => string | undefined;
   /** Reads fields of a hash; undefined where the store has no hashes. */
   readonly readFields?: ReadFields;
-  /** One line for the start: where counters live. */
-  readonly description: string;
   /** Undefined: instances cannot compare texts in this store. */
   readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
+}
+
+/** A counter store, and whether it is connected. It ends with `counters.close()`. */
+export interface CounterStore extends StoreView, OperatorStore, Pick<Actor, 'run$'> {
+  readonly counters: Counters;
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
@@ -71,10 +82,6 @@ export interface CounterStoreDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }
-
-/** Component names in the health check. */
-const STORE = 'store';
-const PER_SECOND_STORE = 'per-second store';
 
 const STATISTICS_PREFIX = 'ratelimit.redis_pool';
 const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
@@ -176,8 +183,7 @@ function redisStore(
     },
     { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
-  const inDatabase = store.database === 0 ? '' : `, database ${String(store.database)}`;
-  const description = `Redis at ${toAddressText(store.address)}${inDatabase}`;
+  const description = describeRedis(store);
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
     windowMs > 0
@@ -218,7 +224,7 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
   };
   const options = { ...memstore, timeoutMs: MEMCACHED_TIMEOUT_MS };
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
-  const description = `memcached at ${toNodesText(memstore.nodes)}`;
+  const description = describeMemcached(memstore.nodes);
   const breakers = createBreakers(MEMCACHED_PREFIX, deps);
   const guarded = closeWith(
     withCircuitBreaker(counters, breakers.breakerOf(description)),
@@ -233,10 +239,6 @@ function memcachedStore(memstore: MemstoreSettings, deps: StoreDeps): CounterSto
     whyAway: last.whyAway,
     description,
   };
-}
-
-function toNodesText(nodes: NodeList): string {
-  return nodes.kind === 'srv' ? nodes.record : nodes.addresses.map(toNodeText).join(',');
 }
 
 /** Connected while both are: each has counters that the other has not. */
@@ -265,7 +267,7 @@ function split(others: ReadableStore, perSecond: ReadableStore, logger: Logger):
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,
-    description: `${others.description}, limits per second in ${perSecond.description}`,
+    description: describeSplit(others.description, perSecond.description),
   };
 }
 

@@ -9,7 +9,7 @@ import type { CheckToken } from '../../transport/debug/admin/admit';
 import { counterEndpoints } from '../../transport/debug/admin/counter-endpoints';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import type { Registry } from '../../stats/registry';
-import type { CounterStore } from '../actors/store';
+import type { OperatorStore, StoreView } from '../actors/store';
 import { createCounterAdmin } from '../counter-admin';
 import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
 import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
@@ -17,7 +17,8 @@ import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
 export interface AdminDeps
   extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {
   readonly rules: Snapshot<Rules | undefined>;
-  readonly store: CounterStore;
+  /** Undefined: ADMIN_API=off. */
+  readonly store: (OperatorStore & Pick<StoreView, 'description'>) | undefined;
   readonly registry: Registry;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
@@ -36,13 +37,14 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
   const { admin, bounds } = settings;
   const { api, tokenFile } = admin;
   const checkToken = tokenFile === undefined ? undefined : createTokenCheck(tokenFile, deps);
-  if (api === 'off') return { router: undefined, checkToken };
+  const { store } = deps;
+  if (api === 'off' || store === undefined) return { router: undefined, checkToken };
   const endpoints: readonly AdminEndpoint[] = [
-    createExplainEndpoint({ ...deps, bounds }),
-    ...createListEndpoints(deps),
+    createExplainEndpoint({ ...deps, store, bounds }),
+    ...createListEndpoints({ ...deps, store }),
     ...counterEndpoints(
       createCounterAdmin(
-        { ...deps, statistics: deps.registry },
+        { ...deps, store, statistics: deps.registry },
         {
           keyPrefix: deps.options.keyPrefix,
           limitsFrom: deps.options.limitsFrom,

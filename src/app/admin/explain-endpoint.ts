@@ -13,12 +13,12 @@ import { toMalformed } from '../../transport/http/json-endpoint';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import { toRefusal } from '../../transport/responses';
 import { failure } from '../../core/errors';
-import type { CounterStore } from '../actors/store';
+import type { OperatorStore } from '../actors/store';
 
 export interface ExplainEndpointDeps {
   readonly rules: { readonly current: Rules | undefined };
   readonly rulesVersion: () => RulesVersion | undefined;
-  readonly store: Pick<CounterStore, 'reader' | 'localCache'>;
+  readonly store: Pick<OperatorStore, 'reader' | 'localCache'>;
   readonly clock: Clock;
   readonly options: DecisionOptions;
   readonly bounds: TransportBounds;
@@ -62,7 +62,7 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
 /** What the service counts with, without its effects. */
 function dryCounters(
   readings: ReadonlyMap<string, CounterReading>,
-  { localCache }: Pick<CounterStore, 'localCache'>,
+  { localCache }: Pick<OperatorStore, 'localCache'>,
 ): Pick<Counters, 'add'> {
   const counters = createDryCounters(readings);
   return localCache === undefined ? counters : withOverLimitCache(counters, readOnly(localCache));

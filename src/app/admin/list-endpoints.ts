@@ -10,13 +10,15 @@ import {
   type AdminAnswer,
   type AdminEndpoint,
 } from '../../transport/debug/admin/admin-api';
-import type { CounterStore } from '../actors/store';
+import type { OperatorStore, StoreView } from '../actors/store';
 import { packageVersion } from '../package-version';
 
 export interface ListEndpointsDeps {
   readonly rules: { readonly current: Rules | undefined };
   readonly rulesVersion: () => RulesVersion | undefined;
-  readonly store: Pick<CounterStore, 'listOver' | 'description'>;
+  readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description'>;
+  /** Processes that decide. */
+  readonly workerCount: number;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
   readonly registry: Pick<Registry, 'rules'>;
   readonly clock: Clock;
@@ -116,7 +118,7 @@ function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDe
   const most = readNumber(query, 'limit', 100, [1, 1_000]);
   if (store.listOver === undefined) {
     const advice =
-      'only the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and counters in memory know them, and this instance has neither; GET /api/v1/hot?by=over shows what is refused now';
+      'only the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and counters in memory know them, and this process has neither; GET /api/v1/hot?by=over shows what is refused now';
     throw new Refused(refusedWith(409, 'not_known_here', advice));
   }
   const nowSeconds = clock();
@@ -130,7 +132,7 @@ function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDe
 
 function answerVersion(
   startedSeconds: number,
-  { rulesVersion, store, clock }: ListEndpointsDeps,
+  { rulesVersion, store, clock, workerCount }: ListEndpointsDeps,
 ): object {
   return {
     version: packageVersion(),
@@ -139,6 +141,6 @@ function answerVersion(
     uptimeSeconds: Math.floor(clock() - startedSeconds),
     rules: rulesVersion(),
     store: store.description,
-    workers: 1,
+    workers: workerCount,
   };
 }

@@ -11,6 +11,8 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void;
   /** Unix nanoseconds. */
   readonly now?: () => bigint;
+  /** Stand in every line. */
+  readonly always?: LogFields;
 }
 
 /** Pino calls the level `warn`, the settings `warning`. */
@@ -19,12 +21,12 @@ const STANDARD_ERROR = 2;
 
 /** The log in one of the two shapes of the document (docs/logging.md). */
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, format, write = standardError(), now = createNanoClock() } = options;
+  const { level, format, write = standardError(), now = createNanoClock(), always } = options;
   const shape = format === 'json' ? escapeInvisible : toTextLine;
   const lines = pino(
     {
       level: level === 'warning' ? PINO_WARN : level,
-      base: null,
+      base: always ?? null,
       messageKey: '@message',
       timestamp: () => `,"@timestamp":"${toTimestamp(now())}"`,
       formatters: { level: (label) => ({ level: label === PINO_WARN ? 'warning' : label }) },
@@ -42,8 +44,8 @@ export function createLogger(options: LoggerOptions): Logger {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** Synchronous, so that the last line before an exit is not lost. */
-function standardError(): (line: string) => void {
+/** Writes to standard error: synchronous, so that the last line before an exit is not lost. */
+export function standardError(): (line: string) => void {
   const out = destination({ dest: STANDARD_ERROR, sync: true });
   // A log that cannot be written must not end the service.
   out.on('error', () => undefined);

@@ -71,7 +71,7 @@ export function createRuleLoader<R>(
 }
 
 /** Runs one slice per turn of the event loop. */
-async function inSlices<R>(slices: Generator<unknown, R>): Promise<R> {
+export async function inSlices<R>(slices: Generator<unknown, R>): Promise<R> {
   for (;;) {
     await turn();
     const slice = slices.next();

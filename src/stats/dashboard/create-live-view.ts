@@ -5,7 +5,7 @@ import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, gotAnswer, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
-import type { HotKeyView, LiveFigures } from './live-figures';
+import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
 import { cutText, pathOf, type RuleTree } from './rule-tree';
 import { Unmatched } from './unmatched';
@@ -40,9 +40,6 @@ export interface LiveView {
   /** What happened since the last time this was asked. */
   take(): LiveFigures;
 }
-
-/** See LiveFigures. */
-export type HotFigures = Pick<LiveFigures, 'hot' | 'hotError'>;
 
 const RESPONSE_TIMER = 'ratelimit_server.ShouldRateLimit.response_time';
 const SHOWN_HOT_KEYS = 40;

@@ -49,3 +49,6 @@ export interface HotKeyView {
   readonly per: string;
   readonly resetsIn: number;
 }
+
+/** The hottest counters alone. */
+export type HotFigures = Pick<LiveFigures, 'hot' | 'hotError'>;

@@ -44,6 +44,7 @@ export function createPullMetrics(
   for (const name of FROM_ZERO) registry.counter(name);
 
   async function* chunks(format: Format): AsyncGenerator<string, void> {
+    await registry.refresh?.();
     const gathering = gatherFamilies(registry, await processMetrics(), options);
     let step = gathering.next();
     while (step.done !== true) {

@@ -1,6 +1,8 @@
+import cluster from 'node:cluster';
 import { chmod, rm, stat } from 'node:fs/promises';
 import { connect, createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { map, of, type Observable } from 'rxjs';
+import { limitConnections } from '../../platform/limit-connections';
 import { ListenError, type ListenAddress } from '../../platform/listen-address';
 import type { ClientRefusal, GrpcTransportOptions } from './options';
 import { createTlsServer } from './tls-server';
@@ -67,7 +69,7 @@ export function createSocketServer(
         resolve();
       });
     }));
-  server.maxConnections = maxConnections;
+  limitConnections(server, maxConnections);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     // What went wrong with a socket is the caller's affair; 'close' follows.
@@ -97,7 +99,8 @@ export function createSocketServer(
 }
 
 async function listenOn(server: Server, address: ListenAddress): Promise<ListenAddress> {
-  if ('path' in address) await removeStaleSocket(address);
+  // The primary of a cluster listens for all of its workers, and has looked before.
+  if ('path' in address && !cluster.isWorker) await removeStaleSocket(address);
   await new Promise<void>((resolve, reject) => {
     const onError = (error: Error) => {
       reject(new ListenError(address, error));
@@ -119,7 +122,7 @@ async function listenOn(server: Server, address: ListenAddress): Promise<ListenA
  * Removes the socket file of a process that was killed, so that a restart can listen again. Rejects
  * when somebody answers there, and when the file is none of ours to remove.
  */
-async function removeStaleSocket(address: { readonly path: string }): Promise<void> {
+export async function removeStaleSocket(address: { readonly path: string }): Promise<void> {
   const { path } = address;
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return;

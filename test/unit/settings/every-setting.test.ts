@@ -91,6 +91,8 @@ const CASES: readonly Case[] = [
   ['DEBUG_HOST', '0.0.0.0', 'localhost', 'localhost', 'a/b'],
   ['DEBUG_PORT', 6070, '6071', 6071, '-1'],
 
+  ['WORKERS', 1, 'auto', 'auto', '65'],
+
   ['MAX_DESCRIPTORS', 256, '1000', 1_000, '0'],
   ['MAX_DESCRIPTOR_ENTRIES', 64, '10', 10, '0'],
   ['MAX_NAME_BYTES', 1_024, '2048', 2_048, '0'],

@@ -42,6 +42,7 @@ describe('settings', () => {
         debug: { host: '0.0.0.0', port: 6070 },
       },
       clientFiles: { stores: [], rules: [] },
+      workers: 1,
       admin: { api: 'read', tokenFile: undefined, protectAll: false, hosts: [] },
       bounds: {
         maxDescriptors: 256,

@@ -1,0 +1,117 @@
+import { merge, type Observable } from 'rxjs';
+import { firstTrueOrTimeout, type HealthStatus, type Snapshot } from '../../streams';
+import type { Clock, Random } from '../core/ports';
+import type { Rules } from '../core/rules/rules';
+import { createMemoryCounters } from '../counters/memory/create-memory-counters';
+import type { LimitsFromHashes } from '../counters/limits-from/create-limits-from';
+import type { HttpLimits } from '../platform/http-listener';
+import type { Logger } from '../platform/logger/logger';
+import type { Settings } from '../settings/settings';
+import { createLiveView, type LiveView } from '../stats/dashboard/create-live-view';
+import type { Registry } from '../stats/registry';
+import type { Tracing } from '../tracing/create-tracing';
+import { runToCompletion } from './actors/actor';
+import { createDecisionReports, createDecisionsActor } from './actors/decisions';
+import type { CounterStore } from './actors/store';
+import { createTransports, listenForCalls, type CallAddresses } from './create-transports';
+import { createDecisionLog, type DecisionLogDeps } from './decision-log';
+import type { OutageLog } from './outage-log';
+import type { Certificates } from './tls/create-certificates';
+import { toDecisionOptions } from './to-options';
+
+/** What an owner gives to those that decide: directly in its own process, by messages to others. */
+export interface OwnerPorts {
+  readonly rules: Snapshot<Rules | undefined>;
+  /** Whether the rules were read, right or wrong. */
+  readonly isRead: Snapshot<boolean>;
+  readonly health: Snapshot<HealthStatus<string>>;
+  /** The names of all health components. */
+  readonly components: readonly string[];
+  /** Undefined: the gRPC port speaks plain HTTP/2. */
+  readonly certificates: Certificates | undefined;
+  /** What the connections of all ports of this process may hold. */
+  readonly limits: HttpLimits;
+}
+
+/** What an owner sees of those that decide. */
+export interface Deciders {
+  /** All that they do. Completes after `finish`, errors when they gave up. */
+  readonly run$: Observable<unknown>;
+  readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
+  /** Opens the ports; rejects with every address that cannot be opened. */
+  listen(): Promise<CallAddresses>;
+  /** Takes no more calls and answers those in flight; cuts what is left after `withinMs`. */
+  closePorts(withinMs: number): Promise<void>;
+  /** Ends decisions and counters, once the ports are closed. */
+  finish(): Promise<void>;
+  /** Exports the last traces. */
+  closeTraces(): Promise<void>;
+}
+
+export interface DeciderDeps {
+  readonly registry: Registry;
+  readonly store: CounterStore;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly outages: OutageLog;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+  /** Limits of values from hashes. */
+  readonly limitsFrom: LimitsFromHashes;
+  /** Where the decision log goes; default: to its file. */
+  readonly openLog?: DecisionLogDeps['open'];
+}
+
+/** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
+const FIRST_WAIT_MS = 300;
+
+/** How long the export of the last traces may take when the service stops. */
+const LAST_TRACES_MS = 1_000;
+
+/** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
+export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
+  const { registry, store, clock, tracing, limitsFrom } = deps;
+  const { rules } = ports;
+  const tracer = tracing?.tracer;
+  const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
+  const transports = createTransports(settings, { ...deps, ...ports, tracer });
+  // Without statistics: those are of BACKEND_TYPE=memory only.
+  const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const log = createDecisionLog(settings.decisionLog, {
+    ...deps,
+    statistics: registry,
+    open: deps.openLog,
+  });
+  const decisions = createDecisionsActor(transports.questions$, settings, {
+    ...deps,
+    rules,
+    counters: store.counters,
+    localCounters,
+    tracer,
+    log,
+    live,
+    reports: createDecisionReports(deps),
+  });
+  return {
+    run$: merge(store.run$, limitsFrom.run$, transports.run$, decisions.run$),
+    live,
+    listen: () => listenForCalls(transports),
+    closePorts: (withinMs) => transports.close(withinMs),
+    async finish() {
+      await decisions.close();
+      await log?.close();
+      limitsFrom.close();
+      await Promise.all([store.counters.close(), localCounters.close()]);
+    },
+    async closeTraces() {
+      await tracing?.close(LAST_TRACES_MS);
+    },
+  };
+}
+
+/** Settles when each of these was true once, or soon regardless. */
+export async function untilFirst(firsts: readonly Observable<boolean>[]): Promise<void> {
+  await Promise.all(firsts.map((is$) => runToCompletion(firstTrueOrTimeout(is$, FIRST_WAIT_MS))));
+}

@@ -1,0 +1,111 @@
+/** What the machine, or the container, gives this process. */
+export interface Machine {
+  /** CPUs that the scheduler may run it on. */
+  readonly cpus: number;
+  /** CPUs that its cgroups pay for, a fraction too; undefined: no quota. */
+  readonly cpuQuota: number | undefined;
+  /** Bytes that its cgroups may hold; undefined: no limit. */
+  readonly memoryBytes: number | undefined;
+  /** Files that it may have open; undefined: unknown or any. */
+  readonly openFiles: number | undefined;
+}
+
+/** The text of a file; undefined when it cannot be read. */
+export type ReadText = (path: string) => string | undefined;
+
+/** The largest limit of cgroup v1 means none: 2^63 less a page. */
+const NO_MEMORY_LIMIT = 2 ** 60;
+
+/**
+ * Reads quotas from cgroup v2 and v1 (`os.availableParallelism()` knows no quotas on Node 20), the affinity mask and the
+ * limits of the process from /proc. `hostCpus` counts where the mask cannot be read.
+ */
+export function readMachine(read: ReadText, hostCpus: number): Machine {
+  const folders = cgroupFolders(read('/proc/self/cgroup') ?? '');
+  return {
+    cpus:
+      countCpus(/^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]) ??
+      hostCpus,
+    cpuQuota: least([
+      ...folders.v2.map((folder) => quotaOf(read(`${folder}/cpu.max`))),
+      ...folders.cpu.map((folder) =>
+        quotaOf(
+          `${read(`${folder}/cpu.cfs_quota_us`) ?? ''} ${read(`${folder}/cpu.cfs_period_us`) ?? ''}`,
+        ),
+      ),
+    ]),
+    memoryBytes: least([
+      ...folders.v2.map((folder) => bytesOf(read(`${folder}/memory.max`))),
+      ...folders.memory.map((folder) => bytesOf(read(`${folder}/memory.limit_in_bytes`))),
+    ]),
+    openFiles: positive(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits') ?? '')?.[1]),
+  };
+}
+
+interface CgroupFolders {
+  readonly v2: readonly string[];
+  /** Of v1: each controller has a tree of its own. */
+  readonly cpu: readonly string[];
+  readonly memory: readonly string[];
+}
+
+/** The folders whose limits hold: that of the process and all above it. A container sees its own as the root. */
+function cgroupFolders(text: string): CgroupFolders {
+  const pathOf = (isWanted: (controllers: readonly string[]) => boolean): string =>
+    text
+      .split('\n')
+      .map((line) => /^\d+:([^:]*):(.*)$/.exec(line))
+      .find((match) => match !== null && isWanted((match[1] ?? '').split(',')))?.[2] ?? '/';
+  const root = '/sys/fs/cgroup';
+  return {
+    v2: upwards(
+      root,
+      pathOf(([first]) => first === ''),
+    ),
+    cpu: upwards(
+      `${root}/cpu`,
+      pathOf((controllers) => controllers.includes('cpu')),
+    ),
+    memory: upwards(
+      `${root}/memory`,
+      pathOf((controllers) => controllers.includes('memory')),
+    ),
+  };
+}
+
+function upwards(root: string, path: string): readonly string[] {
+  const names = path.split('/').filter((name) => name !== '' && name !== '..');
+  return [root, ...names.map((_, i) => `${root}/${names.slice(0, i + 1).join('/')}`)];
+}
+
+/** `<microseconds> <period>`; `max` and -1 mean none. */
+function quotaOf(text: string | undefined): number | undefined {
+  const [quota, period] = (text ?? '').trim().split(/\s+/).map(Number);
+  if (quota === undefined || period === undefined || !(quota > 0) || !(period > 0))
+    return undefined;
+  return quota / period;
+}
+
+function bytesOf(text: string | undefined): number | undefined {
+  const bytes = positive(text?.trim());
+  return bytes !== undefined && bytes < NO_MEMORY_LIMIT ? bytes : undefined;
+}
+
+function positive(text: string | undefined): number | undefined {
+  const number = Number(text);
+  return number > 0 && Number.isFinite(number) ? number : undefined;
+}
+
+/** Of a list such as `0-3,8`; undefined when it is none. */
+function countCpus(list: string | undefined): number | undefined {
+  if (list === undefined || !/^[\d,-]+$/.test(list)) return undefined;
+  return list.split(',').reduce((count, range) => {
+    const [from = 0, to = from] = range.split('-').map(Number);
+    return count + to - from + 1;
+  }, 0);
+}
+
+function least(limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,68 @@
+import type { HealthStatus } from '../../../streams';
+import type { ParsedChunk } from '../../rule-sources/loader/chunks';
+import type { Differences } from '../../stats/differences';
+import type { LiveFigures } from '../../stats/dashboard/live-figures';
+import type { TlsPems } from '../../transport/grpc/options';
+import type { CallAddresses } from '../create-transports';
+
+/** What the owner says to a worker. All of it is plain data that crosses by structured clone. */
+export type ToWorker =
+  /** The answer to `hello`. */
+  | {
+      readonly kind: 'welcome';
+      readonly components: readonly string[];
+      readonly certificates: TlsPems | undefined;
+    }
+  /** A part of a set of rules; `rules` follows the last. */
+  | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
+  | { readonly kind: 'rules'; readonly number: number }
+  /** The rules were read, right or wrong. */
+  | { readonly kind: 'read' }
+  | { readonly kind: 'health'; readonly status: HealthStatus<string> }
+  | { readonly kind: 'certificates'; readonly pems: TlsPems }
+  /** Report what was counted now; `collected` follows. */
+  | { readonly kind: 'collect'; readonly id: number }
+  /** Somebody looks at the dashboard: send `figures` each second, or no longer. */
+  | { readonly kind: 'watch'; readonly isOn: boolean }
+  | { readonly kind: 'drain'; readonly withinMs: number };
+
+/** What a worker says to the owner. */
+export type FromWorker =
+  | { readonly kind: 'hello' }
+  /** Its ports are open. */
+  | { readonly kind: 'listening'; readonly addresses: CallAddresses }
+  /** It cannot work, and neither could another in its place. */
+  | { readonly kind: 'fatal'; readonly problems: readonly string[] }
+  | { readonly kind: 'in-force'; readonly number: number }
+  | { readonly kind: 'store'; readonly state: StoreState }
+  | { readonly kind: 'counted'; readonly differences: Differences }
+  | { readonly kind: 'gauges'; readonly gauges: ReadonlyMap<string, number> }
+  | { readonly kind: 'collected'; readonly id: number }
+  | { readonly kind: 'figures'; readonly figures: LiveFigures }
+  /** A line of the decision log on standard output. */
+  | { readonly kind: 'decision'; readonly line: string }
+  /** A line of its log that is too long for several processes to write into one pipe. */
+  | { readonly kind: 'log'; readonly line: string };
+
+export interface StoreState {
+  /** By the name of the store in the health check. */
+  readonly connected: ReadonlyMap<string, boolean>;
+  readonly whyAway: string | undefined;
+}
+
+/** How a worker knows its place; the owner sets these. */
+export const WORKER_VARIABLE = 'WEIR_WORKER';
+export const WORKERS_VARIABLE = 'WEIR_WORKERS';
+
+/** Which worker this process is, of how many; undefined: it is none. */
+export interface WorkerPlace {
+  readonly worker: number;
+  readonly count: number;
+}
+
+export function workerPlace(process: NodeJS.Process): WorkerPlace | undefined {
+  const { env, connected } = process;
+  const worker = Number(env[WORKER_VARIABLE]);
+  const count = Number(env[WORKERS_VARIABLE]);
+  return connected && worker > 0 && count > 1 ? { worker, count } : undefined;
+}

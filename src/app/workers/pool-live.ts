@@ -1,0 +1,51 @@
+import type { LiveFigures } from '../../stats/dashboard/live-figures';
+import { mergeFigures, mergeHot } from '../../stats/dashboard/merge-figures';
+import type { LiveView } from '../../stats/dashboard/create-live-view';
+import type { Deciders } from '../decider';
+import type { Slot } from './slot';
+
+/** What the dashboard shows of all workers. They are asked only while somebody looks. */
+export interface PoolLive {
+  /** A worker came up: it has to know whether somebody looks. */
+  greet(slot: Slot): void;
+  /** What a worker did of late; undefined: it has ended. */
+  report(worker: number, figures: LiveFigures | undefined): void;
+  /** The view for the dashboard: rules, gauges and response times are those of the owner's own. */
+  over(own: LiveView, slots: readonly Slot[]): Deciders['live'];
+}
+
+export function createPoolLive(): PoolLive {
+  const latest = new Map<number, LiveFigures>();
+  let watchers = 0;
+  const watch = (slots: readonly Slot[], isOn: boolean): void => {
+    latest.clear();
+    for (const slot of slots) slot.send({ kind: 'watch', isOn });
+  };
+  return {
+    greet(slot) {
+      if (watchers > 0) slot.send({ kind: 'watch', isOn: true });
+    },
+    report(worker, figures) {
+      if (figures === undefined) latest.delete(worker);
+      else latest.set(worker, figures);
+    },
+    over: (own, slots) => ({
+      start() {
+        own.start();
+        watchers += 1;
+        if (watchers === 1) watch(slots, true);
+      },
+      stop() {
+        watchers -= 1;
+        if (watchers === 0) watch(slots, false);
+        own.stop();
+      },
+      get tree() {
+        return own.tree;
+      },
+      // What each worker said last, as it decays over some seconds.
+      hot: (_seconds, most) => mergeHot([...latest.values()], most),
+      take: () => mergeFigures([...latest.values()], own.take()),
+    }),
+  };
+}

@@ -1,0 +1,283 @@
+import { defer, merge, of, tap, timer, type Observable } from 'rxjs';
+import { createMailbox, createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import type { DomainDefinition } from '../../core/rules/definition';
+import type { Rules } from '../../core/rules/rules';
+import type { LineFile } from '../../platform/line-file';
+import type { Logger } from '../../platform/logger/logger';
+import type { LoadResult } from '../../rule-sources/load-result';
+import { addDifferences, createMergedGauges } from '../../stats/merge-differences';
+import type { LiveView } from '../../stats/dashboard/create-live-view';
+import type { Registry } from '../../stats/registry';
+import type { StoreView } from '../actors/store';
+import { CurableError } from '../curable-error';
+import type { CallAddresses } from '../create-transports';
+import type { Deciders, OwnerPorts } from '../decider';
+import { createCollection } from './collection';
+import { createMergedStore } from './merged-store';
+import type { FromWorker } from './messages';
+import { createPoolLive } from './pool-live';
+import { createRuleRelay } from './rule-relay';
+import { createSlot, type Fork, type Slot } from './slot';
+
+export interface PoolDeps {
+  readonly fork: Fork;
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly monotonicMs: () => number;
+  readonly loads$: Observable<LoadResult<Rules>>;
+  /** What a set of rules was compiled from. */
+  readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
+  /** Writes a line of a worker's log. */
+  readonly writeLog: (line: string) => void;
+  /** Takes the decision log of the workers; undefined: it is off, or they write it to a file. */
+  readonly decisionLines?: LineFile | undefined;
+}
+
+export interface PoolOptions {
+  readonly count: number;
+  readonly storeNames: readonly string[];
+  readonly storeDescription: string;
+}
+
+/** The processes that decide, and what their owner needs of them. */
+export interface Pool {
+  readonly store: StoreView;
+  /** The loads of the rules, each once the workers have it. */
+  readonly loads$: Observable<LoadResult<Rules>>;
+  /** True from the moment that all workers have listened, while one of them does. */
+  readonly serves: Snapshot<boolean>;
+  /** Brings in what the workers counted. */
+  collect(): Promise<void>;
+  /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
+  deciders(ports: OwnerPorts, live: LiveView): Deciders;
+}
+
+/** What the owner does on each word of a worker. */
+type Handlers = {
+  readonly [K in FromWorker['kind']]: (
+    slot: Slot,
+    message: Extract<FromWorker, { readonly kind: K }>,
+  ) => void;
+};
+
+/** How often the workers are looked at. */
+const TICK_MS = 1_000;
+/** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
+const END_MS = 2_500;
+/** How long the last lines of the decision log may take. */
+const LAST_LINES_MS = 1_000;
+
+/** Holds workers: starts them, brings them rules, health and certificates, merges what they count, replaces those that die. */
+export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
+  const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
+  const { count } = options;
+  const store = createMergedStore(options.storeNames, options.storeDescription);
+  const gauges = createMergedGauges(registry);
+  const serves = createSnapshot(false);
+  const stopping = createStopSignal();
+  const failures = createMailbox<CurableError>();
+  const live = createPoolLive();
+  const listening = new Map<number, CallAddresses>();
+  const opened = createOpened();
+  let haveAllListened = false;
+  let ports: OwnerPorts | undefined;
+  let pems: NonNullable<OwnerPorts['certificates']>['first'] | undefined;
+
+  const noteListening = (): void => {
+    haveAllListened ||= listening.size === count;
+    const [addresses] = listening.values();
+    if (haveAllListened && addresses !== undefined) opened.resolve(addresses);
+    const isServed = haveAllListened && listening.size > 0;
+    if (isServed !== serves.current) serves.set(isServed);
+  };
+  const sendHealth = (slot: Slot): void => {
+    if (ports === undefined) return;
+    const { current } = ports.health;
+    const down = [...new Set([...current.down, 'workers'])];
+    const status = relay.isOverdue(slot.worker) ? { serving: false, down } : current;
+    slot.send({ kind: 'health', status });
+  };
+  const greet = (slot: Slot): void => {
+    if (ports === undefined) return;
+    slot.send({ kind: 'welcome', components: ports.components, certificates: pems });
+    if (ports.isRead.current) slot.send({ kind: 'read' });
+    relay.greet(slot);
+    sendHealth(slot);
+    live.greet(slot);
+  };
+  const fail = (problems: readonly string[]): void => {
+    if (haveAllListened) failures.post(new CurableError(problems.join('\n')));
+    else opened.reject(new AggregateError(problems.map((problem) => new CurableError(problem))));
+  };
+  const handlers: Handlers = {
+    hello: greet,
+    listening({ worker }, { addresses }) {
+      listening.set(worker, addresses);
+      noteListening();
+    },
+    fatal(_slot, { problems }) {
+      fail(problems);
+    },
+    'in-force'({ worker }, { number }) {
+      relay.inForce(worker, number);
+    },
+    store({ worker }, { state }) {
+      store.report(worker, state);
+    },
+    counted(_slot, { differences }) {
+      addDifferences(registry, differences);
+    },
+    gauges({ worker }, message) {
+      gauges.report(worker, message.gauges);
+    },
+    collected({ worker }, { id }) {
+      collection.collected(worker, id);
+    },
+    figures({ worker }, { figures }) {
+      live.report(worker, figures);
+    },
+    decision(_slot, { line }) {
+      decisionLines?.write(line);
+    },
+    log(_slot, { line }) {
+      writeLog(line);
+    },
+  };
+  const take = (slot: Slot, message: FromWorker): void => {
+    const handle = handlers[message.kind] as (slot: Slot, message: FromWorker) => void;
+    handle(slot, message);
+  };
+  const forget = (worker: number): void => {
+    listening.delete(worker);
+    store.report(worker, undefined);
+    gauges.report(worker, undefined);
+    live.report(worker, undefined);
+    collection.ended(worker);
+  };
+  const createOne = (worker: number): Slot => {
+    const slot: Slot = createSlot(
+      worker,
+      { fork, monotonicMs },
+      {
+        message(message) {
+          take(slot, message);
+        },
+        ended(end, restartMs) {
+          forget(worker);
+          if (restartMs === undefined) return;
+          const how = end.signal === null ? { code: end.code } : { signal: end.signal };
+          logger.error('a worker ended, another takes its place', { worker, ...how, restartMs });
+          registry.count(RESTARTS, 1);
+          relay.ended(worker);
+          noteListening();
+        },
+        hangs() {
+          logger.error('a worker hangs and is ended', { worker });
+        },
+      },
+    );
+    return slot;
+  };
+  const slots = Array.from({ length: count }, (_, i) => createOne(i + 1));
+  const collection = createCollection(slots);
+  const relay = createRuleRelay(deps.loads$, {
+    slots,
+    definitionsOf,
+    onOverdue() {
+      slots.forEach(sendHealth);
+    },
+    onTakenBack() {
+      registry.count('ratelimit.service.config_load_error', 1);
+    },
+    monotonicMs,
+    logger,
+  });
+  registry.count(RESTARTS, 0);
+  registry.gauge('ratelimit.workers.count', () => listening.size);
+
+  const run$ = (given: OwnerPorts): Observable<unknown> => {
+    for (const slot of slots) slot.start();
+    return merge(
+      failures.messages$.pipe(
+        tap((error) => {
+          throw error;
+        }),
+      ),
+      timer(TICK_MS, TICK_MS).pipe(
+        tap(() => {
+          for (const slot of slots) slot.tick();
+        }),
+      ),
+      given.health.changes$.pipe(
+        tap(() => {
+          slots.forEach(sendHealth);
+        }),
+      ),
+      given.isRead.changes$.pipe(
+        tap((isRead) => {
+          if (isRead) for (const slot of slots) slot.send({ kind: 'read' });
+        }),
+      ),
+      (given.certificates?.renewals$ ?? of()).pipe(
+        tap((renewed) => {
+          pems = renewed;
+          for (const slot of slots) slot.send({ kind: 'certificates', pems: renewed });
+        }),
+      ),
+    ).pipe(stopping.until());
+  };
+  return {
+    store,
+    loads$: relay.loads$,
+    serves,
+    collect: () => collection.collect(),
+    deciders(given, ownView) {
+      ports = given;
+      pems = given.certificates?.first;
+      return {
+        run$: defer(() => run$(given)),
+        live: live.over(ownView, slots),
+        listen: () => opened.promise,
+        async closePorts(withinMs) {
+          given.certificates?.close();
+          await drain(slots, withinMs);
+        },
+        async finish() {
+          await decisionLines?.close(LAST_LINES_MS);
+          stopping.stop();
+          serves.close();
+        },
+        closeTraces: () => Promise.resolve(),
+      };
+    },
+  };
+}
+
+const RESTARTS = 'ratelimit.workers.restarts';
+
+/** Lets all workers answer what they hold and end; those that do not are killed. */
+async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
+  const ended = Promise.all(slots.map((slot) => slot.retire()));
+  for (const slot of slots) {
+    if (slot.state === 'up') slot.send({ kind: 'drain', withinMs });
+    else slot.kill('SIGKILL');
+  }
+  const late = setTimeout(() => {
+    for (const slot of slots) slot.kill('SIGKILL');
+  }, withinMs + END_MS);
+  await ended;
+  clearTimeout(late);
+}
+
+/** The end of the start: where all workers listen, or why they cannot. */
+function createOpened() {
+  let resolve: (addresses: CallAddresses) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<CallAddresses>((onOpen, onFail) => {
+    resolve = onOpen;
+    reject = onFail;
+  });
+  // It may fail before anybody waits for it.
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,206 @@
+import { merge, tap, timer } from 'rxjs';
+import { createStopSignal } from '../../../streams';
+import { monotonicMs, systemClock } from '../../platform/clock';
+import { hushServerNameWarning } from '../../platform/server-name';
+import { createLogger, standardError } from '../../platform/logger/create-logger';
+import type { Logger } from '../../platform/logger/logger';
+import { readSettings } from '../../settings/read-settings';
+import type { Settings } from '../../settings/settings';
+import { createRegistry } from '../../stats/registry';
+import { runToCompletion } from '../actors/actor';
+import { chooseCounters, type CounterStore } from '../actors/store';
+import { createConnectionLimits } from '../create-transports';
+import { createDecider, untilFirst, type Deciders } from '../decider';
+import { openWorkerLines } from './decision-lines';
+import { openLimitsFrom } from '../open-limits-from';
+import { createOutageLog } from '../outage-log';
+import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
+import { createSecretKeys } from '../secrets/create-secret-keys';
+import { startTracing } from '../start-tracing';
+import type { Certificates } from '../tls/create-certificates';
+import type { FromWorker, ToWorker, WorkerPlace } from './messages';
+import { createOwnerLink } from './owner-link';
+import { createReporter } from './reporter';
+import { shareSettings } from './share-settings';
+
+/** Longer lines of several processes into one pipe would be mixed: the owner writes them. */
+const MAX_LINE_BYTES = 4_096;
+const REPORT_MS = 1_000;
+
+/** A worker from its start to its end: one decider, which its owner (the process that started it) feeds and stops. */
+export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlace): void {
+  hushServerNameWarning(process);
+  // The owner alone acts on signals: a terminal sends them to the whole group.
+  for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
+  // Without its owner there is nobody to follow the rules or to be healthy.
+  process.once('disconnect', () => process.exit(1));
+  const read = readSettings(process.env);
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const settings = shareSettings(read.settings, count);
+  const send = createSend(process);
+  const logger = createLogger({
+    ...settings.logging,
+    always: { worker },
+    write: createLineWriter(send),
+  });
+  const refuseStart = endOnFault(process, logger, send);
+  const { link, begin } = assemble(settings, logger, send, refuseStart);
+  process.on('message', (message: ToWorker) => {
+    link.take(message);
+  });
+  begin();
+}
+
+type Send = (message: FromWorker) => Promise<void>;
+
+/** Settles when the channel has taken a message; one that breaks ends the process by `disconnect`. */
+function createSend(process: NodeJS.Process): Send {
+  return (message) =>
+    new Promise((resolve) => {
+      if (!process.connected) resolve();
+      else
+        process.send?.(message, undefined, undefined, () => {
+          resolve();
+        });
+    });
+}
+
+function createLineWriter(send: Send): (line: string) => void {
+  const write = standardError();
+  return (line) => {
+    if (Buffer.byteLength(line) <= MAX_LINE_BYTES) write(line);
+    else void send({ kind: 'log', line });
+  };
+}
+
+/** Ends the process on what nobody handles. Returns what ends it when it cannot start. */
+function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): (error: unknown) => void {
+  // Another worker in this place would end in the same way: the owner ends the service.
+  const refuse = (error: unknown): void => {
+    void send({ kind: 'fatal', problems: linesOf(error) }).then(() => process.exit(1));
+  };
+  const crash = (error: unknown): void => {
+    if (error instanceof AggregateError || isCurable(error)) {
+      refuse(error);
+      return;
+    }
+    logger.error('ending because of a fault', { error });
+    process.exit(1);
+  };
+  process.on('unhandledRejection', crash);
+  process.on('uncaughtException', crash);
+  return refuse;
+}
+
+function assemble(
+  settings: Settings,
+  logger: Logger,
+  send: Send,
+  refuseStart: (error: unknown) => void,
+) {
+  const registry = createRegistry();
+  const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
+  const reporter = createReporter(registry, send);
+  // The owner counts loads of the file of keys.
+  const statistics = { count: () => undefined };
+  const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics });
+  const stopping = createStopSignal();
+  registry.gauge('ratelimit.workers.busy', createBusyShare());
+  // The owner says so when there is no room for more.
+  const { maxSeries } = settings.statistics;
+  registry.limitSeries({ maxSeries, onFull: () => undefined });
+  let decider: Deciders | undefined;
+  let isWatched = false;
+  let end: (withinMs: number) => Promise<void> = () => Promise.resolve();
+
+  const start = async (components: readonly string[], certificates: Certificates | undefined) => {
+    const store = chooseCounters(settings, { ...deps, statistics: registry });
+    const outages = createOutageLog(deps);
+    const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
+    const limitsFrom = openLimitsFrom({ ...deps, store, statistics: registry, outages });
+    const limits = createConnectionLimits(settings.bounds, registry);
+    const { rules, isRead, health } = link;
+    const one = createDecider(
+      settings,
+      { ...deps, registry, store, outages, tracing, limitsFrom, openLog: openWorkerLines(send) },
+      { rules, isRead, health, components, certificates, limits },
+    );
+    decider = one;
+    if (isWatched) one.live.start();
+    end = async (withinMs) => {
+      await one.closePorts(withinMs);
+      await one.finish();
+      await one.closeTraces();
+      outages.close();
+      link.close();
+      secretKeys.close();
+      stopping.stop();
+      await done;
+    };
+    const reports$ = timer(REPORT_MS, REPORT_MS).pipe(
+      tap(() => {
+        void reporter.report();
+        if (isWatched) void send({ kind: 'figures', figures: one.live.take() });
+      }),
+      stopping.until(),
+    );
+    const done = runToCompletion(
+      merge(
+        outages.run$,
+        secretKeys.run$,
+        one.run$,
+        reports$,
+        storeReports(store, send).pipe(stopping.until()),
+      ),
+    );
+    done.catch((error: unknown) => {
+      throw error;
+    });
+    await untilFirst([isRead.changes$, store.connected$]);
+    await send({ kind: 'listening', addresses: await one.listen() });
+  };
+  const link = createOwnerLink(
+    send,
+    {
+      start: (components, certificates) => void start(components, certificates).catch(refuseStart),
+      collect: (id) => void reporter.report(id),
+      watch(isOn) {
+        isWatched = isOn;
+        if (isOn) decider?.live.start();
+        else decider?.live.stop();
+      },
+      drain: (withinMs) =>
+        void end(withinMs)
+          .then(() => reporter.report())
+          .then(() => process.exit(0)),
+    },
+    { ...settings.decisions, tokens: secretKeys.tokens },
+  );
+  return { link, begin: () => void send({ kind: 'hello' }) };
+}
+
+/** Tells the owner about the connections of the stores, whenever one changes. */
+function storeReports(store: CounterStore, send: Send) {
+  const connected = new Map<string, boolean>();
+  return merge(
+    ...[...store.connections].map(([name, connected$]) =>
+      connected$.pipe(
+        tap((is) => {
+          connected.set(name, is);
+          void send({ kind: 'store', state: { connected, whyAway: store.whyAway() } });
+        }),
+      ),
+    ),
+  );
+}
+
+/** The share of time in which the event loop was not idle, since it was last asked. */
+function createBusyShare(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return Math.round(utilization * 1_000) / 1_000;
+  };
+}

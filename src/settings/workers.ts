@@ -1,0 +1,43 @@
+import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { Parser } from '../platform/env-table/setting';
+import { wholeNumber } from '../platform/env-table/scalars';
+import type { Backend } from './backend';
+import { setting } from './setting';
+
+const MAX_WORKERS = 64;
+
+const number = wholeNumber(1, MAX_WORKERS);
+
+const workers: Parser<number | 'auto'> = {
+  expected: `${number.expected}, or auto`,
+  parse: (text) => (text === 'auto' ? 'auto' : number.parse(text)),
+};
+
+export const workersTable = {
+  workers: setting('WORKERS', workers, {
+    default: '1',
+    doc: 'processes that decide, on the same ports; auto: as many as CPUs and memory allow',
+  }),
+};
+
+/** How many processes shall decide; `auto` is settled at the start, from what the machine allows. */
+export type Workers = number | 'auto';
+
+/** Counters in memory are of one process: several would count several times what is allowed. */
+export function toWorkers(
+  reading: TableReading<typeof workersTable>,
+  backend: Backend,
+  { problems, warnings }: Diagnostics,
+): Workers {
+  const { workers: asked } = reading.values;
+  if (backend !== 'memory' || asked === 1) return asked;
+  const why = `${reading.describe('workers')}: counters live in the memory of one process`;
+  if (asked === 'auto') {
+    warnings.push(`${why}, so that there is one worker`);
+    return 1;
+  }
+  problems.push(
+    `${why}, expected WORKERS=1, or counters in Redis (KVSTORE_URL; also on this machine, by Unix socket)`,
+  );
+  return 1;
+}

@@ -1,0 +1,128 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Histogram, Recorded } from './histogram';
+import type { Registry } from './registry';
+import type { Counter, RuleHits, Series } from './series';
+
+/** What one process counted since its last report; plain data, so that it can cross to another process. */
+export interface Differences {
+  readonly counters: readonly (readonly [name: string, by: number])[];
+  readonly rules: readonly (readonly [path: string, hits: RuleHits])[];
+  readonly unknownDomains: readonly (readonly [path: string, by: number])[];
+  readonly unmatched: readonly (readonly [path: string, by: number])[];
+  readonly timers: readonly TimerDifference[];
+}
+
+/** What a timer recorded; its maximum is that since the start. */
+export interface TimerDifference extends Recorded {
+  readonly name: string;
+}
+
+/** Series looked at in one turn of the event loop: about a millisecond. */
+const STEP = 4_000;
+
+/**
+ * Reads what a registry counted since this was last asked, in pieces with a turn of the event loop between them. The
+ * registry must have no other output: its counters note what was read.
+ */
+export function createDifferences(registry: Registry): () => AsyncGenerator<Differences, void> {
+  const timersBefore = new Map<string, Float64Array>();
+  const sumsBefore = new Map<string, number>();
+  registry.keepUntilFlushed();
+
+  const timers = (): readonly TimerDifference[] =>
+    [...registry.timers].flatMap(([name, timer]) => {
+      const before = timersBefore.get(name);
+      const difference = timerDifference(name, timer, before, sumsBefore.get(name) ?? 0);
+      if (difference === undefined) return [];
+      timersBefore.set(name, timer.counts.slice());
+      sumsBefore.set(name, timer.sumMilliseconds);
+      return [difference];
+    });
+
+  return async function* read() {
+    const counters: [string, number][] = [];
+    for (const [name, counter] of registry.counters) {
+      const by = taken(counter);
+      if (by !== 0) counters.push([name, by]);
+    }
+    yield { ...NONE, counters, timers: timers() };
+    for (const rules of slices(registry.rules, STEP)) {
+      await turn();
+      const grown = rules.flatMap((one) => {
+        const hits = takenHits(one);
+        return hits === undefined ? [] : [[one.path, hits] as const];
+      });
+      if (grown.length > 0) yield { ...NONE, rules: grown };
+    }
+    for (const kind of ['unknownDomains', 'unmatched'] as const) {
+      for (const domains of slices(registry[kind], STEP)) {
+        await turn();
+        const grown = domains.flatMap((one) => {
+          const by = taken(one.at(0));
+          return by === 0 ? [] : [[one.path, by] as const];
+        });
+        if (grown.length > 0) yield { ...NONE, [kind]: grown };
+      }
+    }
+  };
+}
+
+const NONE: Differences = {
+  counters: [],
+  rules: [],
+  unknownDomains: [],
+  unmatched: [],
+  timers: [],
+};
+
+function taken(counter: Counter | undefined): number {
+  if (counter === undefined) return 0;
+  const by = counter.value - counter.flushedValue;
+  counter.flushedValue = counter.value;
+  return by;
+}
+
+function takenHits(one: Series): RuleHits | undefined {
+  const grown = one.stats.map((_, index) => taken(one.at(index)));
+  if (grown.every((by) => by === 0)) return undefined;
+  const [totalHits = 0, totalNegativeHits = 0, overLimit = 0, nearLimit = 0, ...rest] = grown;
+  const [withinLimit = 0, shadowMode = 0, overLimitWithLocalCache = 0] = rest;
+  return {
+    totalHits,
+    totalNegativeHits,
+    overLimit,
+    nearLimit,
+    withinLimit,
+    shadowMode,
+    overLimitWithLocalCache,
+  };
+}
+
+function timerDifference(
+  name: string,
+  { counts, sumMilliseconds, maxMilliseconds }: Histogram,
+  before: Float64Array | undefined,
+  sumBefore: number,
+): TimerDifference | undefined {
+  const buckets: number[] = [];
+  const times: number[] = [];
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    const grown = (counts[bucket] as number) - (before?.[bucket] ?? 0);
+    if (grown === 0) continue;
+    buckets.push(bucket);
+    times.push(grown);
+  }
+  if (buckets.length === 0) return undefined;
+  return { name, buckets, times, sumMilliseconds: sumMilliseconds - sumBefore, maxMilliseconds };
+}
+
+/** Cuts while it reads: what is added meanwhile is read, or comes with the next report. */
+function* slices<T>(all: Iterable<T>, size: number): Generator<T[], void> {
+  let slice: T[] = [];
+  for (const one of all) {
+    if (slice.push(one) < size) continue;
+    yield slice;
+    slice = [];
+  }
+  if (slice.length > 0) yield slice;
+}

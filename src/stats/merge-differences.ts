@@ -1,0 +1,57 @@
+import type { Differences } from './differences';
+import { OVERFLOW, type Registry } from './registry';
+
+/** Adds what another process counted. Totals only grow, whatever becomes of that process. */
+export function addDifferences(registry: Registry, differences: Differences): void {
+  for (const [name, by] of differences.counters) registry.count(name, by);
+  for (const [path, hits] of differences.rules)
+    registry.rules.of(path, isOverflow(path) ? 0 : Math.max(hits.totalHits, 1)).add(hits);
+  for (const [path, by] of differences.unknownDomains)
+    registry.unknownDomains.of(path, isOverflow(path) ? 0 : by).add(by);
+  for (const [path, by] of differences.unmatched)
+    registry.unmatched.of(path, isOverflow(path) ? 0 : by).add(by);
+  for (const { name, ...grown } of differences.timers) registry.timer(name).add(grown);
+}
+
+/** What found no room in the other process was counted as such there. */
+function isOverflow(path: string): boolean {
+  return path === OVERFLOW || path.endsWith(`.${OVERFLOW}`);
+}
+
+/** What several processes show as gauges, one value of each: these show the worst, all others their sum. */
+const SHOWS_MAXIMUM = /\.(?:breaker_state|averageAccessTime|busy)$/;
+
+/** The gauges of other processes, as gauges of this one. */
+export interface MergedGauges {
+  /** Replaces what one process reported; undefined: it has ended. */
+  report(process: number, gauges: ReadonlyMap<string, number> | undefined): void;
+}
+
+export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGauges {
+  const reported = new Map<number, ReadonlyMap<string, number>>();
+  const shown = new Map<string, () => void>();
+  const valuesOf = (name: string): number[] =>
+    [...reported.values()].flatMap((gauges) => gauges.get(name) ?? []);
+  const read = (name: string): number => {
+    const values = valuesOf(name);
+    if (SHOWS_MAXIMUM.test(name)) return Math.max(...values);
+    return values.reduce((sum, value) => sum + value, 0);
+  };
+  return {
+    report(process, gauges) {
+      if (gauges === undefined) reported.delete(process);
+      else reported.set(process, gauges);
+      for (const name of gauges?.keys() ?? [])
+        if (!shown.has(name))
+          shown.set(
+            name,
+            registry.gauge(name, () => read(name)),
+          );
+      for (const [name, remove] of shown) {
+        if (valuesOf(name).length > 0) continue;
+        remove();
+        shown.delete(name);
+      }
+    },
+  };
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createTestClient } from '../contract/transport.client';
+import { eventually } from '../support/eventually';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
+import { startService, stopServices, type Service } from '../support/service';
+
+/** Operator API and decision log of several workers. */
+
+let redis: RedisServer;
+const rules = createTemporaryDirectory();
+beforeAll(async () => {
+  redis = await startRedisServer();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  rules.write('config/shop.yaml', ruleText(2));
+});
+afterEach(stopServices);
+afterAll(async () => {
+  await redis.stop();
+  rules.remove();
+});
+
+const settings = (env: Readonly<Record<string, string>>) => ({
+  WORKERS: '2',
+  KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+  RUNTIME_ROOT: rules.path,
+  ...env,
+});
+
+async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const service = await startService({ env: settings(env) });
+  await eventually(async () => {
+    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
+  });
+  return service;
+}
+
+const ANN = { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+
+async function post(service: Service, path: string): Promise<unknown> {
+  const answer = await fetch(`${service.debug}/api/v1/${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(ANN),
+  });
+  expect(answer.status).toBe(200);
+  return answer.json();
+}
+
+/** One call after another, each over a connection of its own: they go to the workers in turn. */
+async function askInTurn(service: Service, calls: number): Promise<readonly string[]> {
+  const codes: string[] = [];
+  for (let i = 0; i < calls; i += 1) {
+    const client = createTestClient(service.grpc);
+    const { response } = await client.ask(ANN);
+    codes.push((response as { overallCode: string }).overallCode);
+    client.close();
+  }
+  return codes;
+}
+
+it('resets a counter that the local caches of all workers know to be over its limit', async () => {
+  const service = await start({ ADMIN_API: 'write', LocalCacheSizeInBytes: '1000000' });
+  await askInTurn(service, 10);
+  // Each worker was refused once; the other calls did not reach Redis.
+  expect(await post(service, 'counters/read')).toMatchObject({ counters: [{ count: 4 }] });
+  await post(service, 'counters/reset');
+  expect(await post(service, 'counters/read')).toMatchObject({ counters: [{ count: 0 }] });
+  await eventually(async () => {
+    // Both workers have heard it: none answers from its cache.
+    await redis.client.flushall();
+    expect(await askInTurn(service, 2)).toEqual(['OK', 'OK']);
+  });
+});
+
+it('explains a decision, lists rules with the hits of all workers and names their number', async () => {
+  const service = await start();
+  await askInTurn(service, 4);
+  expect(await post(service, 'explain')).toMatchObject({ overallCode: 'OVER_LIMIT' });
+  const get = async (path: string) => (await fetch(`${service.debug}/api/v1/${path}`)).json();
+  expect(await get('version')).toMatchObject({ workers: 2 });
+  await eventually(async () => {
+    expect(await get('rules')).toMatchObject({ rules: [{ hits: 4, over: 2 }] });
+  });
+});
+
+it('writes the decisions of all workers to one file, whole lines only', async () => {
+  const file = `${rules.path}/decisions.jsonl`;
+  const service = await start({
+    ...{ DECISION_LOG: 'all', DECISION_LOG_SAMPLE: '1', DECISION_LOG_FILE: file },
+    DECISION_LOG_MAX_PER_SECOND: '1000',
+  });
+  await Promise.all(Array.from({ length: 10 }, () => askInTurn(service, 10)));
+  expect(await service.stop()).toBe(0);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const domains = lines.map((line) => (JSON.parse(line) as { domain: string }).domain);
+  expect(domains).toEqual(Array(100).fill('shop'));
+});
+
+it('writes the decisions of all workers to standard output', async () => {
+  const service = await start({ DECISION_LOG: 'over' });
+  await askInTurn(service, 12);
+  await eventually(() => {
+    const lines = service.output().split('\n');
+    expect(lines.filter((line) => line.startsWith('{"time"'))).toHaveLength(10);
+  });
+});
+
+it('ends the start with one reason when the decision log cannot be opened', async () => {
+  const service = await startService({
+    env: settings({ DECISION_LOG: 'all', DECISION_LOG_FILE: `${rules.path}/none/log` }),
+    waitUntilUp: false,
+  });
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect([code, service.output().split('ENOENT')]).toEqual([
+    1,
+    [expect.anything(), expect.anything()],
+  ]);
+});

@@ -1,0 +1,308 @@
+import { once } from 'node:events';
+import { copyFileSync, existsSync } from 'node:fs';
+import { createTestClient } from '../contract/transport.client';
+import { createAuthority } from '../support/certificates';
+import { eventually } from '../support/eventually';
+import { eventuallyWithin, expectFigure } from '../support/figure';
+import { freePort } from '../support/free-port';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
+import { ask, startService, stopServices, type Service } from '../support/service';
+import { startStatsdUdp } from '../support/statsd-server';
+import { SERVER_NAME, serialShown } from '../support/tls-caller';
+import { connectionsTo, workersOf } from '../support/worker-processes';
+import { response, startAdsServer, userLimit } from '../support/xds-server';
+
+let redis: RedisServer;
+const rules = createTemporaryDirectory();
+beforeAll(async () => {
+  redis = await startRedisServer();
+});
+beforeEach(async () => {
+  await redis.client.flushall();
+  rules.write('config/shop.yaml', ruleText(1_000_000));
+});
+afterEach(stopServices);
+afterAll(async () => {
+  await redis.stop();
+  rules.remove();
+});
+
+const settings = (env: Readonly<Record<string, string>> = {}) => ({
+  WORKERS: '2',
+  KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+  RUNTIME_ROOT: rules.path,
+  ...env,
+});
+
+/** Serves once all of its workers do. */
+async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
+  const service = await startService({ env: settings(env) });
+  await isHealthy(service);
+  return service;
+}
+
+const isHealthy = (service: Service) =>
+  eventually(async () => {
+    const { status } = await fetch(`${service.http}/healthcheck`);
+    expect(status).toBe(200);
+  });
+
+async function statistics(service: Service): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${service.debug}/stats`)).text();
+  return new Map(
+    text.split('\n').map((line) => {
+      const at = line.lastIndexOf(': ');
+      return [line.slice(0, at), Number(line.slice(at + 2))];
+    }),
+  );
+}
+
+const HITS = 'ratelimit.service.rate_limit.shop.user.total_hits';
+const LOADED = 'ratelimit.service.config_load_success';
+const WORKERS = 'ratelimit.workers.count';
+const RESTARTS = 'ratelimit.workers.restarts';
+
+const request = {
+  domain: 'shop',
+  descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }],
+};
+
+/** Asks over connections of its own, one call after another on each, until `stop`. */
+function load(service: Service, connections: number) {
+  const clients = Array.from({ length: connections }, () => createTestClient(service.grpc));
+  const codes: number[] = [];
+  let isOver = false;
+  const all = Promise.all(
+    clients.map(async (client) => {
+      while (!isOver) codes.push((await client.ask(request)).code);
+    }),
+  );
+  return {
+    codes,
+    async stop() {
+      isOver = true;
+      await all;
+      for (const client of clients) client.close();
+      return { good: codes.filter((code) => code === 0).length, bad: codes.filter(Boolean).length };
+    },
+  };
+}
+
+async function countedInRedis(): Promise<number> {
+  const keys = await redis.client.keys('*');
+  const values = await Promise.all(keys.map((key) => redis.client.get(key)));
+  return values.reduce((sum, value) => sum + Number(value), 0);
+}
+
+it('counts and reports as one service, whichever worker answers', async () => {
+  rules.write('config/shop.yaml', ruleText(5));
+  const service = await start();
+  const clients = Array.from({ length: 6 }, () => createTestClient(service.grpc));
+  const answers = await Promise.all(clients.map((client) => client.ask(request)));
+  for (const client of clients) client.close();
+  const codes = answers.map((answer) => (answer.response as { overallCode: string }).overallCode);
+  expect(codes.filter((code) => code === 'OK')).toHaveLength(5);
+  const { body } = await ask(service, 'shop', 'user=ann');
+  expect(body.overallCode).toBe('OVER_LIMIT');
+  const stats = await statistics(service);
+  expect([stats.get(HITS), stats.get(WORKERS), stats.get(RESTARTS), stats.get(LOADED)]).toEqual([
+    ...[7, 2, 0, 1],
+  ]);
+  const verbose = await (await fetch(`${service.http}/readyz?verbose`)).text();
+  expect(verbose).toBe('start: up\nstore: up\nconfiguration: up\nworkers: up\ntermination: up\n');
+  expect(await service.stop()).toBe(0);
+});
+
+it('takes new rules into every worker', async () => {
+  const service = await start();
+  rules.write('config/shop.yaml', ruleText(7));
+  await eventually(async () => {
+    expect((await statistics(service)).get(LOADED)).toBe(2);
+  });
+  // Once that is counted, no worker decides by the old ones.
+  for (let i = 0; i < 6; i += 1) {
+    const { body } = await ask(service, 'shop', 'user=bob');
+    expect(body.statuses?.[0]?.limitRemaining).toBe(6 - i);
+  }
+});
+
+it('hands connections to the workers in turn', async () => {
+  const service = await start({ WORKERS: '4' });
+  const port = Number(service.grpc.split(':')[1]);
+  const clients = Array.from({ length: 8 }, () => createTestClient(service.grpc));
+  for (const client of clients) expect((await client.ask(request)).code).toBe(0);
+  await eventually(() => {
+    expect(workersOf(service).map((pid) => connectionsTo(port, pid))).toEqual([2, 2, 2, 2]);
+  });
+  for (const client of clients) client.close();
+});
+
+it('opens one stream to the management server, which sees one acknowledgement', async () => {
+  const plane = await startAdsServer();
+  const service = await startService({
+    env: settings({ CONFIG_TYPE: 'GRPC_XDS_SOTW', CONFIG_GRPC_XDS_SERVER_URL: plane.target }),
+    waitUntilUp: false,
+  });
+  const stream = await plane.opened(1);
+  await stream.requested(1);
+  stream.send(response('1', 'a', [userLimit('shop', 3)]));
+  await stream.requested(2);
+  await isHealthy(service);
+  const remaining = await Promise.all(
+    [1, 2, 3].map(async () => (await ask(service, 'shop', 'user=ann')).body.statuses?.[0]?.code),
+  );
+  expect(remaining).toEqual(['OK', 'OK', 'OK']);
+  expect([plane.streams.length, stream.requests.length]).toEqual([1, 2]);
+  await service.stop();
+  plane.stop();
+});
+
+it('serves a renewed certificate from every worker', async () => {
+  const authority = createAuthority();
+  const [one, two] = ['one', 'two'].map((name) => authority.issue(name, [SERVER_NAME]));
+  const put = (pair: typeof one) => {
+    copyFileSync(pair?.certFile ?? '', rules.at('tls.crt'));
+    copyFileSync(pair?.keyFile ?? '', rules.at('tls.key'));
+  };
+  put(one);
+  const service = await start({
+    GRPC_SERVER_USE_TLS: 'true',
+    GRPC_SERVER_TLS_CERT: rules.at('tls.crt'),
+    GRPC_SERVER_TLS_KEY: rules.at('tls.key'),
+  });
+  const shown = async () =>
+    [
+      await serialShown(service.grpc, authority.caFile),
+      await serialShown(service.grpc, authority.caFile),
+    ] as const;
+  const [before, same] = await shown();
+  expect(same).toBe(before);
+  put(two);
+  await eventually(async () => {
+    const [a, b] = await shown();
+    expect(a).not.toBe(before);
+    expect(b).toBe(a);
+  });
+});
+
+it('goes on when a worker is killed under load: only its calls in flight fail, no count is lost', async () => {
+  const statsd = await startStatsdUdp();
+  const service = await start({
+    DISABLE_STATS: 'false',
+    USE_STATSD: 'true',
+    STATSD_PROTOCOL: 'udp',
+    STATSD_HOST: '127.0.0.1',
+    STATSD_PORT: String(statsd.port),
+    STATS_FLUSH_INTERVAL: '1s',
+  });
+  const calls = load(service, 8);
+  await eventually(() => {
+    expect(calls.codes.length).toBeGreaterThan(500);
+  });
+  const [victim = 0] = workersOf(service);
+  process.kill(victim, 'SIGKILL');
+  await eventually(async () => {
+    const stats = await statistics(service);
+    expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
+  });
+  const { good, bad } = await calls.stop();
+  // One call in flight on each of its four connections; the client may find one dead once more.
+  expect(bad).toBeLessThanOrEqual(8);
+  const counted = await countedInRedis();
+  expect(counted).toBeGreaterThanOrEqual(good);
+  expect(await service.stop()).toBe(0);
+  await eventually(() => {
+    const flushed = statsd.lines
+      .filter((line) => line.startsWith(`${HITS}:`))
+      .map((line) => Number(/:(\d+)\|c/.exec(line)?.[1]));
+    const sum = flushed.reduce((total, by) => total + by, 0);
+    // All but what the victim counted since its last report, at most a second of half of the calls.
+    expect(sum).toBeLessThanOrEqual(counted);
+    expect(sum).toBeGreaterThan(counted / 2);
+  });
+  await statsd.stop();
+});
+
+it('stops under load without an error', async () => {
+  const service = await start({ DRAIN_DELAY: '500ms' });
+  const calls = load(service, 8);
+  await eventually(() => {
+    expect(calls.codes.length).toBeGreaterThan(200);
+  });
+  const over = service.stop();
+  await eventually(async () => {
+    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(500);
+  });
+  expect((await calls.stop()).bad).toBe(0);
+  expect(await over).toBe(0);
+});
+
+it('leaves no worker and no port behind when the owner is killed', async () => {
+  const service = await start();
+  const workers = workersOf(service);
+  expect(workers).toHaveLength(2);
+  await service.stop('SIGKILL');
+  await eventuallyWithin(
+    () => {
+      for (const pid of workers) expect(existsSync(`/proc/${String(pid)}`)).toBe(false);
+    },
+    { name: 'workers gone', belowMs: 1_000 },
+  );
+  const [, port] = service.grpc.split(':');
+  const again = await startService({ env: settings({ GRPC_PORT: String(port) }) });
+  await isHealthy(again);
+});
+
+it('answers a scrape while a worker is stopped, and replaces it', async () => {
+  const port = await freePort();
+  const service = await start({
+    DISABLE_STATS: 'false',
+    USE_PULLMETRICS: 'true',
+    PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,
+  });
+  const scrape = async () => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
+  await ask(service, 'shop', 'user=ann');
+  await eventually(async () => {
+    expect(await scrape()).toContain('ratelimit_workers_count 2');
+  });
+  const [victim = 0] = workersOf(service);
+  process.kill(victim, 'SIGSTOP');
+  const startedMs = performance.now();
+  await scrape();
+  expectFigure({ name: 'scrape', value: performance.now() - startedMs, unit: 'ms', below: 300 });
+  await eventually(
+    async () => {
+      const stats = await statistics(service);
+      expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
+    },
+    { withinMs: 25_000 },
+  );
+  expect(service.output()).toContain('a worker hangs and is ended');
+});
+
+it('shares one Unix socket, also one that a killed service left behind', async () => {
+  const path = rules.at('rl.sock');
+  const first = await start({ GRPC_UDS: path });
+  await first.stop('SIGKILL');
+  const service = await start({ GRPC_UDS: path });
+  const clients = [1, 2].map(() => createTestClient(`unix:${path}`));
+  const answers = await Promise.all(clients.map((client) => client.ask(request)));
+  for (const client of clients) client.close();
+  expect(answers.map(({ code }) => code)).toEqual([0, 0]);
+  expect(await service.stop()).toBe(0);
+});
+
+it('ends at once, with one line, when a port is taken', async () => {
+  const port = String(redis.port);
+  const service = await startService({ env: settings({ GRPC_PORT: port }), waitUntilUp: false });
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect(code).toBe(1);
+  const line = `cannot listen on 127.0.0.1:${port} (GRPC_PORT): address already in use`;
+  expect(
+    service
+      .output()
+      .split('\n')
+      .filter((each) => each.includes(line)),
+  ).toHaveLength(1);
+});

@@ -1,0 +1,46 @@
+import type { FromWorker, ToWorker } from '../../src/app/workers/messages';
+import type { Fork, WorkerEnd } from '../../src/app/workers/slot';
+
+/** A worker process that does only what a test says. */
+export interface FakeWorker {
+  readonly worker: number;
+  readonly received: ToWorker[];
+  readonly signals: NodeJS.Signals[];
+  say(message: FromWorker): void;
+  end(end?: Partial<WorkerEnd>): void;
+}
+
+/** Forks that are recorded, in the order in which they were started. `isAlive`: they speak each second once they have begun. */
+export function createFakeWorkers({ isAlive = false } = {}): {
+  readonly fork: Fork;
+  readonly started: FakeWorker[];
+} {
+  const started: FakeWorker[] = [];
+  return {
+    started,
+    fork(worker, on) {
+      let beats: NodeJS.Timeout | undefined;
+      const one: FakeWorker = {
+        worker,
+        received: [],
+        signals: [],
+        say(message) {
+          if (isAlive) beats ??= setInterval(on.message, 1_000, { kind: 'collected', id: 0 });
+          on.message(message);
+        },
+        end(end) {
+          clearInterval(beats);
+          on.end({ code: null, signal: null, ...end });
+        },
+      };
+      started.push(one);
+      return {
+        send: (message) => one.received.push(message),
+        kill(signal) {
+          one.signals.push(signal);
+          if (signal === 'SIGKILL') one.end({ signal });
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,33 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import type { Service } from './service';
+import { contentOf } from './secrets';
+
+/** The processes that a service has started: its workers, oldest first. */
+export function workersOf({ child }: Pick<Service, 'child'>): readonly number[] {
+  const pid = String(child.pid);
+  return contentOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+}
+
+const ESTABLISHED = '01';
+
+/** How many connections to a local port a process holds. */
+export function connectionsTo(port: number, pid: number): number {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0');
+  const inodes = new Set(
+    contentOf(`/proc/${String(pid)}/net/tcp`)
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, local = '', , state]) => local.endsWith(`:${hexPort}`) && state === ESTABLISHED)
+      .map((fields) => fields[9]),
+  );
+  const folder = `/proc/${String(pid)}/fd`;
+  return readdirSync(folder).filter((file) => inodes.has(socketInode(`${folder}/${file}`))).length;
+}
+
+function socketInode(link: string): string | undefined {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.[1];
+  } catch {
+    return undefined;
+  }
+}
