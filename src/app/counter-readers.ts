@@ -12,7 +12,8 @@ export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Cloc
   const read = ({ key, rule }: CounterPlace): CounterReading => {
     const entry = counters.read(key, clock(), rule.algorithm);
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
-    return { count: Number(entry?.value ?? 0), expiresInSeconds, store: 'memory' };
+    const count = Number(entry?.value ?? 0);
+    return { count, standing: entry?.standing, expiresInSeconds, store: 'memory' };
   };
   return { read: (places) => Promise.resolve(places.map(read)) };
 }

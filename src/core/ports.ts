@@ -108,6 +108,8 @@ export type CounterPlace = Pick<Increment, 'key' | 'windowEndSeconds' | 'rule'>;
 export interface CounterReading {
   /** 0 where there is no counter. */
   readonly count: number;
+  /** Where a counter of gcra or sliding_window stands; undefined: it says no more than `count` does. */
+  readonly standing?: Standing | undefined;
   /** Undefined: there is no counter, or its store does not say. */
   readonly expiresInSeconds: number | undefined;
   /** Where it lies: `Redis at r1:6379 (slot 1234)`. */

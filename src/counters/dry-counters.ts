@@ -29,9 +29,9 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
   const counts = new Map<string, number>();
   const standings = new Map<string, Standing>();
   const countOf = ({ key }: Increment): number => counts.get(key) ?? readings.get(key)?.count ?? 0;
-  // A reading says how many hits are in use, not since when: the time until the reset is the longest that it can be.
   const standingOf = (increment: Increment, algorithm: Algorithm): Standing =>
     standings.get(increment.key) ??
+    readings.get(increment.key)?.standing ??
     standingOfUsed(algorithm, countOf(increment), tickAt(batch.nowSeconds, algorithm.tickMicros));
   const look = (increment: Increment): Standing | number =>
     increment.algorithm === undefined

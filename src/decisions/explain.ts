@@ -225,5 +225,6 @@ function notesOf({ hits, limit }: Ask): Pick<DescriptorExplanation, 'notes'> {
 
 function isOver({ increment, hits, limit }: Ask, readings: readonly CounterReading[]): boolean {
   const reading = readings[increment];
-  return reading !== undefined && reading.count + hits > limit.requestsPerUnit;
+  const size = limit.algorithm?.size ?? limit.requestsPerUnit;
+  return reading !== undefined && reading.count + hits > size;
 }

@@ -1,9 +1,9 @@
 import type { Rules } from '../core/rules/rules';
+import { BoundedMap } from './bounded-map';
 import { compare } from './report';
 import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
 const MAX_CHANGED = 10;
-const MAX_KEYS = 100_000;
 
 /** Decisions that differ between two sets of rules over the same log. */
 export interface Comparison {
@@ -11,27 +11,36 @@ export interface Comparison {
   readonly okToOver: number;
   readonly overToOk: number;
   /** By the rules that refused: of the first set, of the second. */
-  readonly pairs: readonly {
-    change: Change;
-    first: string;
-    second: string;
-    requests: number;
-  }[];
+  readonly pairs: readonly ChangedPair[];
+  /** Changes of pairs that are not listed, because the pairs before them take 16 MiB. */
+  readonly pairsOthers: number;
   /** The ten keys with the most changes. */
-  readonly keys: readonly { key: string; okToOver: number; overToOk: number }[];
+  readonly keys: readonly ChangedKey[];
+  /** Changes of keys that were not looked at for the list, because the keys before them take 16 MiB. */
+  readonly keysOthers: number;
   readonly onlyInFirst: readonly string[];
   readonly onlyInSecond: readonly string[];
 }
 
 type Change = 'OK→OVER_LIMIT' | 'OVER_LIMIT→OK';
 
+interface ChangedPair {
+  readonly change: Change;
+  readonly first: string;
+  readonly second: string;
+  requests: number;
+}
+
+interface ChangedKey {
+  readonly key: string;
+  okToOver: number;
+  overToOk: number;
+}
+
 /** Follows two runs side by side. */
 export class RunComparison {
-  readonly #pairs = new Map<
-    string,
-    { change: Change; first: string; second: string; requests: number }
-  >();
-  readonly #keys = new Map<string, { key: string; okToOver: number; overToOk: number }>();
+  readonly #pairs = new BoundedMap<ChangedPair>();
+  readonly #keys = new BoundedMap<ChangedKey>();
   #okToOver = 0;
   #overToOk = 0;
 
@@ -51,36 +60,36 @@ export class RunComparison {
       changed: this.#okToOver + this.#overToOk,
       okToOver: this.#okToOver,
       overToOk: this.#overToOk,
-      pairs: [...this.#pairs.values()].sort(
-        (a, b) => b.requests - a.requests || compare(a.first + a.second, b.first + b.second),
-      ),
-      keys: [...this.#keys.values()]
+      pairs: this.#pairs
+        .values()
+        .sort((a, b) => b.requests - a.requests || compare(a.first + a.second, b.first + b.second)),
+      pairsOthers: this.#pairs.others,
+      keys: this.#keys
+        .values()
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
         .slice(0, MAX_CHANGED),
+      keysOthers: this.#keys.others,
       onlyInFirst: [...firstRules].filter((rule) => !secondRules.has(rule)),
       onlyInSecond: [...secondRules].filter((rule) => !firstRules.has(rule)),
     };
   }
 
   #notePair(change: Change, first: RunOutcome, second: RunOutcome): void {
-    const [before, after] = [first, second].map((outcome) => decidingRule(outcome)?.metric ?? '-');
-    const name = `${change} ${before ?? ''} ${after ?? ''}`;
-    const pair = this.#pairs.get(name);
+    const before = decidingRule(first)?.metric ?? '-';
+    const after = decidingRule(second)?.metric ?? '-';
+    const pair = this.#pairs.at(`${change} ${before} ${after}`, () => {
+      return { change, first: before, second: after, requests: 0 };
+    });
     if (pair !== undefined) pair.requests += 1;
-    else this.#pairs.set(name, { change, first: before ?? '', second: after ?? '', requests: 1 });
   }
 
   #noteKey(refused: RunOutcome, isNewlyOver: boolean): void {
     const rule = decidingRule(refused)?.limit;
     const increment = refused.increments.find((one) => one.rule === rule);
     if (increment === undefined) return;
-    const key = counterNameOf(increment.key);
-    let changes = this.#keys.get(key);
-    if (changes === undefined) {
-      if (this.#keys.size >= MAX_KEYS) return;
-      changes = { key, okToOver: 0, overToOk: 0 };
-      this.#keys.set(key, changes);
-    }
+    const name = counterNameOf(increment.key);
+    const changes = this.#keys.at(name, (key) => ({ key, okToOver: 0, overToOk: 0 }));
+    if (changes === undefined) return;
     if (isNewlyOver) changes.okToOver += 1;
     else changes.overToOk += 1;
   }

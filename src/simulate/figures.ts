@@ -1,5 +1,6 @@
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
+import { BoundedMap } from './bounded-map';
 import { DistinctNames } from './distinct-names';
 import { CountHistogram } from './histogram';
 import { counterNameOf, type RunOutcome } from './run-rules';
@@ -33,10 +34,10 @@ interface LiveWindow {
   readonly hits: Map<string, { readonly figures: RuleFigures; count: number }>;
 }
 
-/** Gathers the figures of a run. Memory: the keys of the windows that are open, those that were limited, 16 bytes for each key ever met. */
+/** Gathers the figures of a run. Memory: the keys of the windows that are open, 16 MiB of those that were limited, 16 bytes for each key ever met. */
 export class FigureSheet {
   readonly rules = new Map<RuleLimit, RuleFigures>();
-  readonly limitedKeys = new Map<string, LimitedKey>();
+  readonly limitedKeys = new BoundedMap<LimitedKey>();
   readonly #names = new DistinctNames();
   #windows: readonly LiveWindow[] = [];
   #firstEndSeconds = Infinity;
@@ -113,10 +114,9 @@ export class FigureSheet {
     if (this.#names.add(counterNameOf(key))) figures.distinctKeys += 1;
   }
 
-  #noteLimited(key: string, limit: RuleLimit): void {
-    const limited = this.limitedKeys.get(key);
-    if (limited === undefined) this.limitedKeys.set(key, { key, limit, refused: 1 });
-    else limited.refused += 1;
+  #noteLimited(name: string, limit: RuleLimit): void {
+    const limited = this.limitedKeys.at(name, (key) => ({ key, limit, refused: 0 }));
+    if (limited !== undefined) limited.refused += 1;
   }
 
   #windowAt(endSeconds: number): LiveWindow {

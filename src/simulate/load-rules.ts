@@ -13,7 +13,7 @@ export class RulesRefused extends Error {
 
 export interface LoadOptions {
   readonly mergeDomains: boolean;
-  /** Limits are multiplied by it, rounded up; undefined: they stay. */
+  /** Limits and bursts are multiplied by it, rounded up; undefined: they stay. */
   readonly sampleRate: number | undefined;
   readonly stdin: Readable;
 }
@@ -31,12 +31,14 @@ export async function loadRules(directory: string, options: LoadOptions): Promis
   return compileRules(sampleRate === undefined ? domains : scale(domains, sampleRate));
 }
 
-/** Limits for a sampled log: at least 1, and 0 stays 0. */
+/** Limits and bursts for a sampled log: at least 1, and a limit of 0 stays 0. */
 function scale(domains: readonly DomainDefinition[], rate: number): readonly DomainDefinition[] {
   const scaleRule = (rule: RuleDefinition): RuleDefinition => {
-    if (rule.limit === undefined) return rule;
-    const requestsPerUnit = Math.ceil(rule.limit.requestsPerUnit * rate);
-    return { ...rule, limit: { ...rule.limit, requestsPerUnit } };
+    const { limit } = rule;
+    if (limit === undefined) return rule;
+    const requestsPerUnit = Math.ceil(limit.requestsPerUnit * rate);
+    const burst = limit.burst && Math.ceil(limit.burst * rate);
+    return { ...rule, limit: { ...limit, requestsPerUnit, burst } };
   };
   return domains.map(({ domain, rules }) => ({ domain, rules: rules.map(scaleRule) }));
 }

@@ -41,7 +41,7 @@ Decides the requests of a log by rules, as the service would have, on the clock 
   -decisions FILE         write one line for each decision, as the decision log does
   -from TIME, -to TIME    only requests from a time on, and before another (RFC 3339)
   -reorder DURATION       how late a line may come (default 5s)
-  -sample_rate SHARE      the log holds this share of all requests (0.01): limits are scaled by it
+  -sample_rate SHARE      the log holds this share of all requests (0.01): limits and bursts are scaled
   -near_limit_ratio SHARE NEAR_LIMIT_RATIO of the service (default 0.8)
   -help                   print this
 

@@ -14,41 +14,48 @@ export function printReport(report: SimulationReport): readonly string[] {
     ...printLines(lines),
     '',
     ...report.rules.flatMap(printRule),
-    ...titled(
-      'refused most often',
-      report.mostLimited.map(({ key, refused: times }) => `${count(times).padStart(10)}  ${key}`),
-    ),
+    ...titled('refused most often', [
+      ...report.mostLimited.map(({ key, refused: times }) => row(times, key)),
+      ...othersRow(report.mostLimitedOthers, 'of keys beyond the first 16 MiB of refused keys'),
+    ]),
     ...titled(
       'met no limit',
-      report.unmatched.map(
-        ({ domain, keys, requests: times, reason, hint }) =>
-          `${count(times).padStart(10)}  ${domain}: ${keys === '' ? '(no entries)' : keys} (${reason}: ${hint})`,
+      report.unmatched.map(({ domain, keys, requests: times, reason, hint }) =>
+        row(times, `${domain}: ${keys === '' ? '(no entries)' : keys} (${reason}: ${hint})`),
       ),
     ),
   ];
 }
 
 export function printComparison(comparison: Comparison): readonly string[] {
-  const { changed, okToOver, overToOk, pairs, keys, onlyInFirst, onlyInSecond } = comparison;
+  const { changed, okToOver, overToOk, onlyInFirst, onlyInSecond } = comparison;
+  const { pairs, pairsOthers, keys, keysOthers } = comparison;
   if (changed === 0) return ['no decision changes', ...onlyIn(onlyInFirst, onlyInSecond)];
   return [
     `${count(changed)} decisions change: ${count(okToOver)} OK→OVER_LIMIT, ${count(overToOk)} OVER_LIMIT→OK`,
-    ...titled(
-      'by rule',
-      pairs.map(
-        ({ change, first, second, requests }) =>
-          `${count(requests).padStart(10)}  ${change}  ${first} → ${second}`,
+    ...titled('by rule', [
+      ...pairs.map(({ change, first, second, requests }) =>
+        row(requests, `${change}  ${first} → ${second}`),
       ),
-    ),
-    ...titled(
-      'keys that change most',
-      keys.map(
+      ...othersRow(pairsOthers, 'by pairs beyond the first 16 MiB of them'),
+    ]),
+    ...titled('keys that change most', [
+      ...keys.map(
         ({ key, okToOver: more, overToOk: less }) =>
           `${`+${count(more)}`.padStart(10)} ${`-${count(less)}`.padStart(10)}  ${key}`,
       ),
-    ),
+      ...othersRow(keysOthers, 'of keys beyond the first 16 MiB of changed keys'),
+    ]),
     ...onlyIn(onlyInFirst, onlyInSecond),
   ];
+}
+
+function row(times: number, text: string): string {
+  return `${count(times).padStart(10)}  ${text}`;
+}
+
+function othersRow(times: number, text: string): readonly string[] {
+  return times === 0 ? [] : [row(times, text)];
 }
 
 function onlyIn(first: readonly string[], second: readonly string[]): readonly string[] {

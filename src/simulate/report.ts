@@ -15,6 +15,8 @@ export interface SimulationReport {
   readonly rules: readonly RuleReport[];
   /** The ten keys that were refused most often. */
   readonly mostLimited: readonly { key: string; rule: string; refused: number }[];
+  /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
+  readonly mostLimitedOthers: number;
   /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
   readonly unmatched: readonly {
     domain: string;
@@ -35,6 +37,7 @@ export interface RuleReport {
   readonly shadow: number;
   readonly near: number;
   readonly distinctKeys: number;
+  /** At least so many: with `mostLimitedOthers` some are not known. */
   readonly keysLimited: number;
   /** RFC 3339; undefined when nobody was limited. */
   readonly firstLimited: string | undefined;
@@ -63,7 +66,7 @@ export interface ReportParts {
 
 export function toReport(parts: ReportParts): SimulationReport {
   const { lines, sampleRate, refused, figures, unmatched } = parts;
-  const limited = [...figures.limitedKeys.values()];
+  const limited = figures.limitedKeys.values();
   const keysLimited = new Map<unknown, number>();
   for (const { limit } of limited) keysLimited.set(limit, (keysLimited.get(limit) ?? 0) + 1);
   const mostLimited = limited
@@ -79,6 +82,7 @@ export function toReport(parts: ReportParts): SimulationReport {
       .map((rule) => toRuleReport(rule, keysLimited.get(rule.limit) ?? 0))
       .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
     mostLimited,
+    mostLimitedOthers: figures.limitedKeys.others,
     unmatched: unmatched.shapes().map((shape) => {
       const { domain, keys, requests } = shape;
       const { reason, hint } = whyUnmatched(shape, parts.rules);

@@ -20,11 +20,11 @@ export interface MeasuredService {
 }
 
 /** One rule that is never over its limit, for every value of `user`. */
-const RULES = `domain: edge
-descriptors:
-  - key: user
-    rate_limit: { unit: day, requests_per_unit: 4000000000 }
-`;
+const NEVER_OVER = 'unit: day, requests_per_unit: 4000000000';
+
+function rulesOf(rateLimit: string): string {
+  return `domain: edge\ndescriptors:\n  - { key: user, rate_limit: { ${rateLimit} } }\n`;
+}
 
 /** Statistics on, as in all figures, to a sink on loopback. */
 export function statsdSettings(port: number): Readonly<Record<string, string>> {
@@ -48,6 +48,8 @@ export interface Variant {
   readonly settings: Readonly<Record<string, string>>;
   /** The cores that it may use, as `taskset -c` has them; SERVICE_CORE unless given. */
   readonly cores?: string;
+  /** The limit of every value of `user`; one that is never over when undefined. */
+  readonly rateLimit?: string;
 }
 
 /** Another build comes from WEIR_DIST, more settings from WEIR_SETTINGS, as JSON: `{"TRACING_ENABLED":"true"}`. */
@@ -59,13 +61,18 @@ export const DEFAULT_VARIANT: Variant = {
 /** Starts a build; more arguments of node come from WEIR_NODE_ARGS (`--cpu-prof`). */
 export async function startMeasuredService(
   env: Readonly<Record<string, string>>,
-  { dist, settings, cores = String(SERVICE_CORE) }: Variant = DEFAULT_VARIANT,
+  {
+    dist,
+    settings,
+    cores = String(SERVICE_CORE),
+    rateLimit = NEVER_OVER,
+  }: Variant = DEFAULT_VARIANT,
 ): Promise<MeasuredService> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-bench-'));
   // The folder around it is watched too, and others work in that of all temporary files.
   const root = join(folder, 'runtime');
   await mkdir(join(root, 'config'), { recursive: true });
-  await writeFile(join(root, 'config', 'edge.yaml'), RULES);
+  await writeFile(join(root, 'config', 'edge.yaml'), rulesOf(rateLimit));
   const [http, port, debug] = await Promise.all([freePort(), freePort(), freePort()]);
   const more = process.env['WEIR_NODE_ARGS']?.split(' ') ?? [];
   const script = join(process.cwd(), dist, 'src/bin/ratelimit.js');

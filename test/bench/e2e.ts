@@ -3,6 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
+import { benchAlgorithms } from './e2e-algorithms';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';
 import {
@@ -163,8 +164,8 @@ async function paced(bench: Bench, perSecond: number): Promise<string> {
   return `${`paced ${String(perSecond)}/s`.padEnd(36)} ${cost.micros.toFixed(2).padStart(7)} µs  p50/p99/p999 ${latency}`;
 }
 
-/** LOADS names those to run, `paced` among them; SHAPE the one of SHAPES. */
-const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced'].join()).split(',');
+/** LOADS names those to run, `paced` and `algorithms` among them; SHAPE the one of SHAPES. */
+const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced', 'algorithms'].join()).split(',');
 const ONLY_SHAPE = process.env['SHAPE'];
 
 /** All loads by turns. */
@@ -235,7 +236,8 @@ async function main(): Promise<void> {
   moveToLoadCore(process.pid);
   const statsd = await startStatsdUdp();
   try {
-    await benchAll(redis, body, statsd.port);
+    if (WANTED.some((load) => load !== 'algorithms')) await benchAll(redis, body, statsd.port);
+    if (WANTED.includes('algorithms')) await benchAlgorithms(redis, statsd.port, ROUNDS);
   } finally {
     await statsd.stop();
     await redis.stop();

@@ -1,5 +1,6 @@
 import { Subject, lastValueFrom, map } from 'rxjs';
 import { batchedQuestions, turnWindow } from '../../streams';
+import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
 import type { Asker, Counters, Question } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
@@ -97,6 +98,14 @@ async function throughStreams(
   for (const burst of wave) questionsSubject.next(burst);
   questionsSubject.complete();
   await done;
+}
+
+/** CPU µs per decision with counters of this algorithm in memory. */
+export async function benchAlgorithmFlow(algorithm: AlgorithmName): Promise<number> {
+  const counters = createMemoryCounters({ clock: () => Date.now() / 1_000 });
+  const micros = await measureFlow(createDecider(counters, someRules(1_000, algorithm)));
+  await counters.close();
+  return micros;
 }
 
 export interface MemoryFlow {

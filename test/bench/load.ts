@@ -1,10 +1,11 @@
+import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
 import type { DecisionRequest } from '../../src/core/model';
 import type { RuleDefinition } from '../../src/core/rules/definition';
 import { compileRules } from '../../src/core/rules/compile';
 import type { Rules } from '../../src/core/rules/rules';
 
 /** `count` rules of one domain: half of them two levels deep, some with wildcards. */
-export function someRules(count: number): Rules {
+export function someRules(count: number, algorithm?: AlgorithmName): Rules {
   const rules: RuleDefinition[] = [];
   const add = (parent: number, key: string, value: string | undefined, limited: boolean) =>
     rules.push({
@@ -12,7 +13,10 @@ export function someRules(count: number): Rules {
       key,
       value,
       limit: limited
-        ? { unit: 'HOUR', requestsPerUnit: 1_000_000, unlimited: false, name: '', replaces: [] }
+        ? {
+            ...{ unit: 'HOUR', requestsPerUnit: 1_000_000, unlimited: false },
+            ...{ name: '', replaces: [], ...(algorithm && { algorithm }) },
+          }
         : undefined,
       shadowMode: false,
       quotaMode: false,

@@ -1,7 +1,9 @@
 import { cpus } from 'node:os';
 import { benchCore } from './core';
-import { benchMemoryFlow } from './flow';
+import { benchAlgorithmFlow, benchMemoryFlow } from './flow';
 import { benchRedisFlow } from './redis';
+
+const PACED = ['gcra', 'sliding_window'] as const;
 
 function print(name: string, micros: number): void {
   const perSecond = Math.round(1_000_000 / micros).toLocaleString('en');
@@ -25,9 +27,15 @@ async function main(): Promise<void> {
   print('  the same without streams', memory.plain);
   print('  the same seen by the dashboard, nobody looks', memory.unwatched);
   print('  the same while somebody looks', memory.watched);
+  for (const name of PACED) print(`  the same by ${name}`, await benchAlgorithmFlow(name));
   for (const descriptors of [1, 2] as const) {
     const { ours, redis } = await benchRedisFlow(descriptors);
     print(`batch flow on Redis, bursts of 100, ${String(descriptors)} descriptor(s)`, ours);
+    print('  the same, CPU of Redis', redis);
+  }
+  for (const name of PACED) {
+    const { ours, redis } = await benchRedisFlow(2, name);
+    print(`batch flow on Redis, bursts of 100, 2 descriptors, ${name}`, ours);
     print('  the same, CPU of Redis', redis);
   }
 }

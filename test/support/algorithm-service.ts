@@ -1,6 +1,7 @@
 import { chooseCounters } from '../../src/app/actors/store';
 import { readSettings } from '../../src/settings/read-settings';
 import { startReplay, type Replayer } from '../parity/replayer';
+import type { Step } from '../parity/scenario';
 import { startRedisClock } from './redis-clock';
 import { silentLogger } from './silent-logger';
 
@@ -36,6 +37,15 @@ interface Status {
   readonly code: string;
   readonly limitRemaining?: number;
   readonly durationUntilReset?: string;
+}
+
+/** One request with this descriptor so many times. */
+export function stepOf(key: string, value: string, hits: number, times: number): Step {
+  const one = { hitsAddend: Math.abs(hits), isNegativeHits: hits < 0 };
+  const descriptor = { entries: [{ key, value }], ...one };
+  const descriptors = new Array<typeof descriptor>(times).fill(descriptor);
+  const request = { domain: 'd', descriptors };
+  return { at: 0, request, keys: {}, ttl: {} };
 }
 
 export async function startAlgorithmService(
@@ -76,13 +86,7 @@ export async function startAlgorithmService(
   return {
     ...replayer,
     async ask(key, value, hits = 1, times = 1) {
-      const one = { hitsAddend: Math.abs(hits), isNegativeHits: hits < 0 };
-      const descriptor = { entries: [{ key, value }], ...one };
-      const request = {
-        domain: 'd',
-        descriptors: new Array<typeof descriptor>(times).fill(descriptor),
-      };
-      const { response } = await replayer.perform({ at: 0, request, keys: {}, ttl: {} });
+      const { response } = await replayer.perform(stepOf(key, value, hits, times));
       const statuses = (response as { statuses?: readonly Status[] } | undefined)?.statuses;
       return statuses?.map(({ code, limitRemaining = 0, durationUntilReset = '' }) => ({
         code,

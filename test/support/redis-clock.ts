@@ -10,8 +10,8 @@ export interface RedisClock {
 const { sha, source } = ALGORITHM_SCRIPTS.declaring;
 
 /**
- * A proxy in front of a Redis that gives it another clock: it puts the time of day into the calls of the script of
- * algorithms, which is empty there, so that the script would ask the server. Keys still expire by the server's own clock.
+ * A proxy in front of a Redis that gives it another clock: it puts the time of day into TIME and into the calls of the script
+ * of algorithms, where it is empty and the script would ask the server. Keys still expire by the server's own clock.
  */
 export async function startRedisClock(
   targetPort: number,
@@ -20,9 +20,13 @@ export async function startRedisClock(
   const sockets = new Set<Socket>();
   const withTime = (words: readonly string[]): readonly string[] => {
     const [name = '', script = '', keys = ''] = words;
+    const micros = Math.round(readSeconds() * 1_000) * 1_000;
+    if (/^time$/i.test(name)) {
+      const time = [Math.floor(micros / 1_000_000), micros % 1_000_000].map(String);
+      return ['EVAL', 'return {ARGV[1], ARGV[2]}', '0', ...time];
+    }
     const isOurs = /^eval(sha)?$/i.test(name) && [sha, source].includes(script) && keys !== '0';
     if (!isOurs) return words;
-    const micros = Math.round(readSeconds() * 1_000) * 1_000;
     return words.toSpliced(3 + Number(keys), 1, String(micros));
   };
   const server = createServer((near) => {

@@ -38,9 +38,10 @@ export function standingAfterAsks(
 ): Standing {
   const charged = algorithm.chargeDenied || hits < 0 ? asked : Math.min(asked, admitted);
   if (hits === 0 || charged === 0) return standing;
-  const isGcra = algorithm.name === 'gcra';
-  const used = standing.used + charged * hits * (isGcra ? algorithm.periodTicks : 1);
-  return { ...standing, used: Math.max(0, Math.min(used, mostUsed(algorithm))) };
+  const { used, previous, elapsed } = standing;
+  const unitsOfHit = algorithm.name === 'gcra' ? algorithm.periodTicks : 1;
+  const after = Math.min(used + charged * hits * unitsOfHit, mostUsed(algorithm));
+  return { used: Math.max(0, after), previous, elapsed };
 }
 
 function mostUsed({ name }: Algorithm): number {

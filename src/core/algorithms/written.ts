@@ -1,6 +1,6 @@
 import { lifetimeMs } from './apply-asks';
 import type { Algorithm } from './algorithm';
-import { standingAfter, standingOfUsed, usedHits, type Standing } from './standing';
+import { standingAfter, standingOfUsed, type Standing } from './standing';
 import { tickAt } from './ticks';
 
 /** The value of a counter of gcra or sliding_window in a store, and how long it has to be kept. */
@@ -22,17 +22,13 @@ export function writeUsed(algorithm: Algorithm, hits: number, nowSeconds: number
   return { value, lifetimeMs: lifetimeMs(algorithm, standing) };
 }
 
-/** The hits in use of a written counter, also beyond the limit; undefined: the value is none of this algorithm. */
-export function readUsed(
+/** Where a written counter stands now; undefined: the value is none of this algorithm. */
+export function readWritten(
   algorithm: Algorithm,
   value: string,
   nowSeconds: number,
-): number | undefined {
-  const standing = readStanding(algorithm, value, tickAt(nowSeconds, algorithm.tickMicros));
-  return standing && usedHits(algorithm, standing);
-}
-
-function readStanding(algorithm: Algorithm, value: string, tick: number): Standing | undefined {
+): Standing | undefined {
+  const tick = tickAt(nowSeconds, algorithm.tickMicros);
   const numbers = /^\d+(?: \d+)+$/.test(value) ? value.split(' ').map(Number) : [];
   const [first = 0, second = 0, third = 0] = numbers;
   if (algorithm.name === 'gcra' && numbers.length === 2)

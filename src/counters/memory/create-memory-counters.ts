@@ -56,6 +56,8 @@ export interface MemoryCountersOptions {
 /** A counter's exact value, and the seconds for which a store would still keep it. */
 export interface MemoryEntry {
   readonly value: number | bigint;
+  /** Under gcra and sliding_window alone. */
+  readonly standing?: Standing;
   readonly ttlSeconds: number;
 }
 

@@ -22,6 +22,12 @@ const COUNTER_BYTES = 240;
 /** `_1s~g`, the shortest end of a key. */
 const KEY_END = 5;
 
+interface PacedEntry {
+  readonly value: number;
+  readonly standing: Standing;
+  readonly ttlSeconds: number;
+}
+
 /**
  * The counters of gcra and sliding_window. The end of each moves with every hit; one that is kept for longer changes no
  * answer, so that they are dropped little by little.
@@ -60,16 +66,17 @@ export class PacedCounters {
     return standing;
   }
 
-  /** Hits in use, and the seconds for which the counter is kept; undefined when there is none. */
+  /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
   read(
     { key }: Pick<Increment, 'key'>,
     algorithm: Algorithm,
     nowSeconds: number,
-  ): { readonly value: number; readonly ttlSeconds: number } | undefined {
+  ): PacedEntry | undefined {
     const counter = this.#find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const value = usedHits(algorithm, standingOf(counter, algorithm, nowSeconds));
-    return { value, ttlSeconds: counter.endSeconds - nowSeconds };
+    const standing = standingOf(counter, algorithm, nowSeconds);
+    const ttlSeconds = counter.endSeconds - nowSeconds;
+    return { value: usedHits(algorithm, standing), standing, ttlSeconds };
   }
 
   remove({ key }: Increment): void {

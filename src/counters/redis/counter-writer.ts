@@ -1,5 +1,7 @@
 import { isPaced, type Algorithm } from '../../core/algorithms/algorithm';
-import { readUsed, writeUsed } from '../../core/algorithms/written';
+import { unusedAt, usedHits } from '../../core/algorithms/standing';
+import { tickAt } from '../../core/algorithms/ticks';
+import { readWritten, writeUsed } from '../../core/algorithms/written';
 import { StoreError } from '../../core/errors';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
 import { toKeyError } from '../count';
@@ -32,11 +34,16 @@ export async function readPaced(
   algorithm: Algorithm,
 ): Promise<Omit<CounterReading, 'store'>> {
   const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
-  if (value === null) return { count: 0, expiresInSeconds: undefined };
-  const count = readUsed(algorithm, value as string, toSeconds(time));
-  if (count === undefined)
+  const nowSeconds = toSeconds(time);
+  if (value === null) {
+    const standing = unusedAt(algorithm, tickAt(nowSeconds, algorithm.tickMicros));
+    return { count: 0, standing, expiresInSeconds: undefined };
+  }
+  const standing = readWritten(algorithm, value as string, nowSeconds);
+  if (standing === undefined)
     throw toKeyError(`the value of this key was not written by ${algorithm.name}`);
-  return { count, expiresInSeconds: Math.max(0, Math.ceil(Number(lifeMs) / 1_000)) };
+  const expiresInSeconds = Math.max(0, Math.ceil(Number(lifeMs) / 1_000));
+  return { count: usedHits(algorithm, standing), standing, expiresInSeconds };
 }
 
 async function writtenNow(counters: Asking, key: string, algorithm: Algorithm, used: number) {

@@ -53,6 +53,7 @@ async function run(log: readonly string[], args: readonly string[]) {
 interface Said {
   readonly rules: unknown;
   readonly mostLimited: unknown;
+  readonly mostLimitedOthers?: number;
   readonly unmatched: unknown;
   readonly comparison: unknown;
 }
@@ -180,10 +181,53 @@ describe('ratelimit-simulate', () => {
     ]);
   });
 
+  it('keeps 16 MiB of refused keys, changed keys and pairs of rules, and says how many are others', async () => {
+    const named = (limit: number) => `domain: shop
+descriptors:
+  - { key: user, detailed_metric: true, rate_limit: { unit: minute, requests_per_unit: ${String(limit)} } }
+`;
+    const [rules, next] = [directory('rules', named(0)), directory('next', named(1))];
+    const LINES = 5_000;
+    const name = (at: number) => `user=${String(at)}${'x'.repeat(2_000)}`;
+    const log = Array.from({ length: LINES }, (_, at) => line(1, name(at)));
+    const args = ['-config_dir', rules, '-against', next];
+    const said = await report(log, args);
+    const { mostLimitedOthers = 0, comparison } = said;
+    const { pairs, pairsOthers, keysOthers } = comparison as {
+      readonly pairs: readonly { readonly first: string }[];
+      readonly pairsOthers: number;
+      readonly keysOthers: number;
+    };
+    expect([pairs.length + pairsOthers, keysOthers]).toEqual([LINES, mostLimitedOthers]);
+    expect(mostLimitedOthers).toBeGreaterThan(500);
+    expect(pairs[0]?.first.length).toBeGreaterThan(2_000);
+    const kept = pairs.reduce((sum, { first }) => sum + first.length, 0);
+    expect(2 * kept).toBeLessThan(16 * 1024 * 1024);
+    const { stdout } = await run(log, args);
+    expect(stdout).toContain('of keys beyond the first 16 MiB of refused keys');
+    expect(stdout).toContain('by pairs beyond the first 16 MiB of them');
+    expect(stdout).toContain('of keys beyond the first 16 MiB of changed keys');
+  });
+
   it('scales limits for a sampled log', async () => {
     const rules = directory('rules', RULES(100));
     const said = await report(LOG, ['-config_dir', rules, '-sample_rate', '0.1']);
     expect(said).toMatchObject({ sampleRate: 0.1, refused: 2 });
+  });
+
+  it('scales bursts for a sampled log, and lets none fall below 1', async () => {
+    const bucket = (key: string, burst: number) => `  - key: ${key}
+    rate_limit: { unit: hour, requests_per_unit: 100, algorithm: gcra, burst: ${String(burst)} }
+`;
+    const rules = directory('rules', RULES(100, bucket('wide', 30) + bucket('narrow', 2)));
+    const log = ['wide=a', 'narrow=a'].flatMap((text) => [1, 1, 1, 1].map((at) => line(at, text)));
+    const said = await report(log, ['-config_dir', rules, '-sample_rate', '0.1']);
+    expect(said).toMatchObject({
+      rules: [
+        { rule: 'shop.narrow', over: 3 },
+        { rule: 'shop.wide', over: 1 },
+      ],
+    });
   });
 
   it('keeps a limit of 0 in a sampled log, and lets no other fall below 1', async () => {

@@ -1,5 +1,10 @@
-import { toAlgorithm, type AlgorithmName } from '../../../../src/core/algorithms/algorithm';
-import { readUsed, writeUsed } from '../../../../src/core/algorithms/written';
+import {
+  toAlgorithm,
+  type Algorithm,
+  type AlgorithmName,
+} from '../../../../src/core/algorithms/algorithm';
+import { usedHits } from '../../../../src/core/algorithms/standing';
+import { readWritten, writeUsed } from '../../../../src/core/algorithms/written';
 
 const NOW = 1_795_240_205;
 
@@ -13,6 +18,11 @@ function algorithm(name: AlgorithmName, periodSeconds = 10) {
   });
   if (made === undefined) throw new Error('a plain count');
   return made;
+}
+
+function readUsed(rule: Algorithm, value: string, nowSeconds: number): number | undefined {
+  const standing = readWritten(rule, value, nowSeconds);
+  return standing && usedHits(rule, standing);
 }
 
 it.each(['gcra', 'sliding_window'] as const)('reads under %s what was written', (name) => {
