@@ -5,7 +5,7 @@ export { debounceWithMaxWait, type DebounceOptions } from './operators/debounce-
 export { eachTrueOnce, firstTrueOrTimeout } from './operators/flags';
 export { inOrder } from './operators/in-order';
 export { reportOutages, type AttemptResult, type OutageReport } from './operators/report-outages';
-export { batchedQuestions, type BatchedQuestions } from './pipelines/batched-questions';
+export { batchedRequests, type BatchedRequests } from './pipelines/batched-requests';
 export {
   discoverySession,
   type DiscoverySession,

@@ -1,6 +1,6 @@
 import { merge, type Observable } from 'rxjs';
 import type { HealthStatus, Snapshot } from '../../streams';
-import type { CallTracer, Clock, Question, Random } from '../core/ports';
+import type { CallTracer, Clock, PendingRequest, Random } from '../core/ports';
 import { dumpRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import { ByteBudget } from '../platform/byte-budget';
@@ -54,7 +54,7 @@ export interface TransportsDeps {
 export interface Transports {
   readonly grpc: Transport;
   readonly http: Transport;
-  readonly questions$: Observable<readonly Question[]>;
+  readonly requests$: Observable<readonly PendingRequest[]>;
   readonly run$: Observable<void>;
   close(withinMs: number): Promise<void>;
 }
@@ -85,7 +85,7 @@ export function createTransports({ servers, bounds }: Settings, deps: Transports
   return {
     grpc,
     http,
-    questions$: merge(grpc.questions$, http.questions$),
+    requests$: merge(grpc.requests$, http.requests$),
     run$: merge(grpc.run$, http.run$),
     async close(withinMs) {
       certificates?.close();

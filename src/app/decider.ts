@@ -84,7 +84,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     statistics: registry,
     open: deps.openLog,
   });
-  const decisions = createDecisionsActor(transports.questions$, settings, {
+  const decisions = createDecisionsActor(transports.requests$, settings, {
     ...deps,
     rules,
     counters: store.counters,

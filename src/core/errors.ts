@@ -1,4 +1,4 @@
-/** Every reason why a question gets no decision. Stable: transports map them to a status in one place each. */
+/** Every reason why a request gets no decision. Stable: transports map them to a status in one place each. */
 export type FailureCode =
   /** The request makes no sense: empty domain, no descriptors, a unit that is none, an addend too large. */
   | 'invalid_request'
@@ -8,12 +8,12 @@ export type FailureCode =
   | 'store_unavailable'
   /** The counter store did not answer within its time-out. */
   | 'store_timeout'
-  /** The service is stopping and takes no more questions. */
+  /** The service is stopping and takes no more requests. */
   | 'draining'
   /** A fault of ours. */
   | 'internal';
 
-/** The answer to a question that got no decision. */
+/** The answer to a request that got no decision. */
 export interface Failure {
   readonly kind: 'failure';
   readonly code: FailureCode;

@@ -4,22 +4,22 @@ import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
-/** What a question gets back, exactly once. */
+/** What a request gets back, exactly once. */
 export type Answer = Decision | Failure;
 
 /**
  * Whoever waits for answers: a connection, an HTTP call. `answer` must not throw and must not
- * call back into the questions; one that writes to a socket gathers all answers of a turn first.
+ * call back into the requests; one that writes to a socket gathers all answers of a turn first.
  */
-export interface Asker {
-  answer(ticket: number, answer: Answer): void;
+export interface Responder {
+  answer(callId: number, answer: Answer): void;
 }
 
-/** One request and how to answer it. The ticket is the asker's own number for it (a stream id). */
-export interface Question {
+/** One request and how to answer it. The call id is the responder's own number for it (a stream id). */
+export interface PendingRequest {
   readonly request: DecisionRequest;
-  readonly asker: Asker;
-  readonly ticket: number;
+  readonly responder: Responder;
+  readonly callId: number;
   /** Of a call that is traced; nearly no call is. */
   readonly trace?: CallTrace | undefined;
 }
@@ -53,7 +53,7 @@ export interface Increment {
   readonly times?: number;
 }
 
-/** All counter changes of a batch of questions. */
+/** All counter changes of a batch of requests. */
 export interface CounterBatch {
   readonly increments: readonly Increment[];
   /**
@@ -61,7 +61,7 @@ export interface CounterBatch {
    * increments: when one of a run would go over its limit, only those that would are added and the
    * others are held back (behaviour.md §3.6), atomically for the run.
    */
-  readonly runEnds: readonly number[] | undefined;
+  readonly groupEnds: readonly number[] | undefined;
   /** The time of the decision, Unix seconds (with fraction). */
   readonly nowSeconds: number;
 }
@@ -78,7 +78,7 @@ export interface CounterReply {
    * Increments known to be over their limit without asking: nothing was added, and what `after` says
    * of them means nothing; undefined when there are none.
    */
-  readonly known?: readonly boolean[] | undefined;
+  readonly knownOverLimit?: readonly boolean[] | undefined;
   /**
    * Where the counters of increments with an algorithm stood before their asks; undefined when the batch has none. `after`
    * means nothing for those.
@@ -177,9 +177,9 @@ export interface CallKind {
   readonly statusOf: (answer: Answer) => number;
 }
 
-/** A call that is traced. It ends with the decision of its question. */
+/** A call that is traced. It ends with the decision of its request. */
 export interface CallTrace {
-  /** Ends a call that never became a question. */
+  /** Ends a call that never became a request. */
   refused(failure: Failure): void;
   /** The id of its trace, 32 hexadecimal digits. */
   traceId(): string;
@@ -197,8 +197,8 @@ export interface CallTracer {
 
 /** Follows the batches in which a traced call is. */
 export interface BatchTracer {
-  /** Begins a batch; undefined when none of its questions is traced. */
-  begin(questions: readonly Question[]): BatchTrace | undefined;
+  /** Begins a batch; undefined when none of its requests is traced. */
+  begin(pendingRequests: readonly PendingRequest[]): BatchTrace | undefined;
 }
 
 /** The life of a batch; the methods are called in this order. */
@@ -207,6 +207,6 @@ export interface BatchTrace {
   matched(increments: number): void;
   /** The store has answered or failed; not called when there was nothing to count. */
   counted(reply: CounterReply | StoreError): void;
-  /** Every question has its answer; the list runs parallel to them. */
+  /** Every request has its answer; the list runs parallel to them. */
   answered(answers: readonly Answer[]): void;
 }

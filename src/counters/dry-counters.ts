@@ -51,7 +51,7 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
     const error = readings.get(key)?.error;
     if (error !== undefined) fail(draft, index, error);
   };
-  if (batch.runEnds === undefined) {
+  if (batch.groupEnds === undefined) {
     for (const [index, increment] of batch.increments.entries()) add(index, increment);
   } else {
     decideRuns<Seen>(batch, {

@@ -18,11 +18,11 @@ export interface RunActions<S> {
  * go over its limit, all that would not are held back (behaviour.md §3.6).
  */
 export function decideRuns<S>(
-  { increments, runEnds = [] }: CounterBatch,
+  { increments, groupEnds = [] }: CounterBatch,
   { look, isOver, add, holdBack }: RunActions<S>,
 ): void {
   let start = 0;
-  for (const end of runEnds) {
+  for (const end of groupEnds) {
     const run = increments.slice(start, end);
     const seen = run.map(look);
     const overs = run.map((increment, at) => isOver(increment, seen[at] as S));

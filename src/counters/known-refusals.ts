@@ -6,7 +6,7 @@ import { type OverLimitCache } from './over-limit-cache';
 /** What the cache knows of a batch. */
 export interface Known {
   /** Increments that nobody has to ask for: they are over. */
-  readonly known: boolean[];
+  readonly knownOverLimit: boolean[];
   /** Where those of them stand that have an algorithm; undefined when none has. */
   readonly standings: (Standing | undefined)[] | undefined;
 }
@@ -35,7 +35,7 @@ export function findKnown(
     known ??= new Array<boolean>(increments.length).fill(false);
     known[index] = true;
   }
-  return known && { known, standings };
+  return known && { knownOverLimit: known, standings };
 }
 
 /** Remembers what a batch that was counted has shown to be over. */
@@ -46,7 +46,7 @@ export function rememberOver(
 ): void {
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
-    if (reply.known?.[index] === true) continue;
+    if (reply.knownOverLimit?.[index] === true) continue;
     const standing = reply.standings?.[index];
     if (standing === undefined) {
       if (isOverByCount(increment, reply, index)) cache.remember(increment, nowSeconds);

@@ -32,7 +32,7 @@ interface Share {
   readonly increments: Increment[];
   /** Where they stand in the batch. */
   readonly places: number[];
-  readonly runEnds: number[] | undefined;
+  readonly groupEnds: number[] | undefined;
 }
 
 /**
@@ -49,14 +49,14 @@ export async function addSplit<P>(
   const first = parts[0] as P;
   if (parts.every((part) => part === first)) return add(first, batch);
   const draft = createReplyDraft(batch.increments.length);
-  if (batch.runEnds !== undefined && !areRunsWhole(batch.runEnds, parts)) {
+  if (batch.groupEnds !== undefined && !areRunsWhole(batch.groupEnds, parts)) {
     onNotAtomic();
     await planAcross(batch, parts, options, draft);
   }
   const shares = deal(batch, parts, draft);
   await forEachOf(shares, parallelism, async ([part, share]) => {
-    const { increments, places, runEnds } = share;
-    const asked = { increments, runEnds, nowSeconds: batch.nowSeconds };
+    const { increments, places, groupEnds } = share;
+    const asked = { increments, groupEnds, nowSeconds: batch.nowSeconds };
     try {
       const reply = await add(part, asked);
       places.forEach((place, at) => {
@@ -70,9 +70,9 @@ export async function addSplit<P>(
   return toReply(draft);
 }
 
-function areRunsWhole(runEnds: readonly number[], parts: readonly unknown[]): boolean {
+function areRunsWhole(groupEnds: readonly number[], parts: readonly unknown[]): boolean {
   let start = 0;
-  for (const end of runEnds) {
+  for (const end of groupEnds) {
     for (let at = start + 1; at < end; at += 1) if (parts[at] !== parts[start]) return false;
     start = end;
   }
@@ -123,7 +123,7 @@ async function readStandings<P>(
   const standings = new Map<string, Standing>();
   await forEachOf(looks, parallelism, async ([part, byKey]) => {
     const increments = [...byKey.values()];
-    const reply = await unlessAway(add(part, { increments, runEnds: undefined, nowSeconds }));
+    const reply = await unlessAway(add(part, { increments, groupEnds: undefined, nowSeconds }));
     increments.forEach(({ key }, at) => {
       const standing = reply?.standings?.[at];
       if (standing !== undefined) standings.set(key, standing);
@@ -155,16 +155,16 @@ const newMap = (): Map<string, Increment> => new Map();
 
 /** Shares out what is not held back, in order; runs go along unless they have been decided on. */
 function deal<P>(
-  { increments, runEnds }: CounterBatch,
+  { increments, groupEnds }: CounterBatch,
   parts: readonly P[],
   { held }: ReplyDraft,
 ): ReadonlyMap<P, Share> {
   const shares = new Map<P, Share>();
-  const isDecided = runEnds === undefined || !areRunsWhole(runEnds, parts);
+  const isDecided = groupEnds === undefined || !areRunsWhole(groupEnds, parts);
   const shareOf = (part: P): Share => {
     const known = shares.get(part);
     if (known !== undefined) return known;
-    const share = { increments: [], places: [], runEnds: isDecided ? undefined : [] };
+    const share = { increments: [], places: [], groupEnds: isDecided ? undefined : [] };
     shares.set(part, share);
     return share;
   };
@@ -176,9 +176,9 @@ function deal<P>(
   });
   if (isDecided) return shares;
   let start = 0;
-  for (const end of runEnds) {
+  for (const end of groupEnds) {
     const share = start === end ? undefined : shares.get(parts[start] as P);
-    share?.runEnds?.push((share.runEnds.at(-1) ?? 0) + end - start);
+    share?.groupEnds?.push((share.groupEnds.at(-1) ?? 0) + end - start);
     start = end;
   }
   return shares;

@@ -16,7 +16,7 @@ export type TellForget = (counters: readonly CounterPlace[]) => void;
 
 /**
  * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
- * and `CounterReply.known` says so. Where counters of a request are decided together, one that is known
+ * and `CounterReply.knownOverLimit` says so. Where counters of a request are decided together, one that is known
  * to be over holds back all others, as in the reference: they are looked at only.
  */
 export function withOverLimitCache(
@@ -42,7 +42,7 @@ export function withOverLimitCache(
 
   const addRest = async (
     batch: CounterBatch,
-    { known, standings }: Known,
+    { knownOverLimit: known, standings }: Known,
   ): Promise<CounterReply> => {
     const { generation } = cache;
     const { rest, indexes, looks } = withoutKnown(batch, known);
@@ -57,9 +57,9 @@ export function withOverLimitCache(
         if (looks.has(index) && draft.failures?.has(index) !== true)
           holdBack(draft, index, reply.after[at] as number);
       });
-      learn(batch, { ...draft, known }, generation);
+      learn(batch, { ...draft, knownOverLimit: known }, generation);
     }
-    return { ...finish(draft), known };
+    return { ...finish(draft), knownOverLimit: known };
   };
 
   return {
@@ -109,13 +109,13 @@ interface Rest {
 
 /** The part of a batch that the store is asked. */
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]): Rest {
-  const { increments, runEnds, nowSeconds } = batch;
+  const { increments, groupEnds, nowSeconds } = batch;
   const indexes: number[] = [];
   const looks = new Set<number>();
   const ends: number[] = [];
   let start = 0;
-  for (const end of runEnds ?? [increments.length]) {
-    const isHeld = runEnds !== undefined && known.slice(start, end).includes(true);
+  for (const end of groupEnds ?? [increments.length]) {
+    const isHeld = groupEnds !== undefined && known.slice(start, end).includes(true);
     for (let index = start; index < end; index += 1) {
       if (known[index] === true) continue;
       indexes.push(index);
@@ -130,7 +130,7 @@ function withoutKnown(batch: CounterBatch, known: readonly boolean[]): Rest {
     const increment = increments[index] as Increment;
     return looks.has(index) ? { ...increment, hits: 0 } : increment;
   });
-  const rest = { increments: asked, runEnds: runEnds && ends, nowSeconds };
+  const rest = { increments: asked, groupEnds: groupEnds && ends, nowSeconds };
   return { rest, indexes, looks };
 }
 

@@ -56,15 +56,15 @@ export function withPipelineWindow(
 function joinBatches(batches: readonly CounterBatch[]): CounterBatch {
   const increments = batches.flatMap((batch) => batch.increments);
   const nowSeconds = Math.max(...batches.map((batch) => batch.nowSeconds));
-  if (batches.every(({ runEnds }) => runEnds === undefined))
-    return { increments, runEnds: undefined, nowSeconds };
+  if (batches.every(({ groupEnds }) => groupEnds === undefined))
+    return { increments, groupEnds: undefined, nowSeconds };
   const joined: number[] = [];
   let start = 0;
-  for (const { increments: own, runEnds = own.map((_, at) => at + 1) } of batches) {
-    for (const end of runEnds) joined.push(start + end);
+  for (const { increments: own, groupEnds = own.map((_, at) => at + 1) } of batches) {
+    for (const end of groupEnds) joined.push(start + end);
     start += own.length;
   }
-  return { increments, runEnds: joined, nowSeconds };
+  return { increments, groupEnds: joined, nowSeconds };
 }
 
 function shareOut(reply: CounterReply, gathered: readonly Waiting[]): void {

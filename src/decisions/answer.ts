@@ -1,4 +1,4 @@
-import type { Ask, Plan } from '../core/planning/plan';
+import type { DescriptorHit, Plan } from '../core/planning/plan';
 import {
   evaluateInOutage,
   evaluateUnknown,
@@ -7,7 +7,7 @@ import {
   type LocalCount,
 } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
-import type { TallySheet } from '../core/decision/tally';
+import type { BatchStatsSheet } from '../core/decision/batch-stats';
 import {
   evaluate,
   evaluateKnownOver,
@@ -24,7 +24,7 @@ import {
   hitsAfter,
   hitsBeside,
   noteFirst,
-  outcomeOfAsk,
+  outcomeOfHit,
   type AnswerOptions,
   type BatchContext,
   type Verdicts,
@@ -35,27 +35,27 @@ const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
 const NOT_COUNTED: LocalCount = { after: 0, isHeld: false, standing: undefined, error: undefined };
 
-/** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the tally. */
+/** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the statistics. */
 export function answerFor(
   request: DecisionRequest,
   batch: BatchContext,
   start: number,
   end: number,
 ): Answer {
-  const { plan, outage, tally } = batch;
+  const { plan, outage, batchStats } = batch;
   const verdicts = evaluateAll(batch, start, end);
   const error = outage && errorFor(batch, start, end, verdicts);
   if (error !== undefined) {
-    for (let i = start; i < end; i++) tally.hitsOnly(plan.asks[i]);
+    for (let i = start; i < end; i++) batchStats.hitsOnly(plan.descriptorHits[i]);
     batch.verdicts?.push(NO_VERDICTS);
     return failure(error.code, error.forCaller);
   }
   const statuses = new Array<DescriptorStatus>(end - start);
   for (let i = start; i < end; i++) {
-    const ask = plan.asks[i];
+    const hit = plan.descriptorHits[i];
     const verdict = verdicts[i - start];
     statuses[i - start] = verdict === undefined ? NO_LIMIT : verdict.status;
-    if (ask !== undefined && verdict !== undefined) tallyAsk(ask, verdict, plan, tally);
+    if (hit !== undefined && verdict !== undefined) countHits(hit, verdict, plan, batchStats);
   }
   batch.verdicts?.push(verdicts);
   return toDecision(request, batch, start, verdicts, statuses);
@@ -72,7 +72,7 @@ function errorFor(
   if (failed === undefined) return undefined;
   const { first, final } = failed;
   const isAnswered = final === undefined || isKnownOver(verdicts, batch.options);
-  batch.tally.storeFailed(final ?? first, isAnswered);
+  batch.batchStats.storeFailed(final ?? first, isAnswered);
   return isAnswered ? undefined : final;
 }
 
@@ -94,12 +94,12 @@ interface Failed {
 function failureAmong(batch: BatchContext, start: number, end: number): Failed | undefined {
   let first: StoreError | undefined;
   for (let i = start; i < end; i++) {
-    const ask = batch.plan.asks[i];
-    if (ask === undefined || ask.increment === -1) continue;
-    const error = batch.outage?.errorOf(ask.increment);
+    const hit = batch.plan.descriptorHits[i];
+    if (hit === undefined || hit.increment === -1) continue;
+    const error = batch.outage?.errorOf(hit.increment);
     if (error === undefined) continue;
     first ??= error;
-    const final = finalError(ask, error, batch);
+    const final = finalError(hit, error, batch);
     if (final !== undefined) return { first, final };
   }
   return first && { first, final: undefined };
@@ -107,75 +107,83 @@ function failureAmong(batch: BatchContext, start: number, end: number): Failed |
 
 /** Undefined when the rule has an answer all the same. */
 function finalError(
-  ask: Ask,
+  hit: DescriptorHit,
   error: StoreError,
   { outage, options }: BatchContext,
 ): StoreError | undefined {
-  const policy = policyOf(ask, error, options);
+  const policy = policyOf(hit, error, options);
   if (policy === 'error') return error;
   if (policy !== 'local') return undefined;
-  const count = outage?.local.get(ask.increment);
+  const count = outage?.local.get(hit.increment);
   return count === undefined ? error : count.error;
 }
 
 function evaluateAll(batch: BatchContext, start: number, end: number): Verdicts {
-  const { plan, firstAsks } = batch;
+  const { plan, firstHits } = batch;
   const verdicts = new Array<Verdict | undefined>(end - start);
   for (let i = start; i < end; i++) {
-    const ask = plan.asks[i];
-    if (ask === undefined) continue;
-    if (firstAsks !== undefined) noteFirst(firstAsks, ask, i, start);
-    verdicts[i - start] = evaluateAsk(ask, batch);
+    const hit = plan.descriptorHits[i];
+    if (hit === undefined) continue;
+    if (firstHits !== undefined) noteFirst(firstHits, hit, i, start);
+    verdicts[i - start] = evaluateHit(hit, batch);
   }
   return verdicts;
 }
 
 /** Requests that share an increment each see the counter as it stood after their own hits. */
-function evaluateAsk(ask: Ask, batch: BatchContext): Verdict {
-  const { reply, outage, windows, options, plan, firstAsks } = batch;
-  const { increment } = ask;
-  if (increment === -1) return evaluateUnlimited(ask);
+function evaluateHit(hit: DescriptorHit, batch: BatchContext): Verdict {
+  const { reply, outage, windows, options, plan, firstHits } = batch;
+  const { increment } = hit;
+  if (increment === -1) return evaluateUnlimited(hit);
   const error = outage?.errorOf(increment);
-  if (error !== undefined) return evaluateFailed(ask, error, batch);
-  if (ask.limit.algorithm !== undefined) return evaluateStanding(ask, batch);
-  if (reply.known?.[increment] === true) return evaluateKnownOver(ask, windows, options);
+  if (error !== undefined) return evaluateFailed(hit, error, batch);
+  if (hit.limit.algorithm !== undefined) return evaluateStanding(hit, batch);
+  if (reply.knownOverLimit?.[increment] === true) return evaluateKnownOver(hit, windows, options);
   const total = reply.after[increment] as number;
-  if (reply.held?.[increment] === true) return evaluate(ask, total, true, windows, options);
-  const others = firstAsks === undefined ? hitsAfter(ask, plan) : hitsBeside(ask, plan, firstAsks);
-  return evaluate(ask, total - others, false, windows, options);
+  if (reply.held?.[increment] === true) return evaluate(hit, total, true, windows, options);
+  const others = firstHits === undefined ? hitsAfter(hit, plan) : hitsBeside(hit, plan, firstHits);
+  return evaluate(hit, total - others, false, windows, options);
 }
 
-function evaluateStanding(ask: Ask, { reply, plan, windows, options }: BatchContext): Verdict {
-  const { increment } = ask;
+function evaluateStanding(
+  hit: DescriptorHit,
+  { reply, plan, windows, options }: BatchContext,
+): Verdict {
+  const { increment } = hit;
   const isHeld = reply.held?.[increment] === true;
-  const outcome = outcomeOfAsk(ask, reply.standings?.[increment], isHeld, plan);
-  const verdict = evaluateOutcome(ask, outcome, isHeld, windows, options);
-  if (reply.known?.[increment] !== true) return verdict;
+  const outcome = outcomeOfHit(hit, reply.standings?.[increment], isHeld, plan);
+  const verdict = evaluateOutcome(hit, outcome, isHeld, windows, options);
+  if (reply.knownOverLimit?.[increment] !== true) return verdict;
   return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
 }
 
-function evaluateFailed(ask: Ask, error: StoreError, batch: BatchContext): Verdict {
+function evaluateFailed(hit: DescriptorHit, error: StoreError, batch: BatchContext): Verdict {
   const { outage, plan, windows, options } = batch;
-  if (finalError(ask, error, batch) !== undefined) return evaluateUnknown(ask, options);
-  const policy = policyOf(ask, error, options);
-  const { after, isHeld, standing } = outage?.local.get(ask.increment) ?? NOT_COUNTED;
-  if (policy === 'local' && ask.limit.algorithm !== undefined) {
-    const shared = withShare(ask, options);
-    const outcome = outcomeOfAsk(shared, standing, isHeld, plan);
+  if (finalError(hit, error, batch) !== undefined) return evaluateUnknown(hit, options);
+  const policy = policyOf(hit, error, options);
+  const { after, isHeld, standing } = outage?.local.get(hit.increment) ?? NOT_COUNTED;
+  if (policy === 'local' && hit.limit.algorithm !== undefined) {
+    const shared = withShare(hit, options);
+    const outcome = outcomeOfHit(shared, standing, isHeld, plan);
     return evaluateOutcome(shared, outcome, isHeld, windows, options);
   }
-  const own = { after: isHeld ? after : after - hitsAfter(ask, plan), isHeld };
-  return evaluateInOutage(ask, policy, own, windows, options);
+  const own = { after: isHeld ? after : after - hitsAfter(hit, plan), isHeld };
+  return evaluateInOutage(hit, policy, own, windows, options);
 }
 
-function tallyAsk(ask: Ask, verdict: Verdict, { increments }: Plan, tally: TallySheet): void {
+function countHits(
+  hit: DescriptorHit,
+  verdict: Verdict,
+  { increments }: Plan,
+  batchStats: BatchStatsSheet,
+): void {
   if (verdict.status === NO_LIMIT) {
-    tally.hitsOnly(ask);
+    batchStats.hitsOnly(hit);
     return;
   }
-  tally.rules.push(verdict);
-  const exact = increments[ask.increment]?.hits;
-  if (typeof exact === 'bigint' && exact > 0) tally.lostDigits(ask, exact);
+  batchStats.rules.push(verdict);
+  const exact = increments[hit.increment]?.hits;
+  if (typeof exact === 'bigint' && exact > 0) batchStats.lostDigits(hit, exact);
 }
 
 function toDecision(
@@ -185,11 +193,11 @@ function toDecision(
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
-  const { plan, options, tally } = batch;
+  const { plan, options, batchStats } = batch;
   let code = overallCode(verdicts, options.quotaMode);
   if (options.shadowMode && code === 'OVER_LIMIT') {
     code = 'OK';
-    tally.globalShadowMode += 1;
+    batchStats.globalShadowMode += 1;
   }
   const decision: Decision = {
     kind: 'decision',

@@ -1,12 +1,12 @@
 import type { Asks } from '../core/algorithms/apply-asks';
 import { outcomeOf, type Outcome } from '../core/algorithms/outcome';
 import type { Standing } from '../core/algorithms/standing';
-import type { Ask, Plan } from '../core/planning/plan';
+import type { DescriptorHit, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
 import type { PolicyHeaderOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
-import { TallySheet } from '../core/decision/tally';
+import { BatchStatsSheet } from '../core/decision/batch-stats';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
 import type { CounterReply } from '../core/ports';
 
@@ -46,12 +46,12 @@ export interface BatchContext extends Counted {
   readonly plan: Plan;
   readonly windows: Windows;
   readonly options: AnswerOptions;
-  readonly tally: TallySheet;
+  readonly batchStats: BatchStatsSheet;
   /**
    * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are evaluated in order,
    * so an older index is below their start.
    */
-  readonly firstAsks: Int32Array | undefined;
+  readonly firstHits: Int32Array | undefined;
   /** For the decision log: those of each request that was decided, in order; undefined when nobody keeps them. */
   readonly verdicts: Verdicts[] | undefined;
 }
@@ -69,23 +69,28 @@ export function createBatchContext(
     outage,
     windows,
     options,
-    tally: new TallySheet(plan.unmet),
-    firstAsks: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
+    batchStats: new BatchStatsSheet(plan.unmet),
+    firstHits: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
     verdicts: keepsVerdicts ? [] : undefined,
   };
 }
 
 /** Notes the ask at `index` of a request that begins at `start`, unless the request has asked for its increment before. */
-export function noteFirst(firstAsks: Int32Array, ask: Ask, index: number, start: number): void {
-  const { increment } = ask;
-  if (increment !== -1 && (firstAsks[increment] as number) < start) firstAsks[increment] = index;
+export function noteFirst(
+  firstHits: Int32Array,
+  hit: DescriptorHit,
+  index: number,
+  start: number,
+): void {
+  const { increment } = hit;
+  if (increment !== -1 && (firstHits[increment] as number) < start) firstHits[increment] = index;
 }
 
 const LOOK: Asks = { hits: 0, times: 1 };
 
 /** What an ask of an algorithm gets, by where its counter stood before all asks of its increment. */
-export function outcomeOfAsk(
-  { limit, hits, cumulativeHits, increment }: Ask,
+export function outcomeOfHit(
+  { limit, hits, cumulativeHits, increment }: DescriptorHit,
   standing: Standing | undefined,
   isHeld: boolean,
   { increments }: Plan,
@@ -100,13 +105,18 @@ export function outcomeOfAsk(
 }
 
 /** The hits of an ask's increment that came after its own. */
-export function hitsAfter({ increment, cumulativeHits }: Ask, { increments }: Plan): number {
+export function hitsAfter(
+  { increment, cumulativeHits }: DescriptorHit,
+  { increments }: Plan,
+): number {
   return Number(increments[increment]?.hits) - cumulativeHits;
 }
 
 /** All hits of an ask's increment but its own and those of the requests before. */
-export function hitsBeside(ask: Ask, plan: Plan, firstAsks: Int32Array): number {
-  const { hits, cumulativeHits } = plan.asks[firstAsks[ask.increment] as number] as Ask;
+export function hitsBeside(hit: DescriptorHit, plan: Plan, firstHits: Int32Array): number {
+  const { hits, cumulativeHits } = plan.descriptorHits[
+    firstHits[hit.increment] as number
+  ] as DescriptorHit;
   const earlier = cumulativeHits - hits;
-  return Number(plan.increments[ask.increment]?.hits) - earlier - ask.hits;
+  return Number(plan.increments[hit.increment]?.hits) - earlier - hit.hits;
 }

@@ -1,7 +1,7 @@
 import { planBatch, type Plan, type PlanOptions } from '../core/planning/plan';
 import { createWindowTable } from '../core/planning/windows';
 import { planLocal, toLocalCounts } from '../core/decision/outage';
-import { TallySheet, type Tally } from '../core/decision/tally';
+import { BatchStatsSheet, type BatchStats } from '../core/decision/batch-stats';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type {
   Answer,
@@ -10,7 +10,7 @@ import type {
   Clock,
   CounterReply,
   Counters,
-  Question,
+  PendingRequest,
   Random,
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
@@ -32,31 +32,31 @@ export interface DecisionDeps {
   readonly log?: DecisionLog | undefined;
   /** Called with the first store error of each batch that was not counted whole: clients do not get its reason. */
   readonly onStoreError?: (error: StoreError) => void;
-  /** Called for a fault of ours; the affected questions are answered `internal`. */
+  /** Called for a fault of ours; the affected requests are answered `internal`. */
   readonly onFault: (error: unknown) => void;
 }
 
 export type DecisionOptions = PlanOptions & AnswerOptions;
 
 /**
- * Answers every question of a batch, exactly once, and says what statistics should count. Never
+ * Answers every request of a batch, exactly once, and says what statistics should count. Never
  * rejects: whatever goes wrong is an answer. Rules, clock and store are asked once per batch.
  */
-export type DecideBatch = (questions: readonly Question[]) => Promise<Tally>;
+export type DecideBatch = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
 
 export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions): DecideBatch {
   const windowsAt = createWindowTable();
 
-  return async (questions) => {
-    const trace = deps.tracer?.begin(questions);
+  return async (pendingRequests) => {
+    const trace = deps.tracer?.begin(pendingRequests);
     const rules = deps.rules.current;
     if (rules === undefined) {
-      return refuseAll(questions, 'no_rules', 'no rules are loaded yet', trace);
+      return refuseAll(pendingRequests, 'no_rules', 'no rules are loaded yet', trace);
     }
     const nowSeconds = deps.clock();
     const windows = windowsAt(nowSeconds);
     try {
-      const requests = questions.map((question) => question.request);
+      const requests = pendingRequests.map((pending) => pending.request);
       const plan = planBatch(rules, requests, windows, options, deps.random);
       trace?.matched(plan.increments.length);
       const reply = await count(deps.counters, plan, nowSeconds);
@@ -66,12 +66,12 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
         : await makeUpFor(reply, plan, nowSeconds, deps, options);
       const { log } = deps;
       const batch = createBatchContext(plan, counted, windows, options, log !== undefined);
-      const answers = answerAll(questions, batch, trace);
-      if (log !== undefined) logDecisions(log, nowSeconds, questions, answers, batch);
-      return batch.tally;
+      const answers = answerAll(pendingRequests, batch, trace);
+      if (log !== undefined) logDecisions(log, nowSeconds, pendingRequests, answers, batch);
+      return batch.batchStats;
     } catch (error) {
       deps.onFault(error);
-      return refuseAll(questions, 'internal', 'the decision failed, see the log', trace);
+      return refuseAll(pendingRequests, 'internal', 'the decision failed, see the log', trace);
     }
   };
 }
@@ -80,12 +80,12 @@ const NOTHING_TO_COUNT: CounterReply = { after: [], held: undefined, failures: u
 
 async function count(
   counters: Pick<Counters, 'add'>,
-  { increments, runEnds }: Pick<Plan, 'increments' | 'runEnds'>,
+  { increments, groupEnds }: Pick<Plan, 'increments' | 'groupEnds'>,
   nowSeconds: number,
 ): Promise<CounterReply | StoreError> {
   if (increments.length === 0) return NOTHING_TO_COUNT;
   try {
-    return await counters.add({ increments, runEnds, nowSeconds });
+    return await counters.add({ increments, groupEnds, nowSeconds });
   } catch (error) {
     if (error instanceof StoreError) return error;
     const message = 'the counter store failed';
@@ -117,43 +117,43 @@ async function makeUpFor(
   const planned = planLocal(plan, errorOf, nowSeconds, options);
   if (planned === undefined || localCounters === undefined)
     return { reply: counts, outage: { errorOf, local: new Map() } };
-  const { increments, runEnds } = planned.batch;
-  const counted = await count(localCounters, { increments, runEnds }, nowSeconds);
+  const { increments, groupEnds } = planned.batch;
+  const counted = await count(localCounters, { increments, groupEnds }, nowSeconds);
   return { reply: counts, outage: { errorOf, local: toLocalCounts(planned.indexes, counted) } };
 }
 
 const NOTHING_UNMET = { unknownDomains: [], unmatched: undefined };
 
 function refuseAll(
-  questions: readonly Question[],
+  pendingRequests: readonly PendingRequest[],
   code: FailureCode,
   message: string,
   trace: BatchTrace | undefined,
-): Tally {
-  const tally = new TallySheet(NOTHING_UNMET);
+): BatchStats {
+  const batchStats = new BatchStatsSheet(NOTHING_UNMET);
   const refusal = failure(code, message);
-  for (const { asker, ticket } of questions) {
-    tally.failed();
-    asker.answer(ticket, refusal);
+  for (const { responder, callId } of pendingRequests) {
+    batchStats.failed();
+    responder.answer(callId, refusal);
   }
-  trace?.answered(questions.map(() => refusal));
-  return tally;
+  trace?.answered(pendingRequests.map(() => refusal));
+  return batchStats;
 }
 
 /** All answers are made before the first is given: a fault in between answers nobody twice. */
 function answerAll(
-  questions: readonly Question[],
+  pendingRequests: readonly PendingRequest[],
   batch: BatchContext,
   trace: BatchTrace | undefined,
 ): readonly Answer[] {
-  const { plan, tally } = batch;
+  const { plan, batchStats } = batch;
   const answers: Answer[] = [];
   let at = 0;
-  for (let i = 0; i < questions.length; i++) {
-    const { request } = questions[i] as Question;
+  for (let i = 0; i < pendingRequests.length; i++) {
+    const { request } = pendingRequests[i] as PendingRequest;
     const fault = plan.faults[i];
     if (fault !== undefined) {
-      tally.failed();
+      batchStats.failed();
       answers.push(failure('invalid_request', fault));
       continue;
     }
@@ -161,9 +161,9 @@ function answerAll(
     answers.push(answerFor(request, batch, at, end));
     at = end;
   }
-  for (let i = 0; i < questions.length; i++) {
-    const { asker, ticket } = questions[i] as Question;
-    asker.answer(ticket, answers[i] as Answer);
+  for (let i = 0; i < pendingRequests.length; i++) {
+    const { responder, callId } = pendingRequests[i] as PendingRequest;
+    responder.answer(callId, answers[i] as Answer);
   }
   trace?.answered(answers);
   return answers;

@@ -16,7 +16,7 @@ import { limitFields } from '../core/explain/limit-fields';
 import { limitSource, sourceText } from '../core/explain/limit-source';
 import { failure, type Failure } from '../core/errors';
 import type { DecisionRequest, DescriptorStatus, Entry, RequestDescriptor } from '../core/model';
-import { planBatch, type Ask, type Plan } from '../core/planning/plan';
+import { planBatch, type DescriptorHit, type Plan } from '../core/planning/plan';
 import { readValueLimits } from '../core/planning/value-limit';
 import { windowsAt } from '../core/planning/windows';
 import type { Answer, CounterReader, CounterReading, Counters, Increment } from '../core/ports';
@@ -58,8 +58,8 @@ export async function explainRequest(
   if (answer.kind === 'failure')
     return { because: answer.message, descriptors, responseHeaders: [] };
   const judged = answer.statuses.map((status, at) => {
-    const ask = plan.asks[at];
-    return { status, limit: ask?.limit, isOver: ask !== undefined && isOver(ask, readings) };
+    const hit = plan.descriptorHits[at];
+    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, readings) };
   });
   return {
     overallCode: answer.overallCode,
@@ -96,12 +96,12 @@ async function decide(
     },
     options,
   );
-  const asker = {
+  const responder = {
     answer: (_ticket: number, given: Answer) => {
       answer = given;
     },
   };
-  await decideBatch([{ request, asker, ticket: 0 }]);
+  await decideBatch([{ request, responder, callId: 0 }]);
   if (answer === undefined || cause !== undefined)
     throw new Error('the request could not be explained', { cause });
   return answer;
@@ -120,26 +120,26 @@ interface Explained {
 
 function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorExplanation {
   const { descriptor, at, plan, readings, answer } = explained;
-  const ask = plan.asks[at];
+  const hit = plan.descriptorHits[at];
   const path = pathOf(explained, deps);
   const entries = entryTexts(plan.secrets, descriptor.entries);
-  if (ask === undefined) return { entries, ...path };
-  if (ask.limit.unlimited) {
-    const hint = unlimitedHint(ask.limit, descriptor.entries, plan.secrets);
-    return { entries, ...path, noLimit: { reason: 'unlimited', hint }, metric: ask.metric };
+  if (hit === undefined) return { entries, ...path };
+  if (hit.limit.unlimited) {
+    const hint = unlimitedHint(hit.limit, descriptor.entries, plan.secrets);
+    return { entries, ...path, noLimit: { reason: 'unlimited', hint }, metric: hit.metric };
   }
-  const increment = plan.increments[ask.increment] as Increment;
-  const reading = readings[ask.increment] as CounterReading;
+  const increment = plan.increments[hit.increment] as Increment;
+  const reading = readings[hit.increment] as CounterReading;
   const status = answer.kind === 'decision' ? answer.statuses[at] : undefined;
   const isOwn = descriptor.limit !== undefined;
   return {
     entries,
     ...path,
-    limit: limitOf(ask, isOwn, deps.rules, explained),
-    metric: ask.metric,
+    limit: limitOf(hit, isOwn, deps.rules, explained),
+    metric: hit.metric,
     counter: counterOf(increment, reading, deps),
-    ...askedOf(ask, status),
-    ...notesOf(ask),
+    ...askedOf(hit, status),
+    ...notesOf(hit),
   };
 }
 
@@ -163,7 +163,7 @@ function pathOf(explained: Explained, { rules }: ExplainDeps): PathExplanation {
   }
   if (isOwn) return { path: [] };
   const path = explainPath(domain, descriptor.entries, rules.places);
-  if (path.noLimit !== undefined || plan.asks[at] !== undefined) return path;
+  if (path.noLimit !== undefined || plan.descriptorHits[at] !== undefined) return path;
   return { ...path, noLimit: { reason: 'replaced', hint: replacedBy(explained, rules) } };
 }
 
@@ -182,7 +182,7 @@ function replacedBy({ descriptor, request }: Explained, rules: Rules): string {
 }
 
 function limitOf(
-  { limit }: Ask,
+  { limit }: DescriptorHit,
   isOwn: boolean,
   { places, domains }: Rules,
   { descriptor, request, plan }: Explained,
@@ -213,7 +213,7 @@ function counterOf(
 }
 
 function askedOf(
-  { hits }: Ask,
+  { hits }: DescriptorHit,
   status: DescriptorStatus | undefined,
 ): Pick<DescriptorExplanation, 'ifAsked'> {
   if (status === undefined) return {};
@@ -223,7 +223,7 @@ function askedOf(
   };
 }
 
-function notesOf({ hits, limit }: Ask): Pick<DescriptorExplanation, 'notes'> {
+function notesOf({ hits, limit }: DescriptorHit): Pick<DescriptorExplanation, 'notes'> {
   const notes = [
     ...(limit.shadowMode ? ['shadow mode: counted and reported, never refused'] : []),
     ...(hits < 0 ? ['the hits are given back'] : []),
@@ -232,7 +232,10 @@ function notesOf({ hits, limit }: Ask): Pick<DescriptorExplanation, 'notes'> {
   return notes.length === 0 ? {} : { notes };
 }
 
-function isOver({ increment, hits, limit }: Ask, readings: readonly CounterReading[]): boolean {
+function isOver(
+  { increment, hits, limit }: DescriptorHit,
+  readings: readonly CounterReading[],
+): boolean {
   const reading = readings[increment];
   const size = limit.algorithm?.size ?? limit.requestsPerUnit;
   return reading !== undefined && reading.count + hits > size;

@@ -1,6 +1,6 @@
 import { decidingVerdict } from '../core/decision/response';
 import type { DecisionRecord } from '../core/decision/decision-record';
-import type { Answer, Question } from '../core/ports';
+import type { Answer, PendingRequest } from '../core/ports';
 import type { BatchContext, Verdicts } from './batch';
 
 /** Takes decisions for the decision log. */
@@ -15,21 +15,21 @@ export interface DecisionLog {
 export function logDecisions(
   log: DecisionLog,
   nowSeconds: number,
-  questions: readonly Question[],
+  pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
   { verdicts = [], plan }: BatchContext,
 ): void {
   // Rounded down, so that it lies in the windows that were counted in.
   const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
   let next = 0;
-  for (let i = 0; i < questions.length; i++) {
+  for (let i = 0; i < pendingRequests.length; i++) {
     if (plan.faults[i] !== undefined) continue;
     const own = verdicts[next++] as Verdicts;
     const decision = answers[i] as Answer;
     if (decision.kind !== 'decision') continue;
     const isShadow = decision.overallCode === 'OK' && own.some(isOver);
     if (!log.isWanted(isShadow || decision.overallCode === 'OVER_LIMIT')) continue;
-    const { request, trace } = questions[i] as Question;
+    const { request, trace } = pendingRequests[i] as PendingRequest;
     log.write({
       time,
       request,

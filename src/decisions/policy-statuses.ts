@@ -2,7 +2,7 @@ import { policyOf, withShare } from '../core/decision/outage';
 import type { PolicyStatus } from '../core/decision/policy-headers';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
-import type { Ask } from '../core/planning/plan';
+import type { DescriptorHit } from '../core/planning/plan';
 import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
 import type { BatchContext, Verdicts } from './batch';
 
@@ -16,21 +16,23 @@ export function policyStatuses(
   for (let i = 0; i < verdicts.length; i++) {
     const verdict = verdicts[i];
     if (verdict?.status.currentLimit === undefined) continue;
-    statuses.push(toPolicyStatus(batch.plan.asks[start + i] as Ask, verdict, batch));
+    statuses.push(
+      toPolicyStatus(batch.plan.descriptorHits[start + i] as DescriptorHit, verdict, batch),
+    );
   }
   return statuses;
 }
 
 function toPolicyStatus(
-  ask: Ask,
+  hit: DescriptorHit,
   { status, enforcement }: Verdict,
   batch: BatchContext,
 ): PolicyStatus {
-  const { limit, hits } = ask;
+  const { limit, hits } = hit;
   const { plan, windows } = batch;
-  const size = sizeOf(ask, batch);
+  const size = sizeOf(hit, batch);
   return {
-    ...figuresOf(ask, status, size, batch),
+    ...figuresOf(hit, status, size, batch),
     name: limit.name,
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
@@ -40,32 +42,32 @@ function toPolicyStatus(
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
     neverFits: hits > size,
-    key: plan.increments[ask.increment]?.key ?? '',
+    key: plan.increments[hit.increment]?.key ?? '',
   };
 }
 
 /** Hits that fit at once; while this instance counts for itself, those of its share. */
-function sizeOf(ask: Ask, { outage, options }: BatchContext): number {
-  const isOwnCount = outage?.errorOf(ask.increment) !== undefined;
-  const { algorithm, requestsPerUnit } = (isOwnCount ? withShare(ask, options) : ask).limit;
+function sizeOf(hit: DescriptorHit, { outage, options }: BatchContext): number {
+  const isOwnCount = outage?.errorOf(hit.increment) !== undefined;
+  const { algorithm, requestsPerUnit } = (isOwnCount ? withShare(hit, options) : hit).limit;
   return algorithm?.size ?? requestsPerUnit;
 }
 
 /** What the counter says; a store that is away may be back within a second. */
 function figuresOf(
-  ask: Ask,
+  hit: DescriptorHit,
   { limitRemaining, secondsUntilReset = 0 }: DescriptorStatus,
   size: number,
   batch: BatchContext,
 ): Pick<PolicyStatus, 'remaining' | 'resetSeconds' | 'isNear'> {
-  if (wasNotCounted(ask, batch)) return { remaining: undefined, resetSeconds: 1, isNear: false };
+  if (wasNotCounted(hit, batch)) return { remaining: undefined, resetSeconds: 1, isNear: false };
   const near = nearLimitThreshold(size, batch.options.nearLimitRatio);
   const isNear = size - limitRemaining > near;
   return { remaining: limitRemaining, resetSeconds: secondsUntilReset, isNear };
 }
 
 /** Whether `on_store_error` made this answer, allow or deny, without any count. */
-function wasNotCounted(ask: Ask, { outage, options }: BatchContext): boolean {
-  const error = outage?.errorOf(ask.increment);
-  return error !== undefined && policyOf(ask, error, options) !== 'local';
+function wasNotCounted(hit: DescriptorHit, { outage, options }: BatchContext): boolean {
+  const error = outage?.errorOf(hit.increment);
+  return error !== undefined && policyOf(hit, error, options) !== 'local';
 }

@@ -35,7 +35,7 @@ function firstThree(
   const percent = policies?.jitterPercent ?? 0;
   if (headers === undefined || percent === 0) return responseHeaders;
   return limitHeaders(verdicts, headers, (seconds, index) => {
-    const increment = plan.asks[start + index]?.increment ?? -1;
+    const increment = plan.descriptorHits[start + index]?.increment ?? -1;
     return lengthen(seconds, plan.increments[increment]?.key ?? '', percent);
   });
 }

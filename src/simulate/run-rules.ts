@@ -2,7 +2,7 @@ import { createMemoryCounters } from '../counters/memory/create-memory-counters'
 import type { Decision } from '../core/model';
 import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
 import type { DecisionRecord } from '../core/decision/decision-record';
-import type { RuleTally, Tally } from '../core/decision/tally';
+import type { DescriptorStats, BatchStats } from '../core/decision/batch-stats';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
 import { createDecideBatch } from '../decisions/decide-batch';
@@ -12,7 +12,7 @@ import type { LogRecord } from './log-record';
 export interface RunOutcome {
   readonly decision: Decision;
   /** One for each descriptor that met a limit, in order. */
-  readonly rules: readonly RuleTally[];
+  readonly rules: readonly DescriptorStats[];
   /** The counters that it moved, and where each stood after it. */
   readonly increments: readonly Increment[];
   readonly after: readonly number[];
@@ -55,8 +55,8 @@ export function createRuleRun(
     },
   };
   let answer: Answer | undefined;
-  const asker = {
-    answer(_ticket: number, given: Answer) {
+  const responder = {
+    answer(_callId: number, given: Answer) {
       answer = given;
     },
   };
@@ -89,19 +89,19 @@ export function createRuleRun(
       nowSeconds = timeSeconds;
       batch = reply = answer = undefined;
       const asked = requestOfTokens(rules.secrets, request);
-      const tally: Tally = await decideBatch([{ request: asked, asker, ticket: 0 }]);
+      const batchStats: BatchStats = await decideBatch([{ request: asked, responder, callId: 0 }]);
       const decision = answer as Answer | undefined;
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
       const after = (reply as CounterReply | undefined)?.after ?? NOTHING;
-      return { decision, rules: tally.rules, increments, after };
+      return { decision, rules: batchStats.rules, increments, after };
     },
     close: () => memory.close(),
   };
 }
 
 /** The descriptor that made the service refuse a request: the first that is over a limit which is not a trial. */
-export function decidingRule({ decision, rules }: RunOutcome): RuleTally | undefined {
+export function decidingRule({ decision, rules }: RunOutcome): DescriptorStats | undefined {
   if (decision.overallCode === 'OK') return undefined;
   return rules.find(({ overLimit, shadowMode }) => overLimit > 0 && shadowMode === 0);
 }

@@ -1,4 +1,4 @@
-import type { RuleTally } from '../core/decision/tally';
+import type { DescriptorStats } from '../core/decision/batch-stats';
 
 /** A total that only grows, exact to 2^53. A class, so that a hundred thousand of them stay small. */
 export class Counter {
@@ -34,7 +34,7 @@ const RULE_STATS = [
 ] as const;
 
 /** Hits of one metric key, by what became of them. */
-export type RuleHits = Omit<RuleTally, 'limit' | 'metric'>;
+export type RuleHits = Omit<DescriptorStats, 'limit' | 'metric'>;
 
 /** The counters of one metric key; one that never counted does not exist. */
 export class RuleSeries implements Series {

@@ -1,4 +1,4 @@
-import type { BatchTrace, Question } from '../core/ports';
+import type { BatchTrace, PendingRequest } from '../core/ports';
 import {
   toCallRecord,
   toStoreRecord,
@@ -15,21 +15,21 @@ export interface BatchTraceDeps {
 
 /**
  * The spans of a batch: one for the match below each traced call, one for the store below the first of them, linked
- * to all; `first` is the index of the first question that is traced.
+ * to all; `first` is the index of the first request that is traced.
  */
 export function createBatchTrace(
   { add, monotonicMs }: BatchTraceDeps,
-  questions: readonly Question[],
+  pendingRequests: readonly PendingRequest[],
   first: number,
 ): BatchTrace {
-  const requests = questions.length;
+  const requests = pendingRequests.length;
   const beganMs = monotonicMs();
   let matchedMs = beganMs;
   let increments = 0;
   let calls: TracedCall[] | undefined;
   let store: StoreRecord | undefined;
 
-  const callsOf = () => (calls ??= tracedFrom(questions, first));
+  const callsOf = () => (calls ??= tracedFrom(pendingRequests, first));
 
   return {
     matched(count) {
@@ -46,22 +46,22 @@ export function createBatchTrace(
     answered(answers) {
       const endMs = monotonicMs();
       for (let i = first; i < requests; i++) {
-        const { request, trace } = questions[i] as Question;
+        const { request, trace } = pendingRequests[i] as PendingRequest;
         const answer = answers[i];
         if (trace === undefined || answer === undefined) continue;
         // The store's span is a child of the first call: that one needs no link.
         const linked = i === first ? undefined : store;
-        // Only this tracer creates traces of questions.
+        // Only this tracer creates traces of requests.
         add(toCallRecord(trace as TracedCall, endMs, answer, request, linked));
       }
     },
   };
 }
 
-function tracedFrom(questions: readonly Question[], first: number): TracedCall[] {
+function tracedFrom(pendingRequests: readonly PendingRequest[], first: number): TracedCall[] {
   const calls: TracedCall[] = [];
-  for (let i = first; i < questions.length; i++) {
-    const trace = questions[i]?.trace;
+  for (let i = first; i < pendingRequests.length; i++) {
+    const trace = pendingRequests[i]?.trace;
     if (trace !== undefined) calls.push(trace as TracedCall);
   }
   return calls;

@@ -3,7 +3,7 @@ import type {
   CallHeaders,
   CallKind,
   CallTracer,
-  Question,
+  PendingRequest,
   Random,
 } from '../core/ports';
 import { createBatchTrace, type BatchTraceDeps } from './batch-trace';
@@ -44,16 +44,16 @@ export function createTracer(
       const isTraced = lastDecision ?? isChosen();
       return isTraced ? toCall(deps, kind, headers) : undefined;
     },
-    begin(questions) {
-      const first = indexOfTraced(questions);
-      return first < 0 ? undefined : createBatchTrace(deps, questions, first);
+    begin(pendingRequests) {
+      const first = indexOfTraced(pendingRequests);
+      return first < 0 ? undefined : createBatchTrace(deps, pendingRequests, first);
     },
   };
 }
 
-function indexOfTraced(questions: readonly Question[]): number {
-  for (let i = 0; i < questions.length; i++) {
-    if ((questions[i] as Question).trace !== undefined) return i;
+function indexOfTraced(pendingRequests: readonly PendingRequest[]): number {
+  for (let i = 0; i < pendingRequests.length; i++) {
+    if ((pendingRequests[i] as PendingRequest).trace !== undefined) return i;
   }
   return -1;
 }

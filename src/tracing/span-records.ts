@@ -5,7 +5,7 @@ import type {
   CallKind,
   CallTrace,
   CounterReply,
-  Question,
+  PendingRequest,
 } from '../core/ports';
 import { copyOf } from '../platform/copy-of';
 import type { SpanIds } from '../wire/otlp/span-ids';
@@ -82,7 +82,7 @@ export function toCallRecord(
   call: TracedCall,
   endMs: number,
   answer: Answer,
-  request: Question['request'] | undefined,
+  request: PendingRequest['request'] | undefined,
   store: StoreRecord | undefined,
 ): CallRecord {
   const isFailure = answer.kind === 'failure';

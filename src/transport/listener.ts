@@ -1,5 +1,5 @@
 import type { Observable } from 'rxjs';
-import type { Question } from '../core/ports';
+import type { PendingRequest } from '../core/ports';
 import type { ListenAddress } from '../platform/listen-address';
 
 /** Something that listens. The app merges `run$`, then calls `listen`, and `close` at the end. */
@@ -20,6 +20,6 @@ export interface Listener {
 
 /** A listener that asks for decisions. */
 export interface Transport extends Listener {
-  /** All questions of one turn in one emission. One subscriber; completes with `close`. */
-  readonly questions$: Observable<readonly Question[]>;
+  /** All requests of one turn in one emission. One subscriber; completes with `close`. */
+  readonly requests$: Observable<readonly PendingRequest[]>;
 }

@@ -1,12 +1,12 @@
 import { Subject, lastValueFrom, map } from 'rxjs';
-import { batchedQuestions, turnWindow } from '../../streams';
+import { batchedRequests, turnWindow } from '../../streams';
 import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
-import type { Asker, Counters, Question } from '../../src/core/ports';
+import type { Responder, Counters, PendingRequest } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
-import { createRecordTally } from '../../src/stats/record-tally';
+import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { requestSource, someRules } from './load';
 import { median } from './measure';
@@ -17,7 +17,7 @@ const BURSTS_PER_ROUND = 1_000;
 /** Bursts whose answers are awaited together, as when ten connections have a hundred calls each. */
 const IN_FLIGHT = 10;
 
-const asker: Asker = { answer: () => undefined };
+const responder: Responder = { answer: () => undefined };
 
 export function createDecider(
   counters: Pick<Counters, 'add'>,
@@ -46,10 +46,10 @@ export function createDecider(
   );
 }
 
-/** Makes bursts of 100 questions over 10,000 keys. */
-function burstSource(descriptors: 1 | 2): () => readonly Question[] {
+/** Makes bursts of 100 requests over 10,000 keys. */
+function burstSource(descriptors: 1 | 2): () => readonly PendingRequest[] {
   const source = requestSource(10_000, 400, descriptors);
-  return () => source(BURST).map((request, ticket) => ({ request, asker, ticket }));
+  return () => source(BURST).map((request, callId) => ({ request, responder, callId }));
 }
 
 export interface FlowOptions {
@@ -63,7 +63,7 @@ export async function measureFlow(
   { viaStreams = true, descriptors = 2 }: FlowOptions = {},
   onRound: () => void = () => undefined,
 ): Promise<number> {
-  const record = createRecordTally(createRegistry());
+  const record = createRecordStats(createRegistry());
   const makeBurst = burstSource(descriptors);
   const rounds: number[] = [];
   for (let round = 0; round < ROUNDS + 2; round++) {
@@ -83,20 +83,20 @@ export async function measureFlow(
 }
 
 async function throughStreams(
-  wave: readonly (readonly Question[])[],
+  wave: readonly (readonly PendingRequest[])[],
   decide: DecideBatch,
-  record: (tally: Awaited<ReturnType<DecideBatch>>) => void,
+  record: (batchStats: Awaited<ReturnType<DecideBatch>>) => void,
 ): Promise<void> {
-  const questionsSubject = new Subject<readonly Question[]>();
+  const requestsSubject = new Subject<readonly PendingRequest[]>();
   const done = lastValueFrom(
-    questionsSubject.pipe(
-      batchedQuestions({ until: turnWindow(0, () => 0), maxSize: BURST, answer: decide }),
+    requestsSubject.pipe(
+      batchedRequests({ until: turnWindow(0, () => 0), maxSize: BURST, answer: decide }),
       map(record),
     ),
     { defaultValue: undefined },
   );
-  for (const burst of wave) questionsSubject.next(burst);
-  questionsSubject.complete();
+  for (const burst of wave) requestsSubject.next(burst);
+  requestsSubject.complete();
   await done;
 }
 

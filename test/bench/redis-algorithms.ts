@@ -53,7 +53,7 @@ function createLoad(given: Shape, counters: Pick<Counters, 'add'>) {
     const increments: Increment[] = [];
     for (let i = 0; i < PER_BATCH; i += 1)
       increments.push(all[(at = (at + 7_919) % KEYS)] as Increment);
-    return counters.add({ increments, runEnds: undefined, nowSeconds: Date.now() / 1_000 });
+    return counters.add({ increments, groupEnds: undefined, nowSeconds: Date.now() / 1_000 });
   };
   return async () => {
     for (let wave = 0; wave < WAVES; wave += 1)

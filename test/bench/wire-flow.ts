@@ -1,7 +1,7 @@
-import type { CallTracer, BatchTracer, Question } from '../../src/core/ports';
+import type { CallTracer, BatchTracer, PendingRequest } from '../../src/core/ports';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../src/decisions/decide-batch';
-import { createRecordTally } from '../../src/stats/record-tally';
+import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createDecisionMethod } from '../../src/transport/grpc/wire/should-rate-limit';
 import type { Client, MethodHandler } from '../../src/transport/grpc/wire/method-handler';
@@ -50,8 +50,8 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       ...{ quotaMode: false, shadowMode: false, headers: undefined, dynamicMetadata: false },
     },
   );
-  const record = createRecordTally(registry);
-  let asked: readonly Question[] = [];
+  const record = createRecordStats(registry);
+  let asked: readonly PendingRequest[] = [];
   const decisions = createDecisionMethod({
     bounds: DEFAULT_BOUNDS,
     ask: (batch) => (asked = batch),
@@ -68,8 +68,8 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       createCallContext: decisions.createCallContext,
       headerReader: decisions.headerReader,
       events: {
-        onMessage(ticket, method, bytes, start, end) {
-          method.onMessage(client, ticket, bytes, start, end);
+        onMessage(callId, method, bytes, start, end) {
+          method.onMessage(client, callId, bytes, start, end);
         },
         onHalfClose: () => undefined,
         onCancel: () => undefined,
@@ -77,9 +77,9 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
     }),
     askedAtMs: [],
     scheduleFlush: () => undefined,
-    asker: {
-      answer(ticket, answer) {
-        decisions.answer(client, ticket, answer);
+    responder: {
+      answer(callId, answer) {
+        decisions.answer(client, callId, answer);
       },
     },
   };

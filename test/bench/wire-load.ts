@@ -76,9 +76,9 @@ export function createAnsweringConnection(): GrpcConnection {
     bounds: MESSAGE_BOUNDS,
     rejectionBlock: createRejectionBlocks(),
     events: {
-      onMessage(ticket, _method, bytes, start, end) {
+      onMessage(callId, _method, bytes, start, end) {
         if (isMalformed(decode(bytes, start, end))) throw new Error('the bench is wrong');
-        connection.answer(ticket, RESPONSE, encoder);
+        connection.answer(callId, RESPONSE, encoder);
       },
       onHalfClose: () => undefined,
       onCancel: () => undefined,

@@ -42,8 +42,8 @@ export interface AlgorithmsUnderTest {
 export function describeAlgorithms(name: string, create: () => Promise<AlgorithmsUnderTest>): void {
   describe(`algorithms: ${name}`, () => {
     let store: AlgorithmsUnderTest;
-    const add = (increments: readonly Increment[], runEnds?: readonly number[]) =>
-      store.counters.add({ increments, runEnds, nowSeconds: Date.now() / 1_000 });
+    const add = (increments: readonly Increment[], groupEnds?: readonly number[]) =>
+      store.counters.add({ increments, groupEnds, nowSeconds: Date.now() / 1_000 });
 
     beforeAll(async () => {
       store = await create();
@@ -195,7 +195,7 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
       await other.stop();
       const failing = other.counters.add({
         increments: [asksOf(freshKey(), ALGORITHMS[0]?.[1] as Algorithm)],
-        runEnds: undefined,
+        groupEnds: undefined,
         nowSeconds: Date.now() / 1_000,
       });
       await expect(failing).rejects.toBeInstanceOf(StoreError);

@@ -18,8 +18,8 @@ function hitsOf(reply: CounterReply, algorithms: readonly Algorithm[]): readonly
 
 /** What a store keeps that knows algorithms. */
 export function describeAlgorithms(store: () => CountersUnderTest): void {
-  const add = (increments: readonly Increment[], runEnds?: readonly number[]) =>
-    store().counters.add(batch(increments, runEnds));
+  const add = (increments: readonly Increment[], groupEnds?: readonly number[]) =>
+    store().counters.add(batch(increments, groupEnds));
 
   describe('algorithms', () => {
     it('says nothing of them where none is asked', async () => {

@@ -28,8 +28,8 @@ export function describeCounters(
 ): void {
   describe(`counters: ${name}`, () => {
     let store: CountersUnderTest;
-    const add = (increments: readonly Increment[], runEnds?: readonly number[]) =>
-      store.counters.add(batch(increments, runEnds));
+    const add = (increments: readonly Increment[], groupEnds?: readonly number[]) =>
+      store.counters.add(batch(increments, groupEnds));
 
     beforeAll(async () => {
       store = await create();

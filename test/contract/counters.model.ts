@@ -9,13 +9,13 @@ export function createModel(): (batch: CounterBatch) => CounterReply {
     counts.set(increment.key, count);
     return count;
   };
-  return ({ increments, runEnds }) => {
-    if (runEnds === undefined) {
+  return ({ increments, groupEnds }) => {
+    if (groupEnds === undefined) {
       return { after: increments.map(add), held: undefined, failures: undefined };
     }
     const held: boolean[] = [];
-    const after = runEnds.flatMap((end, run) => {
-      const members = increments.slice(runEnds[run - 1] ?? 0, end);
+    const after = groupEnds.flatMap((end, run) => {
+      const members = increments.slice(groupEnds[run - 1] ?? 0, end);
       const seen = members.map(countOf);
       const overs = members.map(({ hits, limit }, at) => Number(seen[at]) + Number(hits) > limit);
       return members.map((each, at) => {

@@ -270,7 +270,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       await eventually(() => {
         expect(times.get('ratelimit_server.ShouldRateLimit.response_time')).toBe(2);
       });
-      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      for (const { responder, callId } of waiting) responder.answer(callId, OK);
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
     });
 
@@ -288,7 +288,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       await eventually(() => {
         expect(times.get('ratelimit_server.ShouldRateLimit.response_time')).toBe(1);
       });
-      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      for (const { responder, callId } of waiting) responder.answer(callId, OK);
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
     });
 
@@ -309,8 +309,8 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       await eventually(() => {
         expect(waiting).toHaveLength(3);
       });
-      for (const { asker, ticket, request } of [...waiting].reverse()) {
-        asker.answer(ticket, failure('internal', `call ${String(request.hitsAddend)}`));
+      for (const { responder, callId, request } of [...waiting].reverse()) {
+        responder.answer(callId, failure('internal', `call ${String(request.hitsAddend)}`));
       }
       const details = (await Promise.all(results)).map((result) => result.details);
       expect(details).toEqual(['call 1', 'call 2', 'call 3']);
@@ -472,7 +472,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
           late.close();
         });
         expect((await late.ask(REQUEST)).code).toBe(status.UNAVAILABLE);
-        for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+        for (const { responder, callId } of waiting) responder.answer(callId, OK);
         expect((await pending).code).toBe(status.OK);
         await closed;
         health.close();
@@ -488,7 +488,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
         });
         await transport.close(50);
         expect((await pending).code).not.toBe(status.OK);
-        for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+        for (const { responder, callId } of waiting) responder.answer(callId, OK);
       });
 
       it('tells watchers that it is stopping', async () => {
@@ -521,7 +521,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       expect(tookMs).toBeGreaterThan(350);
       expectFigure({ name: 'cut', value: tookMs, unit: 'ms', below: 5_000 });
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
-      for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+      for (const { responder, callId } of waiting) responder.answer(callId, OK);
     });
 
     it('names the address that it cannot listen on', async () => {

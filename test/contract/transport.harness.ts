@@ -1,6 +1,6 @@
 import { createSnapshot, type HealthStatus } from '../../streams';
 import type { Decision, DecisionRequest } from '../../src/core/model';
-import type { Answer, Question, Statistics } from '../../src/core/ports';
+import type { Answer, PendingRequest, Statistics } from '../../src/core/ports';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../../src/transport/grpc/options';
 import { addressText, type ListenAddress } from '../../src/platform/listen-address';
 import type { Transport } from '../../src/transport/listener';
@@ -10,7 +10,7 @@ export type CreateGrpcTransport = (
   options: GrpcTransportOptions,
 ) => Transport;
 
-/** What the script says to a question: an answer at once, or undefined to keep it waiting. */
+/** What the script says to a request: an answer at once, or undefined to keep it waiting. */
 export type Script = (request: DecisionRequest) => Answer | undefined;
 
 export const SERVING: HealthStatus<string> = { serving: true, down: [] };
@@ -40,16 +40,16 @@ export function recordingStatistics() {
 
 /** Everything that was asked of a transport, answered by a script. */
 export function answering(transport: Transport, script: Script) {
-  const batches: (readonly Question[])[] = [];
-  const waiting: Question[] = [];
+  const batches: (readonly PendingRequest[])[] = [];
+  const waiting: PendingRequest[] = [];
   const completed: string[] = [];
-  transport.questions$.subscribe({
+  transport.requests$.subscribe({
     next: (batch) => {
       batches.push(batch);
-      for (const question of batch) {
-        const answer = script(question.request);
-        if (answer === undefined) waiting.push(question);
-        else question.asker.answer(question.ticket, answer);
+      for (const pending of batch) {
+        const answer = script(pending.request);
+        if (answer === undefined) waiting.push(pending);
+        else pending.responder.answer(pending.callId, answer);
       }
     },
     complete: () => completed.push('questions$'),

@@ -224,10 +224,10 @@ it('resets a counter after a question, with the token, and only where that is al
   await verdict(page).filter({ hasText: 'OVER_LIMIT' }).waitFor();
   expect(await stands(page).textContent()).toContain('3 hits');
 
-  const questions: string[] = [];
+  const pendingRequests: string[] = [];
   const answers = [false, true];
   page.on('dialog', (dialog) => {
-    questions.push(dialog.message());
+    pendingRequests.push(dialog.message());
     void (answers.shift() === true ? dialog.accept() : dialog.dismiss());
   });
   const reset = page.getByRole('button', { name: 'Reset the counter' });
@@ -239,8 +239,8 @@ it('resets a counter after a question, with the token, and only where that is al
   await page.getByText('Reset from 3 hits.').waitFor();
   await verdict(page).filter({ hasText: 'OK' }).waitFor();
   expect(await stands(page).textContent()).toContain('0 hits');
-  const question = 'Reset the counter of user=ann › path=/cart/1 in shop? Its hits are forgotten.';
-  expect(questions).toEqual([question, question]);
+  const pending = 'Reset the counter of user=ann › path=/cart/1 in shop? Its hits are forgotten.';
+  expect(pendingRequests).toEqual([pending, pending]);
 
   const { page: stranger } = await openPage(browser, `${service.debug}/ui`, {
     httpCredentials: { username: 'operator', password: 'guessed' },

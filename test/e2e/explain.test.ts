@@ -153,8 +153,8 @@ it('explains on the command line, with a service and without', async () => {
   const file = tokenFile();
   const service = await start({ ADMIN_TOKEN_FILE: file });
   const debug = service.debug.replace('http://', '');
-  const question = ['-explain', '-domain', 'shop', '-descriptors', 'plan=free'];
-  const client = [join(BIN, 'ratelimit-client.js'), '-debug', debug, ...question];
+  const pending = ['-explain', '-domain', 'shop', '-descriptors', 'plan=free'];
+  const client = [join(BIN, 'ratelimit-client.js'), '-debug', debug, ...pending];
   const { stdout } = await run(process.execPath, [...client, '-token_file', file]);
   expect(stdout).toContain('plan=free: the rule plan=free (value, shop.yaml:5:5)');
   expect(stdout).toContain('no limit: too_shallow');
@@ -162,7 +162,7 @@ it('explains on the command line, with a service and without', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ overallCode: 'OK' });
   await expect(run(process.execPath, client)).rejects.toThrow(/-token_file/);
   const check = [join(BIN, 'ratelimit-config-check.js'), '-config_dir', directory.path];
-  const offline = await run(process.execPath, [...check, ...question]);
+  const offline = await run(process.execPath, [...check, ...pending]);
   expect(offline.stdout).toContain('no limit: too_shallow');
   const limited = ['-explain', '-domain', 'shop', '-descriptors', 'user=ann'];
   expect((await run(process.execPath, [...check, ...limited])).stdout).toContain(

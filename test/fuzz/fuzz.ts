@@ -2,14 +2,18 @@ import { createCosts, judgeCost, type Costs } from './cost';
 import { createRandom, seedOf } from './random';
 import type { Target } from './target';
 
-export interface Tally {
+export interface BatchStats {
   executions: number;
   /** Octets of inputs, each counted once, however often it was played. */
   bytes: number;
   readonly costs: Costs;
 }
 
-export const createTally = (): Tally => ({ executions: 0, bytes: 0, costs: createCosts() });
+export const createBatchStats = (): BatchStats => ({
+  executions: 0,
+  bytes: 0,
+  costs: createCosts(),
+});
 
 /** Something that must not be: the error, and all that is needed to see it again. */
 export class Finding extends Error {
@@ -23,15 +27,20 @@ export class Finding extends Error {
 }
 
 /** One execution; the seed makes the input and all choices of the check. */
-export function execute(target: Target, seed: number, tally: Tally, given?: Buffer): void {
+export function execute(
+  target: Target,
+  seed: number,
+  batchStats: BatchStats,
+  given?: Buffer,
+): void {
   const random = createRandom(seed);
   const made = target.make(random);
   const input = given ?? made;
   let isFirst = true;
-  tally.executions++;
-  tally.bytes += input.length;
+  batchStats.executions++;
+  batchStats.bytes += input.length;
   try {
-    judgeCost(tally.costs, input.length, () => {
+    judgeCost(batchStats.costs, input.length, () => {
       if (isFirst) target.check(input, random);
       else checkAgain(target, seed, input);
       isFirst = false;
@@ -79,8 +88,8 @@ function shrink(input: Buffer, fails: (candidate: Buffer) => boolean): Buffer {
 }
 
 /** Runs a target until it has eaten so many octets. */
-export function fuzzBytes(target: Target, run: number, bytes: number): Tally {
-  const tally = createTally();
-  while (tally.bytes < bytes) execute(target, seedOf(run, tally.executions), tally);
-  return tally;
+export function fuzzBytes(target: Target, run: number, bytes: number): BatchStats {
+  const batchStats = createBatchStats();
+  while (batchStats.bytes < bytes) execute(target, seedOf(run, batchStats.executions), batchStats);
+  return batchStats;
 }

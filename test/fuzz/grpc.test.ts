@@ -85,17 +85,17 @@ function play(octets: Buffer, cuts: readonly number[]) {
     bounds: MESSAGE_BOUNDS,
     rejectionBlock: createRejectionBlocks(),
     events: {
-      onMessage(ticket, _method, bytes, start, end) {
-        open.add(ticket);
-        told.push(`${String(ticket)}: ${Buffer.from(bytes.subarray(start, end)).toString('hex')}`);
+      onMessage(callId, _method, bytes, start, end) {
+        open.add(callId);
+        told.push(`${String(callId)}: ${Buffer.from(bytes.subarray(start, end)).toString('hex')}`);
       },
-      onHalfClose(ticket) {
-        open.add(ticket);
-        told.push(`${String(ticket)}: half-close`);
+      onHalfClose(callId) {
+        open.add(callId);
+        told.push(`${String(callId)}: half-close`);
       },
-      onCancel(ticket) {
-        expect(open.has(ticket)).toBe(true);
-        told.push(`${String(ticket)}: cancel`);
+      onCancel(callId) {
+        expect(open.has(callId)).toBe(true);
+        told.push(`${String(callId)}: cancel`);
       },
     },
   });
@@ -114,7 +114,7 @@ function play(octets: Buffer, cuts: readonly number[]) {
   });
   read();
   grpc.http2.connectionLost();
-  for (const ticket of open) grpc.finish(ticket);
+  for (const callId of open) grpc.finish(callId);
   return {
     told,
     output: Buffer.concat(output).toString('hex'),

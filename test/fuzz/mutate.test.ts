@@ -1,4 +1,4 @@
-import { createTally, execute, Finding } from './fuzz';
+import { createBatchStats, execute, Finding } from './fuzz';
 import { LARGEST_INPUT, mutateSession } from './mutate';
 import { createRandom } from './random';
 import { formatSession, readCorpus, splitFrames } from './sessions';
@@ -40,11 +40,11 @@ describe('a finding', () => {
   };
 
   it('says why, how to see it again, and the smallest input that does it', () => {
-    const tally = createTally();
+    const batchStats = createBatchStats();
     const given = Buffer.from([1, 2, 3, 0x2a, 4, 5, 6]);
     let found: unknown;
     try {
-      execute(target, 99, tally, given);
+      execute(target, 99, batchStats, given);
     } catch (error) {
       found = error;
     }
@@ -53,6 +53,6 @@ describe('a finding', () => {
     expect(message).toContain('it holds 42');
     expect(message).toContain('npm run fuzz -- --target brittle --seed 99');
     expect(message).toContain('smallest input: 2a');
-    expect(tally).toMatchObject({ executions: 1, bytes: 7 });
+    expect(batchStats).toMatchObject({ executions: 1, bytes: 7 });
   });
 });

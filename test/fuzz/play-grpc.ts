@@ -86,13 +86,13 @@ export function playGrpc(
   const open = new Map<number, 'live' | 'half-closed' | 'cancelled'>();
   let nowMs = 0;
 
-  const hear = (ticket: number, what: string) => {
-    const state = open.get(ticket);
+  const hear = (callId: number, what: string) => {
+    const state = open.get(callId);
     if (state === 'cancelled')
-      throw new Error(`ticket ${String(ticket)} is cancelled, then ${what}`);
+      throw new Error(`call id ${String(callId)} is cancelled, then ${what}`);
     if (what === 'message' && state === 'half-closed')
       throw new Error('a message after half-close');
-    told.push(`${String(ticket)} ${what}`);
+    told.push(`${String(callId)} ${what}`);
   };
   const grpc: GrpcConnection = createGrpcConnection({
     methods: METHODS,
@@ -100,24 +100,24 @@ export function playGrpc(
     bounds: MESSAGE_BOUNDS,
     rejectionBlock,
     events: {
-      onMessage(ticket, method, octets, start, end) {
-        if (method.requests === 'one' && open.has(ticket))
+      onMessage(callId, method, octets, start, end) {
+        if (method.requests === 'one' && open.has(callId))
           throw new Error('a unary call asks twice');
-        hear(ticket, 'message');
-        open.set(ticket, 'live');
+        hear(callId, 'message');
+        open.set(callId, 'live');
         const decoded = decode(octets, start, end);
         told.push(isMalformed(decoded) ? decoded.reason : decoded.domain);
         messages.push(Buffer.from(octets.subarray(start, end)));
         told.push(messages.at(-1)?.toString('hex') ?? '');
       },
-      onHalfClose(ticket) {
-        hear(ticket, 'half-close');
-        open.set(ticket, 'half-closed');
+      onHalfClose(callId) {
+        hear(callId, 'half-close');
+        open.set(callId, 'half-closed');
       },
-      onCancel(ticket) {
-        if (!open.has(ticket)) throw new Error('a call is cancelled that was never told of');
-        hear(ticket, 'cancel');
-        open.set(ticket, 'cancelled');
+      onCancel(callId) {
+        if (!open.has(callId)) throw new Error('a call is cancelled that was never told of');
+        hear(callId, 'cancel');
+        open.set(callId, 'cancelled');
       },
     },
   });
@@ -126,9 +126,9 @@ export function playGrpc(
     const piece = grpc.http2.takeOutput();
     if (piece !== undefined) written.push(Buffer.from(piece));
   };
-  const end = (ticket: number, how: (ticket: number) => void) => {
-    open.delete(ticket);
-    how(ticket);
+  const end = (callId: number, how: (callId: number) => void) => {
+    open.delete(callId);
+    how(callId);
   };
   const act = ({ what, which }: CallAction): void => {
     if (what === 'take') take();
@@ -137,23 +137,23 @@ export function playGrpc(
       grpc.expire(nowMs);
       grpc.http2.tick(nowMs);
     } else {
-      const tickets = [...open.keys()];
-      const ticket = tickets[which % tickets.length];
-      if (ticket !== undefined) actOn(ticket, what);
+      const callIds = [...open.keys()];
+      const callId = callIds[which % callIds.length];
+      if (callId !== undefined) actOn(callId, what);
     }
   };
-  const actOn = (ticket: number, what: 'answer' | 'fail' | 'finish' | 'send' | 'send much') => {
-    if (what === 'send') grpc.send(ticket, Buffer.from('a message'));
-    else if (what === 'send much') grpc.send(ticket, Buffer.alloc(150_000));
+  const actOn = (callId: number, what: 'answer' | 'fail' | 'finish' | 'send' | 'send much') => {
+    if (what === 'send') grpc.send(callId, Buffer.from('a message'));
+    else if (what === 'send much') grpc.send(callId, Buffer.alloc(150_000));
     else if (what === 'fail') {
-      end(ticket, () => {
-        grpc.fail(ticket, INTERNAL);
+      end(callId, () => {
+        grpc.fail(callId, INTERNAL);
       });
-    } else if (what === 'finish') end(ticket, grpc.finish.bind(grpc));
-    else end(ticket, answer);
+    } else if (what === 'finish') end(callId, grpc.finish.bind(grpc));
+    else end(callId, answer);
   };
-  const answer = (ticket: number) => {
-    grpc.answer(ticket, RESPONSE, ENCODER);
+  const answer = (callId: number) => {
+    grpc.answer(callId, RESPONSE, ENCODER);
   };
 
   let done = 0;
@@ -164,12 +164,12 @@ export function playGrpc(
     piece.fill(0xaa);
     if (action !== undefined) act(action);
   }
-  for (const ticket of [...open.keys()].filter((each) => each % 2 === 0)) end(ticket, answer);
+  for (const callId of [...open.keys()].filter((each) => each % 2 === 0)) end(callId, answer);
   take();
   const { failure } = grpc.http2;
   if (failure?.cause !== undefined) throw failure.cause as Error;
   grpc.http2.connectionLost();
-  for (const ticket of [...open.keys()]) end(ticket, grpc.finish.bind(grpc));
+  for (const callId of [...open.keys()]) end(callId, grpc.finish.bind(grpc));
   if (grpc.openCalls !== 0) throw new Error(`${String(grpc.openCalls)} calls are left behind`);
   if (grpc.http2.openStreams !== 0) throw new Error('streams are left behind');
   return {

@@ -1,7 +1,7 @@
 /** `npm run fuzz -- --minutes N`: all targets in turns; ends with exit code 1 after a finding. docs/fuzzing.md. */
 import { parseArgs } from 'node:util';
 import { createTargets } from './targets';
-import { createTally, execute, Finding, type Tally } from './fuzz';
+import { createBatchStats, execute, Finding, type BatchStats } from './fuzz';
 import { seedOf } from './random';
 import type { Target } from './target';
 
@@ -33,9 +33,9 @@ function note(error: unknown): void {
   console.log(error.message);
 }
 
-function tryOne(target: Target, seed: number, tally: Tally, input?: Buffer): void {
+function tryOne(target: Target, seed: number, batchStats: BatchStats, input?: Buffer): void {
   try {
-    execute(target, seed, tally, input);
+    execute(target, seed, batchStats, input);
   } catch (error) {
     note(error);
   }
@@ -44,12 +44,13 @@ function tryOne(target: Target, seed: number, tally: Tally, input?: Buffer): voi
 function runFor(minutes: number, run: number): void {
   const startedAt = performance.now();
   const until = startedAt + minutes * 60_000;
-  const tallies = new Map(targets.map((target) => [target, createTally()]));
+  const tallies = new Map(targets.map((target) => [target, createBatchStats()]));
   let reportAt = startedAt;
   while (performance.now() < until && findings < MOST_FINDINGS) {
-    for (const [target, tally] of tallies) {
+    for (const [target, batchStats] of tallies) {
       const roundEnd = Math.min(until, performance.now() + ROUND_MS);
-      while (performance.now() < roundEnd) tryOne(target, seedOf(run, tally.executions), tally);
+      while (performance.now() < roundEnd)
+        tryOne(target, seedOf(run, batchStats.executions), batchStats);
     }
     if (performance.now() >= reportAt) {
       report(startedAt, tallies);
@@ -59,7 +60,7 @@ function runFor(minutes: number, run: number): void {
   report(startedAt, tallies);
 }
 
-function report(startedAt: number, tallies: ReadonlyMap<Target, Tally>): void {
+function report(startedAt: number, tallies: ReadonlyMap<Target, BatchStats>): void {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const heapMib = process.memoryUsage().heapUsed / 2 ** 20;
   const each = [...tallies].map(
@@ -76,7 +77,7 @@ if (values.seed === undefined) {
 } else {
   const input = values.input === undefined ? undefined : Buffer.from(values.input, 'hex');
   for (const target of targets) {
-    tryOne(target, Number(values.seed), createTally(), input);
+    tryOne(target, Number(values.seed), createBatchStats(), input);
   }
 }
 console.log(`${String(findings)} findings`);

@@ -12,9 +12,9 @@ describe('ten million octets of changed sessions', () => {
   it.each(createTargets().map(({ target, share }) => [target.name, target, share] as const))(
     'find nothing in %s',
     (_name, target, share) => {
-      const tally = fuzzBytes(target, RUN, OCTETS * share);
-      octets += tally.bytes;
-      expect(tally.executions).toBeGreaterThan(100);
+      const batchStats = fuzzBytes(target, RUN, OCTETS * share);
+      octets += batchStats.bytes;
+      expect(batchStats.executions).toBeGreaterThan(100);
     },
     120_000,
   );

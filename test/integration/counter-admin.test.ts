@@ -77,7 +77,11 @@ function incrementOf(text: string, hits: number): Increment {
 async function hit({ store }: { store: CounterStore }, hits = 1, text = 'user=ann') {
   const increments = [incrementOf(text, hits)];
   const nowSeconds = Date.now() / 1_000;
-  const { known, after } = await store.counters.add({ increments, runEnds: undefined, nowSeconds });
+  const { knownOverLimit: known, after } = await store.counters.add({
+    increments,
+    groupEnds: undefined,
+    nowSeconds,
+  });
   return { known: known?.[0] === true, after: after[0] };
 }
 

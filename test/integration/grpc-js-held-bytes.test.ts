@@ -57,7 +57,7 @@ describe('the bytes that calls of the grpc-js transport hold', () => {
       // The deadline of the small one has passed.
       expect(budget.heldBytes).toBeLessThan(310_000);
     });
-    for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of waiting) responder.answer(callId, OK);
     expect((await answered).code).toBe(status.OK);
     await eventually(() => {
       expect(budget.heldBytes).toBe(0);
@@ -112,7 +112,7 @@ describe('the bytes that calls of the grpc-js transport hold', () => {
       const ended = await client.ask(request(4));
       expect(ended.code).toBe(status.UNAVAILABLE);
       expect(budget.heldBytes).toBe(800_000);
-      for (const { asker, ticket } of waiting) asker.answer(ticket, WORDY);
+      for (const { responder, callId } of waiting) responder.answer(callId, WORDY);
       expect(budget.heldBytes).toBe(800_000);
       await rm(folder, { recursive: true });
     },

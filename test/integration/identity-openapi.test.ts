@@ -109,7 +109,7 @@ describe('whatever is asked', () => {
     fc.constantFrom('', '?', '?a=1', '?access_token=', '?access_token=x&access_token=y', '?%'),
     text.map((rest) => `?${encodeURIComponent(rest)}`),
   );
-  const question = fc.record({
+  const pending = fc.record({
     method: fc.constantFrom('GET', 'GET', 'GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'TRACE', 'LINK'),
     path: fc.oneof({ weight: 5, arbitrary: fc.constant('/v1/userinfo') }, fc.webPath()),
     query,
@@ -120,7 +120,7 @@ describe('whatever is asked', () => {
   });
 
   // All must be right for it: it is rare among what is made by chance.
-  const right: typeof question extends fc.Arbitrary<infer T> ? T : never = {
+  const right: typeof pending extends fc.Arbitrary<infer T> ? T : never = {
     method: 'GET',
     path: '/v1/userinfo',
     query: '',
@@ -137,7 +137,7 @@ describe('whatever is asked', () => {
     const seen = new Set<number>();
     await fc.assert(
       fc.asyncProperty(
-        question,
+        pending,
         async ({ method, path, query: search, credentials, requestId, isLimited, isRare }) => {
           identity.over.clear();
           identity.clock.nowMs += 1_000;

@@ -6,7 +6,7 @@ import { lastValueFrom } from 'rxjs';
 import { createStatisticsActor } from '../../src/app/actors/statistics';
 import { createOutageLog } from '../../src/app/outage-log';
 import { readSettings } from '../../src/settings/read-settings';
-import { createRecordTally } from '../../src/stats/record-tally';
+import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { createSnapshot } from '../../streams';
 import { eventually } from '../support/eventually';
@@ -87,8 +87,11 @@ const NOTHING = {
 describe('pull metrics', () => {
   it('shows every metric of the document with its labels after a load', async () => {
     const { registry, scrape } = await start();
-    const tally = { ...NOTHING, serviceErrors: 1, storeErrors: 2, globalShadowMode: 1 };
-    createRecordTally(registry)({ ...tally, rules: [line('web.user'), line('web.path.verb')] });
+    const batchStats = { ...NOTHING, serviceErrors: 1, storeErrors: 2, globalShadowMode: 1 };
+    createRecordStats(registry)({
+      ...batchStats,
+      rules: [line('web.user'), line('web.path.verb')],
+    });
     registry.count('ratelimit.service.config_load_success', 1);
     registry.count('ratelimit.service.config_load_error', 1);
     registry.count('ratelimit_server.ShouldRateLimit.total_requests', 7);
@@ -169,7 +172,7 @@ describe('pull metrics', () => {
 
   it('shows 0 of what never happened, so that the first time is seen as an increase', async () => {
     const { registry, scrape } = await start();
-    createRecordTally(registry);
+    createRecordStats(registry);
     const { samples } = await scrape();
     for (const series of [
       'ratelimit_service_config_load_error',
@@ -212,7 +215,7 @@ describe('pull metrics', () => {
   it('shows descriptors that no rule matched by domain', async () => {
     const { registry, scrape } = await start();
     const unmet = { unknownDomains: [], unmatched: new Map([['my.shop', 3]]) };
-    createRecordTally(registry)({ ...NOTHING, rules: [], unmet });
+    createRecordStats(registry)({ ...NOTHING, rules: [], unmet });
     const { samples, types } = await scrape();
     expect(types.get('ratelimit_unmatched')).toBe('counter');
     expect(samples.get('ratelimit_unmatched{domain="my.shop"}')).toBe(3);
@@ -267,7 +270,7 @@ describe('pull metrics', () => {
 
   it('answers a scrape of many series while other work has its turn', async () => {
     const { registry, lines, scrape } = await start({ STATS_MAX_SERIES: '20000' });
-    const record = createRecordTally(registry);
+    const record = createRecordStats(registry);
     for (let i = 0; i < 30_000; i += 1)
       record({ ...NOTHING, rules: [line(`web.user_${String(i)}`)] });
     let turns = 0;

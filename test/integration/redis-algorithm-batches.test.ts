@@ -81,9 +81,9 @@ describe('a store without scripts', () => {
 
   it('fails what has an algorithm, counts the rest, and says so once', async () => {
     const { counters } = await started({ scripts: false });
-    for (const runEnds of [undefined, [2], [1, 2]]) {
+    for (const groupEnds of [undefined, [2], [1, 2]]) {
       const reply = await counters.add(
-        batch([ask(gcra, freshKey()), increment(freshKey(), 3)], runEnds),
+        batch([ask(gcra, freshKey()), increment(freshKey(), 3)], groupEnds),
       );
       expect(reply.after[1]).toBe(3);
       expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);

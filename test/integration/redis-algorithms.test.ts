@@ -30,15 +30,15 @@ afterAll(() => server.stop());
 const freshKey = (): string => `algorithms_${String((serial += 1))}`;
 
 interface CallOptions {
-  readonly runEnds?: readonly number[];
+  readonly groupEnds?: readonly number[];
   readonly nowMicros?: number | undefined;
   readonly isDeclaringKeys?: boolean;
 }
 
 const call = async (increments: readonly AlgorithmIncrement[], options: CallOptions = {}) => {
-  const { runEnds, nowMicros, isDeclaringKeys = true } = options;
+  const { groupEnds, nowMicros, isDeclaringKeys = true } = options;
   const now = nowMicros === undefined ? {} : { nowMicros };
-  const args = encodeAlgorithmCall({ increments, runEnds, isDeclaringKeys, ...now });
+  const args = encodeAlgorithmCall({ increments, groupEnds, isDeclaringKeys, ...now });
   const script = ALGORITHM_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await callScript(server.client, script, args, 'eval');
   return readAlgorithmAnswer(unpack(answer as Buffer), increments);
@@ -213,7 +213,7 @@ describe('the script of algorithms', () => {
   });
 
   it('decides the counters of a request together, whatever their algorithms', async () => {
-    const options = { nowMicros: micros(START), runEnds: [4, 5] };
+    const options = { nowMicros: micros(START), groupEnds: [4, 5] };
     const keys = [freshKey(), freshKey(), freshKey(), freshKey()];
     const [a = '', b = '', c = '', d = ''] = keys;
     const all = (last: number) => [
@@ -234,7 +234,7 @@ describe('the script of algorithms', () => {
     expect(used).toBe(5 * gcra.periodTicks);
     const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { limit: 20 })], {
       nowMicros: micros(START),
-      runEnds: [2],
+      groupEnds: [2],
     });
     expect(third.held).toEqual([false, true]);
     expect(third.after[1]).toBe(11);

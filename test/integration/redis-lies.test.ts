@@ -85,7 +85,7 @@ describe('an answer to a script that is', () => {
     ['a place that is a text', bulk('92 92 01 01 91 a1 31')],
   ])('%s where runs are held back fails all', async (_, reply) => {
     const counters = await start(reply);
-    const runs = { ...batch(two()), runEnds: [2] };
+    const runs = { ...batch(two()), groupEnds: [2] };
     expect(await outcomeOf(counters.add(runs))).toBeInstanceOf(UnknownOutcome);
   });
 });

@@ -56,7 +56,7 @@ describe.each([
         const alone = await addByScript(connection, batch(increments));
         const runs = {
           ...batch([increment(plain, 6, { limit: 5 }), increment(large, 1, { limit: 2 ** 41 })]),
-          runEnds: [2],
+          groupEnds: [2],
         };
         return [alone, await addByScript(connection, runs)];
       }),
@@ -73,7 +73,7 @@ describe.each([
     async (foreign) => {
       const [odd, over] = [freshKey(), freshKey()];
       await server.client.set(odd, foreign);
-      const runs = { ...batch([increment(odd), increment(over, 6, { limit: 5 })]), runEnds: [2] };
+      const runs = { ...batch([increment(odd), increment(over, 6, { limit: 5 })]), groupEnds: [2] };
       const [packed, listed] = [
         await addByScript(connectionWith(server.client, scripts), runs),
         await addByScript(connectionWith(server.client, without), runs),

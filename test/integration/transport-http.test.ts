@@ -291,7 +291,7 @@ describe('the HTTP port', () => {
     socket.destroy();
     await once(socket, 'close');
     expect((await post('{}')).status).toBe(200);
-    for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of waiting) responder.answer(callId, OK);
   });
 
   it('answers what is in flight when it closes, and closes the connections that it keeps', async () => {
@@ -301,7 +301,7 @@ describe('the HTTP port', () => {
       expect(waiting).toHaveLength(1);
     });
     const closed = transport.close(10_000);
-    for (const { asker, ticket } of waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of waiting) responder.answer(callId, OK);
     const answer = await pending;
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
     await answer.text();

@@ -1,8 +1,8 @@
 import type { DecisionRequest } from '../../src/core/model';
-import type { Increment, Question } from '../../src/core/ports';
+import type { Increment, PendingRequest } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createDecideBatch } from '../../src/decisions/decide-batch';
-import { createRecordTally } from '../../src/stats/record-tally';
+import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { printDecision } from '../../src/transport/http/json/print-decision';
 import { parseRequest } from '../../src/transport/http/json/parse-request';
@@ -65,15 +65,17 @@ export async function decideAll(
       readFirst,
     },
   );
-  const asker: Question['asker'] = {
+  const responder: PendingRequest['responder'] = {
     answer(_, answer) {
       if (answer.kind !== 'decision') throw new Error(answer.message);
       if (answers === '/json') printDecision(answer);
       else writeResponse(answer, new Uint8Array(roomForResponse(answer)), 0);
     },
   };
-  const tally = await decideBatch(requests.map((request) => ({ request, asker, ticket: 0 })));
-  createRecordTally(createRegistry())(tally);
+  const batchStats = await decideBatch(
+    requests.map((request) => ({ request, responder, callId: 0 })),
+  );
+  createRecordStats(createRegistry())(batchStats);
 }
 
 /** A gRPC message, from its bytes to the bytes of its answer. */

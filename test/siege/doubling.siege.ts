@@ -220,7 +220,7 @@ const incrementOf = (at: number) => ({
 
 async function inMemory(increments: ReturnType<typeof incrementOf>[]): Promise<void> {
   const counters = createMemoryCounters({ clock: () => 1_795_200_000 });
-  await counters.add({ increments, runEnds: undefined, nowSeconds: 1_795_200_000 }); // prettier-ignore
+  await counters.add({ increments, groupEnds: undefined, nowSeconds: 1_795_200_000 }); // prettier-ignore
   await counters.close();
 }
 

@@ -23,7 +23,7 @@ async function bytesOfCounter(incrementOf: (serial: number) => Increment): Promi
   const before = heapUsed();
   for (let first = 0; first < COUNTERS; first += BATCH) {
     const increments = Array.from({ length: BATCH }, (_, at) => incrementOf(first + at));
-    await counters.add({ increments, runEnds: undefined, nowSeconds: NOW });
+    await counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
   }
   const bytes = heapUsed() - before;
   expect(counters.liveKeys).toBe(COUNTERS);

@@ -33,6 +33,9 @@ export function increment(key: string, hits: number | bigint = 1, more?: Partial
   return full;
 }
 
-export function batch(increments: readonly Increment[], runEnds?: readonly number[]): CounterBatch {
-  return { increments, runEnds, nowSeconds: Date.now() / 1_000 };
+export function batch(
+  increments: readonly Increment[],
+  groupEnds?: readonly number[],
+): CounterBatch {
+  return { increments, groupEnds, nowSeconds: Date.now() / 1_000 };
 }

@@ -1,9 +1,9 @@
 import { planBatch } from '../../src/core/planning/plan';
 import { windowsAt } from '../../src/core/planning/windows';
-import { TallySheet } from '../../src/core/decision/tally';
-import type { Asker, Question } from '../../src/core/ports';
+import { BatchStatsSheet } from '../../src/core/decision/batch-stats';
+import type { Responder, PendingRequest } from '../../src/core/ports';
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
-import { createRecordTally } from '../../src/stats/record-tally';
+import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
 import { rememberByName } from '../../src/stats/remember-by-name';
 import { createTracer } from '../../src/tracing/create-tracer';
@@ -19,7 +19,7 @@ import { rulesOf } from './rules';
 
 const REQUESTS = 1_000;
 const BODY_BYTES = 200_000;
-const asker: Asker = { answer: () => undefined };
+const responder: Responder = { answer: () => undefined };
 
 /** A body of its own, which every part of it keeps alive. */
 function body(serial: number, text: string): string {
@@ -47,13 +47,13 @@ async function spans(): Promise<unknown> {
   const kind = { name: 'c', attributes: {}, statusAttribute: 's', statusOf: () => 0 };
   for (let i = 0; i < REQUESTS; i++) {
     const headers = { names: ['tracestate', 'x'], values: [body(i, 'state'), body(i, 'x')] };
-    const question: Question = {
+    const pending: PendingRequest = {
       request: request(body(i, 'domain'), ['user=ann']),
-      asker,
-      ticket: i,
+      responder,
+      callId: i,
       trace: tracer.start(kind, headers),
     };
-    const batch = tracer.begin([question]);
+    const batch = tracer.begin([pending]);
     batch?.matched(1);
     batch?.counted({ after: [1], held: undefined, failures: undefined });
     const failed = { kind: 'failure', code: 'store_timeout', message: body(i, 'e') } as const;
@@ -93,7 +93,7 @@ async function hotKeys(): Promise<unknown> {
     for (const one of asked.descriptors) {
       const part = { ...asked, descriptors: [one] };
       const { increments } = planBatch(rules, [part], windowsAt(0), options, () => 0);
-      await counters.add({ increments, runEnds: undefined, nowSeconds: 0 });
+      await counters.add({ increments, groupEnds: undefined, nowSeconds: 0 });
     }
   }
   return live;
@@ -101,12 +101,12 @@ async function hotKeys(): Promise<unknown> {
 
 async function series(): Promise<unknown> {
   const registry = createRegistry();
-  const record = createRecordTally(registry);
+  const record = createRecordStats(registry);
   for (let i = 0; i < REQUESTS; i++) {
     const [clean, unclean] = [body(i, 'clean').slice(0, 300), body(i, 'a:b|c').slice(0, 300)];
     const domains = [clean, unclean, body(i, 'long')];
     const unknownDomains = domains.map((domain) => ({ domain, descriptors: 1 }));
-    record(new TallySheet({ unknownDomains, unmatched: undefined }));
+    record(new BatchStatsSheet({ unknownDomains, unmatched: undefined }));
   }
   return Promise.resolve(registry);
 }

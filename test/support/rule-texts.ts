@@ -24,7 +24,7 @@ export function rulesOf(text: string): readonly RuleDefinition[] {
   return domains[0]?.rules ?? [];
 }
 
-/** `line:column class`, with a question mark on warnings. */
+/** `line:column class`, with a request mark on warnings. */
 export function briefly({ severity, at, class: name }: RuleProblem): string {
   const place = 'line' in at ? `${String(at.line)}:${String(at.column)}` : at.path;
   return `${place} ${name}${severity === 'warning' ? '?' : ''}`;

@@ -1,15 +1,22 @@
 import { tap, type Observable } from 'rxjs';
-import { batchedQuestions, turnWindow, type Snapshot } from '../../../streams';
-import type { RuleTally, Tally } from '../../core/decision/tally';
+import { batchedRequests, turnWindow, type Snapshot } from '../../../streams';
+import type { DescriptorStats, BatchStats } from '../../core/decision/batch-stats';
 import type { StoreError } from '../../core/errors';
-import type { BatchTracer, Clock, Counters, LimitsFrom, Question, Random } from '../../core/ports';
+import type {
+  BatchTracer,
+  Clock,
+  Counters,
+  LimitsFrom,
+  PendingRequest,
+  Random,
+} from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import { createDecideBatch } from '../../decisions/decide-batch';
 import type { DecisionLog } from '../../decisions/log-decisions';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
-import { createRecordTally } from '../../stats/record-tally';
+import { createRecordStats } from '../../stats/record-stats';
 import type { Registry } from '../../stats/registry';
 import type { OutageLog } from '../outage-log';
 import { batchWindowMs, toDecisionOptions } from '../to-options';
@@ -38,21 +45,21 @@ export interface DecisionsDeps {
 
 /** Receives how batches went. */
 export interface DecisionReports {
-  readonly onTally: (tally: Tally) => void;
+  readonly onBatchStats: (batchStats: BatchStats) => void;
   readonly onStoreError: (error: StoreError) => void;
 }
 
 export interface DecisionsActor extends Actor {
-  /** Settles when every question is answered. Their source must be closed before. */
+  /** Settles when every request is answered. Their source must be closed before. */
   readonly close: () => Promise<void>;
 }
 
 /** Requests of one batch; more only delay the answers of the first. */
 const MAX_BATCH = 4_096;
 
-/** Answers all questions. */
+/** Answers all requests. */
 export function createDecisionsActor(
-  questions$: Observable<readonly Question[]>,
+  requests$: Observable<readonly PendingRequest[]>,
   settings: Settings,
   { live, reports, ...deps }: DecisionsDeps,
 ): DecisionsActor {
@@ -73,13 +80,13 @@ export function createDecisionsActor(
     { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
   );
   const { run$, ended } = withEnd(
-    questions$.pipe(
-      batchedQuestions({
+    requests$.pipe(
+      batchedRequests({
         until: turnWindow(batchWindowMs(settings), deps.monotonicMs),
         maxSize: MAX_BATCH,
         answer: live?.watchDecisions(decideBatch) ?? decideBatch,
       }),
-      tap(reports?.onTally),
+      tap(reports?.onBatchStats),
     ),
   );
   return { run$, close: () => ended };
@@ -99,12 +106,12 @@ export function createDecisionReports({
   outages,
   logger,
 }: ReportsDeps): DecisionReports {
-  const record = createRecordTally(registry);
+  const record = createRecordStats(registry);
   const report = createStoreReports(store, outages, logger);
   return {
-    onTally(tally) {
-      record(tally);
-      report.onTally(tally);
+    onBatchStats(batchStats) {
+      record(batchStats);
+      report.onBatchStats(batchStats);
     },
     onStoreError: report.onStoreError,
   };
@@ -142,7 +149,7 @@ function createStoreReports(
       if (fault !== 'key' && fault !== 'answer') return;
       outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
     },
-    onTally({ outage, storeErrors, answeredLocally, rules }) {
+    onBatchStats({ outage, storeErrors, answeredLocally, rules }) {
       if (!hasFailed) return;
       if (outage !== undefined) {
         const fields = { store: description, reason: whyAway() ?? outage };
@@ -156,6 +163,6 @@ function createStoreReports(
 }
 
 /** Whether the store was asked for this line. */
-function isCounted({ limit, overLimitWithLocalCache }: RuleTally): boolean {
+function isCounted({ limit, overLimitWithLocalCache }: DescriptorStats): boolean {
   return !limit.unlimited && overLimitWithLocalCache === 0;
 }

@@ -1,11 +1,11 @@
 import { tap } from 'rxjs';
-import type { Answer, Asker } from '../../core/ports';
+import type { Answer, Responder } from '../../core/ports';
 import { DOMAIN, toVerdict, type Decisions } from '../../identity/limits/decisions';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
-import { createQuestionSource } from '../../transport/question-source';
+import { createRequestSource } from '../../transport/request-source';
 import { runAll } from '../actors/actor';
 import { createDecisionsActor } from '../actors/decisions';
 import { createRulesActor } from '../actors/rules';
@@ -13,7 +13,7 @@ import { chooseCounters } from '../actors/store';
 import { createOutageLog } from '../outage-log';
 import { ruleLoads, ruleSourceKind } from '../rule-source';
 import { createSecretKeys } from '../secrets/create-secret-keys';
-import { createWaitingQuestions } from './waiting-questions';
+import { createWaitingRequests } from './waiting-requests';
 
 export interface InProcessDecisions extends Decisions {
   /** Settles when all of it has ended after `close`; rejects when a part of it gave up. */
@@ -34,9 +34,9 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
     { statistics: registry, logger, outages, clock: systemClock },
     { startsWithoutRules: false, source: ruleSourceKind(settings) },
   );
-  const questions = createQuestionSource();
-  const waiting = createWaitingQuestions(settings.identity.rateLimitTimeoutMs);
-  const decisions = createDecisionsActor(questions.questions$, settings, {
+  const pendingRequests = createRequestSource();
+  const waiting = createWaitingRequests(settings.identity.rateLimitTimeoutMs);
+  const decisions = createDecisionsActor(pendingRequests.requests$, settings, {
     ...deps,
     rules: loading.rules,
     counters: store.counters,
@@ -51,11 +51,11 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
     decisions,
   ]);
 
-  const asker: Asker = {
-    answer(ticket, answer) {
-      const question = waiting.take(ticket);
-      if (answer.kind === 'failure') question?.reject(new Error(answer.message));
-      else question?.resolve(verdictOf(answer));
+  const responder: Responder = {
+    answer(callId, answer) {
+      const pending = waiting.take(callId);
+      if (answer.kind === 'failure') pending?.reject(new Error(answer.message));
+      else pending?.resolve(verdictOf(answer));
     },
   };
 
@@ -64,13 +64,13 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
     ready,
     ask: (entries) =>
       new Promise((resolve, reject) => {
-        const ticket = waiting.put({ resolve, reject });
+        const callId = waiting.put({ resolve, reject });
         const descriptor = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
         const request = { domain: DOMAIN, descriptors: [descriptor], hitsAddend: 0 };
-        questions.ask({ request, asker, ticket });
+        pendingRequests.ask({ request, responder, callId });
       }),
     async close() {
-      questions.close();
+      pendingRequests.close();
       await decisions.close();
       await store.counters.close();
       loading.close();

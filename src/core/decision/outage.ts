@@ -1,6 +1,6 @@
 import type { Algorithm } from '../algorithms/algorithm';
 import type { Standing } from '../algorithms/standing';
-import type { Ask, Plan } from '../planning/plan';
+import type { DescriptorHit, Plan } from '../planning/plan';
 import type { Windows } from '../planning/windows';
 import type { StoreError } from '../errors';
 import type { CounterBatch, CounterReply, Increment } from '../ports';
@@ -39,7 +39,7 @@ export interface LocalCount {
 
 /** What an ask gets in place of its count; a fault of its own key is an error under every policy. */
 export function policyOf(
-  { limit }: Ask,
+  { limit }: DescriptorHit,
   { fault }: StoreError,
   { onStoreError = 'error' }: OutageOptions,
 ): OnStoreError {
@@ -68,16 +68,16 @@ interface LocalPlan {
 
 /** The increments that are to be counted in this process; undefined when there are none. */
 export function planLocal(
-  { asks, increments, runEnds }: Plan,
+  { descriptorHits, increments, groupEnds }: Plan,
   errorOf: Outage['errorOf'],
   nowSeconds: number,
   options: OutageOptions,
 ): LocalPlan | undefined {
   const wanted = new Set<number>();
-  for (const ask of asks) {
-    if (ask === undefined || ask.increment === -1) continue;
-    const error = errorOf(ask.increment);
-    if (error !== undefined && policyOf(ask, error, options) === 'local') wanted.add(ask.increment);
+  for (const hit of descriptorHits) {
+    if (hit === undefined || hit.increment === -1) continue;
+    const error = errorOf(hit.increment);
+    if (error !== undefined && policyOf(hit, error, options) === 'local') wanted.add(hit.increment);
   }
   if (wanted.size === 0) return undefined;
   const indexes = [...wanted].sort((a, b) => a - b);
@@ -86,8 +86,8 @@ export function planLocal(
     const limit = shareOfLimit(increment.limit, options);
     return { ...increment, limit, algorithm: shareOfAlgorithm(increment.algorithm, options) };
   });
-  const ends = runEnds && endsAmong(indexes, runEnds);
-  return { batch: { increments: shared, runEnds: ends, nowSeconds }, indexes };
+  const ends = groupEnds && endsAmong(indexes, groupEnds);
+  return { batch: { increments: shared, groupEnds: ends, nowSeconds }, indexes };
 }
 
 /** How many of the indexes, which ascend, lie before each end; ends ascend too. */
@@ -118,14 +118,14 @@ export function toLocalCounts(
 
 /** The verdict on an ask whose counter the store failed; the count matters under `local` only. */
 export function evaluateInOutage(
-  ask: Ask,
+  hit: DescriptorHit,
   policy: OnStoreError,
   { after, isHeld }: Pick<LocalCount, 'after' | 'isHeld'>,
   windows: Windows,
   options: EvaluateOptions & OutageOptions,
 ): Verdict {
-  if (policy === 'local') return evaluate(withShare(ask, options), after, isHeld, windows, options);
-  return evaluateUncounted(ask, policy === 'deny', windows, options);
+  if (policy === 'local') return evaluate(withShare(hit, options), after, isHeld, windows, options);
+  return evaluateUncounted(hit, policy === 'deny', windows, options);
 }
 
 /**
@@ -133,16 +133,16 @@ export function evaluateInOutage(
  * limit, since nothing is known of it. A quota of which nothing is known is not over.
  */
 export function evaluateUnknown(
-  ask: Ask,
+  hit: DescriptorHit,
   { quotaMode }: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
   return {
     status: NO_LIMIT,
-    enforcement: quotaMode || ask.limit.quotaMode ? 'quota' : 'hard',
-    limit: ask.limit,
-    metric: ask.metric,
-    totalHits: Math.max(ask.hits, 0),
-    totalNegativeHits: Math.max(-ask.hits, 0),
+    enforcement: quotaMode || hit.limit.quotaMode ? 'quota' : 'hard',
+    limit: hit.limit,
+    metric: hit.metric,
+    totalHits: Math.max(hit.hits, 0),
+    totalNegativeHits: Math.max(-hit.hits, 0),
     overLimit: 0,
     nearLimit: 0,
     withinLimit: 0,
@@ -152,10 +152,10 @@ export function evaluateUnknown(
 }
 
 /** The same ask under this instance's share of its limit; the status goes on showing the whole one. */
-export function withShare(ask: Ask, options: OutageOptions): Ask {
-  const { limit } = ask;
+export function withShare(hit: DescriptorHit, options: OutageOptions): DescriptorHit {
+  const { limit } = hit;
   const requestsPerUnit = shareOfLimit(limit.requestsPerUnit, options);
-  if (requestsPerUnit === limit.requestsPerUnit && limit.algorithm === undefined) return ask;
+  if (requestsPerUnit === limit.requestsPerUnit && limit.algorithm === undefined) return hit;
   const algorithm = shareOfAlgorithm(limit.algorithm, options);
-  return { ...ask, limit: { ...limit, requestsPerUnit, algorithm } };
+  return { ...hit, limit: { ...limit, requestsPerUnit, algorithm } };
 }

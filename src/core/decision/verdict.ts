@@ -1,6 +1,6 @@
 import type { Algorithm } from '../algorithms/algorithm';
 import { nearHits, type Outcome } from '../algorithms/outcome';
-import type { Ask } from '../planning/plan';
+import type { DescriptorHit } from '../planning/plan';
 import { secondsUntilReset, type Windows } from '../planning/windows';
 import type { Code, CurrentLimit, DescriptorStatus } from '../model';
 import type { RuleLimit } from '../rules/rules';
@@ -49,34 +49,34 @@ export function nearLimitThreshold(limit: number, ratio: number): number {
 }
 
 /** An unlimited rule is not counted in a store, only in the statistics. */
-export function evaluateUnlimited(ask: Ask): Verdict {
-  const hits = Math.max(ask.hits, 0);
-  return toVerdict(ask, 'none', UNLIMITED, hits, { over: 0, near: 0, within: hits, shadow: 0 });
+export function evaluateUnlimited(hit: DescriptorHit): Verdict {
+  const hits = Math.max(hit.hits, 0);
+  return toVerdict(hit, 'none', UNLIMITED, hits, { over: 0, near: 0, within: hits, shadow: 0 });
 }
 
 /** Judges one ask without a count: all of its hits are over the limit, or all are within. */
 export function evaluateUncounted(
-  ask: Ask,
+  hit: DescriptorHit,
   isOver: boolean,
   windows: Windows,
   { quotaMode }: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
-  const { limit } = ask;
-  const hits = Math.max(ask.hits, 0);
+  const { limit } = hit;
+  const hits = Math.max(hit.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
   const remaining = isOver ? 0 : (limit.algorithm?.size ?? limit.requestsPerUnit);
   const status = toStatus(code, limit.current, remaining, secondsUntilReset(limit, windows));
-  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, 0));
+  return toVerdict(hit, enforcement, status, hits, splitWhole(limit, hits, isOver, 0));
 }
 
 /** Judges an ask whose counter the local cache knows to be over. */
 export function evaluateKnownOver(
-  ask: Ask,
+  hit: DescriptorHit,
   windows: Windows,
   options: Pick<EvaluateOptions, 'quotaMode'>,
 ): Verdict {
-  const verdict = evaluateUncounted(ask, true, windows, options);
+  const verdict = evaluateUncounted(hit, true, windows, options);
   return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
 }
 
@@ -85,28 +85,28 @@ export function evaluateKnownOver(
  * that was held back, the counter as it stands. Hits given back count apart from all others.
  */
 export function evaluate(
-  ask: Ask,
+  hit: DescriptorHit,
   after: number,
   held: boolean,
   windows: Windows,
   { nearLimitRatio, quotaMode }: EvaluateOptions,
 ): Verdict {
-  const { limit } = ask;
-  const hits = Math.max(ask.hits, 0);
+  const { limit } = hit;
+  const hits = Math.max(hit.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
   const reset = secondsUntilReset(limit, windows);
   const near = nearLimitThreshold(limit.requestsPerUnit, nearLimitRatio);
   if (after > limit.requestsPerUnit) {
     const code = limit.shadowMode ? 'OK' : 'OVER_LIMIT';
     const status = toStatus(code, limit.current, 0, reset);
-    return toVerdict(ask, enforcement, status, hits, splitOver(ask, hits, after, near));
+    return toVerdict(hit, enforcement, status, hits, splitOver(hit, hits, after, near));
   }
   // A counter that others set back, or that stood below 0, leaves no more than the limit.
   const remaining = limit.requestsPerUnit - Math.max(after, 0);
   const status = toStatus('OK', limit.current, remaining, reset);
   const nearCount = held ? 0 : hitsAbove(near, hits, after);
   const split = { over: 0, near: nearCount, within: hits, shadow: 0 };
-  return toVerdict(ask, enforcement, status, hits, split);
+  return toVerdict(hit, enforcement, status, hits, split);
 }
 
 /**
@@ -114,22 +114,22 @@ export function evaluate(
  * near with none. One that was held back looks.
  */
 export function evaluateOutcome(
-  ask: Ask,
+  hit: DescriptorHit,
   outcome: Outcome,
   held: boolean,
   windows: Windows,
   { nearLimitRatio, quotaMode }: EvaluateOptions,
 ): Verdict {
-  const { limit } = ask;
+  const { limit } = hit;
   const { isOver, remaining, used, resetSeconds } = outcome;
   const { name, size } = limit.algorithm as Algorithm;
-  const hits = Math.max(ask.hits, 0);
+  const hits = Math.max(hit.hits, 0);
   const enforcement = quotaMode || limit.quotaMode ? 'quota' : 'hard';
   const reset = name === 'fixed_window' ? secondsUntilReset(limit, windows) : resetSeconds;
   const code = isOver && !limit.shadowMode ? 'OVER_LIMIT' : 'OK';
   const status = toStatus(code, limit.current, remaining, reset);
   const near = held ? 0 : nearHits(nearLimitThreshold(size, nearLimitRatio), hits, used);
-  return toVerdict(ask, enforcement, status, hits, splitWhole(limit, hits, isOver, near));
+  return toVerdict(hit, enforcement, status, hits, splitWhole(limit, hits, isOver, near));
 }
 
 interface Split {
@@ -147,7 +147,7 @@ function splitWhole({ shadowMode }: RuleLimit, hits: number, isOver: boolean, ne
 }
 
 /** Hits that took a counter over its limit: those beyond it are over, those before it may be near. */
-function splitOver({ limit }: Ask, hits: number, after: number, near: number): Split {
+function splitOver({ limit }: DescriptorHit, hits: number, after: number, near: number): Split {
   const threshold = limit.requestsPerUnit;
   const before = after - hits;
   const allOver = before >= threshold;
@@ -176,7 +176,7 @@ function toStatus(
 }
 
 function toVerdict(
-  { metric, limit, hits }: Ask,
+  { metric, limit, hits }: DescriptorHit,
   enforcement: Enforcement,
   status: DescriptorStatus,
   totalHits: number,

@@ -19,6 +19,6 @@ export function findCounters(
   if (fault !== undefined) return fault;
   // Counters that are decided together are planned one by one.
   const options = { keyPrefix, limitsFrom, ttlJitterSeconds: 0, holdBack: true };
-  const { asks, increments } = planBatch(rules, [request], windows, options, () => 0);
-  return asks.map((ask) => (ask === undefined ? undefined : increments[ask.increment]));
+  const { descriptorHits, increments } = planBatch(rules, [request], windows, options, () => 0);
+  return descriptorHits.map((hit) => (hit === undefined ? undefined : increments[hit.increment]));
 }

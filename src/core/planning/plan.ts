@@ -11,7 +11,7 @@ import { withValueLimit } from './value-limit';
 import { windowOf, type Windows } from './windows';
 
 /** What one descriptor asks of its counter. */
-export interface Ask {
+export interface DescriptorHit {
   readonly limit: RuleLimit;
   readonly metric: string;
   /** Negative when given back. A bigint became a number: it lost digits only far above any limit. */
@@ -26,9 +26,9 @@ export interface Ask {
 export interface Plan {
   readonly increments: readonly Increment[];
   /** See CounterBatch. */
-  readonly runEnds: readonly number[] | undefined;
+  readonly groupEnds: readonly number[] | undefined;
   /** One for each descriptor of each faultless request, in order; undefined where no limit applies. */
-  readonly asks: readonly (Ask | undefined)[];
+  readonly descriptorHits: readonly (DescriptorHit | undefined)[];
   /** For each request: why it cannot be decided. */
   readonly faults: readonly (string | undefined)[];
   readonly unmet: Unmet;
@@ -85,17 +85,17 @@ export function planBatch(
   const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
   const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
   const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom };
-  const asks: (Ask | undefined)[] = [];
+  const descriptorHits: (DescriptorHit | undefined)[] = [];
   const faults: (string | undefined)[] = [];
-  const runEnds: number[] | undefined = options.holdBack ? [] : undefined;
+  const groupEnds: number[] | undefined = options.holdBack ? [] : undefined;
   for (const request of requests) {
     const fault = validateRequest(request);
     faults.push(fault);
-    if (fault === undefined) planRequest(request, planning, asks);
-    runEnds?.push(coalescer.increments.length);
+    if (fault === undefined) planRequest(request, planning, descriptorHits);
+    groupEnds?.push(coalescer.increments.length);
   }
   const { increments } = coalescer;
-  return { increments, runEnds, asks, faults, unmet, secrets: rules.secrets };
+  return { increments, groupEnds, descriptorHits, faults, unmet, secrets: rules.secrets };
 }
 
 interface UnmetSheet extends Unmet {
@@ -106,14 +106,14 @@ interface UnmetSheet extends Unmet {
 function planRequest(
   request: DecisionRequest,
   planning: Planning,
-  asks: (Ask | undefined)[],
+  descriptorHits: (DescriptorHit | undefined)[],
 ): void {
   const { descriptors } = request;
   const matches = matchRequest(request, planning);
   for (let i = 0; i < descriptors.length; i++) {
     const match = matches[i];
-    asks.push(
-      match && askFor(match, hitsOf(request, descriptors[i] as RequestDescriptor), planning),
+    descriptorHits.push(
+      match && hitFor(match, hitsOf(request, descriptors[i] as RequestDescriptor), planning),
     );
   }
 }
@@ -149,19 +149,19 @@ function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): 
   unmet.unmatched.set(domain, (unmet.unmatched.get(domain) ?? 0) + descriptors);
 }
 
-function askFor(match: Match, hits: number | bigint, planning: Planning): Ask {
+function hitFor(match: Match, hits: number | bigint, planning: Planning): DescriptorHit {
   const { limit, metric } = match;
   if (limit.unlimited)
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
-  if (limit.algorithm !== undefined) return askOfAlgorithm(match, hits, planning);
+  if (limit.algorithm !== undefined) return hitOfAlgorithm(match, hits, planning);
   let increment = coalescer.merge(match.template, match.values, hits);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
   const cumulativeHits = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-function askOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): Ask {
+function hitOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): DescriptorHit {
   const { limit, metric } = match;
   const { coalescer } = planning;
   let increment = coalescer.repeat(match.template, match.values, exact);

@@ -24,14 +24,14 @@ export function countBatch(
   let left = shares.length;
 
   const finish = (): void => {
-    if (batch.runEnds !== undefined) applyRuns(batch, shares, merged, draft);
+    if (batch.groupEnds !== undefined) applyRuns(batch, shares, merged, draft);
     then(replyOf(draft));
   };
   for (const share of shares) {
     const [node, indexes] = share;
     node.read(keysOf(batch, indexes), (counts) => {
       if (counts instanceof StoreError) failShare(draft, indexes, counts);
-      else if (batch.runEnds === undefined) applyShare(batch, share, counts, draft);
+      else if (batch.groupEnds === undefined) applyShare(batch, share, counts, draft);
       else for (const [key, count] of counts) merged.set(key, count);
       left -= 1;
       if (left === 0) finish();

@@ -152,11 +152,11 @@ export function createMemoryCounters(
   };
 
   const apply = (batch: CounterBatch): CounterReply => {
-    const { increments, runEnds, nowSeconds } = batch;
+    const { increments, groupEnds, nowSeconds } = batch;
     windows.buckets.dropEnded(nowSeconds);
     paced.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
-    if (runEnds === undefined) {
+    if (groupEnds === undefined) {
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {

@@ -25,7 +25,7 @@ export interface AlgorithmReply {
 export interface AlgorithmCall {
   readonly increments: readonly AlgorithmIncrement[];
   /** See CounterBatch; each request's run is then decided together. */
-  readonly runEnds: readonly number[] | undefined;
+  readonly groupEnds: readonly number[] | undefined;
   readonly isDeclaringKeys: boolean;
   /** Microseconds in place of the server's clock, for tests. */
   readonly nowMicros?: number;
@@ -40,11 +40,11 @@ const PLAIN = encodeAscii('p');
 
 /** The arguments that `algorithmScript` reads. */
 export function encodeAlgorithmCall(call: AlgorithmCall): ScriptArguments {
-  const { increments, runEnds, isDeclaringKeys, nowMicros } = call;
+  const { increments, groupEnds, isDeclaringKeys, nowMicros } = call;
   const { length } = increments;
   const orders = new OrderSheet();
   let places = '';
-  let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (runEnds?.length ?? 0);
+  let count = length * 2 + (isDeclaringKeys ? 3 : 4) + (groupEnds?.length ?? 0);
   for (const increment of increments) {
     places += integerOf(orders.numberOf(increment));
     if (!isCounted(increment.algorithm)) continue;
@@ -55,7 +55,7 @@ export function encodeAlgorithmCall(call: AlgorithmCall): ScriptArguments {
   text += integerOf(length).slice(0, -2) + encodeKeys(increments) + '\r\n';
   text += encodeAscii(nowMicros === undefined ? '' : String(nowMicros));
   text += integerOf(orders.count) + orders.text + places;
-  for (const end of runEnds ?? []) text += integerOf(end);
+  for (const end of groupEnds ?? []) text += integerOf(end);
   return { count: count + orders.count * FIELDS_OF_ORDER, text };
 }
 

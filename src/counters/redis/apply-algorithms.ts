@@ -23,12 +23,12 @@ export async function applyAlgorithms(
   batch: CounterBatch,
   { withoutScripts = false, asking = false }: Sending,
 ): Promise<CounterReply> {
-  const { increments, runEnds } = batch;
+  const { increments, groupEnds } = batch;
   if (!connection.usesScripts) return refuse(connection, increments);
   if (withoutScripts || asking) return addEach(connection, increments, asking);
   const { isDeclaringKeys } = connection.scripts;
   try {
-    return await callScript(connection, { increments, runEnds, isDeclaringKeys, asking });
+    return await callScript(connection, { increments, groupEnds, isDeclaringKeys, asking });
   } catch (error) {
     if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
     if (isAboutKeys(error.message)) return addEach(connection, increments, false);
@@ -48,7 +48,7 @@ async function addEach(
   asking: boolean,
 ): Promise<CounterReply> {
   const replies = increments.map(async (increment) => {
-    const call = { increments: [increment], runEnds: undefined, isDeclaringKeys: true, asking };
+    const call = { increments: [increment], groupEnds: undefined, isDeclaringKeys: true, asking };
     try {
       return await callScript(connection, call);
     } catch (error) {

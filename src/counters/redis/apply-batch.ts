@@ -46,7 +46,7 @@ async function settlePart(
 
 /** Cuts a batch into parts of at most `size` increments; a request's run stays in one piece. */
 export function splitBatch(batch: CounterBatch, size: number): readonly CounterBatch[] {
-  const { increments, runEnds, nowSeconds } = batch;
+  const { increments, groupEnds, nowSeconds } = batch;
   if (increments.length <= size) return [batch];
   let run = 0;
   const takeRuns = (runs: readonly number[], start: number, end: number): readonly number[] => {
@@ -58,20 +58,20 @@ export function splitBatch(batch: CounterBatch, size: number): readonly CounterB
     const start = ends[part - 1] ?? 0;
     return {
       increments: increments.slice(start, end),
-      runEnds: runEnds && takeRuns(runEnds, start, end),
+      groupEnds: groupEnds && takeRuns(groupEnds, start, end),
       nowSeconds,
     };
   });
 }
 
-function partEnds({ increments, runEnds }: CounterBatch, size: number): readonly number[] {
+function partEnds({ increments, groupEnds }: CounterBatch, size: number): readonly number[] {
   const ends: number[] = [];
-  if (runEnds === undefined) {
+  if (groupEnds === undefined) {
     for (let end = size; end < increments.length; end += size) ends.push(end);
   } else {
     let start = 0;
     let last = 0;
-    for (const end of runEnds) {
+    for (const end of groupEnds) {
       if (end - start > size && last > start) {
         ends.push(last);
         start = last;

@@ -23,7 +23,7 @@ export async function applyMixed(
   isAlgorithmsOnly: boolean,
   sending: Sending,
 ): Promise<CounterReply> {
-  const isTogether = batch.runEnds !== undefined && connection.usesScripts;
+  const isTogether = batch.groupEnds !== undefined && connection.usesScripts;
   if (isAlgorithmsOnly || isTogether) return applyAlgorithms(connection, batch, sending);
   const shares = [shareOf(batch, false), shareOf(batch, true)] as const;
   const { stream } = connection.client;
@@ -57,16 +57,16 @@ interface Share {
 }
 
 /** The increments with an algorithm, or those without; runs keep what is theirs. */
-function shareOf({ increments, runEnds, nowSeconds }: CounterBatch, isAlgorithm: boolean): Share {
+function shareOf({ increments, groupEnds, nowSeconds }: CounterBatch, isAlgorithm: boolean): Share {
   const places: number[] = [];
   const ends: number[] = [];
   let start = 0;
-  for (const end of runEnds ?? [increments.length]) {
+  for (const end of groupEnds ?? [increments.length]) {
     for (let at = start; at < end; at += 1)
       if ((increments[at]?.algorithm !== undefined) === isAlgorithm) places.push(at);
     ends.push(places.length);
     start = end;
   }
   const own = places.map((place) => increments[place] as Increment);
-  return { batch: { increments: own, runEnds: runEnds && ends, nowSeconds }, places };
+  return { batch: { increments: own, groupEnds: groupEnds && ends, nowSeconds }, places };
 }

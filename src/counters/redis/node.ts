@@ -65,7 +65,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     how?: NodeCall,
   ): Promise<CounterReply> => {
     if (!connection.usesScripts) {
-      if (batch.runEnds !== undefined) warnNotAtomic();
+      if (batch.groupEnds !== undefined) warnNotAtomic();
       if (countAlgorithms(batch.increments) > 0) warnScriptsNeeded();
     }
     return applyBatch(connection, batch, how);

@@ -39,7 +39,7 @@ export async function addByPipeline(
 ): Promise<CounterReply> {
   const { increments } = batch;
   const draft = createReplyDraft(increments.length);
-  if (batch.runEnds !== undefined) {
+  if (batch.groupEnds !== undefined) {
     const { counts, failures } = await readByPipeline(connection, toKeys(increments), { asking });
     for (const [index, seen] of planHoldBack(batch, { counts })) {
       const failure = failures.get((increments[index] as Increment).key);

@@ -23,24 +23,24 @@ export interface ScriptArguments {
 }
 
 /**
- * The number of keys, the keys, hits and time to live of each (and its limit where `runEnds` are given), and the
+ * The number of keys, the keys, hits and time to live of each (and its limit where `groupEnds` are given), and the
  * ends of the runs.
  */
 export function encodeArguments(
   increments: readonly Increment[],
-  runEnds: readonly number[] | undefined,
+  groupEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
 ): ScriptArguments {
   // To ask every key for its bytes costs as much as all the rest; nearly all have one for each character.
-  const args = encodeWith(({ length }) => length, increments, runEnds, isDeclaringKeys);
+  const args = encodeWith(({ length }) => length, increments, groupEnds, isDeclaringKeys);
   if (Buffer.byteLength(args.text) === args.text.length) return args;
-  return encodeWith((key) => Buffer.byteLength(key), increments, runEnds, isDeclaringKeys);
+  return encodeWith((key) => Buffer.byteLength(key), increments, groupEnds, isDeclaringKeys);
 }
 
 function encodeWith(
   octetsOf: (key: string) => number,
   increments: readonly Increment[],
-  runEnds: readonly number[] | undefined,
+  groupEnds: readonly number[] | undefined,
   isDeclaringKeys: boolean,
 ): ScriptArguments {
   const { length } = increments;
@@ -49,13 +49,13 @@ function encodeWith(
   for (const { key } of increments) text += headOf(octetsOf(key)) + key;
   text += '\r\n';
   let count = length + (isDeclaringKeys ? 1 : 2);
-  if (runEnds === undefined)
+  if (groupEnds === undefined)
     return { count: count + length * 2, text: text + encodeHits(increments) };
   for (const { hits, ttlSeconds, limit } of increments) {
     text += integerOf(hits) + integerOf(ttlSeconds) + integerOf(limit);
   }
-  for (const end of runEnds) text += integerOf(end);
-  count += length * 3 + runEnds.length;
+  for (const end of groupEnds) text += integerOf(end);
+  count += length * 3 + groupEnds.length;
   return { count, text };
 }
 

@@ -18,11 +18,11 @@ export async function addByScript(
   connection: RedisConnection,
   batch: CounterBatch,
 ): Promise<CounterReply> {
-  const { increments, runEnds } = batch;
+  const { increments, groupEnds } = batch;
   const { length } = increments;
   const { add, holdBack, isDeclaringKeys } = connection.scripts;
-  const args = encodeArguments(increments, runEnds, isDeclaringKeys);
-  if (runEnds === undefined)
+  const args = encodeArguments(increments, groupEnds, isDeclaringKeys);
+  if (groupEnds === undefined)
     return readCounts(
       connection,
       readAnswer(connection, await runScript(connection.client, add, args)),

@@ -139,7 +139,7 @@ function toOptions(draft: Draft): CheckOptions {
     abilities,
     keyFile,
   } as const;
-  return isOn('explain') ? withQuestion(check, draft) : check;
+  return isOn('explain') ? withPendingRequest(check, draft) : check;
 }
 
 function findWrongSwitch(switches: Draft['switches']): string | undefined {
@@ -150,7 +150,7 @@ function findWrongSwitch(switches: Draft['switches']): string | undefined {
   return undefined;
 }
 
-function withQuestion(
+function withPendingRequest(
   check: Extract<CheckOptions, { kind: 'check' }>,
   { domains, descriptors }: Draft,
 ): CheckOptions {

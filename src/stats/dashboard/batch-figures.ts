@@ -1,4 +1,4 @@
-import type { Tally } from '../../core/decision/tally';
+import type { BatchStats } from '../../core/decision/batch-stats';
 import { StoreError } from '../../core/errors';
 import type { CounterBatch, CounterReply } from '../../core/ports';
 import { Histogram, quantile, samplesSince } from '../histogram';
@@ -40,17 +40,18 @@ export class BatchFigures {
   readonly #storeTimes = new Histogram();
   #storeBefore = this.#storeTimes.counts.slice();
 
-  decided(requests: number, tally: Tally): void {
+  decided(requests: number, batchStats: BatchStats): void {
     this.#requests += requests;
     this.#batches += 1;
     if (requests > this.#largest) this.#largest = requests;
-    for (const { descriptors } of tally.unmet.unknownDomains) this.#unknownDomains += descriptors;
-    this.#serviceErrors += tally.serviceErrors;
-    this.#storeErrors += tally.storeErrors;
-    this.#storeTimeouts += tally.storeTimeouts;
-    this.#breakerOpen += tally.breakerOpen;
-    this.#answeredLocally += tally.answeredLocally;
-    this.#globalShadow += tally.globalShadowMode;
+    for (const { descriptors } of batchStats.unmet.unknownDomains)
+      this.#unknownDomains += descriptors;
+    this.#serviceErrors += batchStats.serviceErrors;
+    this.#storeErrors += batchStats.storeErrors;
+    this.#storeTimeouts += batchStats.storeTimeouts;
+    this.#breakerOpen += batchStats.breakerOpen;
+    this.#answeredLocally += batchStats.answeredLocally;
+    this.#globalShadow += batchStats.globalShadowMode;
   }
 
   asked(milliseconds: number): void {
@@ -96,7 +97,7 @@ export function quantilesSince(
  */
 export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
   if (reply instanceof Error) return !isAway(reply);
-  const { known, failures } = reply as CounterReply;
+  const { knownOverLimit: known, failures } = reply as CounterReply;
   if (known === undefined && failures === undefined) return true;
   return increments.some((_, i) => known?.[i] !== true && !isAway(failures?.get(i)));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Tally } from '../../core/decision/tally';
-import type { Clock, Counters, Question, Random } from '../../core/ports';
+import type { BatchStats } from '../../core/decision/batch-stats';
+import type { Clock, Counters, PendingRequest, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { BatchFigures, gotAnswer, quantilesSince } from './batch-figures';
@@ -23,7 +23,7 @@ export interface LiveViewOptions {
   readonly keyPrefix: string;
 }
 
-type Decide = (questions: readonly Question[]) => Promise<Tally>;
+type Decide = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
 
 /** Watches what the service does, for the dashboard. While nobody looks, it costs one comparison a batch and keeps nothing. */
 export interface LiveView {
@@ -95,13 +95,13 @@ export function createLiveView(
         );
       },
     }),
-    watchDecisions: (decide) => (questions) => {
-      if (!isWatched) return decide(questions);
-      return decide(questions).then((tally) => {
-        batches.decided(questions.length, tally);
-        rates?.record(tally);
-        if (rules.current !== undefined) unmatched.record(rules.current, questions);
-        return tally;
+    watchDecisions: (decide) => (pendingRequests) => {
+      if (!isWatched) return decide(pendingRequests);
+      return decide(pendingRequests).then((batchStats) => {
+        batches.decided(pendingRequests.length, batchStats);
+        rates?.record(batchStats);
+        if (rules.current !== undefined) unmatched.record(rules.current, pendingRequests);
+        return batchStats;
       });
     },
     start() {

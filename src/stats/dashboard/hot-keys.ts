@@ -94,7 +94,8 @@ export class HotKeys {
       seen.limit = increment.limit;
       const standing = standings?.[i];
       if (standing !== undefined) noteOutcome(seen, increment, standing);
-      else noteCount(seen, increment, reply.known?.[i] === true ? undefined : reply.after[i]);
+      else
+        noteCount(seen, increment, reply.knownOverLimit?.[i] === true ? undefined : reply.after[i]);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { RuleTally, Tally } from '../../core/decision/tally';
+import type { DescriptorStats, BatchStats } from '../../core/decision/batch-stats';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import { toRuleTree, type RuleTree } from './rule-tree';
 
@@ -21,7 +21,7 @@ class Sums {
   over = 0;
   shadow = 0;
 
-  add({ totalHits, nearLimit, overLimit, shadowMode }: RuleTally): void {
+  add({ totalHits, nearLimit, overLimit, shadowMode }: DescriptorStats): void {
     this.hits += totalHits;
     this.near += nearLimit;
     this.over += overLimit;
@@ -64,10 +64,10 @@ export class RuleRates {
     }
   }
 
-  record({ rules }: Tally): void {
+  record({ rules }: BatchStats): void {
     // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
     for (let i = 0; i < rules.length; i++) {
-      const line = rules[i] as RuleTally;
+      const line = rules[i] as DescriptorStats;
       (this.#byLimit.get(line.limit.ofRule ?? line.limit) ?? this.#ofDomain(line.limit)).add(line);
     }
   }

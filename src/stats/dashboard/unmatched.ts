@@ -1,6 +1,6 @@
 import { validateRequest } from '../../core/decision/request';
 import type { DecisionRequest, Entry } from '../../core/model';
-import type { Question, Random } from '../../core/ports';
+import type { PendingRequest, Random } from '../../core/ports';
 import { matchDescriptor } from '../../core/rules/match';
 import type { Rules } from '../../core/rules/rules';
 import { shownEntries } from '../../core/rules/secrets';
@@ -48,10 +48,10 @@ export class Unmatched {
     this.#random = random;
   }
 
-  record(rules: Rules, questions: readonly Question[]): void {
-    for (const { request } of questions) this.#passed += request.descriptors.length;
+  record(rules: Rules, pendingRequests: readonly PendingRequest[]): void {
+    for (const { request } of pendingRequests) this.#passed += request.descriptors.length;
     if (this.#stride > 1 && this.#random() * this.#stride >= 1) return;
-    for (const { request } of questions) {
+    for (const { request } of pendingRequests) {
       if (this.#inspected >= BUDGET) return;
       if (validateRequest(request) === undefined) this.#inspect(rules, request);
     }

@@ -9,7 +9,7 @@ import { StatusCode } from '../../wire/grpc/status';
  * made once: there are as many as files, whatever is asked.
  */
 
-/** Numbers of the questions in ServerReflectionRequest. */
+/** Numbers of the requests in ServerReflectionRequest. */
 const FILE_BY_FILENAME = 3;
 const FILE_CONTAINING_SYMBOL = 4;
 const LIST_SERVICES = 7;

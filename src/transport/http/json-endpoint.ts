@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { failure } from '../../core/errors';
 import type { Decision } from '../../core/model';
-import type { Asker, CallKind, CallTracer, Question, Statistics } from '../../core/ports';
+import type { Responder, CallKind, CallTracer, PendingRequest, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
 import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
@@ -24,7 +24,7 @@ const JSON_CALL: CallKind = {
 
 interface DecisionDeps {
   readonly bounds: TransportBounds;
-  readonly ask: (question: Question) => void;
+  readonly ask: (pending: PendingRequest) => void;
   readonly statistics: Statistics;
   readonly tracer?: CallTracer | undefined;
 }
@@ -32,15 +32,15 @@ interface DecisionDeps {
 /** Bodies that were no request, or one beyond the bounds; of our own, the reference counts nothing here. */
 const REFUSED = 'ratelimit_http.json.refused';
 
-/** `POST /json`: one asker for all calls, the ticket is the number of the call. */
+/** `POST /json`: one responder for all calls, the call id is the number of the call. */
 export function createJsonEndpoint({ bounds, ask, statistics, tracer }: DecisionDeps) {
   const calls = new Map<number, ServerResponse>();
-  let lastTicket = 0;
+  let lastCallId = 0;
 
-  const asker: Asker = {
-    answer(ticket, answer) {
-      const response = calls.get(ticket);
-      calls.delete(ticket);
+  const responder: Responder = {
+    answer(callId, answer) {
+      const response = calls.get(callId);
+      calls.delete(callId);
       if (response === undefined) return;
       if (answer.kind === 'failure') {
         refuse(response, toRefusal(answer));
@@ -68,10 +68,10 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
         decline(response, toMalformed(parsed));
         return;
       }
-      const ticket = ++lastTicket;
-      calls.set(ticket, response);
-      response.once('close', () => calls.delete(ticket));
-      ask({ request: parsed, asker, ticket, trace });
+      const callId = ++lastCallId;
+      calls.set(callId, response);
+      response.once('close', () => calls.delete(callId));
+      ask({ request: parsed, responder, callId, trace });
     });
   };
 }

@@ -5,7 +5,7 @@ import type { CallTracer, Statistics } from '../../core/ports';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../bounds';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Transport } from '../listener';
-import { createQuestionSource } from '../question-source';
+import { createRequestSource } from '../request-source';
 import { createJsonEndpoint } from './json-endpoint';
 import { refusal, refuse, respond } from '../responses';
 
@@ -29,14 +29,14 @@ export function createHttpTransport(
   options: HttpTransportOptions,
 ): Transport {
   const { bounds = DEFAULT_BOUNDS } = options;
-  const questions = createQuestionSource();
+  const pendingRequests = createRequestSource();
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
-  app.post('/json', createJsonEndpoint({ bounds, ask: questions.ask, statistics, tracer }));
+  app.post('/json', createJsonEndpoint({ bounds, ask: pendingRequests.ask, statistics, tracer }));
   app.all('/json', allowOnly('POST'));
   // Express answers HEAD by the handler of GET.
   app.get(['/healthcheck', '/readyz'], (request, response) => {
@@ -66,10 +66,10 @@ export function createHttpTransport(
   );
   return {
     ...listener,
-    questions$: questions.questions$,
+    requests$: pendingRequests.requests$,
     close(withinMs) {
       const closed = listener.close(withinMs);
-      questions.close();
+      pendingRequests.close();
       return closed;
     },
   };

@@ -120,7 +120,7 @@ it('bounds the work and the answers of reflection for callers that do not read',
   const service = await sharedService();
   const ask = grpcMessage(bytesField(3, 'envoy/service/ratelimit/v3/rls.proto'));
   const asked = Buffer.concat(new Array<Buffer>(381).fill(ask)).subarray(0, FRAME_BYTES);
-  const questions = Array.from({ length: 4 }, (_, at) => {
+  const pendingRequests = Array.from({ length: 4 }, (_, at) => {
     const whole = Buffer.concat(new Array<Buffer>(1_524).fill(ask));
     return data(1, whole.subarray(at * asked.length, (at + 1) * asked.length));
   });
@@ -132,7 +132,7 @@ it('bounds the work and the answers of reflection for callers that do not read',
       attackers.push(attacker);
       await attacker.send(PREFACE, settings([4, MAX_WINDOW]), frame(Type.settings, 1, 0));
       await attacker.send(windowUpdate(0, MAX_WINDOW - 65_535), openGrpc(1, REFLECTION));
-      await attacker.send(...questions);
+      await attacker.send(...pendingRequests);
     }
     // Asked after all of them, and so read after them.
     for (let i = 0; i < 10; i++) await askAll(service, 1, () => ({ domain: 'd' }), 1);

@@ -22,7 +22,7 @@ function create(maxKeys = 1_000, maxBytes?: number) {
   const counters = createMemoryCounters({ clock: () => now }, { maxKeys, ...bytes });
   const add = (increments: readonly Increment[], at = now) => {
     now = at;
-    return counters.add({ increments, runEnds: undefined, nowSeconds: at });
+    return counters.add({ increments, groupEnds: undefined, nowSeconds: at });
   };
   const admits = async (increment: Increment, at = now): Promise<boolean | undefined> => {
     const { standings } = await add([increment], at);
@@ -60,7 +60,7 @@ describe('counters of algorithms in memory', () => {
     jest.useFakeTimers();
     let now = NOW;
     const counters = createMemoryCounters({ clock: () => now });
-    await counters.add({ increments: many(500, 'a'), runEnds: undefined, nowSeconds: NOW });
+    await counters.add({ increments: many(500, 'a'), groupEnds: undefined, nowSeconds: NOW });
     now += 60;
     jest.advanceTimersByTime(1_000);
     expect(counters.liveKeys).toBe(0);

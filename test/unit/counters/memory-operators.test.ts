@@ -27,7 +27,7 @@ describe.each(ALGORITHMS)('a counter of $name in memory', (algorithm) => {
     expect(read()).toBeUndefined();
     await counters.add({
       increments: [{ ...look, hits: 4 }],
-      runEnds: undefined,
+      groupEnds: undefined,
       nowSeconds: NOW,
     });
     expect(read()).toBe(4);
@@ -44,7 +44,7 @@ describe.each(ALGORITHMS)('a counter of $name in memory', (algorithm) => {
       { ...look, hits: 0 },
     ];
     const dry = createDryCounters(readings);
-    const reply = await dry.add({ increments, runEnds: undefined, nowSeconds: NOW });
+    const reply = await dry.add({ increments, groupEnds: undefined, nowSeconds: NOW });
     expect(reply.standings?.map((one) => one && usedHits(algorithm, one))).toEqual([7, 9]);
   });
 });

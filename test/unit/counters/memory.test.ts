@@ -26,7 +26,7 @@ function create(maxKeys?: number, maxBytes?: number) {
     },
   );
   const add = (increments: readonly Increment[], atSeconds = NOW) =>
-    counters.add({ increments, runEnds: undefined, nowSeconds: atSeconds });
+    counters.add({ increments, groupEnds: undefined, nowSeconds: atSeconds });
   return {
     counters,
     counts,

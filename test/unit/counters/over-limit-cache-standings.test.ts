@@ -53,8 +53,8 @@ function createCached(sizeBytes = 1_000_000) {
   };
   const store = createStore();
   const counters = withOverLimitCache(store, createOverLimitCache({ statistics }, { sizeBytes }));
-  const add = (increments: readonly Increment[], seconds = 0, runEnds?: readonly number[]) =>
-    counters.add({ increments, runEnds, nowSeconds: NOW + seconds } satisfies CounterBatch);
+  const add = (increments: readonly Increment[], seconds = 0, groupEnds?: readonly number[]) =>
+    counters.add({ increments, groupEnds, nowSeconds: NOW + seconds } satisfies CounterBatch);
   return { store, add, read: (name: string) => gauges.get(name)?.() };
 }
 
@@ -71,7 +71,7 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
             const seconds = Math.ceil(((tick - start) * any.tickMicros) / 1_000) / 1_000;
             const nowSeconds = NOW + seconds;
             const [expected, reply] = await Promise.all([
-              plain.add({ increments: batch, runEnds: undefined, nowSeconds }),
+              plain.add({ increments: batch, groupEnds: undefined, nowSeconds }),
               cached.add(batch, seconds),
             ]);
             const outcomes = [expected, reply].map(({ standings }) =>
@@ -91,13 +91,13 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       await add([ask(algorithm, 5)]);
       expect(store.asked).toBe(2);
       const refused = await add([ask(algorithm, 5), ask(algorithm, 3, 4), ask(algorithm, 99n)]);
-      expect(refused.known).toEqual([true, true, true]);
+      expect(refused.knownOverLimit).toEqual([true, true, true]);
       expect(refused.standings?.map((standing) => standing?.used)).toEqual(
         Array(3).fill(refused.standings?.[0]?.used),
       );
       expect(store.asked).toBe(2);
-      expect((await add([ask(algorithm, 2)])).known).toBeUndefined();
-      expect((await add([ask(algorithm, 0)])).known).toBeUndefined();
+      expect((await add([ask(algorithm, 2)])).knownOverLimit).toBeUndefined();
+      expect((await add([ask(algorithm, 0)])).knownOverLimit).toBeUndefined();
       expect(store.asked).toBe(4);
       // What it had of the counter is no longer all.
       expect([read('entryCount'), read('hitCount')]).toEqual([0, 3]);
@@ -107,10 +107,10 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       const { store, add, read } = createCached();
       const algorithm = rule(name);
       await add([ask(algorithm, 1, 12)]);
-      expect((await add([ask(algorithm)])).known).toEqual([true]);
+      expect((await add([ask(algorithm)])).knownOverLimit).toEqual([true]);
       await add([ask(algorithm, -1)]);
       expect(read('entryCount')).toBe(0);
-      expect((await add([ask(algorithm)])).known).toBeUndefined();
+      expect((await add([ask(algorithm)])).knownOverLimit).toBeUndefined();
       expect(store.asked).toBe(3);
     });
 
@@ -121,7 +121,7 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       const plain = { ...ask(algorithm), key: 'plain', algorithm: undefined };
       const other = { ...ask(algorithm), key: 'other' };
       const reply = await add([ask(algorithm, 11), plain, other], 0, [3]);
-      expect(reply.known).toEqual([true, false, false]);
+      expect(reply.knownOverLimit).toEqual([true, false, false]);
       expect(reply.held).toEqual([false, true, true]);
       expect(reply.standings?.[2]?.used).toBe(0);
       expect([store.asked, store.looks]).toEqual([3, 1]);
@@ -144,8 +144,8 @@ describe('the local cache', () => {
     const { store, add, read } = createCached();
     const bucket = rule('gcra');
     await add([ask(bucket, 1, 11)]);
-    expect((await add([ask(bucket)], 5.999)).known).toEqual([true]);
-    expect((await add([ask(bucket)], 6)).known).toBeUndefined();
+    expect((await add([ask(bucket)], 5.999)).knownOverLimit).toEqual([true]);
+    expect((await add([ask(bucket)], 6)).knownOverLimit).toBeUndefined();
     expect([store.asked, read('expiredCount')]).toEqual([2, 1]);
   });
 
@@ -162,11 +162,11 @@ describe('the local cache', () => {
     const guarded = ask(rule('fixed_window'), 11);
     const plain = { ...guarded, hits: 1, algorithm: undefined };
     await add([guarded]);
-    expect((await add([plain])).known).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).known).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).known).toEqual([true]);
-    expect((await add([{ ...guarded, hits: -1 }])).known).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).known).toEqual([true]);
+    expect((await add([plain])).knownOverLimit).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toEqual([true]);
+    expect((await add([{ ...guarded, hits: -1 }])).knownOverLimit).toBeUndefined();
+    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toEqual([true]);
     expect(store.asked).toBe(4);
   });
 

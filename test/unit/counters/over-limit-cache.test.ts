@@ -163,21 +163,23 @@ describe('counters with the cache', () => {
       },
       createCache().cache,
     );
-    const add = (increments: readonly Increment[], runEnds?: readonly number[]) =>
-      counters.add({ increments, runEnds, nowSeconds: NOW });
+    const add = (increments: readonly Increment[], groupEnds?: readonly number[]) =>
+      counters.add({ increments, groupEnds, nowSeconds: NOW });
     return { store, batches, counters, add };
   }
 
   it('do not ask for what is known to be over', async () => {
     const { add, batches, store, counters } = setUp();
-    expect((await add([of('a', { hits: 3 })])).known).toBeUndefined();
-    expect(await add([of('a'), of('a', { hits: 0 })])).toMatchObject({ known: [true, true] });
+    expect((await add([of('a', { hits: 3 })])).knownOverLimit).toBeUndefined();
+    expect(await add([of('a'), of('a', { hits: 0 })])).toMatchObject({
+      knownOverLimit: [true, true],
+    });
     expect(batches).toHaveLength(1);
     expect(await add([of('b'), of('a'), of('c', { hits: 2 })])).toEqual({
       after: [1, 0, 2],
       held: undefined,
       failures: undefined,
-      known: [false, true, false],
+      knownOverLimit: [false, true, false],
     });
     expect(store.read('a', NOW)?.value).toBe(3);
     await counters.close();
@@ -203,7 +205,7 @@ describe('counters with the cache', () => {
     const error = new StoreError('store_timeout', 'away');
     const { add } = setUp(error);
     await add([of('a', { hits: 3 })]);
-    const { known, failures } = await add([of('a'), of('b')]);
+    const { knownOverLimit: known, failures } = await add([of('a'), of('b')]);
     expect(known).toEqual([true, false]);
     expect([...(failures ?? [])]).toEqual([[1, error]]);
     await expect(add([of('b')])).rejects.toBe(error);
@@ -221,15 +223,15 @@ describe('counters with the cache', () => {
     const reply = await add([of('b'), of('a'), of('c'), of('b')], [2, 3, 4]);
     expect(reply.after).toEqual([1, 0, 1, 2]);
     expect(reply.held).toEqual([true, false, false, false]);
-    expect(reply.known).toEqual([false, true, false, false]);
-    expect(batches[1]?.runEnds).toEqual([1, 2, 3]);
+    expect(reply.knownOverLimit).toEqual([false, true, false, false]);
+    expect(batches[1]?.groupEnds).toEqual([1, 2, 3]);
     expect(store.read('a', NOW)?.value).toBe(3);
   });
 
   it('ask nobody for runs that are known as a whole', async () => {
     const { add, batches } = setUp();
     await add([of('a', { hits: 3 })], [1]);
-    expect(await add([of('a')], [1])).toMatchObject({ known: [true] });
+    expect(await add([of('a')], [1])).toMatchObject({ knownOverLimit: [true] });
     expect(batches).toHaveLength(1);
   });
 
@@ -248,7 +250,7 @@ describe('counters with the cache', () => {
       },
       cache,
     );
-    const over = { increments: [of('a', { hits: 3 })], runEnds: undefined, nowSeconds: NOW };
+    const over = { increments: [of('a', { hits: 3 })], groupEnds: undefined, nowSeconds: NOW };
     forget = () => {
       cache.forgetKeys(['a']);
     };
@@ -271,7 +273,7 @@ describe('counters with the cache', () => {
       told.push(all.map(({ key }) => key));
     });
     const add = (increments: readonly Increment[]) =>
-      counters.add({ increments, runEnds: undefined, nowSeconds: NOW });
+      counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
     await add([of('a', { hits: before })]);
     await add([of('a', { hits }), of('b', { hits: -1 })]);
     expect(told).toEqual(keys.length === 0 ? [] : [keys]);

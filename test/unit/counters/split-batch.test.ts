@@ -5,7 +5,7 @@ import { splitBatch } from '../../../src/counters/redis/apply-batch';
 import { failedReply, joinReplies } from '../../../src/counters/reply-draft';
 import { SOME_MATCH } from '../../support/rules';
 
-function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
+function batchOf(size: number, groupEnds?: readonly number[]): CounterBatch {
   const increments = Array.from({ length: size }, (_, at) => ({
     key: String(at),
     hits: 1,
@@ -14,7 +14,7 @@ function batchOf(size: number, runEnds?: readonly number[]): CounterBatch {
     windowEndSeconds: 1,
     ...SOME_MATCH,
   }));
-  return { increments, runEnds, nowSeconds: 5 };
+  return { increments, groupEnds, nowSeconds: 5 };
 }
 
 const sizes = (parts: readonly CounterBatch[]) => parts.map(({ increments }) => increments.length);
@@ -35,24 +35,24 @@ describe('splitting a batch', () => {
     ['that are alone too large', [1, 6, 7], [1, 5, 1]],
     ['of nothing', [0, 0, 2, 2, 4, 4], [2, 2]],
     ['as single ones', [1, 2, 3, 4], [3, 1]],
-  ])('keeps runs %s together', (_, runEnds, expected) => {
-    expect(sizes(splitBatch(batchOf(runEnds.at(-1) ?? 0, runEnds), 3))).toEqual(expected);
+  ])('keeps runs %s together', (_, groupEnds, expected) => {
+    expect(sizes(splitBatch(batchOf(groupEnds.at(-1) ?? 0, groupEnds), 3))).toEqual(expected);
   });
 
   it('keeps every increment and every run that has one, in order', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 6 })), fc.integer({ min: 1, max: 8 }), (lengths, size) => {
         let end = 0;
-        const runEnds = lengths.map((length) => (end += length));
-        const parts = splitBatch(batchOf(end, runEnds), size);
+        const groupEnds = lengths.map((length) => (end += length));
+        const parts = splitBatch(batchOf(end, groupEnds), size);
         let start = 0;
         const ends = parts.flatMap((part) => {
-          const own = (part.runEnds ?? []).map((at) => at + start);
+          const own = (part.groupEnds ?? []).map((at) => at + start);
           start += part.increments.length;
           return own;
         });
         expect(new Set(ends.filter((at) => at > 0))).toEqual(
-          new Set(runEnds.filter((at) => at > 0)),
+          new Set(groupEnds.filter((at) => at > 0)),
         );
         const keys = parts.flatMap(({ increments }) => increments.map(({ key }) => Number(key)));
         expect(keys).toEqual(Array.from({ length: end }, (_, at) => at));

@@ -120,8 +120,8 @@ describe('runs over several parts', () => {
       [2, 2, 3, 4],
     );
     await add(asked);
-    expect(a.asked[0]?.runEnds).toEqual([2, 3]);
-    expect(b.asked[0]?.runEnds).toEqual([1]);
+    expect(a.asked[0]?.groupEnds).toEqual([2, 3]);
+    expect(b.asked[0]?.groupEnds).toEqual([1]);
     expect(warnings()).toBe(0);
   });
 
@@ -130,7 +130,7 @@ describe('runs over several parts', () => {
     a.counts.set('a', 10);
     const reply = await add(batch([increment('a'), increment('b')], [2]));
     expect(reply).toEqual({ after: [11, 0], held: [false, true], failures: undefined });
-    expect(a.asked[0]?.runEnds).toBeUndefined();
+    expect(a.asked[0]?.groupEnds).toBeUndefined();
     expect(b.asked).toEqual([]);
     expect(warnings()).toBe(1);
   });

@@ -42,7 +42,7 @@ function setUp(...replies: readonly (CounterReply | Error)[]) {
   return { counters, asked, windows, isClosed: () => isClosed, hasEnded: () => hasEnded };
 }
 
-const runs = (...ends: readonly number[]) => ({ runEnds: ends });
+const runs = (...ends: readonly number[]) => ({ groupEnds: ends });
 
 it('gathers the batches of a window into one, and gives each its own reply', async () => {
   const { counters, asked, windows } = setUp(OK(1, 2, 3), OK(4));

@@ -3,7 +3,7 @@ import type { DecisionRequest } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf, type RuleSketch } from '../../support/rules';
 
@@ -70,18 +70,18 @@ function setUp({ options = {}, add }: Setting = {}) {
     batches,
     faults,
     async decide(...requests: readonly DecisionRequest[]) {
-      const asker = recordingAsker();
-      const questions = requests.map((one, ticket) => ({ request: one, asker, ticket }));
-      const tally = await decideBatch(questions);
-      const answers = requests.map((_, ticket) => asker.answers.get(ticket));
-      return { answers, tally };
+      const responder = recordingResponder();
+      const pendingRequests = requests.map((one, callId) => ({ request: one, responder, callId }));
+      const batchStats = await decideBatch(pendingRequests);
+      const answers = requests.map((_, callId) => responder.answers.get(callId));
+      return { answers, batchStats };
     },
   };
 }
 
-const ask = (key: string, hits = 1, value = 'v') =>
+const hit = (key: string, hits = 1, value = 'v') =>
   descriptor(`${key}=${value}`, { hits: Math.abs(hits), isNegativeHits: hits < 0 });
-const one = (key: string, hits = 1, value = 'v') => request('d', [ask(key, hits, value)]);
+const one = (key: string, hits = 1, value = 'v') => request('d', [hit(key, hits, value)]);
 
 const OVER = 'OVER_LIMIT';
 
@@ -98,11 +98,11 @@ const shown = (answers: Awaited<ReturnType<ReturnType<typeof setUp>['decide']>>[
 describe.each(['gcra', 'sliding', 'guarded'])('one batch of asks under %s', (key) => {
   it('sends equal asks as one increment, and admits the first that fit', async () => {
     const { decide, batches } = setUp();
-    const { answers, tally } = await decide(...Array.from({ length: 5 }, () => one(key, 3)));
+    const { answers, batchStats } = await decide(...Array.from({ length: 5 }, () => one(key, 3)));
     expect(batches[0]?.increments).toMatchObject([{ hits: 3, times: 5 }]);
     expect(shown(answers)).toEqual(['OK 7', 'OK 4', 'OK 1', `${OVER} 0`, `${OVER} 0`]);
     expect(
-      tally.rules.map(({ withinLimit, nearLimit, overLimit }) => [
+      batchStats.rules.map(({ withinLimit, nearLimit, overLimit }) => [
         withinLimit,
         nearLimit,
         overLimit,
@@ -143,10 +143,17 @@ describe.each(['gcra', 'sliding', 'guarded'])('one batch of asks under %s', (key
   it('does not join hits whose sum loses digits, nor those beyond 2^53', async () => {
     const { decide, batches } = setUp();
     const exact = request('d', [descriptor(`${key}=v`, { hits: 2n ** 60n })]);
-    const { answers, tally } = await decide(one(key, 2 ** 52), one(key, 2 ** 52), exact, exact);
+    const { answers, batchStats } = await decide(
+      one(key, 2 ** 52),
+      one(key, 2 ** 52),
+      exact,
+      exact,
+    );
     expect(batches[0]?.increments).toHaveLength(4);
     expect(shown(answers)).toEqual([`${OVER} 0`, `${OVER} 0`, `${OVER} 0`, `${OVER} 0`]);
-    expect(tally.rules.reduce((sum, { overLimit }) => sum + overLimit, 0)).toBe(2 ** 53 + 2 ** 61);
+    expect(batchStats.rules.reduce((sum, { overLimit }) => sum + overLimit, 0)).toBe(
+      2 ** 53 + 2 ** 61,
+    );
   });
 });
 
@@ -164,9 +171,13 @@ it('keys end in the period and the algorithm, or in the window', async () => {
 
 it('shadow_mode reports OK, counts, and charges nothing that enforcement would refuse', async () => {
   const { decide } = setUp();
-  const { answers, tally } = await decide(one('shadow', 8), one('shadow', 5), one('shadow', 2));
+  const { answers, batchStats } = await decide(
+    one('shadow', 8),
+    one('shadow', 5),
+    one('shadow', 2),
+  );
   expect(shown(answers)).toEqual(['OK 2', 'OK 0', 'OK 0']);
-  expect(tally.rules.map(({ shadowMode, overLimit }) => [shadowMode, overLimit])).toEqual([
+  expect(batchStats.rules.map(({ shadowMode, overLimit }) => [shadowMode, overLimit])).toEqual([
     [0, 0],
     [5, 5],
     [0, 0],
@@ -175,8 +186,8 @@ it('shadow_mode reports OK, counts, and charges nothing that enforcement would r
 
 it('quota_mode bears on the overall code alone', async () => {
   const { decide } = setUp();
-  const both = request('d', [ask('quota', 11), ask('quota', 1, 'w')]);
-  const { answers } = await decide(both, request('d', [ask('quota', 11)]));
+  const both = request('d', [hit('quota', 11), hit('quota', 1, 'w')]);
+  const { answers } = await decide(both, request('d', [hit('quota', 11)]));
   expect(answers).toMatchObject([
     { overallCode: 'OK', statuses: [{ code: OVER }, { code: 'OK' }] },
     { overallCode: OVER },
@@ -203,12 +214,12 @@ describe('holding back', () => {
 
   it('leaves the other counters of a request alone when one ask is refused', async () => {
     const { decide } = setUp({ options });
-    const first = request('d', [ask('gcra', 9), ask('sliding', 2), ask('plain', 2)]);
-    const second = request('d', [ask('gcra', 1), ask('sliding', 9), ask('plain', 3)]);
-    const { answers, tally } = await decide(first, second, one('sliding', 0), one('plain', 0));
+    const first = request('d', [hit('gcra', 9), hit('sliding', 2), hit('plain', 2)]);
+    const second = request('d', [hit('gcra', 1), hit('sliding', 9), hit('plain', 3)]);
+    const { answers, batchStats } = await decide(first, second, one('sliding', 0), one('plain', 0));
     expect(shown(answers)).toEqual(['OK 1,OK 8,OK 8', 'OK 1,OVER_LIMIT 0,OK 8', 'OK 8', 'OK 8']);
     expect(
-      tally.rules.map(({ nearLimit, overLimit }) => [nearLimit, overLimit]).slice(3, 6),
+      batchStats.rules.map(({ nearLimit, overLimit }) => [nearLimit, overLimit]).slice(3, 6),
     ).toEqual([
       [0, 0],
       [0, 9],
@@ -223,8 +234,13 @@ describe('when the store fails', () => {
 
   it('on_store_error: local counts here, with the share of an instance of limit and burst', async () => {
     const { decide } = setUp({ add, options: { failureReplicas: 3 } });
-    const asks = Array.from({ length: 4 }, () => one('local'));
-    expect(shown((await decide(...asks)).answers)).toEqual(['OK 2', 'OK 1', 'OK 0', `${OVER} 0`]);
+    const descriptorHits = Array.from({ length: 4 }, () => one('local'));
+    expect(shown((await decide(...descriptorHits)).answers)).toEqual([
+      'OK 2',
+      'OK 1',
+      'OK 0',
+      `${OVER} 0`,
+    ]);
     const { answers } = await decide(one('local'));
     // A third of 10 per hour, rounded down: the next hit fits after twenty minutes.
     expect(answers).toMatchObject([{ statuses: [{ secondsUntilReset: 1_200 }] }]);
@@ -236,7 +252,7 @@ describe('when the store fails', () => {
 
   it('on_store_error: local holds back too', async () => {
     const { decide } = setUp({ add, options: { holdBack: true } });
-    const { answers } = await decide(request('d', [ask('local', 10), ask('localPlain', 2)]));
+    const { answers } = await decide(request('d', [hit('local', 10), hit('localPlain', 2)]));
     expect(shown(answers)).toEqual([`${OVER} 0,OK 10`]);
   });
 
@@ -276,13 +292,13 @@ it('hits that a local cache refuses are counted as such', async () => {
         after: [0],
         held: undefined,
         failures: undefined,
-        known: [true],
+        knownOverLimit: [true],
         standings: [{ used: 10 * 36_000_000, previous: 0, elapsed: 0 }],
       }),
   });
-  const { answers, tally } = await decide(one('gcra'));
+  const { answers, batchStats } = await decide(one('gcra'));
   expect(shown(answers)).toEqual([`${OVER} 0`]);
-  expect(tally.rules).toMatchObject([{ overLimit: 1, overLimitWithLocalCache: 1 }]);
+  expect(batchStats.rules).toMatchObject([{ overLimit: 1, overLimitWithLocalCache: 1 }]);
 });
 
 it('a store that does not know algorithms is a fault, never a count', async () => {

@@ -5,7 +5,7 @@ import type { Rules } from '../../../src/core/rules/rules';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
 import type { DecisionRecord } from '../../../src/core/decision/decision-record';
 import type { DecisionLog } from '../../../src/decisions/log-decisions';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -34,7 +34,7 @@ interface Setting {
 
 /** Decides one batch against a store that answers each increment with its own hits. */
 async function decide(requests: readonly DecisionRequest[], setting: Setting = {}) {
-  const asker = recordingAsker();
+  const responder = recordingResponder();
   const faults: unknown[] = [];
   const batches: CounterBatch[] = [];
   const echo = (batch: CounterBatch): Promise<CounterReply> =>
@@ -59,10 +59,12 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
     },
     { ...defaults, ...setting.options },
   );
-  const tally = await decideBatch(requests.map((one, ticket) => ({ request: one, asker, ticket })));
+  const batchStats = await decideBatch(
+    requests.map((one, callId) => ({ request: one, responder, callId })),
+  );
   return {
-    answers: requests.map((_, ticket) => asker.answers.get(ticket)),
-    tally,
+    answers: requests.map((_, callId) => responder.answers.get(callId)),
+    batchStats,
     batches,
     faults,
   };
@@ -70,7 +72,12 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
 
 it('asks the store once for a whole batch and answers each by its own count', async () => {
   const ann = request('shop', ['user=ann']);
-  const { answers, batches, tally } = await decide([ann, ann, ann, request('shop', ['none=1'])]);
+  const { answers, batches, batchStats } = await decide([
+    ann,
+    ann,
+    ann,
+    request('shop', ['none=1']),
+  ]);
   expect(batches).toHaveLength(1);
   expect(answers.map((answer) => answer?.kind === 'decision' && answer.overallCode)).toEqual([
     'OK',
@@ -78,7 +85,7 @@ it('asks the store once for a whole batch and answers each by its own count', as
     'OVER_LIMIT',
     'OK',
   ]);
-  expect(tally.rules.map(({ overLimit, withinLimit }) => [overLimit, withinLimit])).toEqual([
+  expect(batchStats.rules.map(({ overLimit, withinLimit }) => [overLimit, withinLimit])).toEqual([
     [0, 1],
     [0, 1],
     [1, 0],
@@ -98,18 +105,18 @@ it('asks no store when nothing needs a counter', async () => {
 });
 
 it('says that there are no rules', async () => {
-  const { answers, tally } = await decide([request('shop', ['user=a'])], { rules: undefined });
+  const { answers, batchStats } = await decide([request('shop', ['user=a'])], { rules: undefined });
   expect(answers).toMatchObject([{ kind: 'failure', code: 'no_rules' }]);
-  expect(tally).toMatchObject({ serviceErrors: 1, storeErrors: 0 });
+  expect(batchStats).toMatchObject({ serviceErrors: 1, storeErrors: 0 });
 });
 
 it('refuses a senseless request and decides the others of its batch', async () => {
-  const { answers, tally } = await decide([request('', ['a=b']), request('shop', ['user=a'])]);
+  const { answers, batchStats } = await decide([request('', ['a=b']), request('shop', ['user=a'])]);
   expect(answers).toMatchObject([
     { kind: 'failure', code: 'invalid_request', message: 'rate limit domain must not be empty' },
     { kind: 'decision', overallCode: 'OK' },
   ]);
-  expect(tally.serviceErrors).toBe(1);
+  expect(batchStats.serviceErrors).toBe(1);
 });
 
 describe('when the store fails', () => {
@@ -120,13 +127,15 @@ describe('when the store fails', () => {
     async (code) => {
       const add = () =>
         Promise.reject(new StoreError(code, 'redis is away', { forCaller: 'away' }));
-      const { answers, tally } = await decide(requests, { add });
+      const { answers, batchStats } = await decide(requests, { add });
       expect(answers).toMatchObject([
         { kind: 'failure', code, message: 'away' },
         { kind: 'decision', overallCode: 'OK' },
       ]);
-      expect(tally).toMatchObject({ storeErrors: 1, serviceErrors: 0 });
-      expect(tally.rules.map(({ totalHits, withinLimit }) => [totalHits, withinLimit])).toEqual([
+      expect(batchStats).toMatchObject({ storeErrors: 1, serviceErrors: 0 });
+      expect(
+        batchStats.rules.map(({ totalHits, withinLimit }) => [totalHits, withinLimit]),
+      ).toEqual([
         [1, 0],
         [1, 1],
       ]);
@@ -152,15 +161,15 @@ describe('when the store fails', () => {
       request('shop', ['user=b']),
       request('shop', ['free=x']),
     ];
-    const { answers, tally } = await decide(mixed, { add });
+    const { answers, batchStats } = await decide(mixed, { add });
     expect(answers.map((answer) => answer?.kind)).toEqual(['failure', 'decision', 'decision']);
-    expect(tally.storeErrors).toBe(1);
+    expect(batchStats.storeErrors).toBe(1);
   });
 });
 
 it('judges what was held back by the counter as it stands', async () => {
   const add = () => Promise.resolve({ after: [3, 2], held: [false, true], failures: undefined });
-  const { answers, tally } = await decide([request('shop', ['user=a', 'user=b'])], {
+  const { answers, batchStats } = await decide([request('shop', ['user=a', 'user=b'])], {
     add,
     options: { holdBack: true },
   });
@@ -170,22 +179,25 @@ it('judges what was held back by the counter as it stands', async () => {
       statuses: [{ code: 'OVER_LIMIT' }, { code: 'OK', limitRemaining: 0 }],
     },
   ]);
-  expect(tally.rules[1]).toMatchObject({ nearLimit: 0, withinLimit: 1 });
+  expect(batchStats.rules[1]).toMatchObject({ nearLimit: 0, withinLimit: 1 });
 });
 
 it('counts every digit of hits that no number can hold', async () => {
   const hits = 9_007_199_254_740_993n;
-  const { tally } = await decide([request('shop', [descriptor('user=a', { hits })])]);
-  const exact = tally.rules.reduce((sum, { totalHits }) => sum + BigInt(totalHits), 0n);
+  const { batchStats } = await decide([request('shop', [descriptor('user=a', { hits })])]);
+  const exact = batchStats.rules.reduce((sum, { totalHits }) => sum + BigInt(totalHits), 0n);
   expect(exact).toBe(hits);
 });
 
 it('turns the overall code to OK under SHADOW_MODE and counts it', async () => {
-  const { answers, tally } = await decide([request('shop', [descriptor('user=a', { hits: 3 })])], {
-    options: { shadowMode: true },
-  });
+  const { answers, batchStats } = await decide(
+    [request('shop', [descriptor('user=a', { hits: 3 })])],
+    {
+      options: { shadowMode: true },
+    },
+  );
   expect(answers).toMatchObject([{ overallCode: 'OK', statuses: [{ code: 'OVER_LIMIT' }] }]);
-  expect(tally.globalShadowMode).toBe(1);
+  expect(batchStats.globalShadowMode).toBe(1);
 });
 
 it('adds headers and metadata when they are asked for', async () => {

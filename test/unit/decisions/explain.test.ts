@@ -41,7 +41,7 @@ const RULES = rulesOf('shop', [
   { key: 'new', limit: { requestsPerUnit: 6, unit: 'MINUTE', replaces: ['old'] } },
 ]);
 
-const ask = (text: string, more: Partial<RequestDescriptor> = {}): RequestDescriptor => ({
+const hit = (text: string, more: Partial<RequestDescriptor> = {}): RequestDescriptor => ({
   entries: text.split(',').map((pair) => {
     const [key = '', value = ''] = pair.split('=');
     return { key, value };
@@ -107,11 +107,11 @@ describe('an explanation of a limit of its value', () => {
   const options = { limitsFrom: limitsFrom({ big: 5_000, free: 'unlimited' }) };
   const lines = async (entry: string) => {
     const counts = { [`shop_${entry.replace('=', '_')}_300s~g`]: 0 };
-    return explanationText(await explain(requestOf([ask(entry)]), { options, counts })).split('\n');
+    return explanationText(await explain(requestOf([hit(entry)]), { options, counts })).split('\n');
   };
 
   it('reads it first, and says where it comes from', async () => {
-    const { descriptors } = await explain(requestOf([ask('tenant=big')]), { options });
+    const { descriptors } = await explain(requestOf([hit('tenant=big')]), { options });
     expect(descriptors[0]?.limit).toEqual({
       requestsPerUnit: 5_000,
       unit: 'MINUTE',
@@ -142,7 +142,7 @@ describe('an explanation of a limit of its value', () => {
 describe('an explanation', () => {
   it('has limit, counter and what would be answered, with their places', async () => {
     const counts = { shop_user_ann_60: 9 };
-    const explanation = await explain(requestOf([ask('user=ann')]), { counts, isKnown: true });
+    const explanation = await explain(requestOf([hit('user=ann')]), { counts, isKnown: true });
     expect(explanation).toEqual({
       overallCode: 'OK',
       because: 'no descriptor is over its limit',
@@ -178,7 +178,7 @@ describe('an explanation', () => {
   });
 
   it('says of an unlimited rule, and of one that another replaces, why there is no limit', async () => {
-    const { descriptors } = await explain(requestOf([ask('free=1'), ask('old=1'), ask('new=1')]));
+    const { descriptors } = await explain(requestOf([hit('free=1'), hit('old=1'), hit('new=1')]));
     expect(descriptors.map(({ noLimit }) => noLimit?.reason)).toEqual([
       'unlimited',
       'replaced',
@@ -190,7 +190,7 @@ describe('an explanation', () => {
   });
 
   it("shows the request's own limit, and that it is ignored in an unknown domain", async () => {
-    const own = ask('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
+    const own = hit('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
     const { descriptors } = await explain(requestOf([own]));
     expect(descriptors[0]).toMatchObject({
       path: [],
@@ -202,7 +202,7 @@ describe('an explanation', () => {
       reason: 'unknown_domain',
       also: 'override_ignored',
     });
-    const plain = await explain({ ...requestOf([ask('a=1')]), domain: 'shpo' });
+    const plain = await explain({ ...requestOf([hit('a=1')]), domain: 'shpo' });
     expect(plain.descriptors[0]?.noLimit?.also).toBeUndefined();
   });
 
@@ -234,13 +234,13 @@ describe('an explanation', () => {
     ],
     ['none=a', 'OK', {}, 'no descriptor meets a limit'],
   ])('of %s is %s, because of what it says', async (text, code, setup, reason) => {
-    const { overallCode, because } = await explain(requestOf([ask(text)]), setup);
+    const { overallCode, because } = await explain(requestOf([hit(text)]), setup);
     expect([overallCode, because]).toEqual([code, reason]);
   });
 
   it('says that one quota of two is over', async () => {
     const counts = { shop_quota_a_60: 1 };
-    const request = requestOf([ask('quota=a'), ask('other=a')]);
+    const request = requestOf([hit('quota=a'), hit('other=a')]);
     const { overallCode, because } = await explain(request, { counts });
     expect([overallCode, because]).toEqual([
       'OK',
@@ -250,7 +250,7 @@ describe('an explanation', () => {
 
   it('explains all the same when the store does not answer', async () => {
     const error = new StoreError('store_unavailable', 'r1:6379: connection refused');
-    const explanation = await explain(requestOf([ask('user=ann')]), { error });
+    const explanation = await explain(requestOf([hit('user=ann')]), { error });
     expect(explanation.overallCode).toBeUndefined();
     expect(explanation.because).toBe('the counter store cannot be reached');
     expect(explanation.descriptors[0]).toMatchObject({
@@ -264,14 +264,14 @@ describe('an explanation', () => {
   it('answers what on_store_error answers', async () => {
     const error = new StoreError('store_unavailable', 'away');
     const options = { onStoreError: 'allow' as const };
-    const { overallCode } = await explain(requestOf([ask('user=ann')]), { error, options });
+    const { overallCode } = await explain(requestOf([hit('user=ann')]), { error, options });
     expect(overallCode).toBe('OK');
   });
 
   it('notes hits that are given back and looks', async () => {
     const request = requestOf([
-      ask('user=a', { hits: 2, isNegativeHits: true }),
-      ask('shadow=a', { hits: 0 }),
+      hit('user=a', { hits: 2, isNegativeHits: true }),
+      hit('shadow=a', { hits: 0 }),
     ]);
     const { descriptors } = await explain(request, { counts: { shop_user_a_60: 5 } });
     expect(descriptors.map(({ notes }) => notes)).toEqual([
@@ -285,7 +285,7 @@ describe('an explanation', () => {
   });
 
   it('holds back what the service would hold back', async () => {
-    const request = requestOf([ask('user=a'), ask('user=b')]);
+    const request = requestOf([hit('user=a'), hit('user=b')]);
     const counts = { shop_user_a_60: 10, shop_user_b_60: 3 };
     const { descriptors } = await explain(request, { counts, options: { holdBack: true } });
     expect(descriptors.map(({ ifAsked }) => ifAsked?.remaining)).toEqual([0, 7]);
@@ -309,7 +309,7 @@ describe('the text of an explanation', () => {
 
   it('has a line for each level, indented', async () => {
     const counts = { shop_user_ann_60: 10 };
-    expect(await textOf(requestOf([ask('user=ann')]), { counts, isKnown: true })).toEqual([
+    expect(await textOf(requestOf([hit('user=ann')]), { counts, isKnown: true })).toEqual([
       'overall: OVER_LIMIT, because descriptors[0] is over a limit that is not a quota',
       'rules: sha256:3f9c of files, loaded 2026-11-22T13:00:00Z',
       'user=ann',
@@ -326,13 +326,13 @@ describe('the text of an explanation', () => {
   });
 
   it('says why there is no limit', async () => {
-    const lines = await textOf(requestOf([ask('usr=ann')]));
+    const lines = await textOf(requestOf([hit('usr=ann')]));
     expect(lines.join('\n')).toContain('no limit: no_entry_for_key: level 1 has no key "usr"');
   });
 
   it('says that a counter could not be read, and what a store that is away leaves open', async () => {
     const error = new StoreError('store_unavailable', 'away');
-    const text = (await textOf(requestOf([ask('shadow=1'), ask('quota=1')]), { error })).join('\n');
+    const text = (await textOf(requestOf([hit('shadow=1'), hit('quota=1')]), { error })).join('\n');
     expect(text).toContain('overall: unknown, because the counter store cannot be reached');
     expect(text).toContain('not read: away');
     expect(text).toContain('shadow mode');
@@ -340,10 +340,10 @@ describe('the text of an explanation', () => {
   });
 
   it("says that a limit is the request's own, that it is ignored, its name and the order", async () => {
-    const own = ask('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
+    const own = hit('any=1', { limit: { requestsPerUnit: 3, unit: 2 } });
     expect((await textOf(requestOf([own]))).join('\n')).toContain('of the request itself');
     const ignored = await textOf({ ...requestOf([own]), domain: 'x' });
     expect(ignored.join('\n')).toContain("the request's own limit is ignored");
-    expect((await textOf(requestOf([ask('old=1')]))).join('\n')).toContain('name "old"');
+    expect((await textOf(requestOf([hit('old=1')]))).join('\n')).toContain('name "old"');
   });
 });

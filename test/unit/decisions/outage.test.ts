@@ -3,7 +3,7 @@ import type { OnStoreError } from '../../../src/core/rules/definition';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 import { readCoreMs } from '../../support/core-time';
@@ -58,10 +58,10 @@ function setUp(
     },
   );
   return async (...descriptors: readonly string[]) => {
-    const asker = recordingAsker();
-    const question = { request: request('shop', descriptors), asker, ticket: 0 };
-    const tally = await decideBatch([question]);
-    return { answer: asker.answers.get(0), tally };
+    const responder = recordingResponder();
+    const pending = { request: request('shop', descriptors), responder, callId: 0 };
+    const batchStats = await decideBatch([pending]);
+    return { answer: responder.answers.get(0), batchStats };
   };
 }
 
@@ -83,18 +83,18 @@ describe('while the store is away', () => {
   });
 
   it.each(policies)('a rule that says nothing does what the setting says: %s', async (policy) => {
-    const ask = setUp(failing(), { onStoreError: policy });
-    const { answer: own } = await ask(`${policy}=1`);
-    const { answer: byDefault } = await ask('plain=1');
+    const hit = setUp(failing(), { onStoreError: policy });
+    const { answer: own } = await hit(`${policy}=1`);
+    const { answer: byDefault } = await hit('plain=1');
     const shown = (answer: typeof own) => ({ ...answer, message: undefined });
     expect(shown(byDefault)).toEqual(shown(own));
   });
 
   it('one descriptor whose answer is an error fails the request', async () => {
-    const { answer, tally } = await setUp(failing())('allow=1', 'error=1');
+    const { answer, batchStats } = await setUp(failing())('allow=1', 'error=1');
     expect(answer).toMatchObject({ kind: 'failure' });
-    expect(tally).toMatchObject({ storeErrors: 1, answeredLocally: 0 });
-    expect(tally.rules.map(({ totalHits, withinLimit }) => [totalHits, withinLimit])).toEqual([
+    expect(batchStats).toMatchObject({ storeErrors: 1, answeredLocally: 0 });
+    expect(batchStats.rules.map(({ totalHits, withinLimit }) => [totalHits, withinLimit])).toEqual([
       [1, 0],
       [1, 0],
     ]);
@@ -106,10 +106,10 @@ describe('while the store is away', () => {
     [3, 1],
     [9, 1],
   ])('%d instances let through %d of 4 each', async (failureReplicas, limit) => {
-    const ask = setUp(failing(), { failureReplicas });
+    const hit = setUp(failing(), { failureReplicas });
     const codes: unknown[] = [];
     for (let call = 0; call < 6; call += 1) {
-      const { answer } = await ask('local=1');
+      const { answer } = await hit('local=1');
       codes.push(answer?.kind === 'decision' && answer.overallCode);
       if (call === 0)
         expect(answer).toMatchObject({ statuses: [{ currentLimit: { requestsPerUnit: 4 } }] });
@@ -128,9 +128,9 @@ describe('while the store is away', () => {
   });
 
   it('counters of a request are held back together', async () => {
-    const ask = setUp(failing(), { holdBack: true, onStoreError: 'local' });
-    for (let call = 0; call < 4; call += 1) await ask('local=1');
-    const { answer } = await ask('plain=1', 'local=1');
+    const hit = setUp(failing(), { holdBack: true, onStoreError: 'local' });
+    for (let call = 0; call < 4; call += 1) await hit('local=1');
+    const { answer } = await hit('plain=1', 'local=1');
     expect(answer).toMatchObject({
       statuses: [{ limitRemaining: 4 }, { code: 'OVER_LIMIT' }],
     });
@@ -157,10 +157,10 @@ describe('while the store is away', () => {
     [new StoreError('store_timeout', 'slow'), { storeTimeouts: 1 }],
     [new StoreError('store_unavailable', 'open', { fault: 'breaker' }), { breakerOpen: 1 }],
   ])('%s is counted by its kind', async (error, kinds) => {
-    const { tally } = await setUp(failing(error))('plain=1');
+    const { batchStats } = await setUp(failing(error))('plain=1');
     const none = { storeTimeouts: 0, breakerOpen: 0, answeredLocally: 0 };
-    expect(tally).toMatchObject({ storeErrors: 1, ...none, ...kinds });
-    const { tally: answered } = await setUp(failing(error))('local=1', 'allow=1');
+    expect(batchStats).toMatchObject({ storeErrors: 1, ...none, ...kinds });
+    const { batchStats: answered } = await setUp(failing(error))('local=1', 'allow=1');
     expect(answered).toMatchObject({ storeErrors: 1, ...none, ...kinds, answeredLocally: 1 });
   });
 });
@@ -172,10 +172,10 @@ it('only what one node failed is made up for', async () => {
       held: undefined,
       failures: new Map([[1, away]]),
     });
-  const ask = setUp(add);
-  const { answer } = await ask('plain=1', 'local=1');
+  const hit = setUp(add);
+  const { answer } = await hit('plain=1', 'local=1');
   expect(answer).toMatchObject({ statuses: [{ limitRemaining: 2 }, { limitRemaining: 3 }] });
-  expect((await ask('plain=1')).tally.storeErrors).toBe(0);
+  expect((await hit('plain=1')).batchStats.storeErrors).toBe(0);
 });
 
 describe('a request with a counter that failed and another one that is known', () => {
@@ -217,7 +217,7 @@ describe('a request with a counter that failed and another one that is known', (
   });
 
   it('says nothing of the failed one, counts its hits as asked for and the request as answered', async () => {
-    const { answer, tally } = await setUp(
+    const { answer, batchStats } = await setUp(
       add,
       { dynamicMetadata: true },
       true,
@@ -230,9 +230,9 @@ describe('a request with a counter that failed and another one that is known', (
       ],
     });
     expect(answer).not.toHaveProperty('dynamicMetadata.metadata');
-    expect(tally).toMatchObject({ storeErrors: 1, answeredLocally: 1 });
+    expect(batchStats).toMatchObject({ storeErrors: 1, answeredLocally: 1 });
     const none = { totalHits: 1, overLimit: 0, nearLimit: 0, withinLimit: 0 };
-    expect(tally.rules).toMatchObject([none, { totalHits: 1, overLimit: 1 }]);
+    expect(batchStats.rules).toMatchObject([none, { totalHits: 1, overLimit: 1 }]);
   });
 
   it('a rule that denies is honoured beside a key that no store takes', async () => {
@@ -278,7 +278,7 @@ it('a failure of the counts of this process is an error', async () => {
   const message = 'the memory counters are full';
   const broken = new StoreError('store_unavailable', message, { forCaller: message });
   const decide = async (localAdd: () => Promise<CounterReply>) => {
-    const asker = recordingAsker();
+    const responder = recordingResponder();
     const decideBatch = createDecideBatch(
       {
         rules: { current: rules },
@@ -299,8 +299,8 @@ it('a failure of the counts of this process is an error', async () => {
         dynamicMetadata: false,
       },
     );
-    await decideBatch([{ request: request('shop', ['local=1']), asker, ticket: 0 }]);
-    return asker.answers.get(0);
+    await decideBatch([{ request: request('shop', ['local=1']), responder, callId: 0 }]);
+    return responder.answers.get(0);
   };
   expect(await decide(failing(broken))).toMatchObject({ message });
   const partly = { after: [0], held: undefined, failures: new Map([[0, broken]]) };
@@ -313,17 +313,17 @@ describe('a reply with counters known to be over', () => {
       after: increments.map(() => 0),
       held: undefined,
       failures: undefined,
-      known: increments.map(() => true),
+      knownOverLimit: increments.map(() => true),
     });
 
   it('refuses, and counts the hits as over by the local cache', async () => {
-    const { answer, tally } = await setUp(known)('plain=1', 'dark=1');
+    const { answer, batchStats } = await setUp(known)('plain=1', 'dark=1');
     expect(answer).toMatchObject({
       overallCode: 'OVER_LIMIT',
       statuses: [{ code: 'OVER_LIMIT', limitRemaining: 0 }, { code: 'OK' }],
     });
     const counted = { totalHits: 1, overLimit: 1, overLimitWithLocalCache: 1, nearLimit: 0 };
-    expect(tally.rules).toMatchObject([
+    expect(batchStats.rules).toMatchObject([
       { ...counted, shadowMode: 0 },
       { ...counted, shadowMode: 1 },
     ]);
@@ -339,7 +339,7 @@ describe('with a store that reads before it adds', () => {
     });
 
   it('descriptors of one request see no hits of each other, those of another request they see', async () => {
-    const asker = recordingAsker();
+    const responder = recordingResponder();
     const decideBatch = createDecideBatch(
       {
         rules: { current: rules },
@@ -361,9 +361,9 @@ describe('with a store that reads before it adds', () => {
       },
     );
     const twice = request('shop', [descriptor('plain=1'), descriptor('plain=1')]);
-    await decideBatch([0, 1].map((ticket) => ({ request: twice, asker, ticket })));
-    const left = [0, 1].map((ticket) => {
-      const answer = asker.answers.get(ticket);
+    await decideBatch([0, 1].map((callId) => ({ request: twice, responder, callId })));
+    const left = [0, 1].map((callId) => {
+      const answer = responder.answers.get(callId);
       return answer?.kind === 'decision' && answer.statuses.map((one) => one.limitRemaining);
     });
     expect(left).toEqual([
@@ -377,10 +377,10 @@ it('judges 40,000 descriptors of a store that reads first in time that grows wit
   const add = ({ increments }: CounterBatch): Promise<CounterReply> =>
     Promise.resolve({ after: increments.map(() => 1), held: undefined, failures: undefined });
   const millisOf = async (size: number): Promise<number> => {
-    const ask = setUp(add, { readFirst: true });
+    const hit = setUp(add, { readFirst: true });
     const descriptors = Array.from({ length: size }, (_, at) => `plain=${String(at)}`);
     const startedMs = readCoreMs();
-    await ask(...descriptors);
+    await hit(...descriptors);
     return readCoreMs() - startedMs;
   };
   await millisOf(5_000);

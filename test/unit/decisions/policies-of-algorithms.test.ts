@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../src/decisions/decide-batch';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { request } from '../../support/requests';
 import { rulesOf, type RuleSketch } from '../../support/rules';
 
@@ -41,11 +41,11 @@ function setUp(sketches: readonly RuleSketch[]) {
       },
     },
   );
-  const ask = async (key: string, hits = 1, atSeconds = 0) => {
+  const hit = async (key: string, hits = 1, atSeconds = 0) => {
     now.seconds = START + atSeconds;
-    const asker = recordingAsker();
-    await decideBatch([{ request: request('d', [`${key}=v`], hits), asker, ticket: 0 }]);
-    const answer = asker.answers.get(0);
+    const responder = recordingResponder();
+    await decideBatch([{ request: request('d', [`${key}=v`], hits), responder, callId: 0 }]);
+    const answer = responder.answers.get(0);
     if (answer?.kind !== 'decision') throw new Error('expected a decision');
     return {
       code: answer.overallCode,
@@ -53,7 +53,7 @@ function setUp(sketches: readonly RuleSketch[]) {
       headers: answer.responseHeaders.map(({ key: name, value }) => `${name}: ${value}`),
     };
   };
-  return { ask };
+  return { hit };
 }
 
 const limits = {
@@ -68,35 +68,35 @@ const RULES = Object.entries(limits).map(([key, limit]) => ({ key, limit }));
 
 describe('headers of limits by other algorithms and periods', () => {
   it('say the burst of a token bucket, and when the next hit fits', async () => {
-    const { ask } = setUp(RULES);
+    const { hit } = setUp(RULES);
     const policy = 'RateLimit-Policy: "api";q=600;w=60;weir-burst=20';
-    expect((await ask('api', 5)).headers).toEqual([policy, 'RateLimit: "api";r=15;t=1']);
-    expect((await ask('api', 15)).headers).toEqual([
+    expect((await hit('api', 5)).headers).toEqual([policy, 'RateLimit: "api";r=15;t=1']);
+    expect((await hit('api', 15)).headers).toEqual([
       policy,
       'RateLimit: "api";r=0;t=2',
       'x-near: 1',
     ]);
-    expect((await ask('api')).headers).toEqual([
+    expect((await hit('api')).headers).toEqual([
       policy,
       'RateLimit: "api";r=0;t=1',
       'Retry-After: 1',
     ]);
     // More than the bucket holds: waiting does not help.
-    expect((await ask('api', 21)).headers).toEqual([policy, 'RateLimit: "api";r=0;t=2']);
+    expect((await hit('api', 21)).headers).toEqual([policy, 'RateLimit: "api";r=0;t=2']);
   });
 
   it('say how long what a sliding window holds must fade', async () => {
-    const { ask } = setUp(RULES);
+    const { hit } = setUp(RULES);
     const policy = 'RateLimit-Policy: "10-per-minute";q=10;w=60';
-    await ask('sliding', 1);
-    await ask('sliding', 8, 30);
-    await ask('sliding', 1, 59.999);
-    expect((await ask('sliding', 1, 60)).headers).toEqual([
+    await hit('sliding', 1);
+    await hit('sliding', 8, 30);
+    await hit('sliding', 1, 59.999);
+    expect((await hit('sliding', 1, 60)).headers).toEqual([
       policy,
       'RateLimit: "10-per-minute";r=0;t=6',
       'Retry-After: 6',
     ]);
-    expect((await ask('sliding', 1, 66)).headers).toEqual([
+    expect((await hit('sliding', 1, 66)).headers).toEqual([
       policy,
       'RateLimit: "10-per-minute";r=0;t=54',
       'x-near: 1',
@@ -104,9 +104,9 @@ describe('headers of limits by other algorithms and periods', () => {
   });
 
   it('wait for the end of a fixed window that charges nothing it refuses', async () => {
-    const { ask } = setUp(RULES);
-    await ask('guarded', 8);
-    expect((await ask('guarded', 4, 15)).headers).toEqual([
+    const { hit } = setUp(RULES);
+    await hit('guarded', 8);
+    expect((await hit('guarded', 4, 15)).headers).toEqual([
       'RateLimit-Policy: "10-per-minute";q=10;w=60',
       'RateLimit: "10-per-minute";r=0;t=45',
       'Retry-After: 45',
@@ -118,8 +118,8 @@ describe('headers of limits by other algorithms and periods', () => {
     ['month', '"100-per-month";q=100;w=2592000', '"100-per-month";r=99;t=1388760'],
     ['quarter', '"100-per-3-months";q=100;w=7948800', '"100-per-3-months";r=99;t=4067160'],
   ])('name a period that is %s by its units, and say its true length', async (key, limit, rest) => {
-    const { ask } = setUp(RULES);
-    expect((await ask(key)).headers).toEqual([`RateLimit-Policy: ${limit}`, `RateLimit: ${rest}`]);
+    const { hit } = setUp(RULES);
+    expect((await hit(key)).headers).toEqual([`RateLimit-Policy: ${limit}`, `RateLimit: ${rest}`]);
   });
 });
 
@@ -138,23 +138,23 @@ it.each(['gcra', 'sliding_window'] as const)(
       { minLength: 5, maxLength: 60 },
     );
     await fc.assert(
-      fc.asyncProperty(limit, demand, async (more, asks) => {
-        const { ask } = setUp([{ key: 'k', limit: { ...more, unit: 'MINUTE', algorithm } }]);
+      fc.asyncProperty(limit, demand, async (more, descriptorHits) => {
+        const { hit } = setUp([{ key: 'k', limit: { ...more, unit: 'MINUTE', algorithm } }]);
         let atMs = 0;
-        for (const { hits, waitMs } of asks) {
+        for (const { hits, waitMs } of descriptorHits) {
           atMs += waitMs;
-          const { code, retryAfter } = await ask('k', hits, atMs / 1_000);
+          const { code, retryAfter } = await hit('k', hits, atMs / 1_000);
           if (code === 'OK' || hits > more.requestsPerUnit) {
             expect(retryAfter).toBeUndefined();
             continue;
           }
           const wait = Number(retryAfter) * 1_000;
           if (wait > 1_000) {
-            const sooner = await ask('k', hits, (atMs + wait - 1_000) / 1_000);
+            const sooner = await hit('k', hits, (atMs + wait - 1_000) / 1_000);
             expect(sooner.code).toBe('OVER_LIMIT');
           }
           atMs += wait;
-          expect((await ask('k', hits, atMs / 1_000)).code).toBe('OK');
+          expect((await hit('k', hits, atMs / 1_000)).code).toBe('OK');
         }
       }),
       { numRuns: 60 },

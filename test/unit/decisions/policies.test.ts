@@ -3,7 +3,7 @@ import type { Decision, Header } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import type { PolicyOptions } from '../../../src/decisions/batch';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -40,7 +40,7 @@ interface Setting {
 }
 
 async function decide(entries: readonly string[], setting: Setting): Promise<Decision> {
-  const asker = recordingAsker();
+  const responder = recordingResponder();
   const add = ({ increments }: CounterBatch): Promise<CounterReply> =>
     setting.after === undefined
       ? Promise.reject(new StoreError('store_unavailable', 'away'))
@@ -76,8 +76,8 @@ async function decide(entries: readonly string[], setting: Setting): Promise<Dec
       ...setting.options,
     },
   );
-  await decideBatch([{ request: request('shop', entries, setting.hits), asker, ticket: 0 }]);
-  const answer = asker.answers.get(0);
+  await decideBatch([{ request: request('shop', entries, setting.hits), responder, callId: 0 }]);
+  const answer = responder.answers.get(0);
   if (answer?.kind !== 'decision') throw new Error('expected a decision');
   return answer;
 }

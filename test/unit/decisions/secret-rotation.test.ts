@@ -1,4 +1,4 @@
-import type { Answer, Question } from '../../../src/core/ports';
+import type { Answer, PendingRequest } from '../../../src/core/ports';
 import { createDecideBatch } from '../../../src/decisions/decide-batch';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { request } from '../../support/requests';
@@ -38,9 +38,13 @@ function startTwo(unit: string) {
     );
     return async (): Promise<number> => {
       const answers: Answer[] = [];
-      const asker = { answer: (_: number, answer: Answer) => answers.push(answer) };
-      const question: Question = { request: request('shop', ['api_key=abc']), asker, ticket: 1 };
-      await decide([question]);
+      const responder = { answer: (_: number, answer: Answer) => answers.push(answer) };
+      const pending: PendingRequest = {
+        request: request('shop', ['api_key=abc']),
+        responder,
+        callId: 1,
+      };
+      await decide([pending]);
       const [answer] = answers;
       if (answer?.kind !== 'decision') throw new Error('no decision');
       return answer.statuses[0]?.limitRemaining ?? NaN;
@@ -63,7 +67,7 @@ describe('rotation of a secret key', () => {
       const remaining: number[] = [];
       for (let second = -10; second < 10; second++) {
         at(ROTATION_SECONDS + second);
-        for (const ask of instances) remaining.push(await ask());
+        for (const hit of instances) remaining.push(await hit());
       }
       expect(remaining).toEqual(remaining.map((_, at) => LIMIT - 1 - at));
     },
@@ -72,11 +76,11 @@ describe('rotation of a secret key', () => {
   it('counts on where the window that begins after it begins', async () => {
     const { instances, at } = startTwo('minute');
     at(ROTATION_SECONDS + 29.5);
-    for (const ask of instances) expect(await ask()).toBeLessThan(LIMIT);
+    for (const hit of instances) expect(await hit()).toBeLessThan(LIMIT);
     const remaining: number[] = [];
     for (let second = 30; second < 40; second++) {
       at(ROTATION_SECONDS + second);
-      for (const ask of instances) remaining.push(await ask());
+      for (const hit of instances) remaining.push(await hit());
     }
     expect(remaining).toEqual(remaining.map((_, at) => LIMIT - 1 - at));
   });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { RuleTally } from '../../../src/core/decision/tally';
+import type { DescriptorStats } from '../../../src/core/decision/batch-stats';
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
 import { expectFigure } from '../../support/figure';
 
-const lineOf = (metric: string): RuleTally => ({
+const lineOf = (metric: string): DescriptorStats => ({
   limit: SOME_LIMIT,
   metric,
   totalHits: 1,

@@ -1,5 +1,5 @@
 import { failure, StoreError } from '../../../src/core/errors';
-import type { CallKind, Question } from '../../../src/core/ports';
+import type { CallKind, PendingRequest } from '../../../src/core/ports';
 import { createChildIds } from '../../../src/tracing/child-ids';
 import { createEpoch } from '../../../src/tracing/write-spans';
 import { createTracer } from '../../../src/tracing/create-tracer';
@@ -9,7 +9,7 @@ import { spansOrigin } from '../../../src/wire/otlp/shapes';
 import { createSpanWriter } from '../../../src/wire/otlp/span-writer';
 import { OK } from '../../contract/transport.harness';
 import { decodeSpans, type ReceivedSpan } from '../../support/otlp-messages';
-import { recordingAsker } from '../../support/recording-asker';
+import { recordingResponder } from '../../support/recording-responder';
 import { request } from '../../support/requests';
 
 const KIND: CallKind = {
@@ -36,10 +36,10 @@ function start(samplingRate = 1, random = () => 0.5) {
     { writer, childOf, toUnixMs: (atMs) => atMs },
     { 'db.system.name': 'x' },
   );
-  const ask = (isTraced: boolean): Question => ({
+  const ask = (isTraced: boolean): PendingRequest => ({
     request: request('shop', ['user=ann']),
-    asker: recordingAsker(),
-    ticket: 0,
+    responder: recordingResponder(),
+    callId: 0,
     trace: isTraced ? tracer.start(KIND, NO_HEADERS) : undefined,
   });
   /** What the records become. */
@@ -140,9 +140,9 @@ describe('createEpoch', () => {
 
   it('knows the id of a trace before its spans are written', () => {
     const { tracer, ask, spans } = start();
-    const question = ask(true);
-    const id = question.trace?.traceId();
-    tracer.begin([question])?.answered([OK]);
+    const pending = ask(true);
+    const id = pending.trace?.traceId();
+    tracer.begin([pending])?.answered([OK]);
     expect(named(spans(), 'call')).toMatchObject([{ traceId: id }]);
     expect(id).toMatch(/^[0-9a-f]{32}$/);
   });

@@ -100,7 +100,7 @@ async function sendRedirected(
 ): Promise<void> {
   const asked = {
     increments: indexes.map((index) => increments[index] as Increment),
-    runEnds: undefined,
+    groupEnds: undefined,
     nowSeconds,
   };
   const how = { withoutScripts: true, asking, deadlineMs };

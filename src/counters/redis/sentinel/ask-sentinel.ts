@@ -49,7 +49,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
     opened.on('error', () => undefined);
     return opened;
   };
-  const question = async (asked: Redis): Promise<MasterView> => {
+  const pending = async (asked: Redis): Promise<MasterView> => {
     // In one write: the address of the one answer belongs to the epoch of the other.
     const [where, what] = await Promise.all([
       asked.call('SENTINEL', 'get-master-addr-by-name', masterName),
@@ -65,7 +65,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
       signal.addEventListener('abort', drop);
       try {
         if (client?.status !== 'ready') client = await connect(signal);
-        return await question(client);
+        return await pending(client);
       } catch (error) {
         drop();
         throw error;

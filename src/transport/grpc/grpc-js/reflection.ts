@@ -21,7 +21,7 @@ export function serveReflection(server: Server): () => void {
       const answer = answerReflection(request);
       if (answer === undefined) call.emit('error', MALFORMED);
       else {
-        // One question at a time: the next is read when this answer has left.
+        // One request at a time: the next is read when this answer has left.
         call.pause();
         call.write(answer, () => call.resume());
       }

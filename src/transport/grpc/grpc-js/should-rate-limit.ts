@@ -1,7 +1,7 @@
 import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Decision, DecisionRequest } from '../../../core/model';
 import type { RequestBounds } from '../../../core/decision/request';
-import type { Asker, CallTracer, Question, Statistics } from '../../../core/ports';
+import type { Responder, CallTracer, PendingRequest, Statistics } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/protobuf/read';
@@ -10,7 +10,7 @@ import type { CallBytes, HeldBytes } from './held-bytes';
 
 interface DecisionDeps {
   readonly bounds: RequestBounds;
-  readonly ask: (question: Question) => void;
+  readonly ask: (pending: PendingRequest) => void;
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
@@ -33,25 +33,25 @@ interface Call {
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
 const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 
-/** Registers ShouldRateLimit: one asker for the whole server, the ticket is the number of the call. */
+/** Registers ShouldRateLimit: one responder for the whole server, the call id is the number of the call. */
 export function serveDecisions(
   server: Server,
   { bounds, ask, statistics, nowMs, tracer, heldBytes }: DecisionDeps,
 ): void {
   const calls = new Map<number, Call>();
-  let lastTicket = 0;
+  let lastCallId = 0;
 
-  const finish = (ticket: number): Call | undefined => {
-    const call = calls.get(ticket);
+  const finish = (callId: number): Call | undefined => {
+    const call = calls.get(callId);
     if (call === undefined) return undefined;
-    calls.delete(ticket);
+    calls.delete(callId);
     statistics.time(RESPONSE_TIME, nowMs() - call.startedMs, 1);
     return call;
   };
 
-  const asker: Asker = {
-    answer(ticket, answer) {
-      const call = finish(ticket);
+  const responder: Responder = {
+    answer(callId, answer) {
+      const call = finish(callId);
       if (call === undefined) return;
       if (answer.kind === 'failure') {
         call.reply(toGrpcStatus(answer));
@@ -65,14 +65,14 @@ export function serveDecisions(
   server.register<Message, Decision>(
     SHOULD_RATE_LIMIT,
     (call: DecisionCall, reply: sendUnaryData<Decision>) => {
-      const ticket = ++lastTicket;
+      const callId = ++lastCallId;
       const { request, bytes } = call.request;
       statistics.count(TOTAL_REQUESTS, 1);
       const held = heldBytes.open(call.getPeer());
-      calls.set(ticket, { startedMs: nowMs(), held, reply });
+      calls.set(callId, { startedMs: nowMs(), held, reply });
       // Every end comes as this event: the answer is sent, a deadline has passed, the client hangs up.
       call.once('cancelled', () => {
-        finish(ticket);
+        finish(callId);
         held.release();
       });
       held.add(bytes);
@@ -80,9 +80,9 @@ export function serveDecisions(
       if (isMalformed(request)) {
         const refusal = refuseMessage(request, statistics);
         trace?.refused(refusal);
-        asker.answer(ticket, refusal);
+        responder.answer(callId, refusal);
       } else {
-        ask({ request, asker, ticket, trace });
+        ask({ request, responder, callId, trace });
       }
     },
     encode,

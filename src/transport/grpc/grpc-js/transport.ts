@@ -11,7 +11,7 @@ import { createStopSignal } from '../../../../streams';
 import { ByteBudget } from '../../../platform/byte-budget';
 import { DEFAULT_BOUNDS, type TransportBounds } from '../../bounds';
 import type { Transport } from '../../listener';
-import { createQuestionSource } from '../../question-source';
+import { createRequestSource } from '../../request-source';
 import type { GrpcTransportDeps, GrpcTransportOptions } from '../options';
 import { createSocketServer } from '../socket-server';
 import { serveDecisions } from './should-rate-limit';
@@ -33,8 +33,15 @@ export function createGrpcJsTransport(
     ...toServerOptions(options, bounds),
     interceptors: [heldBytes.refuseWhenSpent],
   });
-  const questions = createQuestionSource();
-  serveDecisions(server, { bounds, ask: questions.ask, statistics, nowMs, tracer, heldBytes });
+  const pendingRequests = createRequestSource();
+  serveDecisions(server, {
+    bounds,
+    ask: pendingRequests.ask,
+    statistics,
+    nowMs,
+    tracer,
+    heldBytes,
+  });
   const watchers = serveHealth(server, { health, statistics, nowMs });
   const endReflections = options.reflection === false ? () => undefined : serveReflection(server);
   const engine = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -59,14 +66,14 @@ export function createGrpcJsTransport(
     const stopped = stopWithin(server, accepted, withinMs);
     watchers.close();
     endReflections();
-    questions.close();
+    pendingRequests.close();
     await stopped;
     await sockets.end();
     ended.stop();
   };
 
   return {
-    questions$: questions.questions$,
+    requests$: pendingRequests.requests$,
     run$: merge(
       ended.stopped$,
       sockets.run$,

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Answer, Asker } from '../../../core/ports';
+import type { Answer, Responder } from '../../../core/ports';
 import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
 import type { GrpcConnection, GrpcEvents } from '../../../wire/grpc/api';
 import { PAUSE_BYTES, MAX_UNREAD_BYTES } from './limits';
@@ -15,7 +15,7 @@ export interface ConnectionHost {
   /** Before and after one socket read is handled. */
   readonly beforeRead: (atMs: number) => void;
   readonly afterRead: (connection: WireConnection) => void;
-  readonly answer: (client: Client, ticket: number, answer: Answer) => void;
+  readonly answer: (client: Client, callId: number, answer: Answer) => void;
   /** Flushes the connection at the end of this turn. */
   readonly flushSoon: (connection: WireConnection) => void;
   /** Flushes it after the I/O of this turn, so that other connections get their turn. */
@@ -46,7 +46,9 @@ export function createWireConnection(socket: Socket, host: ConnectionHost): Wire
 }
 
 /** A class for the same reason as the engine's connections (wire/http2/connection.ts). */
-class Connection implements WireConnection, Client, Asker, ByteHolder, GrpcEvents<MethodHandler> {
+class Connection
+  implements WireConnection, Client, Responder, ByteHolder, GrpcEvents<MethodHandler>
+{
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
@@ -71,7 +73,7 @@ class Connection implements WireConnection, Client, Asker, ByteHolder, GrpcEvent
     this.scheduleFlush();
   }
 
-  get asker(): Asker {
+  get responder(): Responder {
     return this;
   }
 
@@ -82,25 +84,25 @@ class Connection implements WireConnection, Client, Asker, ByteHolder, GrpcEvent
   }
 
   onMessage(
-    ticket: number,
+    callId: number,
     method: MethodHandler,
     bytes: Uint8Array,
     start: number,
     end: number,
   ): void {
-    method.onMessage(this, ticket, bytes, start, end);
+    method.onMessage(this, callId, bytes, start, end);
   }
 
-  onHalfClose(ticket: number, method: MethodHandler): void {
-    method.onHalfClose(this, ticket);
+  onHalfClose(callId: number, method: MethodHandler): void {
+    method.onHalfClose(this, callId);
   }
 
-  onCancel(ticket: number, method: MethodHandler): void {
-    method.onCancel(this, ticket);
+  onCancel(callId: number, method: MethodHandler): void {
+    method.onCancel(this, callId);
   }
 
-  answer(ticket: number, answer: Answer): void {
-    this.#host.answer(this, ticket, answer);
+  answer(callId: number, answer: Answer): void {
+    this.#host.answer(this, callId, answer);
     this.scheduleFlush();
   }
 

@@ -30,7 +30,7 @@ export interface HealthMethods {
 
 interface Watcher {
   readonly client: Client;
-  readonly ticket: number;
+  readonly callId: number;
   /** Whether it asked for a name of ours; the name itself is not kept. */
   readonly isKnown: boolean;
   lastSent: ServingStatus;
@@ -50,33 +50,33 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
   const watchers = new Map<Client, Map<number, Watcher>>();
   let closed = false;
 
-  const forget = (client: Client, ticket: number) => {
+  const forget = (client: Client, callId: number) => {
     const own = watchers.get(client);
-    if (own?.delete(ticket) === true && own.size === 0) watchers.delete(client);
+    if (own?.delete(callId) === true && own.size === 0) watchers.delete(client);
   };
 
-  const check = (client: Client, ticket: number, service: string | Malformed) => {
+  const check = (client: Client, callId: number, service: string | Malformed) => {
     if (typeof service !== 'string') {
-      refuse(client, ticket, service);
+      refuse(client, callId, service);
       return;
     }
     const status = servingStatus(isServed(service), health.current);
-    if (status !== 'SERVICE_UNKNOWN') client.grpc.answer(ticket, status, SERVING_STATUS);
-    else client.grpc.fail(ticket, grpcStatus(StatusCode.notFound, unknownService(service)));
+    if (status !== 'SERVICE_UNKNOWN') client.grpc.answer(callId, status, SERVING_STATUS);
+    else client.grpc.fail(callId, grpcStatus(StatusCode.notFound, unknownService(service)));
   };
 
-  const watch = (client: Client, ticket: number, service: string) => {
+  const watch = (client: Client, callId: number, service: string) => {
     const isKnown = isServed(service);
     const lastSent = servingStatus(isKnown, health.current);
     const own = watchers.get(client) ?? new Map<number, Watcher>();
-    watchers.set(client, own.set(ticket, { client, ticket, isKnown, lastSent }));
-    client.grpc.send(ticket, encodeHealthResponse(lastSent));
-    if (closed) stop(client, ticket);
+    watchers.set(client, own.set(callId, { client, callId, isKnown, lastSent }));
+    client.grpc.send(callId, encodeHealthResponse(lastSent));
+    if (closed) stop(client, callId);
   };
 
-  const stop = (client: Client, ticket: number) => {
-    forget(client, ticket);
-    client.grpc.fail(ticket, STOPPING);
+  const stop = (client: Client, callId: number) => {
+    forget(client, callId);
+    client.grpc.fail(callId, STOPPING);
     client.scheduleFlush();
   };
 
@@ -85,10 +85,10 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
   return {
     check: {
       requests: 'one',
-      onMessage(client, ticket, bytes, start, end) {
+      onMessage(client, callId, bytes, start, end) {
         const startedMs = nowMs();
         statistics.count('ratelimit_server.Check.total_requests', 1);
-        check(client, ticket, decodeHealthRequest(bytes, start, end));
+        check(client, callId, decodeHealthRequest(bytes, start, end));
         statistics.time('ratelimit_server.Check.response_time', nowMs() - startedMs, 1);
       },
       onHalfClose: ignore,
@@ -96,15 +96,15 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
     },
     watch: {
       requests: 'one',
-      onMessage(client, ticket, bytes, start, end) {
+      onMessage(client, callId, bytes, start, end) {
         const service = decodeHealthRequest(bytes, start, end);
-        if (typeof service === 'string') watch(client, ticket, service);
-        else refuse(client, ticket, service);
+        if (typeof service === 'string') watch(client, callId, service);
+        else refuse(client, callId, service);
       },
       onHalfClose: ignore,
-      onCancel(client, ticket) {
-        forget(client, ticket);
-        client.grpc.finish(ticket);
+      onCancel(client, callId) {
+        forget(client, callId);
+        client.grpc.finish(callId);
       },
     },
     publish(status) {
@@ -112,17 +112,17 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
         const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.lastSent) continue;
         watcher.lastSent = next;
-        watcher.client.grpc.send(watcher.ticket, encodeHealthResponse(next));
+        watcher.client.grpc.send(watcher.callId, encodeHealthResponse(next));
         watcher.client.scheduleFlush();
       }
     },
     close() {
       closed = true;
-      for (const { client, ticket } of all()) stop(client, ticket);
+      for (const { client, callId } of all()) stop(client, callId);
     },
   };
 }
 
-function refuse(client: Client, ticket: number, malformed: Malformed): void {
-  client.grpc.fail(ticket, grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed)));
+function refuse(client: Client, callId: number, malformed: Malformed): void {
+  client.grpc.fail(callId, grpcStatus(StatusCode.invalidArgument, malformedRequest(malformed)));
 }

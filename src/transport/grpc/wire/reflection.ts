@@ -15,36 +15,36 @@ export function createReflectionMethod(): ReflectionMethod {
   const open = new Map<Client, Set<number>>();
   let closed = false;
 
-  const forget = (client: Client, ticket: number) => {
+  const forget = (client: Client, callId: number) => {
     const own = open.get(client);
-    if (own?.delete(ticket) === true && own.size === 0) open.delete(client);
+    if (own?.delete(callId) === true && own.size === 0) open.delete(client);
   };
 
-  const finish = (client: Client, ticket: number) => {
-    forget(client, ticket);
-    client.grpc.finish(ticket);
+  const finish = (client: Client, callId: number) => {
+    forget(client, callId);
+    client.grpc.finish(callId);
   };
 
   return {
     method: {
       requests: 'many',
-      onMessage(client, ticket, bytes, start, end) {
-        open.set(client, (open.get(client) ?? new Set()).add(ticket));
+      onMessage(client, callId, bytes, start, end) {
+        open.set(client, (open.get(client) ?? new Set()).add(callId));
         const answer = answerReflection(bytes.subarray(start, end));
-        if (answer !== undefined) client.grpc.send(ticket, answer);
+        if (answer !== undefined) client.grpc.send(callId, answer);
         else {
-          forget(client, ticket);
-          client.grpc.fail(ticket, MALFORMED);
+          forget(client, callId);
+          client.grpc.fail(callId, MALFORMED);
         }
-        if (closed) finish(client, ticket);
+        if (closed) finish(client, callId);
       },
       onHalfClose: finish,
       onCancel: finish,
     },
     close() {
       closed = true;
-      for (const [client, tickets] of open) {
-        for (const ticket of tickets) finish(client, ticket);
+      for (const [client, callIds] of open) {
+        for (const callId of callIds) finish(client, callId);
         client.scheduleFlush();
       }
     },

@@ -1,6 +1,12 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import type { Decision } from '../../../core/model';
-import type { Answer, CallTrace, CallTracer, Question, Statistics } from '../../../core/ports';
+import type {
+  Answer,
+  CallTrace,
+  CallTracer,
+  PendingRequest,
+  Statistics,
+} from '../../../core/ports';
 import type { CreateCallContext } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
@@ -12,7 +18,7 @@ import { ignore, type Client, type MethodHandler } from './method-handler';
 
 interface DecisionDeps {
   readonly bounds: RequestBounds;
-  readonly ask: (batch: readonly Question[]) => void;
+  readonly ask: (batch: readonly PendingRequest[]) => void;
   readonly statistics: Statistics;
   /** Monotonic milliseconds, for response times. */
   readonly nowMs: () => number;
@@ -28,10 +34,10 @@ export interface DecisionMethod {
   readonly headerReader: HeaderReader;
   /** Before a socket read is taken: its bytes came at `atMs`. */
   readonly begin: (atMs: number) => void;
-  /** After it: emits the questions that it brought as one batch. */
+  /** After it: emits the requests that it brought as one batch. */
   emitBatch(): void;
   /** Answers a call. */
-  readonly answer: (client: Client, ticket: number, answer: Answer) => void;
+  readonly answer: (client: Client, callId: number, answer: Answer) => void;
   /** Reports the times of the answers since the last time; once per turn. */
   reportTimes(): void;
 }
@@ -46,39 +52,39 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
   const { ask, statistics, nowMs, tracer } = deps;
   const decode = createRequestDecoder(deps.bounds);
   const times = createTimes(statistics, nowMs);
-  let batch: Question[] = [];
+  let batch: PendingRequest[] = [];
   let received = 0;
   let readAtMs = 0;
 
-  const addTime = ({ askedAtMs }: Client, ticket: number) => {
-    const askedAt = askedAtMs[ticket] as number;
+  const addTime = ({ askedAtMs }: Client, callId: number) => {
+    const askedAt = askedAtMs[callId] as number;
     if (askedAt === COUNTED) return;
-    askedAtMs[ticket] = COUNTED;
+    askedAtMs[callId] = COUNTED;
     times.add(askedAt);
   };
 
   const method: MethodHandler = {
     requests: 'one',
-    onMessage(client, ticket, bytes, start, end) {
+    onMessage(client, callId, bytes, start, end) {
       received += 1;
-      client.askedAtMs[ticket] = readAtMs;
+      client.askedAtMs[callId] = readAtMs;
       const request = decode(bytes, start, end);
       // Only `createCallContext` creates the context of these calls.
       const trace =
         tracer === undefined
           ? undefined
-          : (client.grpc.callContext(ticket) as CallTrace | undefined);
+          : (client.grpc.callContext(callId) as CallTrace | undefined);
       if (isMalformed(request)) {
-        addTime(client, ticket);
+        addTime(client, callId);
         const refusal = refuseMessage(request, statistics);
         trace?.refused(refusal);
-        client.grpc.fail(ticket, toGrpcStatus(refusal));
-      } else batch.push({ request, asker: client.asker, ticket, trace });
+        client.grpc.fail(callId, toGrpcStatus(refusal));
+      } else batch.push({ request, responder: client.responder, callId, trace });
     },
     onHalfClose: ignore,
-    onCancel(client, ticket) {
-      // Its answer comes all the same and ends the ticket.
-      addTime(client, ticket);
+    onCancel(client, callId) {
+      // Its answer comes all the same and ends the call id.
+      addTime(client, callId);
       client.scheduleFlush();
     },
   };
@@ -102,10 +108,10 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
       batch = [];
       ask(asked);
     },
-    answer(client, ticket, answer) {
-      addTime(client, ticket);
-      if (answer.kind === 'failure') client.grpc.fail(ticket, toGrpcStatus(answer));
-      else client.grpc.answer(ticket, answer, DECISION);
+    answer(client, callId, answer) {
+      addTime(client, callId);
+      if (answer.kind === 'failure') client.grpc.fail(callId, toGrpcStatus(answer));
+      else client.grpc.answer(callId, answer, DECISION);
     },
     reportTimes: times.report,
   };

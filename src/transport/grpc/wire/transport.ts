@@ -12,7 +12,7 @@ import { createConnections } from './connections';
 import { createDecisionMethod } from './should-rate-limit';
 import { createHealthMethods } from './health';
 import type { MethodHandler } from './method-handler';
-import { createQuestionBatches } from '../../question-source';
+import { createRequestBatches } from '../../request-source';
 import { createReflectionMethod } from './reflection';
 
 export interface WireTransportDeps extends GrpcTransportDeps {
@@ -31,8 +31,14 @@ export function createWireTransport(
   const { onConnectionFailure = () => undefined, budget = new ByteBudget(Infinity) } = deps;
   const { bounds = DEFAULT_BOUNDS } = options;
   const { maxGrpcMessageBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
-  const questions = createQuestionBatches();
-  const decisions = createDecisionMethod({ bounds, ask: questions.ask, statistics, nowMs, tracer });
+  const pendingRequests = createRequestBatches();
+  const decisions = createDecisionMethod({
+    bounds,
+    ask: pendingRequests.ask,
+    statistics,
+    nowMs,
+    tracer,
+  });
   const healthMethods = createHealthMethods({ health, statistics, nowMs });
   const reflection = createReflectionMethod();
   const reflectionPaths = options.reflection === false ? [] : REFLECTION_PATHS;
@@ -67,13 +73,13 @@ export function createWireTransport(
     reflection.close();
     await connections.close(withinMs);
     // Only now: calls that were sent before their clients saw our GOAWAY had to be answered.
-    questions.close();
+    pendingRequests.close();
     await server.end();
     ended.stop();
   };
 
   return {
-    questions$: questions.questions$,
+    requests$: pendingRequests.requests$,
     run$: merge(
       ended.stopped$,
       server.run$,

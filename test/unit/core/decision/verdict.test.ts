@@ -1,4 +1,4 @@
-import type { Ask } from '../../../../src/core/planning/plan';
+import type { DescriptorHit } from '../../../../src/core/planning/plan';
 import type { JsonObject } from '../../../../src/core/model';
 import { windowsAt } from '../../../../src/core/planning/windows';
 import { dynamicMetadata, limitHeaders, overallCode } from '../../../../src/core/decision/response';
@@ -14,7 +14,7 @@ import { rulesOf, type RuleSketch } from '../../../support/rules';
 
 const windows = windowsAt(1_795_240_201);
 
-function askFor(sketch: Omit<RuleSketch, 'key'>, hits: number): Ask {
+function hitFor(sketch: Omit<RuleSketch, 'key'>, hits: number): DescriptorHit {
   const top = rulesOf('d', [{ key: 'k', ...sketch }]).domains.get('d')?.top;
   const limit = top === undefined || top instanceof Map ? undefined : top.anyValue?.limit;
   if (limit === undefined) throw new Error('no limit');
@@ -42,7 +42,7 @@ describe('evaluate', () => {
   ])('limit %d, %d hits, then at %d: %s, %d left, %d over, %d near, %d within', (...row) => {
     const [limit, hits, after, code, limitRemaining, overLimit, nearLimit, withinLimit] = row;
     const verdict = evaluate(
-      askFor({ limit: [limit, 'HOUR'] }, hits),
+      hitFor({ limit: [limit, 'HOUR'] }, hits),
       after,
       false,
       windows,
@@ -65,7 +65,7 @@ describe('evaluate', () => {
 
   it('reports OK in shadow mode and counts what it overrode', () => {
     const verdict = evaluate(
-      askFor({ shadowMode: true, limit: [1, 'DAY'] }, 3),
+      hitFor({ shadowMode: true, limit: [1, 'DAY'] }, 3),
       4,
       false,
       windows,
@@ -79,12 +79,12 @@ describe('evaluate', () => {
   });
 
   it('counts no near-limit hits for an increment that was held back', () => {
-    const verdict = evaluate(askFor({ limit: [10, 'DAY'] }, 1), 10, true, windows, options);
+    const verdict = evaluate(hitFor({ limit: [10, 'DAY'] }, 1), 10, true, windows, options);
     expect(verdict).toMatchObject({ nearLimit: 0, withinLimit: 1, totalHits: 1 });
   });
 
   it('counts an unlimited rule in the statistics only', () => {
-    const verdict = evaluateUnlimited(askFor({ limit: { unlimited: true } }, 5));
+    const verdict = evaluateUnlimited(hitFor({ limit: { unlimited: true } }, 5));
     expect(verdict).toMatchObject({
       totalHits: 5,
       withinLimit: 5,
@@ -114,7 +114,7 @@ const verdict = (
   remaining = 0,
   requestsPerUnit = 9,
 ): Verdict => ({
-  ...evaluate(askFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1, false, windows, options),
+  ...evaluate(hitFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1, false, windows, options),
   enforcement,
   status: {
     code,
@@ -127,7 +127,7 @@ const ok = verdict('OK', 'hard', 3);
 const over = verdict('OVER_LIMIT', 'hard');
 const quotaOk = verdict('OK', 'quota', 1, 7);
 const quotaOver = verdict('OVER_LIMIT', 'quota', 0, 8);
-const free = { ...evaluateUnlimited(askFor({ limit: { unlimited: true } }, 1)) };
+const free = { ...evaluateUnlimited(hitFor({ limit: { unlimited: true } }, 1)) };
 
 describe('overallCode', () => {
   it.each([

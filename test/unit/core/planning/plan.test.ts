@@ -21,7 +21,7 @@ const plan = (requests: Parameters<typeof planBatch>[1], more: Partial<PlanOptio
 
 describe('planBatch', () => {
   it('makes the counter key, the time to live and the end of the window', () => {
-    const { increments, asks } = plan([request('shop', ['user=ann'])]);
+    const { increments, descriptorHits } = plan([request('shop', ['user=ann'])]);
     expect(increments).toEqual([
       {
         key: 'p:shop_user_ann_1795237200',
@@ -29,18 +29,20 @@ describe('planBatch', () => {
         limit: 10,
         ttlSeconds: 3_750,
         windowEndSeconds: 1_795_240_800,
-        rule: asks[0]?.limit,
+        rule: descriptorHits[0]?.limit,
         entries: [{ key: 'user', value: 'ann' }],
       },
     ]);
-    expect(asks).toMatchObject([{ hits: 1, increment: 0, cumulativeHits: 1, metric: 'shop.user' }]);
+    expect(descriptorHits).toMatchObject([
+      { hits: 1, increment: 0, cumulativeHits: 1, metric: 'shop.user' },
+    ]);
   });
 
   it('joins equal keys of a batch and remembers where each ask stands', () => {
     const same = request('shop', ['user=ann'], 3);
-    const { increments, asks } = plan([same, request('shop', ['user=bob']), same, same]);
+    const { increments, descriptorHits } = plan([same, request('shop', ['user=bob']), same, same]);
     expect(increments.map(({ hits }) => hits)).toEqual([9, 1]);
-    expect(asks.map((ask) => [ask?.increment, ask?.cumulativeHits])).toEqual([
+    expect(descriptorHits.map((hit) => [hit?.increment, hit?.cumulativeHits])).toEqual([
       [0, 3],
       [1, 1],
       [0, 6],
@@ -51,9 +53,14 @@ describe('planBatch', () => {
   it('lets very long values stand alone, so that they need no map', () => {
     const long = (length: number) => request('shop', [`user=${'x'.repeat(length)}`]);
     const most = MAX_MERGED_LENGTH;
-    const { increments, asks } = plan([long(most), long(most), long(most + 1), long(most + 1)]);
+    const { increments, descriptorHits } = plan([
+      long(most),
+      long(most),
+      long(most + 1),
+      long(most + 1),
+    ]);
     expect(increments.map(({ hits }) => hits)).toEqual([2, 1, 1]);
-    expect(asks.map((ask) => [ask?.increment, ask?.cumulativeHits])).toEqual([
+    expect(descriptorHits.map((hit) => [hit?.increment, hit?.cumulativeHits])).toEqual([
       [0, 1],
       [0, 2],
       [1, 1],
@@ -75,24 +82,24 @@ describe('planBatch', () => {
 
   it('keeps the increments of each request together when they are held back together', () => {
     const both = request('shop', ['user=ann', 'ip=1']);
-    const { increments, runEnds } = plan([both, request('', []), both], { holdBack: true });
+    const { increments, groupEnds } = plan([both, request('', []), both], { holdBack: true });
     expect(increments).toHaveLength(4);
-    expect(runEnds).toEqual([2, 2, 4]);
+    expect(groupEnds).toEqual([2, 2, 4]);
   });
 
   it('leaves a replaced rule and its counter alone', () => {
-    const { increments, asks } = plan([request('shop', ['ip=1', 'vip=1', 'user=a'])]);
+    const { increments, descriptorHits } = plan([request('shop', ['ip=1', 'vip=1', 'user=a'])]);
     expect(increments.map(({ key }) => key)).toEqual([
       'p:shop_vip_1_1795219200',
       'p:shop_user_a_1795237200',
     ]);
-    expect(asks[0]).toBeUndefined();
+    expect(descriptorHits[0]).toBeUndefined();
   });
 
   it('asks no counter for an unlimited rule, nor where no rule matches', () => {
-    const { increments, asks } = plan([request('shop', ['free=1', 'none=1'], 4)]);
+    const { increments, descriptorHits } = plan([request('shop', ['free=1', 'none=1'], 4)]);
     expect(increments).toEqual([]);
-    expect(asks).toMatchObject([{ increment: -1, hits: 4 }, undefined]);
+    expect(descriptorHits).toMatchObject([{ increment: -1, hits: 4 }, undefined]);
   });
 
   it('notes an unknown domain once for each request, with its descriptors', () => {
@@ -105,7 +112,7 @@ describe('planBatch', () => {
         ],
         unmatched: undefined,
       },
-      asks: [undefined, undefined, undefined],
+      descriptorHits: [undefined, undefined, undefined],
     });
   });
 
@@ -118,7 +125,7 @@ describe('planBatch', () => {
   });
 
   it('says why a request cannot be decided and plans the others', () => {
-    const { faults, asks } = plan([
+    const { faults, descriptorHits } = plan([
       request('', ['user=a']),
       request('shop', []),
       request('shop', [descriptor('user=a', { limit: { requestsPerUnit: 1, unit: 0 } })]),
@@ -134,7 +141,7 @@ describe('planBatch', () => {
       undefined,
       undefined,
     ]);
-    expect(asks).toHaveLength(2);
+    expect(descriptorHits).toHaveLength(2);
   });
 
   it.each([
@@ -189,17 +196,17 @@ describe('Coalescer', () => {
 
   it('joins equal values of one template, and of no other', () => {
     const coalescer = new Coalescer(false);
-    const asks = [a, b, a, b].flatMap((template) => [
+    const descriptorHits = [a, b, a, b].flatMap((template) => [
       { template, values: '1', hits: 1 },
       { template, values: '2', hits: 1 },
     ]);
-    expect(asks.map((ask) => gather(coalescer, ask))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+    expect(descriptorHits.map((hit) => gather(coalescer, hit))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   });
 
   it('keeps all of them apart where counters of a request are decided together', () => {
     const coalescer = new Coalescer(true);
-    const ask = { template: a, values: '1', hits: 1 };
-    expect([gather(coalescer, ask), gather(coalescer, ask)]).toEqual([0, 1]);
+    const hit = { template: a, values: '1', hits: 1 };
+    expect([gather(coalescer, hit), gather(coalescer, hit)]).toEqual([0, 1]);
   });
 
   it('changes no count: one by one and joined leave every ask the same counter', () => {
@@ -216,11 +223,11 @@ describe('Coalescer', () => {
           counts.set(key, next);
           return next;
         };
-        const alone = list.map((ask) => count(nameOf(ask), ask.hits));
+        const alone = list.map((hit) => count(nameOf(hit), hit.hits));
 
         const coalescer = new Coalescer(false);
-        const indexes = list.map((ask) => {
-          const index = gather(coalescer, ask);
+        const indexes = list.map((hit) => {
+          const index = gather(coalescer, hit);
           return { index, upTo: Number(coalescer.increments[index]?.hits) };
         });
         counts.clear();

@@ -29,7 +29,7 @@ const SAID = new Map<string, ValueLimit>([
 
 function plan(entries: readonly string[], rules = RULES) {
   const asked: [string, string][] = [];
-  const { asks, increments } = planBatch(
+  const { descriptorHits, increments } = planBatch(
     rules,
     [request('shop', entries)],
     createWindowTable()(1_700_000_000),
@@ -47,20 +47,25 @@ function plan(entries: readonly string[], rules = RULES) {
     },
     () => 0,
   );
-  return { asks, increments, asked };
+  return { descriptorHits, increments, asked };
 }
 
 it('takes the limit that a value has of its own, else that of the rule', () => {
-  const { asks, increments } = plan(['tenant=ann', 'tenant=bob', 'tenant=none', 'tenant=free']);
+  const { descriptorHits, increments } = plan([
+    'tenant=ann',
+    'tenant=bob',
+    'tenant=none',
+    'tenant=free',
+  ]);
   expect(
-    asks.map((ask) => [ask?.limit.requestsPerUnit, ask?.limit.current.requestsPerUnit]),
+    descriptorHits.map((hit) => [hit?.limit.requestsPerUnit, hit?.limit.current.requestsPerUnit]),
   ).toEqual([
     [7, 7],
     [100, 100],
     [0, 0],
     [100, 100],
   ]);
-  expect(asks.map((ask) => ask?.limit.unlimited)).toEqual([false, false, false, true]);
+  expect(descriptorHits.map((hit) => hit?.limit.unlimited)).toEqual([false, false, false, true]);
   expect(increments.map((one) => [one.key, one.limit])).toEqual([
     ['shop_tenant_ann_1699999980', 7],
     ['shop_tenant_bob_1699999980', 100],
@@ -77,15 +82,15 @@ it.each([
   ['long=ann', 7, undefined, 'shop_long_ann_1699999800'],
   ['month=ann', 7, undefined, 'shop_month_ann_1698796800~c'],
 ])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
-  const { asks, increments } = plan([entry]);
-  expect(asks[0]?.limit).toMatchObject({ requestsPerUnit: requests });
-  expect(asks[0]?.limit.algorithm?.size).toBe(size);
-  expect(asks[0]?.limit.algorithm?.limit).toBe(size && requests);
+  const { descriptorHits, increments } = plan([entry]);
+  expect(descriptorHits[0]?.limit).toMatchObject({ requestsPerUnit: requests });
+  expect(descriptorHits[0]?.limit.algorithm?.size).toBe(size);
+  expect(descriptorHits[0]?.limit.algorithm?.limit).toBe(size && requests);
   expect(increments[0]).toMatchObject({ key, limit: requests });
 });
 
 it('takes no limit that the algorithm cannot count, and reads limits of one second alone beside their counters', () => {
-  const from = (entry: string) => plan([entry]).asks[0]?.limit.limitsFrom;
+  const from = (entry: string) => plan([entry]).descriptorHits[0]?.limit.limitsFrom;
   expect(['tenant=bob', 'gcra=bob', 'sliding=bob'].map((entry) => from(entry)?.maxLimit)).toEqual([
     4_294_967_295, 50_000_000, 50_000_000,
   ]);
@@ -104,14 +109,14 @@ it('asks for rules that have limits elsewhere alone, by the value or the pattern
 });
 
 it('makes one limit of what many values share, which knows its rule', () => {
-  const { asks } = plan(['tenant=ann', 'tenant=ann', 'tenant=bob']);
-  expect(asks[0]?.limit).toBe(asks[1]?.limit);
-  expect(asks[0]?.limit.ofRule).toBe(asks[2]?.limit);
+  const { descriptorHits } = plan(['tenant=ann', 'tenant=ann', 'tenant=bob']);
+  expect(descriptorHits[0]?.limit).toBe(descriptorHits[1]?.limit);
+  expect(descriptorHits[0]?.limit.ofRule).toBe(descriptorHits[2]?.limit);
 });
 
 it('keeps a bounded number of limits', () => {
-  const [ask] = plan(['tenant=bob']).asks;
-  const limitFor = ask?.limit.limitsFrom?.limitFor;
+  const [hit] = plan(['tenant=bob']).descriptorHits;
+  const limitFor = hit?.limit.limitsFrom?.limitFor;
   const first = limitFor?.(1);
   for (let said = 2; said < 1_000; said += 1) limitFor?.(said);
   expect(limitFor?.(999)).toBe(limitFor?.(999));

@@ -146,7 +146,7 @@ describe('rules for tokens', () => {
 });
 
 describe('everything outside of matching', () => {
-  const metricOf = (one: RequestDescriptor | string) => plan(one).asks[0]?.metric;
+  const metricOf = (one: RequestDescriptor | string) => plan(one).descriptorHits[0]?.metric;
 
   it.each([
     ['detailed_metric', path, `shop.api_key_${token('abc')}.path_/cart`],
@@ -175,9 +175,9 @@ describe('everything outside of matching', () => {
 
   it('shows tokens in examples of unmatched descriptors', () => {
     const unmatched = new Unmatched(() => 0);
-    const asker = { answer: () => undefined };
+    const responder = { answer: () => undefined };
     const one = request('shop', [descriptor(['user=a', 'api_key=abc'])]);
-    unmatched.record(rules, [{ request: one, asker, ticket: 1 }]);
+    unmatched.record(rules, [{ request: one, responder, callId: 1 }]);
     const [shape] = unmatched.take(1);
     expect(shape?.example).toEqual(['a', token('abc')]);
   });

@@ -19,7 +19,7 @@ function follow(one: RequestDescriptor) {
   const options = { keyPrefix: '', ttlJitterSeconds: 1, holdBack: false };
   const plan = planBatch(rules, [request('my_shop', [one])], windowsAt(0), options, () => 0);
   const [increment] = plan.increments;
-  return { path: increment && pathOf(rules, increment), limit: plan.asks[0]?.limit };
+  return { path: increment && pathOf(rules, increment), limit: plan.descriptorHits[0]?.limit };
 }
 
 describe('the path of a counter', () => {

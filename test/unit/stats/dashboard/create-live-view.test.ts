@@ -1,11 +1,11 @@
 import { StoreError } from '../../../../src/core/errors';
-import type { Tally } from '../../../../src/core/decision/tally';
+import type { BatchStats } from '../../../../src/core/decision/batch-stats';
 import type {
-  Asker,
+  Responder,
   CounterReply,
   Counters,
   Increment,
-  Question,
+  PendingRequest,
 } from '../../../../src/core/ports';
 import { createMemoryCounters } from '../../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
@@ -14,7 +14,7 @@ import { createRegistry } from '../../../../src/stats/registry';
 import { rulesOf } from '../../../support/rules';
 
 const NOW = 1_000_020;
-const asker: Asker = { answer: () => undefined };
+const responder: Responder = { answer: () => undefined };
 
 function setUp() {
   const rules = { current: rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]) };
@@ -49,15 +49,15 @@ function setUp() {
       },
     ),
   );
-  const ask = (...values: string[]): Promise<Tally> =>
+  const ask = (...values: string[]): Promise<BatchStats> =>
     decide(
-      values.map((value, ticket): Question => {
+      values.map((value, callId): PendingRequest => {
         const entries = [{ key: 'user', value }];
         const descriptor = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
         return {
           request: { domain: 'shop', descriptors: [descriptor], hitsAddend: 0 },
-          asker,
-          ticket,
+          responder,
+          callId,
         };
       }),
     );
@@ -119,10 +119,10 @@ describe('the view of what happens now', () => {
     const { live } = setUp();
     const reply = Promise.resolve({ after: [] } as unknown as CounterReply);
     const add: Counters['add'] = () => reply;
-    const batch = { increments: [], runEnds: undefined, nowSeconds: NOW };
+    const batch = { increments: [], groupEnds: undefined, nowSeconds: NOW };
     expect(live.watchCounters({ add }, 'store').add(batch)).toBe(reply);
-    const tally = Promise.resolve({} as Tally);
-    expect(live.watchDecisions(() => tally)([])).toBe(tally);
+    const batchStats = Promise.resolve({} as BatchStats);
+    expect(live.watchDecisions(() => batchStats)([])).toBe(batchStats);
   });
 
   it('times a store that fails too, and passes its error on', async () => {
@@ -138,7 +138,7 @@ describe('the view of what happens now', () => {
       },
       'store',
     );
-    const batch = { increments: [], runEnds: undefined, nowSeconds: NOW };
+    const batch = { increments: [], groupEnds: undefined, nowSeconds: NOW };
     await expect(counters.add(batch)).rejects.toBe(away);
     expect(live.take().store?.p99).toBeCloseTo(500, -1);
   });
@@ -150,13 +150,19 @@ describe('the view of what happens now', () => {
     const unreachable = new StoreError('store_unavailable', 'no connection');
     const nodeAway = new StoreError('store_unavailable', 'gone', { fault: 'node' });
     const increments = [{ key: 'a', hits: 1 }] as unknown as readonly Increment[];
-    const batch = { increments, runEnds: undefined, nowSeconds: NOW };
+    const batch = { increments, groupEnds: undefined, nowSeconds: NOW };
     const replies: (() => Promise<CounterReply>)[] = [
       () => Promise.reject(refusal),
       () => Promise.reject(unreachable),
       () => Promise.resolve({ after: [0], held: undefined, failures: new Map([[0, nodeAway]]) }),
       () => Promise.resolve({ after: [0], held: undefined, failures: new Map([[0, refusal]]) }),
-      () => Promise.resolve({ after: [0], held: undefined, failures: undefined, known: [true] }),
+      () =>
+        Promise.resolve({
+          after: [0],
+          held: undefined,
+          failures: undefined,
+          knownOverLimit: [true],
+        }),
     ];
     for (const add of replies)
       await live

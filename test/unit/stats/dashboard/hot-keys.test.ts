@@ -27,7 +27,7 @@ function record(
   reply: Partial<CounterReply> = {},
 ): void {
   const after = increments.map(({ hits }) => Number(hits));
-  const batch = { increments, runEnds: undefined, nowSeconds: NOW };
+  const batch = { increments, groupEnds: undefined, nowSeconds: NOW };
   keys.record(batch, { after, held: undefined, failures: undefined, ...reply });
 }
 
@@ -97,9 +97,9 @@ describe('the hottest keys', () => {
     const keys = create(() => 0);
     record(keys, [increment('a_', 1), increment('b_', 1)], {
       after: [101, 0],
-      known: [false, true],
+      knownOverLimit: [false, true],
     });
-    record(keys, [increment('a_', 1)], { after: [0], known: [true] });
+    record(keys, [increment('a_', 1)], { after: [0], knownOverLimit: [true] });
     keys.advance(1);
     expect(keys.top(9, NOW)).toEqual([
       expect.objectContaining({ name: 'a_', value: 101, isOver: true }),

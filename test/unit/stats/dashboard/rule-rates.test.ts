@@ -1,4 +1,4 @@
-import type { RuleTally, Tally } from '../../../../src/core/decision/tally';
+import type { DescriptorStats, BatchStats } from '../../../../src/core/decision/batch-stats';
 import type { RuleLimit } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { RuleRates } from '../../../../src/stats/dashboard/rule-rates';
@@ -20,10 +20,12 @@ const rules = compileRules([
   { domain: 'empty', rules: [] },
 ]);
 
-function tallyOf(lines: readonly Partial<RuleTally>[]): Tally {
+function statsOf(lines: readonly Partial<DescriptorStats>[]): BatchStats {
   const none = { totalHits: 0, overLimit: 0, nearLimit: 0, withinLimit: 0, shadowMode: 0 };
   return {
-    rules: lines.map((line) => ({ ...none, overLimitWithLocalCache: 0, ...line }) as RuleTally),
+    rules: lines.map(
+      (line) => ({ ...none, overLimitWithLocalCache: 0, ...line }) as DescriptorStats,
+    ),
     unmet: { unknownDomains: [], unmatched: undefined },
     serviceErrors: 0,
     storeErrors: 0,
@@ -90,7 +92,7 @@ describe('hits by rule', () => {
       { limit: limitAt(rates, 0), metric: 'my.shop.user', totalHits: 1, nearLimit: 1 },
       { limit: limitAt(rates, 2), metric: 'my.shop.path', totalHits: 3 },
     ];
-    rates.record(tallyOf(lines));
+    rates.record(statsOf(lines));
     expect(rates.take()).toEqual({
       rules: [
         [0, [6, 1, 2, 2]],
@@ -106,7 +108,7 @@ describe('hits by rule', () => {
     const rates = new RuleRates(rules);
     const limit = { ...limitAt(rates, 0) };
     rates.record(
-      tallyOf([
+      statsOf([
         { limit, metric: 'my.shop.user_ann', totalHits: 4 },
         { limit: { ...limit, domain: 'gone' }, metric: 'gone.user_ann', totalHits: 2 },
       ]),
@@ -124,7 +126,7 @@ describe('hits by rule', () => {
     const { domains, limits, unlisted } = rates.tree;
     expect([domains.length, limits.length, unlisted]).toEqual([1, 1_999, 501]);
     const limit = { ...limitAt(rates, 0) };
-    rates.record(tallyOf([{ limit, metric: 'big.k2400', totalHits: 7 }]));
+    rates.record(statsOf([{ limit, metric: 'big.k2400', totalHits: 7 }]));
     expect(rates.take().domains).toEqual([[0, [7, 0, 0, 0]]]);
   });
 

@@ -1,11 +1,11 @@
 import type { Entry } from '../../../../src/core/model';
-import type { Question } from '../../../../src/core/ports';
+import type { PendingRequest } from '../../../../src/core/ports';
 import { Unmatched } from '../../../../src/stats/dashboard/unmatched';
 import { rulesOf } from '../../../support/rules';
 
 const RULES = rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]);
 
-function question(domain: string, ...descriptors: readonly Entry[][]): Question {
+function pending(domain: string, ...descriptors: readonly Entry[][]): PendingRequest {
   const limit = undefined;
   return {
     request: {
@@ -18,8 +18,8 @@ function question(domain: string, ...descriptors: readonly Entry[][]): Question 
       })),
       hitsAddend: 0,
     },
-    asker: { answer: () => undefined },
-    ticket: 0,
+    responder: { answer: () => undefined },
+    callId: 0,
   };
 }
 
@@ -28,9 +28,9 @@ const entry = (key: string, value = 'x'): Entry => ({ key, value });
 it('counts descriptors without a rule by their keys, the most frequent first', () => {
   const unmatched = new Unmatched(() => 0);
   unmatched.record(RULES, [
-    question('shop', [entry('user')], [entry('plan', 'free'), entry('user')]),
-    question('shop', [entry('user'), entry('path')]),
-    question('shop', [entry('user', 'ann'), entry('path', '/a')]),
+    pending('shop', [entry('user')], [entry('plan', 'free'), entry('user')]),
+    pending('shop', [entry('user'), entry('path')]),
+    pending('shop', [entry('user', 'ann'), entry('path', '/a')]),
   ]);
   const path = { domain: 'shop', keys: ['user', 'path'], example: ['x', 'x'], further: 0 };
   const plan = { domain: 'shop', keys: ['plan', 'user'], example: ['free', 'x'], further: 0 };
@@ -49,9 +49,9 @@ it('counts descriptors without a rule by their keys, the most frequent first', (
 it('tells domains without rules apart, and leaves invalid requests out', () => {
   const unmatched = new Unmatched(() => 0);
   unmatched.record(RULES, [
-    question('staging', [entry('user')], [entry('path')]),
-    question('', [entry('user')]),
-    question('shop'),
+    pending('staging', [entry('user')], [entry('path')]),
+    pending('', [entry('user')]),
+    pending('shop'),
   ]);
   expect(unmatched.take(1)).toEqual([
     { domain: 'staging', keys: undefined, example: [], further: 0, perSecond: 2, total: 2 },
@@ -61,13 +61,13 @@ it('tells domains without rules apart, and leaves invalid requests out', () => {
 it('keeps the last 20 shapes, and little of each', () => {
   const unmatched = new Unmatched(() => 0);
   for (let i = 0; i < 30; i++)
-    unmatched.record(RULES, [question('shop', [entry(`key-${String(i)}`)])]);
+    unmatched.record(RULES, [pending('shop', [entry(`key-${String(i)}`)])]);
   const keys = unmatched.take(1).map((shape) => shape.keys?.[0]);
   expect(keys).toHaveLength(20);
   expect(keys).not.toContain('key-9');
   unmatched.clear();
   const long = Array.from({ length: 9 }, () => entry('k'.repeat(9_000), 'v'.repeat(9_000)));
-  unmatched.record(RULES, [question('d'.repeat(9_000), [entry('k')]), question('shop', long)]);
+  unmatched.record(RULES, [pending('d'.repeat(9_000), [entry('k')]), pending('shop', long)]);
   const kept = JSON.stringify(unmatched.take(1));
   expect(kept.length).toBeLessThan(2_000);
   expect(kept).toContain('"further":3');
@@ -76,10 +76,10 @@ it('keeps the last 20 shapes, and little of each', () => {
 it('inspects a share of the batches of a busy service, weighed for all', () => {
   const draws = [0.1, 0.9];
   const unmatched = new Unmatched(() => draws.shift() ?? 0.9);
-  const busy = Array.from({ length: 4_000 }, () => question('shop', [entry('plan')]));
+  const busy = Array.from({ length: 4_000 }, () => pending('shop', [entry('plan')]));
   unmatched.record(RULES, busy);
   expect(unmatched.take(1)).toMatchObject([{ total: 2_000 }]);
-  const one = [question('shop', [entry('plan')])];
+  const one = [pending('shop', [entry('plan')])];
   unmatched.record(RULES, one);
   unmatched.record(RULES, one);
   expect(unmatched.take(1)).toMatchObject([{ perSecond: 2, total: 2_002 }]);

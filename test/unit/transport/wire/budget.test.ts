@@ -124,11 +124,11 @@ describe('the bytes that connections of the wire transport hold', () => {
     const caller = service.connect();
     caller.socket.pause();
     const file = Buffer.from('envoy/service/ratelimit/v3/rls.proto');
-    const question = Buffer.concat([Buffer.from([0x1a, file.length]), file]);
-    const questions = Buffer.concat(Array.from({ length: 350 }, () => message(question)));
-    const first = call(1, REFLECTION, question, false);
-    const chunk = frame(FrameType.data, 0, 1, questions);
-    caller.send(HELLO, first, chunk, chunk, chunk, frame(FrameType.data, 1, 1, questions));
+    const pending = Buffer.concat([Buffer.from([0x1a, file.length]), file]);
+    const pendingRequests = Buffer.concat(Array.from({ length: 350 }, () => message(pending)));
+    const first = call(1, REFLECTION, pending, false);
+    const chunk = frame(FrameType.data, 0, 1, pendingRequests);
+    caller.send(HELLO, first, chunk, chunk, chunk, frame(FrameType.data, 1, 1, pendingRequests));
     await eventually(() => {
       expect(most).toBeGreaterThan(0);
     });

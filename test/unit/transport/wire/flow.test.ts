@@ -1,5 +1,5 @@
-import type { Asker } from '../../../../src/core/ports';
-import { createQuestionBatches } from '../../../../src/transport/question-source';
+import type { Responder } from '../../../../src/core/ports';
+import { createRequestBatches } from '../../../../src/transport/request-source';
 import type { Answer } from '../../../../src/core/ports';
 import {
   BLOCKED_MS,
@@ -42,8 +42,8 @@ describe('the flow of the wire transport', () => {
       expect(service.waiting).toHaveLength(100);
     });
     expect(service.batches).toHaveLength(1);
-    expect(service.batches[0]?.map(({ ticket }) => ticket)).toEqual([...Array(100).keys()]);
-    for (const { asker, ticket } of service.waiting) asker.answer(ticket, OK);
+    expect(service.batches[0]?.map(({ callId }) => callId)).toEqual([...Array(100).keys()]);
+    for (const { responder, callId } of service.waiting) responder.answer(callId, OK);
     await eventually(() => {
       expect(caller.answered()).toBe(100);
     });
@@ -97,9 +97,9 @@ describe('the flow of the wire transport', () => {
     });
     const answer = ofSize(MAX_UNREAD_BYTES / 100);
     // In several turns, so that a write is under way when the next ones come.
-    for (const { asker, ticket } of service.waiting) {
-      asker.answer(ticket, answer);
-      if (ticket % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const { responder, callId } of service.waiting) {
+      responder.answer(callId, answer);
+      if (callId % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     caller.socket.resume();
     await eventually(() => {
@@ -133,25 +133,25 @@ describe('the flow of the wire transport', () => {
   it('refuses a second subscriber, and completes a late one', async () => {
     service = await startWire();
     const ends: string[] = [];
-    service.transport.questions$.subscribe({
+    service.transport.requests$.subscribe({
       error: (error: unknown) => {
         ends.push(String(error));
       },
     });
     await service.transport.close(0);
-    service.transport.questions$.subscribe({ complete: () => ends.push('complete') });
-    expect(ends).toEqual(['Error: questions$ has a subscriber already', 'complete']);
+    service.transport.requests$.subscribe({ complete: () => ends.push('complete') });
+    expect(ends).toEqual(['Error: requests$ has a subscriber already', 'complete']);
   });
 
   it('answers `draining` when nobody takes questions', () => {
     const answers: [number, string][] = [];
-    const asker: Asker = {
-      answer: (ticket, answer) => {
-        answers.push([ticket, answer.kind === 'failure' ? answer.code : 'decision']);
+    const responder: Responder = {
+      answer: (callId, answer) => {
+        answers.push([callId, answer.kind === 'failure' ? answer.code : 'decision']);
       },
     };
     const request = { domain: '', descriptors: [], hitsAddend: 0 };
-    createQuestionBatches().ask([7, 8].map((ticket) => ({ request, asker, ticket })));
+    createRequestBatches().ask([7, 8].map((callId) => ({ request, responder, callId })));
     expect(answers).toEqual([
       [7, 'draining'],
       [8, 'draining'],

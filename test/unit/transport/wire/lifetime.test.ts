@@ -113,7 +113,7 @@ describe('a connection of the wire transport', () => {
       expect(goAways(caller).slice(1)).toEqual([[3, 0, '']]);
     });
     expect(caller.over).toBe(false);
-    for (const { asker, ticket } of service.waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of service.waiting) responder.answer(callId, OK);
     await eventually(() => {
       expect(caller.answered()).toBe(2);
       expect(caller.over).toBe(true);
@@ -163,7 +163,7 @@ describe('a connection of the wire transport', () => {
     await eventually(() => {
       expect(service.waiting).toHaveLength(1);
     });
-    for (const { asker, ticket } of service.waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of service.waiting) responder.answer(callId, OK);
     await eventually(() => {
       expect(caller.answered()).toBe(1);
       expect(caller.over).toBe(true);
@@ -230,6 +230,6 @@ describe('a connection of the wire transport', () => {
     await eventually(() => {
       expect(caller.over).toBe(true);
     });
-    for (const { asker, ticket } of service.waiting) asker.answer(ticket, OK);
+    for (const { responder, callId } of service.waiting) responder.answer(callId, OK);
   });
 });

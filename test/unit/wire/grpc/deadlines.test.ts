@@ -16,7 +16,7 @@ describe('a deadline', () => {
     caller.passTo(1020);
     expect(caller.on(short).headers.slice(2)).toEqual(EXPIRED);
     expect(caller.on(long).headers).toEqual([]);
-    expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
+    expect(caller.told.at(-1)).toEqual({ what: 'cancel', callId: 0 });
     expect(caller.grpc.nextDeadlineMs).toBe(1050);
     caller.grpc.fail(0, { code: 14, message: 'late' });
     caller.read();

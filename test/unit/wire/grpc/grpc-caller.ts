@@ -13,7 +13,7 @@ export const STREAM = '/test.Service/Stream';
 
 export interface Told {
   readonly what: 'message' | 'half-close' | 'cancel';
-  readonly ticket: number;
+  readonly callId: number;
   readonly text?: string;
 }
 
@@ -77,14 +77,14 @@ export function createGrpcCaller({
     onTold(event);
   };
   const events: GrpcEvents<unknown> = {
-    onMessage: (ticket, _method, bytes, start, end) => {
-      tell({ what: 'message', ticket, text: Buffer.from(bytes.subarray(start, end)).toString() });
+    onMessage: (callId, _method, bytes, start, end) => {
+      tell({ what: 'message', callId, text: Buffer.from(bytes.subarray(start, end)).toString() });
     },
-    onHalfClose: (ticket) => {
-      tell({ what: 'half-close', ticket });
+    onHalfClose: (callId) => {
+      tell({ what: 'half-close', callId });
     },
-    onCancel: (ticket) => {
-      tell({ what: 'cancel', ticket });
+    onCancel: (callId) => {
+      tell({ what: 'cancel', callId });
     },
   };
   const grpc: GrpcConnection = createGrpcConnection({

@@ -96,7 +96,7 @@ describe('a call that is accepted', () => {
     (type) => {
       const caller = createGrpcCaller();
       caller.data(caller.open(UNARY, { 'content-type': type }), message('m'));
-      expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: 'm' }]);
+      expect(caller.told).toEqual([{ what: 'message', callId: 0, text: 'm' }]);
     },
   );
 
@@ -108,6 +108,6 @@ describe('a call that is accepted', () => {
   ])('may have %s: %s', (name, value) => {
     const caller = createGrpcCaller();
     caller.data(caller.open(STREAM, { [name]: value }), message('m'), false);
-    expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: 'm' }]);
+    expect(caller.told).toEqual([{ what: 'message', callId: 0, text: 'm' }]);
   });
 });

@@ -12,8 +12,8 @@ describe('a call of several messages', () => {
         const caller = createGrpcCaller();
         caller.data(caller.open(STREAM), whole, true, size);
         expect(caller.told).toEqual([
-          ...texts.map((text) => ({ what: 'message', ticket: 0, text })),
-          { what: 'half-close', ticket: 0 },
+          ...texts.map((text) => ({ what: 'message', callId: 0, text })),
+          { what: 'half-close', callId: 0 },
         ]);
       }),
     );
@@ -28,13 +28,13 @@ describe('a call of several messages', () => {
   it('tells the end of one without a message', () => {
     const caller = createGrpcCaller();
     caller.open(STREAM, {}, true);
-    expect(caller.told).toEqual([{ what: 'half-close', ticket: 0 }]);
+    expect(caller.told).toEqual([{ what: 'half-close', callId: 0 }]);
   });
 
   it('is not told of the end when the owner has ended it', () => {
     const caller = createGrpcCaller();
-    caller.onTold(({ ticket }) => {
-      caller.grpc.fail(ticket, { code: 3, message: 'no' });
+    caller.onTold(({ callId }) => {
+      caller.grpc.fail(callId, { code: 3, message: 'no' });
     });
     const stream = caller.open(STREAM);
     caller.data(stream, message('only'));
@@ -113,7 +113,7 @@ describe('a call of several messages', () => {
     }
     caller.read();
     expect(caller.on(stream).resetCode).toBe(0xb);
-    expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
+    expect(caller.told.at(-1)).toEqual({ what: 'cancel', callId: 0 });
     caller.grpc.send(0, answer);
     caller.grpc.finish(0);
     expect(caller.grpc.openCalls).toBe(0);
@@ -122,9 +122,9 @@ describe('a call of several messages', () => {
 
   it('gets its next message when the answer to the one before has left, and its end after all', () => {
     const caller = createGrpcCaller();
-    caller.onTold(({ what, ticket, text }) => {
-      if (what === 'message') caller.grpc.send(ticket, Buffer.from(`re ${String(text)}`));
-      else caller.grpc.finish(ticket);
+    caller.onTold(({ what, callId, text }) => {
+      if (what === 'message') caller.grpc.send(callId, Buffer.from(`re ${String(text)}`));
+      else caller.grpc.finish(callId);
     });
     const stream = caller.open(STREAM);
     caller.data(stream, Buffer.concat(['a', 'b', 'c'].map((text) => message(text))));
@@ -143,8 +143,8 @@ describe('a call of several messages', () => {
 
   it('waits with its next message while the window of its stream is shut', () => {
     const caller = createGrpcCaller({ window: 4 });
-    caller.onTold(({ ticket }) => {
-      caller.grpc.send(ticket, Buffer.from('answer'));
+    caller.onTold(({ callId }) => {
+      caller.grpc.send(callId, Buffer.from('answer'));
     });
     const stream = caller.open(STREAM);
     caller.data(stream, Buffer.concat([message('a'), message('b')]), false);
@@ -155,14 +155,14 @@ describe('a call of several messages', () => {
     expect(caller.told).toHaveLength(2);
     caller.reset(stream);
     caller.grpc.readOn();
-    expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
+    expect(caller.told.at(-1)).toEqual({ what: 'cancel', callId: 0 });
   });
 
   it('waits with its first message while much output waits', () => {
     const caller = createGrpcCaller();
     const answer = Buffer.alloc(10_000);
-    caller.onTold(({ ticket }) => {
-      caller.grpc.send(ticket, answer);
+    caller.onTold(({ callId }) => {
+      caller.grpc.send(callId, answer);
     });
     const streams = Array.from({ length: 20 }, () => caller.open(STREAM));
     const frames = streams.map((stream) => frame(0, 0, stream, message('question')));
@@ -179,8 +179,8 @@ describe('a call of several messages', () => {
 
   it('fails at a wrong message only when those before it are answered', () => {
     const caller = createGrpcCaller();
-    caller.onTold(({ what, ticket }) => {
-      if (what === 'message') caller.grpc.send(ticket, Buffer.from('answer'));
+    caller.onTold(({ what, callId }) => {
+      if (what === 'message') caller.grpc.send(callId, Buffer.from('answer'));
     });
     const stream = caller.open(STREAM);
     caller.data(stream, Buffer.concat([message('a'), message('b'), message('c', 7)]), false);

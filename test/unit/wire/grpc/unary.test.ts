@@ -17,7 +17,7 @@ describe('a unary call', () => {
     const caller = createGrpcCaller();
     const stream = caller.open(UNARY);
     caller.data(stream, message('question'));
-    expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: 'question' }]);
+    expect(caller.told).toEqual([{ what: 'message', callId: 0, text: 'question' }]);
     expect(caller.grpc.openCalls).toBe(1);
     caller.grpc.answer(0, 'answer', TEXT);
     caller.read();
@@ -53,7 +53,7 @@ describe('a unary call', () => {
           caller.data(stream, Buffer.alloc(0));
         }
         expect(caller.told).toEqual([
-          { what: 'message', ticket: 0, text: 'a question of some length' },
+          { what: 'message', callId: 0, text: 'a question of some length' },
         ]);
       }),
     );
@@ -70,20 +70,20 @@ describe('a unary call', () => {
   it('may carry an empty message and nothing', () => {
     const caller = createGrpcCaller();
     caller.data(caller.open(UNARY), message(''));
-    expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: '' }]);
+    expect(caller.told).toEqual([{ what: 'message', callId: 0, text: '' }]);
   });
 
-  it('has its own ticket until it is answered', () => {
+  it('has its own call id until it is answered', () => {
     const caller = createGrpcCaller();
     const streams = ['a', 'b', 'c'].map((text) => {
       const stream = caller.open(UNARY);
       caller.data(stream, message(text));
       return stream;
     });
-    expect(caller.told.map(({ ticket }) => ticket)).toEqual([0, 1, 2]);
+    expect(caller.told.map(({ callId }) => callId)).toEqual([0, 1, 2]);
     caller.grpc.answer(1, 'to b', TEXT);
     caller.data(caller.open(UNARY), message('d'));
-    expect(caller.told.at(-1)).toEqual({ what: 'message', ticket: 1, text: 'd' });
+    expect(caller.told.at(-1)).toEqual({ what: 'message', callId: 1, text: 'd' });
     caller.grpc.answer(2, 'to c', TEXT);
     caller.grpc.answer(0, 'to a', TEXT);
     caller.read();
@@ -244,7 +244,7 @@ describe('a compressed message', () => {
     const caller = createGrpcCaller({ inflate });
     const stream = caller.open(UNARY, { 'grpc-encoding': 'gzip' });
     caller.data(stream, message(gzipSync('question'), 1));
-    expect(caller.told).toEqual([{ what: 'message', ticket: 0, text: 'question' }]);
+    expect(caller.told).toEqual([{ what: 'message', callId: 0, text: 'question' }]);
   });
 
   it('may be plain all the same', () => {
@@ -289,14 +289,14 @@ describe('a caller who is gone', () => {
     expect(caller.grpc.openCalls).toBe(0);
   });
 
-  it('is told of, and its ticket waits for the answer that nobody gets', () => {
+  it('is told of, and its call id waits for the answer that nobody gets', () => {
     const caller = createGrpcCaller();
     const stream = caller.open(UNARY);
     caller.data(stream, message('question'));
     caller.reset(stream, 2);
-    expect(caller.told.at(-1)).toEqual({ what: 'cancel', ticket: 0 });
+    expect(caller.told.at(-1)).toEqual({ what: 'cancel', callId: 0 });
     caller.data(caller.open(UNARY), message('other'));
-    expect(caller.told.at(-1)).toEqual({ what: 'message', ticket: 1, text: 'other' });
+    expect(caller.told.at(-1)).toEqual({ what: 'message', callId: 1, text: 'other' });
     caller.grpc.answer(0, 'late', TEXT);
     caller.read();
     expect(caller.on(stream).headers).toEqual([]);

@@ -1,6 +1,6 @@
 import { marbles } from 'rxjs-marbles/jest';
 import { NEVER, delay, of, timer } from 'rxjs';
-import { batchedQuestions } from '../../../streams';
+import { batchedRequests } from '../../../streams';
 
 const groups = { a: ['a'], b: ['b'], c: ['c'] };
 
@@ -13,7 +13,7 @@ describe('batchedQuestions', () => {
       const source = m.hot(' -ab---c------|', groups);
       const expected = '     ---------y-x-|';
       const result = source.pipe(
-        batchedQuestions({
+        batchedRequests({
           until: () => timer(2),
           answer: (batch: readonly string[]) => {
             const joined = batch.join('');
@@ -31,7 +31,7 @@ describe('batchedQuestions', () => {
       const source = m.hot(' -a|', groups);
       const expected = '     -----(x|)';
       const result = source.pipe(
-        batchedQuestions({
+        batchedRequests({
           until: () => NEVER,
           answer: (batch: readonly string[]) => of(batch.join('')).pipe(delay(3)),
         }),

@@ -1,33 +1,33 @@
-import { createWaitingQuestions } from '../../../src/app/identity/waiting-questions';
+import { createWaitingRequests } from '../../../src/app/identity/waiting-requests';
 
 const VERDICT = { isOver: false, limit: undefined, resetSeconds: undefined };
 
-function putOne(waiting: ReturnType<typeof createWaitingQuestions>) {
-  let ticket = 0;
+function putOne(waiting: ReturnType<typeof createWaitingRequests>) {
+  let callId = 0;
   const answer = new Promise((resolve, reject) => {
-    ticket = waiting.put({ resolve, reject });
+    callId = waiting.put({ resolve, reject });
   });
-  return { answer, ticket };
+  return { answer, callId };
 }
 
 it('hands a question out once', async () => {
-  const waiting = createWaitingQuestions(10_000);
-  const { answer, ticket } = putOne(waiting);
-  waiting.take(ticket)?.resolve(VERDICT);
+  const waiting = createWaitingRequests(10_000);
+  const { answer, callId } = putOne(waiting);
+  waiting.take(callId)?.resolve(VERDICT);
   expect(await answer).toEqual(VERDICT);
-  expect(waiting.take(ticket)).toBeUndefined();
+  expect(waiting.take(callId)).toBeUndefined();
 });
 
 it('rejects what has waited too long, each in its time', async () => {
-  const waiting = createWaitingQuestions(30);
+  const waiting = createWaitingRequests(30);
   const startedAt = performance.now();
   const first = putOne(waiting);
   await expect(first.answer).rejects.toThrow('no decision within 30 ms');
   const second = putOne(waiting);
   const answered = putOne(waiting);
-  waiting.take(answered.ticket)?.resolve(VERDICT);
+  waiting.take(answered.callId)?.resolve(VERDICT);
   await expect(second.answer).rejects.toThrow('no decision within 30 ms');
   expect(performance.now() - startedAt).toBeGreaterThan(50);
   expect(await answered.answer).toEqual(VERDICT);
-  expect(waiting.take(second.ticket)).toBeUndefined();
+  expect(waiting.take(second.callId)).toBeUndefined();
 });

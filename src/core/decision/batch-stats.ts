@@ -1,11 +1,11 @@
-import type { Ask, Unmet } from '../planning/plan';
+import type { DescriptorHit, Unmet } from '../planning/plan';
 import type { StoreError } from '../errors';
 import type { Verdict } from './verdict';
 
 /** What statistics count of one batch, as plain numbers. */
-export interface Tally {
+export interface BatchStats {
   /** One line for each descriptor that a limit applied to. */
-  readonly rules: readonly RuleTally[];
+  readonly rules: readonly DescriptorStats[];
   readonly unmet: Unmet;
   /** Requests that made no sense, or came before any rules. */
   readonly serviceErrors: number;
@@ -24,7 +24,7 @@ export interface Tally {
 }
 
 /** Hits of one descriptor, by what became of them. */
-export type RuleTally = Pick<
+export type DescriptorStats = Pick<
   Verdict,
   | 'limit'
   | 'metric'
@@ -37,9 +37,9 @@ export type RuleTally = Pick<
   | 'overLimitWithLocalCache'
 >;
 
-/** Gathers the tally of a batch while its answers are made. */
-export class TallySheet implements Tally {
-  readonly rules: RuleTally[] = [];
+/** Gathers the statistics of a batch while its answers are made. */
+export class BatchStatsSheet implements BatchStats {
+  readonly rules: DescriptorStats[] = [];
   readonly unmet: Unmet;
   serviceErrors = 0;
   storeErrors = 0;
@@ -53,12 +53,12 @@ export class TallySheet implements Tally {
     this.unmet = unmet;
   }
 
-  /** A question that failed for another reason than the store. */
+  /** A request that failed for another reason than the store. */
   failed(): void {
     this.serviceErrors += 1;
   }
 
-  /** A question that the store failed. */
+  /** A request that the store failed. */
   storeFailed({ code, fault, message }: StoreError, wasAnswered: boolean): void {
     this.storeErrors += 1;
     if (code === 'store_timeout') this.storeTimeouts += 1;
@@ -68,7 +68,7 @@ export class TallySheet implements Tally {
   }
 
   /** The digits that hits too large for a number lost on their way: all of them are over any limit. */
-  lostDigits({ metric, limit, hits }: Ask, exact: bigint): void {
+  lostDigits({ metric, limit, hits }: DescriptorHit, exact: bigint): void {
     const lost = Number(exact - BigInt(hits));
     this.rules.push({
       limit,
@@ -84,13 +84,13 @@ export class TallySheet implements Tally {
   }
 
   /** Hits of an ask whose request failed: asked for, then neither over nor within. */
-  hitsOnly(ask: Ask | undefined): void {
-    if (ask === undefined) return;
+  hitsOnly(hit: DescriptorHit | undefined): void {
+    if (hit === undefined) return;
     this.rules.push({
-      limit: ask.limit,
-      metric: ask.metric,
-      totalHits: Math.max(ask.hits, 0),
-      totalNegativeHits: Math.max(-ask.hits, 0),
+      limit: hit.limit,
+      metric: hit.metric,
+      totalHits: Math.max(hit.hits, 0),
+      totalNegativeHits: Math.max(-hit.hits, 0),
       overLimit: 0,
       nearLimit: 0,
       withinLimit: 0,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { RuleTally, Tally } from '../../../src/core/decision/tally';
-import { createRecordTally } from '../../../src/stats/record-tally';
+import type { DescriptorStats, BatchStats } from '../../../src/core/decision/batch-stats';
+import { createRecordStats } from '../../../src/stats/record-stats';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';
 
-const NOTHING: Tally = {
+const NOTHING: BatchStats = {
   rules: [],
   unmet: { unknownDomains: [], unmatched: undefined },
   serviceErrors: 0,
@@ -15,7 +15,7 @@ const NOTHING: Tally = {
   globalShadowMode: 0,
 };
 
-function line(metric: string, counts: Partial<Omit<RuleTally, 'metric'>>): RuleTally {
+function line(metric: string, counts: Partial<Omit<DescriptorStats, 'metric'>>): DescriptorStats {
   return {
     limit: SOME_LIMIT,
     metric,
@@ -30,10 +30,10 @@ function line(metric: string, counts: Partial<Omit<RuleTally, 'metric'>>): RuleT
   };
 }
 
-function record(...tallies: readonly Partial<Tally>[]) {
+function record(...tallies: readonly Partial<BatchStats>[]) {
   const registry = createRegistry();
-  const recordTally = createRecordTally(registry);
-  for (const tally of tallies) recordTally({ ...NOTHING, ...tally });
+  const recordStats = createRecordStats(registry);
+  for (const batchStats of tallies) recordStats({ ...NOTHING, ...batchStats });
   return Object.fromEntries(
     [...registry.readCounters()]
       .filter(([, { value }]) => value > 0)
@@ -65,7 +65,7 @@ describe('createRecordTally', () => {
 
   it('makes no statistic of a figure that is zero', () => {
     const registry = createRegistry();
-    createRecordTally(registry)({
+    createRecordStats(registry)({
       ...NOTHING,
       rules: [line('d.k', { totalHits: 1 }), line('d.l', {})],
     });
@@ -99,7 +99,7 @@ describe('createRecordTally', () => {
   });
 
   it('counts errors, overrides and each request in an unknown domain', () => {
-    const tally = {
+    const batchStats = {
       unmet: {
         unknownDomains: [
           { domain: 'nowhere', descriptors: 1 },
@@ -112,7 +112,7 @@ describe('createRecordTally', () => {
       storeErrors: 3,
       globalShadowMode: 4,
     };
-    expect(record(tally, tally)).toEqual({
+    expect(record(batchStats, batchStats)).toEqual({
       'ratelimit.service.rate_limit.nowhere.domain_not_found': 4,
       'ratelimit.service.rate_limit.no_where.domain_not_found': 2,
       'ratelimit.service.call.should_rate_limit.service_error': 4,
@@ -123,7 +123,7 @@ describe('createRecordTally', () => {
 
   it('shows the errors and overrides that never happened', () => {
     const registry = createRegistry();
-    createRecordTally(registry);
+    createRecordStats(registry);
     expect([...registry.readCounters()].map(([name]) => name)).toEqual([
       'ratelimit.statistics.overflow',
       'ratelimit.service.call.should_rate_limit.service_error',
