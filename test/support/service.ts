@@ -63,6 +63,7 @@ export async function startService({
       DISABLE_STATS: 'true',
       RUNTIME_ROOT: join(ROOT, 'examples'),
       ...(waitUntilUp === 'connected' && { KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' }),
+      ...workersOf(env),
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -95,6 +96,13 @@ export async function startService({
     { withinMs, everyMs: 5 },
   );
   return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
+}
+
+/** WEIR_TEST_WORKERS=2: services whose counters are in Redis get so many workers. */
+function workersOf(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const workers = process.env['WEIR_TEST_WORKERS'];
+  const isInRedis = 'KVSTORE_URL' in env || 'REDIS_URL' in env;
+  return workers !== undefined && isInRedis ? { WORKERS: workers } : {};
 }
 
 function commandLine(inTerminal: boolean): readonly [string, ...string[]] {
