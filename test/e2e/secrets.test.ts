@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { eventually } from '../support/eventually';
+import { startHttpCollector } from '../support/otlp-collector';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startService, stopServices, type Service } from '../support/service';
 
@@ -17,6 +19,8 @@ const SECRETS = [
   'asked-5ecret',
   'below-5ecret',
   'foreign-5ecret',
+  'bucket-5ecret',
+  'window-5ecret',
 ];
 const RULES = `
 domain: shop
@@ -37,6 +41,15 @@ descriptors:
       - key: api_key
         detailed_metric: true
         rate_limit: { unit: hour, requests_per_unit: 1 }
+  - key: bearer
+    hash_value: true
+    rate_limit: { unit: second, requests_per_unit: 100000 }
+  - key: address
+    hash_value: true
+    rate_limit: { unit: hour, requests_per_unit: 1, algorithm: gcra }
+  - key: address
+    value: window-*
+    rate_limit: { unit: hour, requests_per_unit: 1, algorithm: sliding_window }
 `;
 
 let directory: string;
@@ -94,6 +107,8 @@ async function askForAll(service: Service): Promise<string> {
       [[['api_key', 'unmatched-5ecret'], ['nothing', String(round)]]], // prettier-ignore
       [[['team', 'a'], ['api_key', 'asked-5ecret']], { limit }], // prettier-ignore
       [[['api_key', 'foreign-5ecret']], {}, 'unknown'],
+      [[['address', 'bucket-5ecret']]],
+      [[['address', 'window-5ecret']]],
     ] as readonly (readonly [readonly Pair[], object?, string?])[])
       answers.push(await askFor(service, pairs, more, domain));
   }
@@ -106,6 +121,46 @@ async function askForAll(service: Service): Promise<string> {
 
 const page = async (service: Service, path: string) =>
   (await fetch(`${service.debug}${path}`)).text();
+
+const OPERATED: readonly (readonly [Pair[], object?])[] = [
+  [[['api_key', 'matched-5ecret']]],
+  [[['api_key', 'written-5ecret']]],
+  [[['api_key', 'pk_live_5ecret']]],
+  [[['api_key', 'unmatched-5ecret'], ['nothing', '1']]], // prettier-ignore
+  [[['api_key', 'below-5ecret'], ['user', 'a']]], // prettier-ignore
+  [[['team', 'a'], ['api_key', 'asked-5ecret']], { limit: { requestsPerUnit: 1, unit: 'DAY' } }], // prettier-ignore
+  [[['address', 'bucket-5ecret']]],
+  [[['address', 'window-5ecret']]],
+];
+
+/** All that the operator API says of these descriptors, and of none. */
+async function operateOnAll({ debug }: Service): Promise<string> {
+  const headers = { 'Content-Type': 'application/json' };
+  const descriptors = OPERATED.map(([pairs, more]) => ({
+    entries: pairs.map(([key, value]) => ({ key, value })),
+    ...more,
+  }));
+  const body = JSON.stringify({ domain: 'shop', descriptors });
+  const post = async (path: string, text = body) =>
+    (await fetch(`${debug}/api/v1/${path}`, { method: 'POST', headers, body: text })).text();
+  const get = async (path: string) => (await fetch(`${debug}/api/v1/${path}`)).text();
+  const one = JSON.stringify({ domain: 'shop', descriptors: [descriptors[0]] });
+  return (
+    await Promise.all([
+      post('explain'),
+      post('explain?format=text'),
+      post('explain', body.replace('"shop"', '"unknown"')),
+      post('explain', body.slice(1)),
+      post('counters/read'),
+      post('counters/set', one.replace(/}$/, ',"used":1}')),
+      post('counters/reset', one),
+      get('rules'),
+      get('hot?seconds=1'),
+      get('limited'),
+      get('version'),
+    ])
+  ).join('\n');
+}
 
 /** Follows the events of the dashboard while something happens, until they show tokens of hot keys and of unmatched shapes. */
 async function eventsDuring(service: Service, act: () => Promise<unknown>): Promise<string> {
@@ -122,35 +177,95 @@ async function eventsDuring(service: Service, act: () => Promise<unknown>): Prom
   return events;
 }
 
-it('shows no secret in any output, store, statistic or event', async () => {
-  const monitor = await redis.client.monitor();
-  const commands: string[] = [];
-  monitor.on('monitor', (_: string, args: string[]) => commands.push(args.join(' ')));
-  const service = await start();
-  const answers: string[] = [];
-  const events = await eventsDuring(service, async () => answers.push(await askForAll(service)));
-  const keys = await redis.client.keys('*');
-  const places: Readonly<Record<string, string>> = {
-    answers: answers.join('\n'),
-    events,
-    commands: commands.join('\n'),
-    store: keys.join('\n'),
-    statistics: await page(service, '/stats'),
-    rules: await page(service, '/rlconfig'),
-    output: service.output(),
-  };
-  await service.stop();
-  monitor.disconnect();
-  const all = { ...places, output: service.output() };
-  const leaks = Object.entries(all).flatMap(([place, text]) =>
-    SECRETS.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${place}`),
-  );
-  expect(leaks).toEqual([]);
-  // Each place was in use: what is not there cannot leak.
-  for (const [place, text] of Object.entries(all))
-    expect(`${place}: ${text}`).toMatch(/api_key(?:[=_.]|"[^"]*")h7-[0-9a-f]{32}|"h7-[0-9a-f]{29}/);
-  expect(all.output).toContain('loaded the secret keys');
-}, 30_000);
+/** Keys and values of the store. */
+async function dumpOf({ client }: RedisServer): Promise<string> {
+  const dumps = (await client.keys('*')).map(async (key) => [key, await client.dump(key)]);
+  return (await Promise.all(dumps)).flat().join('\n');
+}
+
+it.each([{}, { WORKERS: '2' }])(
+  'shows no secret in any output, store, statistic or event: %j',
+  async (env) => {
+    await redis.client.flushall();
+    const monitor = await redis.client.monitor();
+    const commands: string[] = [];
+    monitor.on('monitor', (_: string, args: string[]) => commands.push(args.join(' ')));
+    const collector = await startHttpCollector();
+    const decisions = join(directory, `decisions-${JSON.stringify(env)}.jsonl`);
+    const service = await start({
+      ...env,
+      ADMIN_API: 'write',
+      DEBUG_HOST: '127.0.0.1',
+      DECISION_LOG: 'all',
+      DECISION_LOG_SAMPLE: '1',
+      DECISION_LOG_FILE: decisions,
+      TRACING_ENABLED: 'true',
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(collector.port)}`,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    });
+    const answers: string[] = [];
+    const events = await eventsDuring(service, async () => answers.push(await askForAll(service)));
+    const operator = await operateOnAll(service);
+    await askForAll(service);
+    const places: Readonly<Record<string, string>> = {
+      answers: answers.join('\n'),
+      events,
+      operator,
+      commands: commands.join('\n'),
+      store: await dumpOf(redis),
+      statistics: await page(service, '/stats'),
+      rules: await page(service, '/rlconfig'),
+    };
+    await service.stop();
+    monitor.disconnect();
+    await collector.stop();
+    const spans = collector.spans.map((span) => inspect(span, { depth: null })).join('\n');
+    const log = readFileSync(decisions, 'utf8');
+    const simulated = simulate(decisions);
+    const all = { ...places, output: service.output(), log, simulated };
+    const leaks = Object.entries({ ...all, spans }).flatMap(([place, text]) =>
+      SECRETS.filter((secret) => text.includes(secret)).map((secret) => `${secret} in ${place}`),
+    );
+    expect(leaks).toEqual([]);
+    // Each place was in use: what is not there cannot leak.
+    for (const [place, text] of Object.entries(all))
+      expect(`${place}: ${text}`).toMatch(
+        /api_key(?:[=_.]|"[^"]*")h7-[0-9a-f]{32}|"h7-[0-9a-f]{29}/,
+      );
+    expect(spans).toContain('POST /json');
+    expect(all.output).toContain('loaded the secret keys');
+    expect(all.output).toContain('counters were reset');
+  },
+  60_000,
+);
+
+/** What the replay of a decision log prints and writes. */
+function simulate(log: string): string {
+  const script = join(__dirname, '../../dist/src/bin/ratelimit-simulate.js');
+  const decisions = join(directory, 'simulated.jsonl');
+  const rules = ['-config_dir', join(directory, 'config'), '-input', log, '-decisions', decisions];
+  const { stdout, stderr } = spawnSync(process.execPath, [script, ...rules]);
+  return [stdout, stderr, readFileSync(decisions)].join('\n');
+}
+
+it('resets the counter of a token, which is all that an operator sees of a customer', async () => {
+  await redis.client.flushall();
+  const service = await start({ ADMIN_API: 'write', DEBUG_HOST: '127.0.0.1' });
+  await askFor(service, [['api_key', 'matched-5ecret']]);
+  const [key = ''] = await redis.client.keys('shop_api_key_*');
+  const [token = ''] = /h7-[0-9a-f]{32}/.exec(key) ?? [];
+  const entries = [{ key: 'api_key', value: token }];
+  const response = await fetch(`${service.debug}/api/v1/counters/reset`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ domain: 'shop', descriptors: [{ entries }] }),
+  });
+  expect(JSON.stringify(await response.json())).toContain(`"key":"${key}"`);
+  expect(await redis.client.exists(key)).toBe(0);
+  // To a client a token is a value like any other.
+  await askFor(service, [['api_key', token]]);
+  expect(await redis.client.exists(key)).toBe(0);
+});
 
 it('prints with ratelimit-hash-value the token under which the service counts', async () => {
   const service = await start();
@@ -194,6 +309,45 @@ it('takes an instance with other keys out of service, and only that one', async 
     expect(await page(allowed, '/stats')).toContain('ratelimit.service.secret_key_mismatch: 1');
   });
   expect((await fetch(`${allowed.http}/healthcheck`)).status).toBe(200);
+});
+
+it('loses and doubles no count of two instances when the key changes', async () => {
+  const from = Math.floor(Date.now() / 1_000) + 3;
+  const file = join(directory, 'rotated-keys');
+  const second = `8 ${Buffer.alloc(32, 3).toString('base64')}`;
+  writeFileSync(file, `${KEYS}${second} from ${new Date(from * 1_000).toISOString()}\n`, {
+    mode: 0o600,
+  });
+  const monitor = await redis.client.monitor();
+  const windows = new Map<string, Set<string>>();
+  monitor.on('monitor', (_: string, args: string[]) => {
+    for (const [, token = '', window = ''] of args
+      .join(' ')
+      .matchAll(/shop_bearer_(h\d)\S*_(\d+)/g))
+      windows.set(window, (windows.get(window) ?? new Set()).add(token));
+  });
+  const both = await Promise.all([1, 2].map(() => start({ SECRET_KEYS_FILE: file })));
+  const remaining: number[] = [];
+  for (let i = 0; Date.now() / 1_000 < from + 1.5; i++) {
+    const answer = await askFor(both[i % 2] as Service, [['bearer', 'turned-5ecret']]);
+    const { statuses } = JSON.parse(answer) as { statuses: [{ limitRemaining: number }] };
+    remaining.push(statuses[0].limitRemaining);
+  }
+  monitor.disconnect();
+  // The first hit of a window leaves 99,999, each further one a hit less.
+  const firsts = remaining.filter((one) => one === 99_999);
+  const others = remaining.filter(
+    (one, at) => one !== 99_999 && one !== (remaining[at - 1] ?? 0) - 1,
+  );
+  expect([firsts.length, others]).toEqual([windows.size, []]);
+  expect(Object.fromEntries([...windows].map(([window, tokens]) => [window, [...tokens]]))).toEqual(
+    Object.fromEntries(
+      [...windows.keys()].map((window) => [window, [Number(window) < from ? 'h7' : 'h8']]),
+    ),
+  );
+  expect(new Set([...windows.values()].flatMap((tokens) => [...tokens]))).toEqual(
+    new Set(['h7', 'h8']),
+  );
 });
 
 it('ends at the start with a bad file of keys, and shows none of it', async () => {
