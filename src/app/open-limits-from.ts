@@ -8,7 +8,7 @@ import {
 import type { CounterStore } from './actors/store';
 import type { OutageLog } from './outage-log';
 
-export interface LimitsFromDeps {
+export interface OpenLimitsDeps {
   readonly store: Pick<CounterStore, 'readFields'>;
   readonly statistics: Pick<Statistics, 'count'>;
   readonly monotonicMs: () => number;
@@ -21,7 +21,7 @@ export function openLimitsFrom({
   statistics,
   monotonicMs,
   outages,
-}: LimitsFromDeps): LimitsFromHashes {
+}: OpenLimitsDeps): LimitsFromHashes {
   const { readFields } = store;
   if (readFields === undefined)
     return {

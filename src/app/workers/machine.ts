@@ -11,7 +11,7 @@ export interface Machine {
 }
 
 /** The text of a file; undefined when it cannot be read. */
-export type ReadText = (path: string) => string | undefined;
+type ReadText = (path: string) => string | undefined;
 
 /** The largest limit of cgroup v1 means none: 2^63 less a page. */
 const NO_MEMORY_LIMIT = 2 ** 60;

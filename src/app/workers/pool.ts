@@ -19,7 +19,7 @@ import { createPoolLive } from './pool-live';
 import { createRuleRelay } from './rule-relay';
 import { createSlot, type Fork, type Slot } from './slot';
 
-export interface PoolDeps {
+export interface WorkerPoolDeps {
   readonly fork: Fork;
   readonly registry: Registry;
   readonly logger: Logger;
@@ -33,14 +33,14 @@ export interface PoolDeps {
   readonly decisionLines?: LineFile | undefined;
 }
 
-export interface PoolOptions {
+export interface WorkerPoolOptions {
   readonly count: number;
   readonly storeNames: readonly string[];
   readonly storeDescription: string;
 }
 
 /** The processes that decide, and what their owner needs of them. */
-export interface Pool {
+export interface WorkerPool {
   readonly store: StoreView;
   /** The loads of the rules, each once the workers have it. */
   readonly loads$: Observable<LoadResult<Rules>>;
@@ -68,7 +68,7 @@ const END_MS = 2_500;
 const LAST_LINES_MS = 1_000;
 
 /** Holds workers: starts them, brings them rules, health and certificates, merges what they count, replaces those that die. */
-export function createPool(deps: PoolDeps, options: PoolOptions): Pool {
+export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): WorkerPool {
   const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
   const { count } = options;
   const store = createMergedStore(options.storeNames, options.storeDescription);

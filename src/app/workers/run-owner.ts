@@ -23,7 +23,7 @@ import { createFork } from './fork';
 import { readMachine } from './machine';
 import { planWorkers, type WorkersPlan } from './plan-workers';
 import { createOperatorStore, type OwnCounters } from './operator-store';
-import { createPool, type Pool } from './pool';
+import { createPool, type WorkerPool } from './pool';
 
 /** How many workers there shall be; undefined: this process decides by itself. Throws when the machine does not allow them. */
 export function planFor({ workers }: Settings): WorkersPlan | undefined {
@@ -67,7 +67,7 @@ export function assembleOwner(
   const operatorStore = createOperatorStore(settings, {
     ...{ ...source, monotonicMs, statistics: registry },
   });
-  const pool: Pool = createPool(
+  const pool: WorkerPool = createPool(
     {
       fork: createFork(plan),
       registry,

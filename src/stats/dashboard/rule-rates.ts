@@ -6,7 +6,7 @@ import { toRuleTree, type RuleTree } from './rule-tree';
 export type Hits = readonly [hits: number, near: number, over: number, shadow: number];
 
 /** What was counted since it was last taken. */
-export interface RuleHits {
+export interface WindowHits {
   /** By the id of a limit; those that counted nothing are left out. */
   readonly rules: readonly (readonly [id: number, hits: Hits])[];
   /** By the place of the domain; all of its limits, those in requests too. */
@@ -72,7 +72,7 @@ export class RuleRates {
     }
   }
 
-  take(): RuleHits {
+  take(): WindowHits {
     const byDomain = new Map([...this.#unlisted.keys()].map((domain) => [domain, new Sums()]));
     const rules: (readonly [number, Hits])[] = [];
     this.tree.limits.forEach(({ limit, domain }, id) => {

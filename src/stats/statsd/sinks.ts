@@ -2,7 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { connect, type Socket } from 'node:net';
 import type { Sink } from '../push-output';
-import { type CallContext, socketCall, type Start } from './socket-call';
+import { type CallContext, socketCall, type StartCall } from './socket-call';
 
 /** Where StatsD listens. */
 export interface StatsdTarget {
@@ -67,7 +67,7 @@ export function createTcpSink(target: StatsdTarget): Sink {
 
 async function callOrDestroy(
   context: CallContext & { readonly socket: Socket },
-  start: Start,
+  start: StartCall,
 ): Promise<void> {
   try {
     await socketCall(context, start);

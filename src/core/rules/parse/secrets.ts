@@ -7,7 +7,7 @@ import { resolveScalar } from './scalars';
 import { present, readText } from './values';
 
 /** The keys whose values are secret, in all files of a rule set. */
-export type SecretKeys = ReadonlyMap<string, SecretKind>;
+export type SecretKinds = ReadonlyMap<string, SecretKind>;
 
 /** Where secret values become tokens under keys. */
 export interface SecretOptions {
@@ -17,11 +17,11 @@ export interface SecretOptions {
 
 /** The part of reading a descriptor that is about secret values. */
 export interface SecretRules extends SecretOptions {
-  readonly keys: SecretKeys;
+  readonly keys: SecretKinds;
 }
 
 /** Looks for `hash_value` and `value_hash` before anything is read: a key that is secret in one place is secret in all. */
-export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretKeys {
+export function findSecretKeys(roots: readonly (Located | undefined)[]): SecretKinds {
   const keys = new Map<string, SecretKind>();
   for (const root of roots) if (root?.kind === 'map') findBelow(root, 1, keys);
   return keys;

@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
-import { socketCall, type Start } from '../../../../src/stats/statsd/socket-call';
+import { socketCall, type StartCall } from '../../../../src/stats/statsd/socket-call';
 
 function setUp() {
   const socket = new EventEmitter();
   const abort = new AbortController();
-  const call = (start: Start, timeoutMs = 60_000) =>
+  const call = (start: StartCall, timeoutMs = 60_000) =>
     socketCall({ socket, signal: abort.signal, timeoutMs }, start);
   return { socket, abort, call };
 }
