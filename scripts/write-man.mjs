@@ -12,6 +12,7 @@ const ABOUT = {
   ratelimit: 'the rate limit service',
   'ratelimit-client': 'asks the rate limit service one question',
   'ratelimit-config-check': 'checks rule files',
+  'ratelimit-hash-value': 'prints the tokens of secret values',
   'ratelimit-simulate': 'decides the requests of a log by rules',
   identity: 'the identity service, its users, sessions and tokens',
 };

@@ -1,4 +1,5 @@
 import { usage as clientUsage } from '../cli/flags';
+import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';
 import { completionOf } from '../platform/completion';
@@ -56,6 +57,7 @@ function completions(): string {
   const all = {
     ...helps,
     'ratelimit-config-check': CHECK_USAGE,
+    'ratelimit-hash-value': HASH_USAGE,
     'ratelimit-simulate': SIMULATE_USAGE,
   };
   return Object.entries(all)

@@ -120,13 +120,14 @@ it('completes its commands in bash', async () => {
   const bin = join(folder, 'node_modules/.bin');
   const script = `
     source <(${bin}/ratelimit --completion bash); source <(${bin}/identity --completion bash)
-    for command in ratelimit ratelimit-client ratelimit-config-check ratelimit-simulate identity; do complete -p $command; done`;
+    for command in ratelimit ratelimit-client ratelimit-config-check ratelimit-hash-value ratelimit-simulate identity; do complete -p $command; done`;
   const { stdout } = await run('bash', ['-c', script]);
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => line.split(' ').at(-1))).toEqual([
     'ratelimit',
     'ratelimit-client',
     'ratelimit-config-check',
+    'ratelimit-hash-value',
     'ratelimit-simulate',
     'identity',
   ]);
@@ -134,6 +135,7 @@ it('completes its commands in bash', async () => {
     '--version',
     '-dial_string',
     '-strict',
+    '-key_file',
     '-against',
     'revoke-all',
   ].entries())

@@ -3,8 +3,8 @@ import { completionOf } from '../../../src/platform/completion';
 
 it('offers every flag of a help once, and no word of its prose', () => {
   const help =
-    'usage: tool [--all]\n\n  --all, -a    print all of a sub-folder\n  -dir DIR     --all of it\n';
-  expect(completionOf('tool', help)).toBe("complete -o default -W '--all -a -dir' tool\n");
+    'usage: tool [--all]\n\n  --all, -a    print all of a sub-folder\n  -dir DIR     --all of it\n  -sha256      hash\n';
+  expect(completionOf('tool', help)).toBe("complete -o default -W '--all -a -dir -sha256' tool\n");
 });
 
 it('offers the words of subcommands with their flags', () => {
