@@ -1,3 +1,5 @@
+import { map } from 'rxjs';
+import { firstTrueOrTimeout } from '../../streams';
 import { usage as clientUsage } from '../cli/flags';
 import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
@@ -9,6 +11,7 @@ import { createLogger } from '../platform/logger/create-logger';
 import { readSettings } from '../settings/read-settings';
 import { settingsHelp } from '../settings/settings-help';
 import { createRegistry } from '../stats/registry';
+import { runToCompletion } from './actors/actor';
 import { chooseCounters } from './actors/store';
 import { banner } from './banner';
 import { parseCommandLine, USAGE } from './command-line';
@@ -90,9 +93,15 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   const addresses = await app.listen();
   for (const [name, address] of Object.entries(addresses))
     logger.info(`listening for ${name} on ${String(address)}`);
-  if (settings.logging.format === 'text' && stdout.isTTY)
+  if (settings.logging.format === 'text' && stdout.isTTY) {
+    const areRead$ = app.rules.changes$.pipe(map((current) => current !== undefined));
+    await runToCompletion(firstTrueOrTimeout(areRead$, BANNER_WAIT_MS));
     stdout.write(banner(addresses, app.storeName, app.rules.current));
+  }
 }
+
+/** How long the banner waits for rules from which to make lines to try. */
+const BANNER_WAIT_MS = 5_000;
 
 /** The app of one process, with its clocks, its store, its source of rules and its traces. */
 function assemble(start: Start): App & { readonly storeName: string } {
