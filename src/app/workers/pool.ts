@@ -76,7 +76,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const serves = createSnapshot(false);
   const stopping = createStopSignal();
   const failures = createMailbox<CurableError>();
-  const live = createPoolLive();
+  const live = createPoolLive(gauges);
   const listening = new Map<number, CallAddresses>();
   const opened = createOpened();
   let haveAllListened = false;
