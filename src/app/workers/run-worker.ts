@@ -21,6 +21,7 @@ import { startTracing } from '../start-tracing';
 import type { Certificates } from '../tls/create-certificates';
 import type { FromWorker, ToWorker, WorkerPlace } from './messages';
 import { createOwnerLink } from './owner-link';
+import { createProfileDuty } from './profile-duty';
 import { createReporter } from './reporter';
 import { shareSettings } from './share-settings';
 
@@ -170,6 +171,7 @@ function assemble(
         if (isOn) decider?.live.start();
         else decider?.live.stop();
       },
+      profile: createProfileDuty(send, systemClock),
       drain: (withinMs) =>
         void end(withinMs)
           .then(() => reporter.report())
