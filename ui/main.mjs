@@ -6,6 +6,7 @@ import { numberText, setState, setText, spanText, timeText } from './text.mjs';
 import { createTiles } from './tiles.mjs';
 import { createUnmatched } from './unmatched.mjs';
 import { createWhy } from './why.mjs';
+import { createWorkers } from './workers.mjs';
 
 /** Figures older than this are no longer those of now. */
 const STALE_SECONDS = 3;
@@ -47,6 +48,7 @@ const why = createWhy(
 const showHotKeys = createHotKeys(byName('hot'), byName('hot-note'), why);
 const showUnmatched = createUnmatched(byName('unmatched'), byName('unmatched-note'), why);
 const showFacts = createFacts(byName('facts'));
+const showWorkers = createWorkers(byName('workers-part'), byName('workers'));
 let example = '';
 /** When the last figures came, on the clock of this page, and what time it was for the service. */
 let heard;
@@ -83,6 +85,7 @@ function show(figures) {
   showHotKeys(figures, rules.pathOf, example);
   showUnmatched(figures);
   showFacts(figures);
+  showWorkers(figures);
   why.allow(figures.adminApi);
   look();
 }

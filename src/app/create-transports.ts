@@ -13,6 +13,7 @@ import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
+import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
 import { createWireTransport } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
 import type { Listener, Transport } from '../transport/listener';
@@ -103,11 +104,12 @@ export interface DebugPortDeps {
   readonly clock: Clock;
   readonly rulesVersion: RulesActor['version'];
   readonly admin: Admin;
+  readonly workerProfiles: WorkerProfiles | undefined;
 }
 
 export function createDebugPort(
   { servers, bounds, admin: settings }: Settings,
-  { limits, rules, registry, live, clock, rulesVersion, admin }: DebugPortDeps,
+  { limits, rules, registry, live, clock, rulesVersion, admin, workerProfiles }: DebugPortDeps,
 ): Listener {
   return createDebugListener(
     {
@@ -116,6 +118,7 @@ export function createDebugPort(
       dumpStatsJson: () => dumpJsonInSlices(registry),
       live,
       clock,
+      workerProfiles,
       rulesVersion: () => rulesVersion()?.version,
       admin: admin.router,
       checkToken: admin.checkToken,

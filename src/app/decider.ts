@@ -10,6 +10,7 @@ import type { Settings } from '../settings/settings';
 import { createLiveView, type LiveView } from '../stats/dashboard/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
+import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
 import { runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import type { CounterStore } from './actors/store';
@@ -38,6 +39,8 @@ export interface Deciders {
   /** All that they do. Completes after `finish`, errors when they gave up. */
   readonly run$: Observable<unknown>;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
+  /** Undefined: they decide in this process. */
+  readonly profiles?: WorkerProfiles;
   /** Opens the ports; rejects with every address that cannot be opened. */
   listen(): Promise<CallAddresses>;
   /** Takes no more calls and answers those in flight; cuts what is left after `withinMs`. */

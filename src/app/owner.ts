@@ -118,6 +118,7 @@ export function createOwner(
   const { api: adminApi } = settings.admin;
   const debug = createDebugPort(settings, {
     ...{ ...deps, limits, rules, rulesVersion },
+    workerProfiles: deciders.profiles,
     live: createLiveSource({ live, health, store, troubles, clock, rulesVersion, adminApi }),
     admin: createAdmin(settings, {
       ...{ ...deps, rules, rulesVersion, live, workerCount },

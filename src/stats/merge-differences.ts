@@ -25,6 +25,8 @@ const SHOWS_MAXIMUM = /\.(?:breaker_state|averageAccessTime|busy)$/;
 export interface MergedGauges {
   /** Replaces what one process reported; undefined: it has ended. */
   report(process: number, gauges: ReadonlyMap<string, number> | undefined): void;
+  /** What one process reported last; undefined: nothing of that name. */
+  of(process: number, name: string): number | undefined;
 }
 
 export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGauges {
@@ -53,5 +55,6 @@ export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGau
         shown.delete(name);
       }
     },
+    of: (process, name) => reported.get(process)?.get(name),
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -85,6 +86,29 @@ it('explains a decision, lists rules with the hits of all workers and names thei
   await eventually(async () => {
     expect(await get('rules')).toMatchObject({ rules: [{ hits: 4, over: 2 }] });
   });
+});
+
+it('takes the profile of a worker, in which its calls are', async () => {
+  const service = await start();
+  const get = (path: string) => fetch(`${service.debug}/debug/pprof/${path}`);
+  expect(await (await get('')).text()).toContain('\n&worker=2: ');
+  const refused = await get('profile?worker=3');
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    'worker is "3", expected a whole number from 1 to 2\n',
+  ]);
+  const filesOf = async (query: string): Promise<readonly string[]> => {
+    const profiling = { isOver: false };
+    const profile = get(`profile?seconds=1&format=v8${query}`).finally(
+      () => (profiling.isOver = true),
+    );
+    while (!profiling.isOver) await askInTurn(service, 10);
+    const { nodes } = (await (await profile).json()) as Profiler.Profile;
+    return nodes.map(({ callFrame }) => callFrame.url);
+  };
+  const ofCalls = expect.stringMatching(/src\/(?:transport\/grpc|wire)\//) as string;
+  expect(await filesOf('&worker=2')).toContainEqual(ofCalls);
+  expect(await filesOf('')).not.toContainEqual(ofCalls);
 });
 
 it('writes the decisions of all workers to one file, whole lines only', async () => {

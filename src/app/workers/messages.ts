@@ -3,6 +3,7 @@ import type { ParsedChunk } from '../../rule-sources/loader/chunks';
 import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
+import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
 import type { CallAddresses } from '../create-transports';
 
 /** What the owner says to a worker. All of it is plain data that crosses by structured clone. */
@@ -24,6 +25,8 @@ export type ToWorker =
   | { readonly kind: 'collect'; readonly id: number }
   /** Somebody looks at the dashboard: send `figures` each second, or no longer. */
   | { readonly kind: 'watch'; readonly isOn: boolean }
+  /** Take a profile; `profile` follows. Undefined: nobody waits for one any longer. */
+  | { readonly kind: 'profile'; readonly id: number; readonly request: ProfileRequest | undefined }
   | { readonly kind: 'drain'; readonly withinMs: number };
 
 /** What a worker says to the owner. */
@@ -39,10 +42,14 @@ export type FromWorker =
   | { readonly kind: 'gauges'; readonly gauges: ReadonlyMap<string, number> }
   | { readonly kind: 'collected'; readonly id: number }
   | { readonly kind: 'figures'; readonly figures: LiveFigures }
+  | { readonly kind: 'profile'; readonly id: number; readonly result: ProfileResult }
   /** A line of the decision log on standard output. */
   | { readonly kind: 'decision'; readonly line: string }
   /** A line of its log that is too long for several processes to write into one pipe. */
   | { readonly kind: 'log'; readonly line: string };
+
+/** A text: why there is no profile. */
+export type ProfileResult = ProfileFile | string;
 
 export interface StoreState {
   /** By the name of the store in the health check. */

@@ -3,16 +3,18 @@ import { compileInSlices, type CompileOptions } from '../../core/rules/compile';
 import type { Rules } from '../../core/rules/rules';
 import { createAssembly } from '../../rule-sources/loader/chunks';
 import { inSlices } from '../../rule-sources/loader/rule-loader';
+import type { ProfileRequest } from '../../transport/debug/profiles/profiles';
 import type { TlsPems } from '../../transport/grpc/options';
 import type { Certificates } from '../tls/create-certificates';
 import type { FromWorker, ToWorker } from './messages';
 
-/** What a worker does on the word of its owner. */
+/** What the words of its owner make a worker do, beyond the values that it reads. */
 export interface WorkerDuties {
   /** The first message, in answer to `hello`. */
   readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
   readonly collect: (id: number) => void;
   readonly watch: (isOn: boolean) => void;
+  readonly profile: (id: number, request: ProfileRequest | undefined) => void;
   readonly drain: (withinMs: number) => void;
 }
 
@@ -25,6 +27,11 @@ export interface OwnerLink {
   /** Completes the streams. */
   close(): void;
 }
+
+/** What a worker does on each word of its owner. */
+type Handlers = {
+  readonly [K in ToWorker['kind']]: (message: Extract<ToWorker, { readonly kind: K }>) => void;
+};
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 500;
@@ -48,44 +55,49 @@ export function createOwnerLink(
   };
   const certificatesOf = (first: TlsPems | undefined): Certificates | undefined =>
     first && { first, renewals$: renewals.messages$, close: renewals.close };
+  const handlers: Handlers = {
+    welcome({ components, certificates }) {
+      duties.start(components, certificatesOf(certificates));
+    },
+    'rules-part'({ chunk }) {
+      assembly.add(chunk);
+    },
+    rules({ number }) {
+      const whole = assembly;
+      assembly = createAssembly();
+      // One set after another, in the order in which they came.
+      compiling = compiling.then(() => compile(number, whole));
+    },
+    read() {
+      isRead.set(true);
+    },
+    health({ status }) {
+      health.set(status);
+    },
+    certificates({ pems }) {
+      renewals.post(pems);
+    },
+    collect({ id }) {
+      duties.collect(id);
+    },
+    watch({ isOn }) {
+      duties.watch(isOn);
+    },
+    profile({ id, request }) {
+      duties.profile(id, request);
+    },
+    drain({ withinMs }) {
+      duties.drain(withinMs);
+    },
+  };
 
   return {
     rules,
     isRead,
     health,
     take(message) {
-      switch (message.kind) {
-        case 'welcome':
-          duties.start(message.components, certificatesOf(message.certificates));
-          return;
-        case 'rules-part':
-          assembly.add(message.chunk);
-          return;
-        case 'rules': {
-          const whole = assembly;
-          assembly = createAssembly();
-          // One set after another, in the order in which they came.
-          compiling = compiling.then(() => compile(message.number, whole));
-          return;
-        }
-        case 'read':
-          isRead.set(true);
-          return;
-        case 'health':
-          health.set(message.status);
-          return;
-        case 'certificates':
-          renewals.post(message.pems);
-          return;
-        case 'collect':
-          duties.collect(message.id);
-          return;
-        case 'watch':
-          duties.watch(message.isOn);
-          return;
-        case 'drain':
-          duties.drain(message.withinMs);
-      }
+      const handle = handlers[message.kind] as (message: ToWorker) => void;
+      handle(message);
     },
     close() {
       health.close();

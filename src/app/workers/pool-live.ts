@@ -1,7 +1,9 @@
-import type { LiveFigures } from '../../stats/dashboard/live-figures';
+import type { LiveFigures, WorkerFigures } from '../../stats/dashboard/live-figures';
 import { mergeFigures, mergeHot } from '../../stats/dashboard/merge-figures';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
+import type { MergedGauges } from '../../stats/merge-differences';
 import type { Deciders } from '../decider';
+import { BUSY } from './busy-share';
 import type { Slot } from './slot';
 
 /** What the dashboard shows of all workers. They are asked only while somebody looks. */
@@ -14,13 +16,18 @@ export interface PoolLive {
   over(own: LiveView, slots: readonly Slot[]): Deciders['live'];
 }
 
-export function createPoolLive(): PoolLive {
+export function createPoolLive(gauges: Pick<MergedGauges, 'of'>): PoolLive {
   const latest = new Map<number, LiveFigures>();
   let watchers = 0;
   const watch = (slots: readonly Slot[], isOn: boolean): void => {
     latest.clear();
     for (const slot of slots) slot.send({ kind: 'watch', isOn });
   };
+  const figuresOf = ({ worker, state, restarts }: Slot): WorkerFigures => ({
+    ...{ worker, isUp: state === 'up', restarts },
+    requests: latest.get(worker)?.requests ?? 0,
+    busy: gauges.of(worker, BUSY),
+  });
   return {
     greet(slot) {
       if (watchers > 0) slot.send({ kind: 'watch', isOn: true });
@@ -45,7 +52,10 @@ export function createPoolLive(): PoolLive {
       },
       // What each worker said last, as it decays over some seconds.
       hot: (_seconds, most) => mergeHot([...latest.values()], most),
-      take: () => mergeFigures([...latest.values()], own.take()),
+      take: () => ({
+        ...mergeFigures([...latest.values()], own.take()),
+        workers: slots.map(figuresOf),
+      }),
     }),
   };
 }

@@ -18,6 +18,7 @@ import type { FromWorker } from './messages';
 import { createPoolLive } from './pool-live';
 import { createRuleRelay } from './rule-relay';
 import { createSlot, type Fork, type Slot } from './slot';
+import { createPoolProfiles } from './pool-profiles';
 
 export interface WorkerPoolDeps {
   readonly fork: Fork;
@@ -76,7 +77,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const serves = createSnapshot(false);
   const stopping = createStopSignal();
   const failures = createMailbox<CurableError>();
-  const live = createPoolLive();
+  const live = createPoolLive(gauges);
   const listening = new Map<number, CallAddresses>();
   const opened = createOpened();
   let haveAllListened = false;
@@ -136,6 +137,9 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     figures({ worker }, { figures }) {
       live.report(worker, figures);
     },
+    profile(_slot, { id, result }) {
+      profiles.answered(id, result);
+    },
     decision(_slot, { line }) {
       decisionLines?.write(line);
     },
@@ -153,6 +157,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     gauges.report(worker, undefined);
     live.report(worker, undefined);
     collection.ended(worker);
+    profiles.ended(worker);
   };
   const createOne = (worker: number): Slot => {
     const slot: Slot = createSlot(
@@ -180,6 +185,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   };
   const slots = Array.from({ length: count }, (_, i) => createOne(i + 1));
   const collection = createCollection(slots);
+  const profiles = createPoolProfiles(slots);
   const relay = createRuleRelay(deps.loads$, {
     slots,
     definitionsOf,
@@ -237,6 +243,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
       return {
         run$: defer(() => run$(given)),
         live: live.over(ownView, slots),
+        profiles,
         listen: () => opened.promise,
         async closePorts(withinMs) {
           given.certificates?.close();

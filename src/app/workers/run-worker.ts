@@ -11,6 +11,7 @@ import { runToCompletion } from '../actors/actor';
 import { chooseCounters, type CounterStore } from '../actors/store';
 import { createConnectionLimits } from '../create-transports';
 import { createDecider, untilFirst, type Deciders } from '../decider';
+import { BUSY, createBusyShare } from './busy-share';
 import { openWorkerLines } from './decision-lines';
 import { openLimitsFrom } from '../open-limits-from';
 import { createOutageLog } from '../outage-log';
@@ -20,6 +21,7 @@ import { startTracing } from '../start-tracing';
 import type { Certificates } from '../tls/create-certificates';
 import type { FromWorker, ToWorker, WorkerPlace } from './messages';
 import { createOwnerLink } from './owner-link';
+import { createProfileDuty } from './profile-duty';
 import { createReporter } from './reporter';
 import { shareSettings } from './share-settings';
 
@@ -105,7 +107,7 @@ function assemble(
   const statistics = { count: () => undefined };
   const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics });
   const stopping = createStopSignal();
-  registry.gauge('ratelimit.workers.busy', createBusyShare());
+  registry.gauge(BUSY, createBusyShare());
   // The owner says so when there is no room for more.
   const { maxSeries } = settings.statistics;
   registry.limitSeries({ maxSeries, onFull: () => undefined });
@@ -169,6 +171,7 @@ function assemble(
         if (isOn) decider?.live.start();
         else decider?.live.stop();
       },
+      profile: createProfileDuty(send, systemClock),
       drain: (withinMs) =>
         void end(withinMs)
           .then(() => reporter.report())
@@ -192,15 +195,4 @@ function storeReports(store: CounterStore, send: Send) {
       ),
     ),
   );
-}
-
-/** The share of time in which the event loop was not idle, since it was last asked. */
-function createBusyShare(): () => number {
-  let last = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return Math.round(utilization * 1_000) / 1_000;
-  };
 }

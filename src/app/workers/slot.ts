@@ -32,6 +32,8 @@ export interface SlotEvents {
 export interface Slot {
   readonly worker: number;
   readonly state: 'starting' | 'up' | 'dead';
+  /** How often it ended by itself and got a successor. */
+  readonly restarts: number;
   start(): void;
   send(message: ToWorker): void;
   /** Is called every second. */
@@ -59,6 +61,7 @@ export function createSlot(
   let startedMs = 0;
   let restartMs = FIRST_RESTART_MS;
   let silentTicks = 0;
+  let restarts = 0;
   let restart: NodeJS.Timeout | undefined;
   let isRetired = false;
   const waiting = new Set<() => void>();
@@ -73,7 +76,10 @@ export function createSlot(
     current = undefined;
     state = 'dead';
     const afterMs = isRetired ? undefined : nextRestart();
-    if (afterMs !== undefined) restart = setTimeout(start, afterMs);
+    if (afterMs !== undefined) {
+      restarts += 1;
+      restart = setTimeout(start, afterMs);
+    }
     events.ended(end, afterMs);
     for (const resolve of waiting) resolve();
     waiting.clear();
@@ -95,6 +101,9 @@ export function createSlot(
     worker,
     get state() {
       return state;
+    },
+    get restarts() {
+      return restarts;
     },
     start,
     send: (message) => {

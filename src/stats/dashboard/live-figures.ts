@@ -30,6 +30,19 @@ export interface LiveFigures {
   readonly unmatched: readonly UnmatchedView[];
   /** Gauges of stores and caches, as the statistics name them. */
   readonly gauges: Readonly<Record<string, number>>;
+  /** Each of several workers; undefined where one process decides. */
+  readonly workers?: readonly WorkerFigures[];
+}
+
+export interface WorkerFigures {
+  readonly worker: number;
+  /** False until it has said something, and from its end on. */
+  readonly isUp: boolean;
+  readonly requests: number;
+  /** The share of time, 0 to 1, in which its event loop worked; undefined: it has not said so yet. */
+  readonly busy: number | undefined;
+  /** How often it ended by itself and was started again. */
+  readonly restarts: number;
 }
 
 export interface HotKeyView {

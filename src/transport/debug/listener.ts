@@ -9,8 +9,8 @@ import { CHALLENGE, NO_TOKEN, refuseForeign, type CheckToken } from './admin/adm
 import { createHostCheck } from './allowed-host';
 import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
-import { INDEX_PAGE, PPROF_PAGE } from './pages';
-import { createProfileEndpoint } from './profile-endpoint';
+import { INDEX_PAGE, pprofPage } from './pages';
+import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
 import { createUiPage } from './ui-page';
 
 /** What the pages show; each is asked when its page is. */
@@ -26,6 +26,8 @@ export interface DebugDeps {
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;
   readonly clock: Clock;
+  /** Undefined: one process does all the work. */
+  readonly workerProfiles?: WorkerProfiles | undefined;
   /** The operator API; undefined: there is none. */
   readonly admin?: AdminRouter | undefined;
   /** Undefined: no token is asked for. */
@@ -56,7 +58,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     hosts: new Set(adminHosts.map((name) => name.toLowerCase())),
   };
   const dumps = createDumps();
-  const profiles = createProfileEndpoint(deps.clock);
+  const profiles = createProfileEndpoint(deps.clock, deps.workerProfiles);
   const events = createEventStream(deps.live, deps.events);
   const ui = createUiPage();
   const text =
@@ -64,6 +66,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     (_query, response) => {
       send(response, 200, PLAIN, page);
     };
+  const profilesPage = text(pprofPage(deps.workerProfiles?.count));
   const pages: ReadonlyMap<string, Page> = new Map([
     ['/', text(INDEX_PAGE)],
     ...['/ui', '/ui/'].map((path): [string, Page] => [
@@ -87,8 +90,8 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
       },
     ],
     ['/stats', statsPage(deps, dumps)],
-    ['/debug/pprof/', text(PPROF_PAGE)],
-    ['/debug/pprof', text(PPROF_PAGE)],
+    ['/debug/pprof/', profilesPage],
+    ['/debug/pprof', profilesPage],
     ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
       `/debug/pprof/${kind}`,
       (query, response) => {

@@ -9,7 +9,7 @@ export const INDEX_PAGE = [
   .map(([path = '', about = '']) => `${path}: ${about}\n`)
   .join('');
 
-export const PPROF_PAGE = [
+const PPROF_PAGE = [
   ['/debug/pprof/profile?seconds=30', 'CPU profile over so many seconds (1 to 60)'],
   ['/debug/pprof/heap?seconds=10', 'allocations of so many seconds that are still alive'],
   ['&gc=1', 'heap only: collect garbage first (stops the service for a moment)'],
@@ -17,3 +17,12 @@ export const PPROF_PAGE = [
 ]
   .map(([path = '', about = '']) => `${path}: ${about}\n`)
   .join('');
+
+/** `workers`: how many other processes there are to profile. */
+export function pprofPage(workers = 0): string {
+  const lines = Array.from({ length: workers }, (_, i) => {
+    const worker = String(i + 1);
+    return `&worker=${worker}: of worker ${worker} instead of the owner\n`;
+  });
+  return [PPROF_PAGE, ...lines].join('');
+}

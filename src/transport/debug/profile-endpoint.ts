@@ -1,12 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
 import { toReason } from '../../platform/errors';
-import type { ProfileRequest } from './profiles/profiles';
+import type { ProfileFile, ProfileRequest } from './profiles/profiles';
 import type * as Profiles from './profiles/profiles';
 
 const DEFAULT_SECONDS: Readonly<Record<ProfileRequest['kind'], number>> = { profile: 30, heap: 10 };
 const MAX_SECONDS = 60;
+type Take = (request: ProfileRequest, signal: AbortSignal) => Promise<ProfileFile>;
+
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
+
+/** Profiles of other processes of this service, `?worker=1` to `?worker=<count>`. */
+export interface WorkerProfiles {
+  readonly count: number;
+  /** Rejects when the worker ends before its profile, or does not run at all. */
+  take(worker: number, request: ProfileRequest, signal: AbortSignal): Promise<ProfileFile>;
+}
 
 /** Takes one profile at a time; a second one is answered 409. */
 export interface ProfileEndpoint {
@@ -15,12 +24,26 @@ export interface ProfileEndpoint {
   close(): void;
 }
 
-export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
+/** `workers`: undefined where this process does all the work. */
+export function createProfileEndpoint(clock: Clock, workers?: WorkerProfiles): ProfileEndpoint {
   let running: AbortController | undefined;
 
-  const run = async (request: ProfileRequest, response: ServerResponse, abort: AbortController) => {
+  const takerOf = (query: URLSearchParams): Take | string => {
+    const written = query.get('worker');
+    if (workers === undefined || written === null)
+      return (request, signal) => takeOwnProfile(request, signal, clock);
+    const worker = Number(written);
+    if (Number.isInteger(worker) && worker >= 1 && worker <= workers.count)
+      return (request, signal) => workers.take(worker, request, signal);
+    return `worker is ${JSON.stringify(written)}, expected a whole number from 1 to ${String(workers.count)}`;
+  };
+  const run = async (
+    take: (signal: AbortSignal) => Promise<ProfileFile>,
+    response: ServerResponse,
+    abort: AbortController,
+  ) => {
     try {
-      const file = await loadProfiles().takeProfile(request, abort.signal, clock);
+      const file = await take(abort.signal);
       response.writeHead(200, {
         'Content-Type': file.contentType,
         'Content-Disposition': `attachment; filename="${file.name}"`,
@@ -41,11 +64,16 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
     serve(kind, query, response) {
       const request = parseProfileRequest(kind, query);
       if (typeof request === 'string') {
-        response.writeHead(400, TEXT).end(`${request}\n`);
+        refuse(response, 400, request);
+        return;
+      }
+      const take = takerOf(query);
+      if (typeof take === 'string') {
+        refuse(response, 400, take);
         return;
       }
       if (running !== undefined) {
-        response.writeHead(409, TEXT).end('a profile is being taken already, try again later\n');
+        refuse(response, 409, 'a profile is being taken already, try again later');
         return;
       }
       const abort = new AbortController();
@@ -54,12 +82,16 @@ export function createProfileEndpoint(clock: Clock): ProfileEndpoint {
       response.once('close', () => {
         abort.abort();
       });
-      void run(request, response, abort);
+      void run((signal) => take(request, signal), response, abort);
     },
     close() {
       running?.abort();
     },
   };
+}
+
+function refuse(response: ServerResponse, status: number, problem: string): void {
+  response.writeHead(status, TEXT).end(`${problem}\n`);
 }
 
 /** The request, or a sentence about what is wrong with it. */
@@ -79,8 +111,9 @@ export function parseProfileRequest(
   return { kind, seconds, format, collect: query.get('gc') === '1' };
 }
 
-/** Loaded with the first profile, not at the start. */
-function loadProfiles(): typeof Profiles {
+/** Takes a profile of this process; rejects when it is aborted. The code is loaded with the first profile, not at the start. */
+export const takeOwnProfile: typeof Profiles.takeProfile = (request, signal, clock) => {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose: start-up time
-  return require('./profiles/profiles') as typeof Profiles;
-}
+  const { takeProfile } = require('./profiles/profiles') as typeof Profiles;
+  return takeProfile(request, signal, clock);
+};

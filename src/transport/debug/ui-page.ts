@@ -16,6 +16,7 @@ const SCRIPTS = [
   'hot-keys.mjs',
   'unmatched.mjs',
   'facts.mjs',
+  'workers.mjs',
   'rule-rows.mjs',
   'rules.mjs',
   'main.mjs',

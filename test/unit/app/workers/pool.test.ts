@@ -217,6 +217,32 @@ it('collects from all workers, and for 200 ms at most', async () => {
   expect(collected).toBe(2);
 });
 
+it('shows each worker on the dashboard: its calls, the busy share of its loop, its restarts', async () => {
+  const { deciders, started } = start();
+  const [one, two] = twoOf(started);
+  deciders.live.start();
+  const quiet = deciders.live.take();
+  for (const worker of [one, two]) worker.say(HELLO);
+  one.say({ kind: 'gauges', gauges: new Map([['ratelimit.workers.busy', 0.42]]) });
+  one.say({ kind: 'figures', figures: { ...quiet, requests: 7 } });
+  two.say({ kind: 'gauges', gauges: new Map([['ratelimit.workers.busy', 0.9]]) });
+  two.say({ kind: 'figures', figures: { ...quiet, requests: 5 } });
+  expect(deciders.live.take()).toMatchObject({
+    requests: 12,
+    workers: [
+      { worker: 1, isUp: true, requests: 7, busy: 0.42, restarts: 0 },
+      { worker: 2, isUp: true, requests: 5, busy: 0.9, restarts: 0 },
+    ],
+  });
+  two.end({ signal: 'SIGSEGV' });
+  const dead = { worker: 2, isUp: false, requests: 0, busy: undefined, restarts: 1 };
+  expect(deciders.live.take().workers?.[1]).toEqual(dead);
+  await jest.advanceTimersByTimeAsync(100);
+  expect(deciders.live.take().workers?.[1]).toEqual(dead);
+  started.at(-1)?.say(HELLO);
+  expect(deciders.live.take().workers?.[1]).toEqual({ ...dead, isUp: true });
+});
+
 it('drains all workers and kills those that do not end in time', async () => {
   const { deciders, started } = start();
   const [one, two] = twoOf(started);

@@ -1,0 +1,66 @@
+import { rm } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { createTestClient } from '../contract/transport.client';
+import { launchChromium, openPage } from '../support/chromium';
+import { temporaryRules } from '../support/dashboard-rules';
+import { eventually } from '../support/eventually';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startService, stopServices } from '../support/service';
+
+/** What the dashboard shows of the processes that decide. */
+
+let browser: Browser;
+let redis: RedisServer;
+let rules: Awaited<ReturnType<typeof temporaryRules>>;
+beforeAll(async () => {
+  [browser, redis, rules] = await Promise.all([
+    launchChromium(),
+    startRedisServer(),
+    temporaryRules([SHOP]),
+  ]);
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+  await stopServices();
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), redis.stop(), rm(rules.folder, { recursive: true })]);
+});
+
+const SHOP = `domain: shop
+descriptors:
+  - key: user
+    rate_limit: { unit: day, requests_per_unit: 1000000 }
+`;
+const ANN = { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+
+const openDashboard = async (workers: number) => {
+  const address = `127.0.0.1:${String(redis.port)}`;
+  const env = { ...rules.env, WORKERS: String(workers), KVSTORE_URL: address };
+  const service = await startService({ env });
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  return { service, page };
+};
+
+it('lists several workers with their calls, the busy share of their loops and their restarts', async () => {
+  const { service, page } = await openDashboard(2);
+  const lines = () => page.locator('#workers > li').allInnerTexts();
+  const quiet = /^Worker [12]\s+0 calls\/s\s+\d+(?:\.\d)?% busy, no restarts$/;
+  await eventually(async () => {
+    expect(await lines()).toEqual([expect.stringMatching(quiet), expect.stringMatching(quiet)]);
+  });
+  // The owner gives connections to the workers in turn.
+  const clients = [createTestClient(service.grpc), createTestClient(service.grpc)];
+  await eventually(async () => {
+    await Promise.all(clients.map((client) => client.ask(ANN)));
+    const rates = (await lines()).map((line) => /[^\s]+(?= calls\/s)/.exec(line)?.[0]);
+    expect(rates).toEqual([expect.not.stringMatching(/^0$/), expect.not.stringMatching(/^0$/)]);
+  });
+  for (const client of clients) client.close();
+});
+
+it('shows no workers where one process decides', async () => {
+  const { page } = await openDashboard(1);
+  expect(await page.locator('#workers-part').isVisible()).toBe(false);
+});
