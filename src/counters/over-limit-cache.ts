@@ -11,10 +11,7 @@ export interface OverLimitCache {
   /** Remembers that a counter is over this increment's limit, until its window ends. */
   remember(increment: Increment, nowSeconds: number): void;
   /** The same for an operator: counts as no lookup. */
-  readonly knows: (
-    counter: Pick<Increment, 'key' | 'limit' | 'windowEndSeconds'>,
-    nowSeconds: number,
-  ) => boolean;
+  readonly knows: (increment: Increment, nowSeconds: number) => boolean;
   /** Keys that are over their limit now, up to a number; long ones by their digest. */
   readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
   /**
@@ -60,6 +57,11 @@ export function createOverLimitCache(
     entries.touch(entry, nowSeconds);
   };
 
+  const standingEntryOf = (key: string): OverEntry | undefined => {
+    const kept = toStandingKey(key);
+    return entries.get(kept, entries.endOf(kept));
+  };
+
   const gauges: Readonly<Record<string, () => number>> = {
     averageAccessTime: () =>
       entries.size === 0 ? 0 : Math.floor(entries.accessSeconds / entries.size),
@@ -86,7 +88,13 @@ export function createOverLimitCache(
       used(entry, nowSeconds);
       return true;
     },
-    knows({ key, limit, windowEndSeconds }, nowSeconds) {
+    knows(increment, nowSeconds) {
+      const { key, hits, limit, windowEndSeconds, algorithm } = increment;
+      if (algorithm !== undefined) {
+        if (hits === 0) return false;
+        const stood = standingEntryOf(key)?.stood;
+        return stood !== undefined && standingRefusing(stood, increment, nowSeconds) !== undefined;
+      }
       const entry = entries.get(toKeptKey(key), windowEndSeconds);
       return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
     },
@@ -101,8 +109,7 @@ export function createOverLimitCache(
     },
     refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
-      const kept = toStandingKey(increment.key);
-      const entry = entries.get(kept, entries.endOf(kept));
+      const entry = standingEntryOf(increment.key);
       const standing = entry?.stood && standingRefusing(entry.stood, increment, nowSeconds);
       if (entry === undefined || standing === undefined) {
         count.miss += 1;

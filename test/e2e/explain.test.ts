@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startRedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
-import { ask, startService, stopServices } from '../support/service';
+import { sendBytes } from '../support/raw-http';
+import { ask, startService, stopServices, type Service } from '../support/service';
 
 const run = promisify(execFile);
 const BIN = join(__dirname, '../../dist/src/bin');
@@ -135,6 +136,84 @@ it('resets with write and the token, as one line and one count', async () => {
   expect(await reset.json()).toMatchObject({ counters: [{ count: 1 }] });
   expect(service.output()).toContain('counters were reset');
   expect(service.output()).not.toContain('s3cret');
+});
+
+describe('a write with a raw client', () => {
+  let service: Service;
+  beforeEach(async () => {
+    service = await start({ ADMIN_API: 'write', ADMIN_TOKEN_FILE: tokenFile() });
+    await ask(service, 'shop', 'user=ann');
+  });
+
+  const TOKEN = 'Authorization: Bearer s3cret';
+  const JSON_BODY = 'Content-Type: application/json';
+
+  /** The status that a reset with these headers gets, or a set where `used` is given. */
+  async function write(headers: readonly string[], more: object = {}): Promise<number> {
+    const body = JSON.stringify({ ...ANN, ...more });
+    const name = 'used' in more ? 'set' : 'reset';
+    const host = headers.some((header) => header.startsWith('Host:')) ? [] : ['Host: localhost'];
+    const lines = [
+      `POST /api/v1/counters/${name} HTTP/1.1`,
+      ...host,
+      ...headers,
+      'Connection: close',
+      `Content-Length: ${String(body.length)}`,
+    ];
+    const port = Number(new URL(service.debug).port);
+    const answer = await sendBytes(port, `${lines.join('\r\n')}\r\n\r\n${body}`);
+    expect(answer).not.toMatch(/access-control/i);
+    return Number(answer.split(' ')[1]);
+  }
+  /** The count of the counter, lines in the log, and writes in the statistics. */
+  async function traces() {
+    const url = `${service.debug}/api/v1/counters/read`;
+    const read = await post(url, ANN, { Authorization: 'Bearer s3cret' });
+    const { counters } = (await read.json()) as { counters: readonly { count: number }[] };
+    const statistics = await (await fetch(`${service.debug}/stats`)).text();
+    return {
+      count: counters[0]?.count,
+      lines: service.output().match(/counters were (re)?set/g)?.length ?? 0,
+      writes: Number(/^ratelimit\.admin\.writes: (\d+)/m.exec(statistics)?.[1] ?? 0),
+    };
+  }
+
+  it('that comes from elsewhere, has no right or is no JSON is refused, and leaves no trace', async () => {
+    const refused = {
+      'foreign origin': await write([TOKEN, JSON_BODY, 'Origin: http://evil.example.com']),
+      'origin of a sandbox': await write([TOKEN, JSON_BODY, 'Origin: null']),
+      'foreign site': await write([TOKEN, JSON_BODY, 'Sec-Fetch-Site: cross-site']),
+      'foreign host': await write([TOKEN, JSON_BODY, 'Host: evil.example.com']),
+      'text body': await write([TOKEN, 'Content-Type: text/plain']),
+      'body of a form': await write([TOKEN, 'Content-Type: application/x-www-form-urlencoded']),
+      'body of no type': await write([TOKEN]),
+      'no token': await write([JSON_BODY]),
+      'wrong token': await write(['Authorization: Bearer s3cre', JSON_BODY]),
+    };
+    expect(refused).toEqual({
+      'foreign origin': 403,
+      'origin of a sandbox': 403,
+      'foreign site': 403,
+      'foreign host': 403,
+      'text body': 415,
+      'body of a form': 415,
+      'body of no type': 415,
+      'no token': 401,
+      'wrong token': 401,
+    });
+    expect(await traces()).toEqual({ count: 1, lines: 0, writes: 0 });
+  });
+
+  it('that is admitted is one line and one count, a dry run none', async () => {
+    const admitted = [TOKEN, JSON_BODY];
+    expect(await write(admitted, { dryRun: true })).toBe(200);
+    expect(await traces()).toEqual({ count: 1, lines: 0, writes: 0 });
+    expect(await write(admitted, { used: 7 })).toBe(200);
+    expect(await traces()).toEqual({ count: 7, lines: 1, writes: 1 });
+    expect(await write(admitted)).toBe(200);
+    expect(await traces()).toEqual({ count: 0, lines: 2, writes: 2 });
+    expect(service.output()).not.toContain('s3cret');
+  });
 });
 
 it('changes counters without a token from a loopback address only', async () => {

@@ -26,6 +26,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Every key with its bytes and the end of its time to live, in unix milliseconds. */
+async function dump({ client }: RedisServer): Promise<readonly (readonly unknown[])[]> {
+  const keys = (await client.keys('*')).sort();
+  return Promise.all(
+    keys.map(async (key) => [key, await client.dumpBuffer(key), await client.pexpiretime(key)]),
+  );
+}
+
 const STEPS = fc.array(
   fc.record({
     pauseMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 4_000_000 })),
@@ -50,7 +58,7 @@ describe.each(['memory', 'redis'])('explain, of counters in %s', (backend) => {
   afterAll(() => service.close());
 
   it.each(['gcra', 'debt', 'sliding', 'slidingDebt', 'guarded'])(
-    'says code, remaining and reset of %s as the request is answered right after it',
+    'says code, remaining and reset of %s as the request is answered right after it, and leaves the store as it is',
     async (key) => {
       await fc.assert(
         fc.asyncProperty(STEPS, async (steps) => {
@@ -59,7 +67,9 @@ describe.each(['memory', 'redis'])('explain, of counters in %s', (backend) => {
             nowMs += pauseMs;
             service.setClock(nowMs / 1_000);
             const step = stepOf(key, `v${String(serial)}`, hits, times);
+            const unexplained = await dump(server);
             const explained = await service.explain(step);
+            expect(await dump(server)).toEqual(unexplained);
             if (explained === undefined) throw new Error('nothing was asked');
             expectAgreement(explained, await service.perform(step), index);
           }

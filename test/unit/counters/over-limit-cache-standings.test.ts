@@ -52,10 +52,11 @@ function createCached(sizeBytes = 1_000_000) {
     },
   };
   const store = createStore();
-  const counters = withOverLimitCache(store, createOverLimitCache({ statistics }, { sizeBytes }));
+  const cache = createOverLimitCache({ statistics }, { sizeBytes });
+  const counters = withOverLimitCache(store, cache);
   const add = (increments: readonly Increment[], seconds = 0, groupEnds?: readonly number[]) =>
     counters.add({ increments, groupEnds, nowSeconds: NOW + seconds } satisfies CounterBatch);
-  return { store, add, read: (name: string) => gauges.get(name)?.() };
+  return { store, cache, add, read: (name: string) => gauges.get(name)?.() };
 }
 
 describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
@@ -101,6 +102,19 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       expect(store.asked).toBe(4);
       // What it had of the counter is no longer all.
       expect([read('entryCount'), read('hitCount')]).toEqual([0, 3]);
+    });
+
+    it('says to an operator what it would refuse, and counts that as no lookup', async () => {
+      const { cache, add, read } = createCached();
+      const algorithm = rule(name);
+      await add([ask(algorithm, 8)]);
+      await add([ask(algorithm, 5)]);
+      const lookups = read('lookupCount');
+      const knows = (hits: number) => cache.knows(ask(algorithm, hits), NOW);
+      expect([knows(5), knows(2), knows(0)]).toEqual([true, false, false]);
+      cache.forgetKeys([ask(algorithm).key]);
+      expect(knows(5)).toBe(false);
+      expect(read('lookupCount')).toBe(lookups);
     });
 
     it('forgets a counter to which hits are given back', async () => {

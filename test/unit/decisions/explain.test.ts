@@ -1,5 +1,5 @@
 import { explanationText } from '../../../src/core/explain/to-text';
-import type { Explanation } from '../../../src/core/explain/explanation';
+import type { Explanation, NoLimitReason } from '../../../src/core/explain/explanation';
 import type { DecisionRequest, RequestDescriptor } from '../../../src/core/model';
 import type { CounterReading, LimitsFrom } from '../../../src/core/ports';
 import type { ValueLimit } from '../../../src/core/rules/rules';
@@ -39,6 +39,10 @@ const RULES = rulesOf('shop', [
   { key: 'other', limit: [1, 'MINUTE'], quotaMode: true },
   { key: 'old', limit: { requestsPerUnit: 5, unit: 'MINUTE', name: 'old' } },
   { key: 'new', limit: { requestsPerUnit: 6, unit: 'MINUTE', replaces: ['old'] } },
+  { key: 'deep', value: '1', rules: [{ key: 'path', limit: [1, 'MINUTE'] }] },
+  { key: 'way', value: 'taken' },
+  { key: 'way', limit: [1, 'MINUTE'] },
+  { key: 'group' },
 ]);
 
 const hit = (text: string, more: Partial<RequestDescriptor> = {}): RequestDescriptor => ({
@@ -187,6 +191,26 @@ describe('an explanation', () => {
     expect(descriptors[1]?.noLimit?.hint).toBe(
       'the rule shop.new of descriptors[2] replaces "old"',
     );
+  });
+
+  it('has a word for every reason why nothing is limited', async () => {
+    const cases: Record<NoLimitReason, DecisionRequest> = {
+      unknown_domain: { ...requestOf([hit('user=a')]), domain: 'shpo' },
+      no_entry_for_key: requestOf([hit('usr=a')]),
+      no_entry_for_value: requestOf([hit('deep=x')]),
+      too_deep: requestOf([hit('user=a,path=/')]),
+      too_shallow: requestOf([hit('deep=1')]),
+      no_way_back: requestOf([hit('way=taken')]),
+      only_a_placeholder: requestOf([hit('group=a')]),
+      unlimited: requestOf([hit('free=a')]),
+      replaced: requestOf([hit('old=a'), hit('new=a')]),
+    };
+    for (const [reason, request] of Object.entries(cases)) {
+      const { descriptors } = await explain(request);
+      const [first] = descriptors;
+      expect(first?.noLimit).toMatchObject({ reason, hint: expect.stringMatching(/\w/) as string });
+      expect([first?.limit, first?.counter, first?.ifAsked]).toEqual(Array(3).fill(undefined));
+    }
   });
 
   it("shows the request's own limit, and that it is ignored in an unknown domain", async () => {
