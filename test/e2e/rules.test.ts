@@ -60,3 +60,11 @@ it('starts without rules, says so, and serves as soon as there are some', async 
   });
   expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
 });
+
+it('says in whole milliseconds how long a load took', async () => {
+  await write(limitOf(5));
+  const service = await startService({ env: { RUNTIME_ROOT: root, LOG_LEVEL: 'info' } });
+  await eventually(() => {
+    expect(service.output()).toMatch(/msg="loaded the rules" .*durationMs=\d+$/m);
+  });
+});
