@@ -31,7 +31,8 @@ export interface LimitedKey {
 
 interface LiveWindow {
   readonly endSeconds: number;
-  readonly hits: Map<string, { readonly figures: RuleFigures; count: number }>;
+  /** Where each counter of a rule stands: numbers alone, which take no memory of their own. */
+  readonly counts: Map<RuleFigures, Map<string, number>>;
 }
 
 /** Gathers the figures of a run. Memory: the keys of the windows that are open, 16 MiB of those that were limited, 16 bytes for each key ever met. */
@@ -92,12 +93,9 @@ export class FigureSheet {
   #noteCounter({ key, rule, limit, windowEndSeconds }: Increment, after: number): void {
     const figures = this.#of(rule);
     figures.after.add(after);
-    const { hits } = this.#windowAt(windowEndSeconds);
-    const live = hits.get(key);
-    if (live === undefined) {
-      hits.set(key, { figures, count: after });
-      this.#noteName(figures, key);
-    } else live.count = after;
+    const counts = countsOf(this.#windowAt(windowEndSeconds), figures);
+    if (!counts.has(key)) this.#noteName(figures, key);
+    counts.set(key, after);
     if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
   }
 
@@ -121,7 +119,7 @@ export class FigureSheet {
 
   #windowAt(endSeconds: number): LiveWindow {
     for (const window of this.#windows) if (window.endSeconds === endSeconds) return window;
-    const window: LiveWindow = { endSeconds, hits: new Map() };
+    const window: LiveWindow = { endSeconds, counts: new Map() };
     this.#windows = [...this.#windows, window];
     this.#firstEndSeconds = Math.min(this.#firstEndSeconds, endSeconds);
     return window;
@@ -129,10 +127,20 @@ export class FigureSheet {
 
   #fold(nowSeconds: number): void {
     const ended = this.#windows.filter(({ endSeconds }) => endSeconds <= nowSeconds);
-    for (const { hits } of ended) {
-      for (const { figures, count } of hits.values()) figures.perWindow.add(count);
+    for (const { counts } of ended) {
+      for (const [figures, ofRule] of counts)
+        for (const count of ofRule.values()) figures.perWindow.add(count);
     }
     this.#windows = this.#windows.filter(({ endSeconds }) => endSeconds > nowSeconds);
     this.#firstEndSeconds = Math.min(...this.#windows.map(({ endSeconds }) => endSeconds));
   }
+}
+
+function countsOf({ counts }: LiveWindow, figures: RuleFigures): Map<string, number> {
+  let ofRule = counts.get(figures);
+  if (ofRule === undefined) {
+    ofRule = new Map();
+    counts.set(figures, ofRule);
+  }
+  return ofRule;
 }
