@@ -172,6 +172,11 @@ function assemble(
         else decider?.live.stop();
       },
       profile: createProfileDuty(send, systemClock),
+      countConnections() {
+        const open = decider?.connections?.open;
+        if (open !== undefined) void send({ kind: 'connections', open });
+      },
+      keepConnections: (most) => decider?.connections?.keep(most),
       drain: (withinMs) =>
         void end(withinMs)
           .then(() => reporter.report())
