@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -10,7 +10,7 @@ import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
 import { ask, startService, stopServices, type Service } from '../support/service';
 import { readStatistics } from '../support/statistics-page';
 import { SERVER_NAME, serialShown } from '../support/tls-caller';
-import { connectionsTo, workersOf } from '../support/worker-processes';
+import { connectionsTo, isRunning, workersOf } from '../support/worker-processes';
 import { response, startAdsServer, userLimit } from '../support/xds-server';
 
 let redis: RedisServer;
@@ -148,15 +148,6 @@ it('serves a renewed certificate from every worker', async () => {
     expect(b).toBe(a);
   });
 });
-
-/** A process that has ended stays in the table until process 1 fetches it, which is not ours to wait for. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${String(pid)}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 it('leaves no worker and no port behind when the owner is killed', async () => {
   const service = await start();
