@@ -10,6 +10,7 @@ import type { Settings } from '../settings/settings';
 import { createLiveView, type LiveView } from '../stats/dashboard/create-live-view';
 import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
+import type { PortShare } from '../transport/listener';
 import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
 import { runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
@@ -39,6 +40,8 @@ export interface Deciders {
   /** All that they do. Completes after `finish`, errors when they gave up. */
   readonly run$: Observable<unknown>;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
+  /** Of one decider: its gRPC connections, as one of several on the same port. */
+  readonly connections?: PortShare | undefined;
   /** Undefined: they decide in this process. */
   readonly profiles?: WorkerProfiles;
   /** Opens the ports; rejects with every address that cannot be opened. */
@@ -100,6 +103,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   return {
     run$: merge(store.run$, limitsFrom.run$, transports.run$, decisions.run$),
     live,
+    connections: transports.grpc.share,
     listen: () => listenForCalls(transports),
     closePorts: (withinMs) => transports.close(withinMs),
     async finish() {

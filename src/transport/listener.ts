@@ -22,4 +22,17 @@ export interface Listener {
 export interface Transport extends Listener {
   /** All requests of one turn in one emission. One subscriber; completes with `close`. */
   readonly requests$: Observable<readonly PendingRequest[]>;
+  /** Undefined: it cannot ask single connections to leave. */
+  readonly share?: PortShare | undefined;
+}
+
+/** The part of a port's connections that this process holds, where others accept on the same port. */
+export interface PortShare {
+  /** Connections that were not asked to leave. */
+  readonly open: number;
+  /**
+   * Asks the youngest to leave until so many are left (they end once they have their answers), and leaves new ones to the
+   * other processes; one of them has to take them. Undefined: takes what comes.
+   */
+  keep(most: number | undefined): void;
 }

@@ -17,6 +17,10 @@ const REQUEST = {
   domain: 'edge',
   descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }],
 };
+/** Kills at whose time the owner's memory is compared: the first so many, and the last. */
+const COMPARED_KILLS = 10;
+/** What the owner may hold more at the end: the young generation of its heap, full or empty. */
+const SPARE_MEGABYTES = 32;
 /** Files that the owner may have open beyond those of its start: connections that are on their way. */
 const SPARE_FILES = 16;
 
@@ -32,6 +36,7 @@ export async function soakWorkers(soak: WorkersSoak): Promise<void> {
   const files = (): number => readdirSync(`/proc/${String(service.pid)}/fd`).length;
   const filesBefore = files();
   const counts = { good: 0, bad: 0, kills: 0 };
+  const ownerMegabytes: number[] = [];
   let isOver = false;
   const ask = async (): Promise<void> => {
     const client = createTestClient(`127.0.0.1:${String(service.port)}`);
@@ -46,11 +51,12 @@ export async function soakWorkers(soak: WorkersSoak): Promise<void> {
       const children = childrenOf(service.pid);
       const victim = children[counts.kills % children.length];
       if (victim === undefined) throw new Error('there is no worker to kill');
-      const memory = [service.pid, ...children].map((pid) => residentMegabytes(pid).toFixed(0));
+      const memory = [service.pid, ...children].map(residentMegabytes);
+      ownerMegabytes.push(memory[0] ?? 0);
       process.kill(victim, 'SIGKILL');
       counts.kills += 1;
       console.log(
-        `${String(counts.kills).padStart(4)} killed  ${counts.good.toLocaleString('en')} good, ${String(counts.bad)} failed  ${String(files())} files  MB: ${memory.join(' ')}`,
+        `${String(counts.kills).padStart(4)} killed  ${counts.good.toLocaleString('en')} good, ${String(counts.bad)} failed  ${String(files())} files  MB: ${memory.map((megabytes) => megabytes.toFixed(0)).join(' ')}`,
       );
     }
   } finally {
@@ -60,27 +66,40 @@ export async function soakWorkers(soak: WorkersSoak): Promise<void> {
     const filesNow = files();
     await service.stop();
     await redis.stop();
-    check(counts, { counted, connections, filesMore: filesNow - filesBefore });
+    check(counts, {
+      ...{ counted, ownerMegabytes },
+      connectionsOfOne: Math.ceil(connections / Number(workers)),
+      filesMore: filesNow - filesBefore,
+    });
   }
 }
 
 interface End {
   readonly counted: number;
-  readonly connections: number;
+  /** Connections that a worker holds, at most. */
+  readonly connectionsOfOne: number;
   readonly filesMore: number;
+  /** At each kill. */
+  readonly ownerMegabytes: readonly number[];
 }
 
 function check(counts: { good: number; bad: number; kills: number }, end: End): void {
   const { good, bad, kills } = counts;
-  const { counted, connections, filesMore } = end;
+  const { counted, connectionsOfOne, filesMore, ownerMegabytes } = end;
   if (counted < good || counted > good + bad)
     throw new Error(
       `${String(counted)} hits counted, ${String(good)} answered, ${String(bad)} failed`,
     );
   // A client may meet the dead connection once more before it knows.
-  if (bad > kills * connections * 2) throw new Error(`${String(bad)} calls failed`);
+  if (bad > kills * connectionsOfOne * 2) throw new Error(`${String(bad)} calls failed`);
   if (filesMore > SPARE_FILES)
     throw new Error(`the owner has ${String(filesMore)} more files open`);
+  const first = Math.max(...ownerMegabytes.slice(0, COMPARED_KILLS));
+  const last = Math.max(...ownerMegabytes.slice(-COMPARED_KILLS));
+  if (last > first + SPARE_MEGABYTES)
+    throw new Error(
+      `the owner held ${first.toFixed(0)} MB at first and ${last.toFixed(0)} MB in the end`,
+    );
 }
 
 async function sumOfCounters({ client }: RedisServer): Promise<number> {

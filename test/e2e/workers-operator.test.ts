@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
 import { startService, stopServices, type Service } from '../support/service';
+import { workersOf } from '../support/worker-processes';
 
 /** Operator API and decision log of several workers. */
 
@@ -109,6 +110,21 @@ it('takes the profile of a worker, in which its calls are', async () => {
   const ofCalls = expect.stringMatching(/src\/(?:transport\/grpc|wire)\//) as string;
   expect(await filesOf('&worker=2')).toContainEqual(ofCalls);
   expect(await filesOf('')).not.toContainEqual(ofCalls);
+});
+
+it('takes the heap profile of a worker, and says so when that worker ends', async () => {
+  const service = await start();
+  const heap = (query: string) => fetch(`${service.debug}/debug/pprof/heap?format=v8${query}`);
+  expect(await (await heap('&worker=1&seconds=1')).json()).toHaveProperty('head');
+  const [, victim = 0] = workersOf(service);
+  const profile = heap('&worker=2&seconds=60');
+  await eventually(async () => {
+    const other = await heap('&worker=1&seconds=1');
+    expect(other.status).toBe(409);
+  });
+  process.kill(victim, 'SIGKILL');
+  const answer = await profile;
+  expect([answer.status, await answer.text()]).toEqual([500, 'no profile: worker 2 ended\n']);
 });
 
 it('writes the decisions of all workers to one file, whole lines only', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -8,9 +8,9 @@ import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
 import { ask, startService, stopServices, type Service } from '../support/service';
-import { startStatsdUdp } from '../support/statsd-server';
+import { readStatistics } from '../support/statistics-page';
 import { SERVER_NAME, serialShown } from '../support/tls-caller';
-import { connectionsTo, workersOf } from '../support/worker-processes';
+import { connectionsTo, isRunning, workersOf } from '../support/worker-processes';
 import { response, startAdsServer, userLimit } from '../support/xds-server';
 
 let redis: RedisServer;
@@ -48,16 +48,6 @@ const isHealthy = (service: Service) =>
     expect(status).toBe(200);
   });
 
-async function statistics(service: Service): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(`${service.debug}/stats`)).text();
-  return new Map(
-    text.split('\n').map((line) => {
-      const at = line.lastIndexOf(': ');
-      return [line.slice(0, at), Number(line.slice(at + 2))];
-    }),
-  );
-}
-
 const HITS = 'ratelimit.service.rate_limit.shop.user.total_hits';
 const LOADED = 'ratelimit.service.config_load_success';
 const WORKERS = 'ratelimit.workers.count';
@@ -67,33 +57,6 @@ const request = {
   domain: 'shop',
   descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }],
 };
-
-/** Asks over connections of its own, one call after another on each, until `stop`. */
-function load(service: Service, connections: number) {
-  const clients = Array.from({ length: connections }, () => createTestClient(service.grpc));
-  const codes: number[] = [];
-  let isOver = false;
-  const all = Promise.all(
-    clients.map(async (client) => {
-      while (!isOver) codes.push((await client.ask(request)).code);
-    }),
-  );
-  return {
-    codes,
-    async stop() {
-      isOver = true;
-      await all;
-      for (const client of clients) client.close();
-      return { good: codes.filter((code) => code === 0).length, bad: codes.filter(Boolean).length };
-    },
-  };
-}
-
-async function countedInRedis(): Promise<number> {
-  const keys = await redis.client.keys('*');
-  const values = await Promise.all(keys.map((key) => redis.client.get(key)));
-  return values.reduce((sum, value) => sum + Number(value), 0);
-}
 
 it('counts and reports as one service, whichever worker answers', async () => {
   rules.write('config/shop.yaml', ruleText(5));
@@ -105,7 +68,7 @@ it('counts and reports as one service, whichever worker answers', async () => {
   expect(codes.filter((code) => code === 'OK')).toHaveLength(5);
   const { body } = await ask(service, 'shop', 'user=ann');
   expect(body.overallCode).toBe('OVER_LIMIT');
-  const stats = await statistics(service);
+  const stats = await readStatistics(service);
   expect([stats.get(HITS), stats.get(WORKERS), stats.get(RESTARTS), stats.get(LOADED)]).toEqual([
     ...[7, 2, 0, 1],
   ]);
@@ -118,7 +81,7 @@ it('takes new rules into every worker', async () => {
   const service = await start();
   rules.write('config/shop.yaml', ruleText(7));
   await eventually(async () => {
-    expect((await statistics(service)).get(LOADED)).toBe(2);
+    expect((await readStatistics(service)).get(LOADED)).toBe(2);
   });
   // Once that is counted, no worker decides by the old ones.
   for (let i = 0; i < 6; i += 1) {
@@ -186,67 +149,6 @@ it('serves a renewed certificate from every worker', async () => {
   });
 });
 
-it('goes on when a worker is killed under load: only its calls in flight fail, no count is lost', async () => {
-  const statsd = await startStatsdUdp();
-  const service = await start({
-    DISABLE_STATS: 'false',
-    USE_STATSD: 'true',
-    STATSD_PROTOCOL: 'udp',
-    STATSD_HOST: '127.0.0.1',
-    STATSD_PORT: String(statsd.port),
-    STATS_FLUSH_INTERVAL: '1s',
-  });
-  const calls = load(service, 8);
-  await eventually(() => {
-    expect(calls.codes.length).toBeGreaterThan(500);
-  });
-  const [victim = 0] = workersOf(service);
-  process.kill(victim, 'SIGKILL');
-  await eventually(async () => {
-    const stats = await statistics(service);
-    expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
-  });
-  const { good, bad } = await calls.stop();
-  // One call in flight on each of its four connections; the client may find one dead once more.
-  expect(bad).toBeLessThanOrEqual(8);
-  const counted = await countedInRedis();
-  expect(counted).toBeGreaterThanOrEqual(good);
-  expect(await service.stop()).toBe(0);
-  await eventually(() => {
-    const flushed = statsd.lines
-      .filter((line) => line.startsWith(`${HITS}:`))
-      .map((line) => Number(/:(\d+)\|c/.exec(line)?.[1]));
-    const sum = flushed.reduce((total, by) => total + by, 0);
-    // All but what the victim counted since its last report, at most a second of half of the calls.
-    expect(sum).toBeLessThanOrEqual(counted);
-    expect(sum).toBeGreaterThan(counted / 2);
-  });
-  await statsd.stop();
-});
-
-it('stops under load without an error', async () => {
-  const service = await start({ DRAIN_DELAY: '500ms' });
-  const calls = load(service, 8);
-  await eventually(() => {
-    expect(calls.codes.length).toBeGreaterThan(200);
-  });
-  const over = service.stop();
-  await eventually(async () => {
-    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(500);
-  });
-  expect((await calls.stop()).bad).toBe(0);
-  expect(await over).toBe(0);
-});
-
-/** A process that has ended stays in the table until process 1 fetches it, which is not ours to wait for. */
-function isRunning(pid: number): boolean {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${String(pid)}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 it('leaves no worker and no port behind when the owner is killed', async () => {
   const service = await start();
   const workers = workersOf(service);
@@ -282,7 +184,7 @@ it('answers a scrape while a worker is stopped, and replaces it', async () => {
   expectFigure({ name: 'scrape', value: performance.now() - startedMs, unit: 'ms', below: 300 });
   await eventually(
     async () => {
-      const stats = await statistics(service);
+      const stats = await readStatistics(service);
       expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
     },
     { withinMs: 25_000 },

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import type { Service } from './service';
 import { contentOf } from './secrets';
 
@@ -29,5 +29,14 @@ function socketInode(link: string): string | undefined {
     return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.[1];
   } catch {
     return undefined;
+  }
+}
+
+/** A process that has ended stays in the table until process 1 fetches it, which is not ours to wait for. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${String(pid)}/status`, 'utf8'));
+  } catch {
+    return false;
   }
 }

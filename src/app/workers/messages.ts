@@ -27,6 +27,10 @@ export type ToWorker =
   | { readonly kind: 'watch'; readonly isOn: boolean }
   /** Take a profile; `profile` follows. Undefined: nobody waits for one any longer. */
   | { readonly kind: 'profile'; readonly id: number; readonly request: ProfileRequest | undefined }
+  /** Say how many gRPC connections are open; `connections` follows, unless the engine cannot ask single ones to leave. */
+  | { readonly kind: 'count-connections' }
+  /** Keep the oldest so many and take no more; undefined: take what comes. */
+  | { readonly kind: 'keep-connections'; readonly most: number | undefined }
   | { readonly kind: 'drain'; readonly withinMs: number };
 
 /** What a worker says to the owner. */
@@ -37,6 +41,7 @@ export type FromWorker =
   /** It cannot work, and neither could another in its place. */
   | { readonly kind: 'fatal'; readonly problems: readonly string[] }
   | { readonly kind: 'in-force'; readonly number: number }
+  | { readonly kind: 'connections'; readonly open: number }
   | { readonly kind: 'store'; readonly state: StoreState }
   | { readonly kind: 'counted'; readonly differences: Differences }
   | { readonly kind: 'gauges'; readonly gauges: ReadonlyMap<string, number> }

@@ -15,6 +15,8 @@ export interface WorkerDuties {
   readonly collect: (id: number) => void;
   readonly watch: (isOn: boolean) => void;
   readonly profile: (id: number, request: ProfileRequest | undefined) => void;
+  readonly countConnections: () => void;
+  readonly keepConnections: (most: number | undefined) => void;
   readonly drain: (withinMs: number) => void;
 }
 
@@ -85,6 +87,12 @@ export function createOwnerLink(
     },
     profile({ id, request }) {
       duties.profile(id, request);
+    },
+    'count-connections'() {
+      duties.countConnections();
+    },
+    'keep-connections'({ most }) {
+      duties.keepConnections(most);
     },
     drain({ withinMs }) {
       duties.drain(withinMs);

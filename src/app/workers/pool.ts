@@ -1,5 +1,5 @@
 import { defer, merge, of, tap, timer, type Observable } from 'rxjs';
-import { createMailbox, createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import { createStopSignal, type Snapshot } from '../../../streams';
 import type { DomainDefinition } from '../../core/rules/definition';
 import type { Rules } from '../../core/rules/rules';
 import type { LineFile } from '../../platform/line-file';
@@ -9,16 +9,16 @@ import { addDifferences, createMergedGauges } from '../../stats/merge-difference
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { Registry } from '../../stats/registry';
 import type { StoreView } from '../actors/store';
-import { CurableError } from '../curable-error';
-import type { CallAddresses } from '../create-transports';
 import type { Deciders, OwnerPorts } from '../decider';
 import { createCollection } from './collection';
+import { createListening } from './listening';
 import { createMergedStore } from './merged-store';
 import type { FromWorker } from './messages';
 import { createPoolLive } from './pool-live';
+import { createPoolProfiles } from './pool-profiles';
+import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
 import { createSlot, type Fork, type Slot } from './slot';
-import { createPoolProfiles } from './pool-profiles';
 
 export interface WorkerPoolDeps {
   readonly fork: Fork;
@@ -74,23 +74,12 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const { count } = options;
   const store = createMergedStore(options.storeNames, options.storeDescription);
   const gauges = createMergedGauges(registry);
-  const serves = createSnapshot(false);
   const stopping = createStopSignal();
-  const failures = createMailbox<CurableError>();
   const live = createPoolLive(gauges);
-  const listening = new Map<number, CallAddresses>();
-  const opened = createOpened();
-  let haveAllListened = false;
+  const listening = createListening(count);
   let ports: OwnerPorts | undefined;
   let pems: NonNullable<OwnerPorts['certificates']>['first'] | undefined;
 
-  const noteListening = (): void => {
-    haveAllListened ||= listening.size === count;
-    const [addresses] = listening.values();
-    if (haveAllListened && addresses !== undefined) opened.resolve(addresses);
-    const isServed = haveAllListened && listening.size > 0;
-    if (isServed !== serves.current) serves.set(isServed);
-  };
   const sendHealth = (slot: Slot): void => {
     if (ports === undefined) return;
     const { current } = ports.health;
@@ -106,18 +95,17 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     sendHealth(slot);
     live.greet(slot);
   };
-  const fail = (problems: readonly string[]): void => {
-    if (haveAllListened) failures.post(new CurableError(problems.join('\n')));
-    else opened.reject(new AggregateError(problems.map((problem) => new CurableError(problem))));
-  };
   const handlers: Handlers = {
     hello: greet,
     listening({ worker }, { addresses }) {
-      listening.set(worker, addresses);
-      noteListening();
+      listening.listens(worker, addresses);
+      rebalance.listens(worker);
     },
     fatal(_slot, { problems }) {
-      fail(problems);
+      listening.fail(problems);
+    },
+    connections({ worker }, { open }) {
+      rebalance.counted(worker, open);
     },
     'in-force'({ worker }, { number }) {
       relay.inForce(worker, number);
@@ -152,7 +140,8 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     handle(slot, message);
   };
   const forget = (worker: number): void => {
-    listening.delete(worker);
+    listening.ended(worker);
+    rebalance.ended(worker);
     store.report(worker, undefined);
     gauges.report(worker, undefined);
     live.report(worker, undefined);
@@ -174,7 +163,6 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
           logger.error('a worker ended, another takes its place', { worker, ...how, restartMs });
           registry.count(RESTARTS, 1);
           relay.ended(worker);
-          noteListening();
         },
         hangs() {
           logger.error('a worker hangs and is ended', { worker });
@@ -186,6 +174,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const slots = Array.from({ length: count }, (_, i) => createOne(i + 1));
   const collection = createCollection(slots);
   const profiles = createPoolProfiles(slots);
+  const rebalance = createRebalance(slots, logger);
   const relay = createRuleRelay(deps.loads$, {
     slots,
     definitionsOf,
@@ -199,16 +188,12 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     logger,
   });
   registry.count(RESTARTS, 0);
-  registry.gauge('ratelimit.workers.count', () => listening.size);
+  registry.gauge('ratelimit.workers.count', () => listening.count());
 
   const run$ = (given: OwnerPorts): Observable<unknown> => {
     for (const slot of slots) slot.start();
     return merge(
-      failures.messages$.pipe(
-        tap((error) => {
-          throw error;
-        }),
-      ),
+      listening.failed$,
       timer(TICK_MS, TICK_MS).pipe(
         tap(() => {
           for (const slot of slots) slot.tick();
@@ -235,7 +220,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   return {
     store,
     loads$: relay.loads$,
-    serves,
+    serves: listening.serves,
     collect: () => collection.collect(),
     deciders(given, ownView) {
       ports = given;
@@ -244,15 +229,16 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
         run$: defer(() => run$(given)),
         live: live.over(ownView, slots),
         profiles,
-        listen: () => opened.promise,
+        listen: () => listening.opened,
         async closePorts(withinMs) {
           given.certificates?.close();
+          rebalance.close();
           await drain(slots, withinMs);
         },
         async finish() {
           await decisionLines?.close(LAST_LINES_MS);
           stopping.stop();
-          serves.close();
+          listening.close();
         },
         closeTraces: () => Promise.resolve(),
       };
@@ -274,17 +260,4 @@ async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
   }, withinMs + END_MS);
   await ended;
   clearTimeout(late);
-}
-
-/** The end of the start: where all workers listen, or why they cannot. */
-function createOpened() {
-  let resolve: (addresses: CallAddresses) => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<CallAddresses>((onOpen, onFail) => {
-    resolve = onOpen;
-    reject = onFail;
-  });
-  // It may fail before anybody waits for it.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

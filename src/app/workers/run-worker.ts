@@ -12,7 +12,6 @@ import { chooseCounters, type CounterStore } from '../actors/store';
 import { createConnectionLimits } from '../create-transports';
 import { createDecider, untilFirst, type Deciders } from '../decider';
 import { BUSY, createBusyShare } from './busy-share';
-import { openWorkerLines } from './decision-lines';
 import { openLimitsFrom } from '../open-limits-from';
 import { createOutageLog } from '../outage-log';
 import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
@@ -24,9 +23,8 @@ import { createOwnerLink } from './owner-link';
 import { createProfileDuty } from './profile-duty';
 import { createReporter } from './reporter';
 import { shareSettings } from './share-settings';
+import { createLogWriter, openDecisionLines } from './worker-lines';
 
-/** Longer lines of several processes into one pipe would be mixed: the owner writes them. */
-const MAX_LINE_BYTES = 4_096;
 const REPORT_MS = 1_000;
 
 /** A worker from its start to its end: one decider, which its owner (the process that started it) feeds and stops. */
@@ -43,7 +41,7 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
   const logger = createLogger({
     ...settings.logging,
     always: { worker },
-    write: createLineWriter(send),
+    write: createLogWriter(send, standardError()),
   });
   const refuseStart = endOnFault(process, logger, send);
   const { link, begin } = assemble(settings, logger, send, refuseStart);
@@ -65,14 +63,6 @@ function createSend(process: NodeJS.Process): Send {
           resolve();
         });
     });
-}
-
-function createLineWriter(send: Send): (line: string) => void {
-  const write = standardError();
-  return (line) => {
-    if (Buffer.byteLength(line) <= MAX_LINE_BYTES) write(line);
-    else void send({ kind: 'log', line });
-  };
 }
 
 /** Ends the process on what nobody handles. Returns what ends it when it cannot start. */
@@ -124,7 +114,7 @@ function assemble(
     const { rules, isRead, health } = link;
     const one = createDecider(
       settings,
-      { ...deps, registry, store, outages, tracing, limitsFrom, openLog: openWorkerLines(send) },
+      { ...deps, registry, store, outages, tracing, limitsFrom, openLog: openDecisionLines(send) },
       { rules, isRead, health, components, certificates, limits },
     );
     decider = one;
@@ -172,6 +162,11 @@ function assemble(
         else decider?.live.stop();
       },
       profile: createProfileDuty(send, systemClock),
+      countConnections() {
+        const open = decider?.connections?.open;
+        if (open !== undefined) void send({ kind: 'connections', open });
+      },
+      keepConnections: (most) => decider?.connections?.keep(most),
       drain: (withinMs) =>
         void end(withinMs)
           .then(() => reporter.report())

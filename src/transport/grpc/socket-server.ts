@@ -32,6 +32,8 @@ export interface SocketServer {
   readonly run$: Observable<void>;
   /** Settles with the address that is bound; rejects with a message that names it. */
   listen(): Promise<ListenAddress>;
+  /** In a worker: leaves connections to other workers while it has so many. */
+  acceptAtMost(connections: number): void;
   /** Accepts no more. */
   stop(): void;
   /** Cuts the sockets that are left (in the middle of a handshake) and settles when the port is free. */
@@ -87,6 +89,9 @@ export function createSocketServer(
         });
       }
       return bound;
+    },
+    acceptAtMost(connections) {
+      server.maxConnections = connections;
     },
     stop() {
       void stop();

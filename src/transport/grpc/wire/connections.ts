@@ -33,11 +33,16 @@ interface ConnectionsDeps {
 /** All connections of the port: one timer, one end of turn. */
 export interface Connections {
   readonly accept: (socket: Socket) => void;
+  /** How many were not asked to leave. */
+  countStaying(): number;
+  /** Asks the youngest to leave until so many stay. */
+  keepOldest(count: number): void;
   /** Asks all clients to leave and settles when they are gone; destroys those still open `withinMs` later. */
   close(withinMs: number): Promise<void>;
 }
 
 const STOPPING = 'graceful_stop';
+const REBALANCING = 'rebalance';
 
 export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
   const { methods, decisions, bounds, nowMs, random, budget, onFailure } = deps;
@@ -106,6 +111,9 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
     },
   };
 
+  /** Oldest first. */
+  const staying = () => [...open.keys()].filter(({ grpc }) => !grpc.http2.draining);
+
   const emptied = () =>
     new Promise<void>((resolve) => {
       onEmpty = resolve;
@@ -120,6 +128,11 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
       // A handshake that was under way when we began to stop.
       if (isClosing) monitor.drain(nowMs(), STOPPING);
       checkTimer ??= setInterval(checkAll, CHECK_MS).unref();
+    },
+    countStaying: () => staying().length,
+    keepOldest(count) {
+      const now = nowMs();
+      for (const each of staying().slice(count)) open.get(each)?.drain(now, REBALANCING);
     },
     async close(withinMs) {
       isClosing = true;

@@ -89,6 +89,15 @@ export function createWireTransport(
         }),
       ),
     ),
+    share: {
+      get open() {
+        return connections.countStaying();
+      },
+      keep(most = Infinity) {
+        server.acceptAtMost(most);
+        connections.keepOldest(most);
+      },
+    },
     listen: () => server.listen(),
     close: (withinMs) => (closed ??= close(withinMs)),
   };

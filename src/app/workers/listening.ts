@@ -1,0 +1,68 @@
+import { tap, type Observable } from 'rxjs';
+import { createMailbox, createSnapshot, type Snapshot } from '../../../streams';
+import { CurableError } from '../curable-error';
+import type { CallAddresses } from '../create-transports';
+
+/** Which workers listen, from the start of the service to its end. */
+export interface Listening {
+  /** True from the moment that all workers have listened, while one of them does. */
+  readonly serves: Snapshot<boolean>;
+  /** Where all of them listen; rejects with every reason why they cannot. */
+  readonly opened: Promise<CallAddresses>;
+  /** Errors when workers that had listened can no longer work, and neither could others in their place. */
+  readonly failed$: Observable<never>;
+  count(): number;
+  listens(worker: number, addresses: CallAddresses): void;
+  ended(worker: number): void;
+  /** A worker cannot work: the start fails, or `failed$` does. */
+  fail(problems: readonly string[]): void;
+  close(): void;
+}
+
+export function createListening(workers: number): Listening {
+  const listening = new Map<number, CallAddresses>();
+  const serves = createSnapshot(false);
+  const failures = createMailbox<CurableError>();
+  let haveAllListened = false;
+  let resolve: (addresses: CallAddresses) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const opened = new Promise<CallAddresses>((onOpen, onFail) => {
+    resolve = onOpen;
+    reject = onFail;
+  });
+  // It may fail before anybody waits for it.
+  opened.catch(() => undefined);
+
+  const update = (): void => {
+    haveAllListened ||= listening.size === workers;
+    const [addresses] = listening.values();
+    if (haveAllListened && addresses !== undefined) resolve(addresses);
+    const isServed = haveAllListened && listening.size > 0;
+    if (isServed !== serves.current) serves.set(isServed);
+  };
+  return {
+    serves,
+    opened,
+    failed$: failures.messages$.pipe(
+      tap((error) => {
+        throw error;
+      }),
+    ) as Observable<never>,
+    count: () => listening.size,
+    listens(worker, addresses) {
+      listening.set(worker, addresses);
+      update();
+    },
+    ended(worker) {
+      listening.delete(worker);
+      update();
+    },
+    fail(problems) {
+      if (haveAllListened) failures.post(new CurableError(problems.join('\n')));
+      else reject(new AggregateError(problems.map((problem) => new CurableError(problem))));
+    },
+    close() {
+      serves.close();
+    },
+  };
+}

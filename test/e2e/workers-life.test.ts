@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { eventually } from '../support/eventually';
+import { startLoad } from '../support/load';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startService, stopServices, type Service } from '../support/service';
+import { isRunning, workersOf } from '../support/worker-processes';
+
+/** How a service of several workers begins and ends. */
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedisServer();
+});
+afterEach(stopServices);
+afterAll(() => redis.stop());
+
+async function start(env: Readonly<Record<string, string>>): Promise<Service> {
+  const KVSTORE_URL = `127.0.0.1:${String(redis.port)}`;
+  const service = await startService({ env: { WORKERS: '2', KVSTORE_URL, ...env } });
+  await eventually(async () => {
+    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
+  });
+  return service;
+}
+
+const request = { domain: 'none', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+
+it('stops in order on a signal that the whole group gets, as from a terminal', async () => {
+  const service = await start({ DRAIN_DELAY: '300ms' });
+  const calls = startLoad(service, request, 4);
+  await eventually(() => {
+    expect(calls.answers.length).toBeGreaterThan(100);
+  });
+  for (const pid of workersOf(service)) process.kill(pid, 'SIGINT');
+  const over = service.stop('SIGINT');
+  await eventually(async () => {
+    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(500);
+  });
+  expect((await calls.stop()).bad).toBe(0);
+  expect(await over).toBe(0);
+  expect(service.output()).not.toContain('a worker ended');
+});
+
+it('ends at once with its workers on a second signal', async () => {
+  const service = await start({ DRAIN_DELAY: '60s' });
+  const workers = workersOf(service);
+  const over = service.stop('SIGTERM');
+  await eventually(() => {
+    expect(service.output()).toContain('stopping on SIGTERM');
+    // Signals of one moment are one.
+    service.child.kill('SIGTERM');
+    expect(service.output()).toContain('ended by a second signal');
+  });
+  expect(await over).toBe(1);
+  await eventually(() => {
+    for (const pid of workers) expect(isRunning(pid)).toBe(false);
+  });
+});
+
+it.each([
+  [
+    'counters in memory',
+    { WORKERS: '2', BACKEND_TYPE: 'memory' },
+    'expected WORKERS=1, or counters in Redis (KVSTORE_URL; also on this machine, by Unix socket)',
+  ],
+  ['no number', { WORKERS: 'many' }, 'WORKERS="many": expected'],
+  ['none', { WORKERS: '0' }, 'WORKERS="0": expected'],
+  [
+    'more than files may be open for',
+    { WORKERS: '64', KVSTORE_URL: '127.0.0.1:1' },
+    'WORKERS=64: expected at most 12, for the process may have 160 files open; raise that limit (ulimit -n), or set fewer workers',
+  ],
+])('refuses %s, with the way out', (_, env, reason) => {
+  const script = 'ulimit -n 160; exec "$0" dist/src/bin/ratelimit.js';
+  const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath], {
+    env: { PATH: process.env['PATH'], RUNTIME_ROOT: 'examples', ...env },
+    encoding: 'utf8',
+  });
+  expect(status).toBe(1);
+  expect(stderr).toContain(reason);
+});

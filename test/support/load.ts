@@ -1,0 +1,31 @@
+import { createTestClient, type CallResult } from '../contract/transport.client';
+import type { Service } from './service';
+
+/** Calls that go on until `stop`. */
+export interface Load {
+  readonly answers: readonly CallResult[];
+  /** Ends when the last answers are there, and says how many calls were answered and how many failed. */
+  stop(): Promise<{ readonly good: number; readonly bad: number }>;
+}
+
+/** Asks the same over so many connections, one call after another on each. */
+export function startLoad({ grpc }: Service, request: object, connections: number): Load {
+  const clients = Array.from({ length: connections }, () => createTestClient(grpc));
+  const answers: CallResult[] = [];
+  let isOver = false;
+  const all = Promise.all(
+    clients.map(async (client) => {
+      while (!isOver) answers.push(await client.ask(request));
+    }),
+  );
+  return {
+    answers,
+    async stop() {
+      isOver = true;
+      await all;
+      for (const client of clients) client.close();
+      const good = answers.filter(({ code }) => code === 0).length;
+      return { good, bad: answers.length - good };
+    },
+  };
+}

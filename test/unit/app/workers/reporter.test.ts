@@ -1,0 +1,69 @@
+import { createReporter } from '../../../../src/app/workers/reporter';
+import type { FromWorker } from '../../../../src/app/workers/messages';
+import { createRegistry } from '../../../../src/stats/registry';
+
+/** A worker's reports over a channel that takes a message when the test says so. */
+function start() {
+  const registry = createRegistry();
+  const sent: FromWorker[] = [];
+  const taken: (() => void)[] = [];
+  const reporter = createReporter(registry, (message) => {
+    sent.push(message);
+    return new Promise((resolve) => taken.push(resolve));
+  });
+  /** Lets the channel take messages until nothing more is sent. */
+  const takeAll = async () => {
+    do {
+      for (const resolve of taken.splice(0)) resolve();
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    } while (taken.length > 0);
+  };
+  const counted = () =>
+    sent.flatMap((message) =>
+      message.kind === 'counted' ? message.differences.counters.map(([, by]) => by) : [],
+    );
+  return { registry, reporter, sent, takeAll, counted };
+}
+
+it('reports what was counted since, then the gauges, then that it was asked', async () => {
+  const { registry, reporter, sent, takeAll, counted } = start();
+  registry.count('calls', 3);
+  registry.gauge('open', () => 7);
+  const reported = reporter.report(1);
+  await takeAll();
+  await reported;
+  expect(sent.map(({ kind }) => kind)).toEqual(['counted', 'gauges', 'collected']);
+  expect(sent[1]).toMatchObject({ gauges: new Map([['open', 7]]) });
+  registry.count('calls', 2);
+  void reporter.report(2);
+  await takeAll();
+  expect(counted()).toEqual([3, 2]);
+});
+
+it('reports once more for all that ask during a report', async () => {
+  const { registry, reporter, sent, takeAll, counted } = start();
+  registry.count('calls', 1);
+  void reporter.report(1);
+  registry.count('calls', 1);
+  void reporter.report(2);
+  void reporter.report(3);
+  await takeAll();
+  const ids = sent.flatMap((message) => (message.kind === 'collected' ? [message.id] : []));
+  expect(ids).toEqual([1, 2, 3]);
+  expect(sent.filter(({ kind }) => kind === 'gauges')).toHaveLength(2);
+  expect(counted().reduce((sum, by) => sum + by, 0)).toBe(2);
+});
+
+it('sends an owner that does not read no more than one message', async () => {
+  const { registry, reporter, sent } = start();
+  for (let i = 0; i < 100; i++) {
+    registry.count('calls', 1);
+    void reporter.report();
+  }
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  expect(sent).toHaveLength(1);
+});
