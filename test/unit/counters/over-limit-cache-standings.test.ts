@@ -213,4 +213,16 @@ describe('the local cache', () => {
       cache.refusing(ask(slow), NOW + share * YEAR_SECONDS);
     expect([read('entryCount'), read('expiredCount')]).toEqual([0, count]);
   });
+
+  it('looks at 100,000 entries for a list of what is over, and no further', () => {
+    const { cache } = createCached(100_000_000);
+    const bucket = rule('gcra');
+    const full = standingOfUsed(bucket, bucket.size, 0);
+    const over = { ...ask(bucket), algorithm: undefined };
+    cache.remember(over, NOW);
+    for (let at = 1; at < 100_000; at += 1)
+      cache.rememberStanding({ ...ask(bucket), key: String(at) }, full, NOW);
+    cache.remember({ ...over, key: 'unseen', windowEndSeconds: NOW + 60 }, NOW);
+    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual([over.key]);
+  });
 });
