@@ -15,7 +15,7 @@ const STATISTICS_PREFIX = 'ratelimit.memcache';
 /** As in envoyproxy/ratelimit; there is no setting for it. */
 const TIMEOUT_MS = 500;
 
-export interface MemcachedStoreDeps extends MemcachedCountersDeps, GuardDeps {
+interface MemcachedStoreDeps extends MemcachedCountersDeps, GuardDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }

@@ -22,7 +22,7 @@ import { logRedisEvent } from '../log-store-event';
 import { restOfWindowMs } from '../to-options';
 import { describeRedis, STORE } from './describe-store';
 
-export interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
+interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
   readonly statistics: Statistics;
   readonly logger: Logger;
 }

@@ -4,7 +4,7 @@ import { findSecrets } from './find-secrets';
 import { createPeriods } from './period';
 import type { DomainRules, RuleNode, Rules } from './rules';
 import type { Tokens } from './secrets';
-import { addRule, finishLevel, type DomainDraft, type Draft } from './tree-draft';
+import { addRule, finishLevel, type TreeDraft, type Draft } from './tree-draft';
 
 export interface CompileOptions extends LimitOptions {
   /** Rules with secret keys need them. */
@@ -39,7 +39,7 @@ export function* compileInSlices(
   const found = { limitCount: 0, hasLimitsFrom: false };
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
-    const tree: DomainDraft = { domain, top: new Map(), secrets, maker, places };
+    const tree: TreeDraft = { domain, top: new Map(), secrets, maker, places };
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];

@@ -23,7 +23,7 @@ interface DraftKey {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The tree of one domain while entries are added to it. */
-export interface DomainDraft {
+export interface TreeDraft {
   readonly domain: string;
   readonly top: DraftLevel;
   readonly secrets: Secrets | undefined;
@@ -33,7 +33,7 @@ export interface DomainDraft {
 
 /** Adds an entry under its parent; undefined: at the top. */
 export function addRule(
-  { domain, top, secrets, maker, places }: DomainDraft,
+  { domain, top, secrets, maker, places }: TreeDraft,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
