@@ -1,4 +1,5 @@
 import { copyOf } from '../platform/copy-of';
+import { dueSecondsOf } from './due-seconds';
 import { bytesOfText } from './kept-key';
 import type { Stood } from './refusal';
 
@@ -23,8 +24,9 @@ const ENTRY_BYTES = 120;
 const STANDING_BYTES = 160;
 
 /**
- * Entries filed by the second at which they end. Bounded in bytes: those of one second are dropped together when it comes;
- * when there is no room, the oldest of those that end soonest goes first.
+ * Entries filed by the second at which they end: windows end together. Standings end at any second, and would need as many
+ * places: they are filed by their due times. Bounded in bytes: those of one second are dropped together when it comes; when
+ * there is no room, the oldest of those that end soonest goes first.
  */
 export class OverEntries {
   size = 0;
@@ -34,7 +36,7 @@ export class OverEntries {
   evacuated = 0;
   readonly #maxBytes: number;
   readonly #byEnd = new Map<number, EndingTogether>();
-  /** Ends of the entries with a standing, by key. */
+  /** Under which second the entries with a standing are filed, by key. */
   readonly #ends = new Map<string, number>();
   #bytes = 0;
   #firstEnd = Infinity;
@@ -47,7 +49,7 @@ export class OverEntries {
     return endSeconds === undefined ? undefined : this.#byEnd.get(endSeconds)?.entries.get(key);
   }
 
-  /** When the entry with a standing ends that has this key. */
+  /** Under which second the entry with a standing is filed that has this key. */
   endOf(key: string): number | undefined {
     return this.#ends.get(key);
   }
@@ -57,10 +59,13 @@ export class OverEntries {
     entry.accessSeconds = nowSeconds;
   }
 
+  /** Adds an entry that was accessed now. */
   add(kept: string, entry: OverEntry, endSeconds: number): void {
     const key = copyOf(kept);
-    this.#endingAt(endSeconds).entries.set(key, entry);
-    if (entry.stood !== undefined) this.#ends.set(key, endSeconds);
+    const isStanding = entry.stood !== undefined;
+    const filed = isStanding ? dueSecondsOf(endSeconds, entry.accessSeconds) : endSeconds;
+    this.#endingAt(filed).entries.set(key, entry);
+    if (isStanding) this.#ends.set(key, filed);
     this.size += 1;
     this.#bytes += bytesOf(key, entry);
     this.accessSeconds += entry.accessSeconds;
@@ -109,7 +114,8 @@ export class OverEntries {
 
   #dropFirst(): void {
     this.#byEnd.delete(this.#firstEnd);
-    this.#firstEnd = this.#byEnd.size === 0 ? Infinity : Math.min(...this.#byEnd.keys());
+    this.#firstEnd = Infinity;
+    for (const end of this.#byEnd.keys()) this.#firstEnd = Math.min(this.#firstEnd, end);
   }
 
   #endingAt(endSeconds: number): EndingTogether {

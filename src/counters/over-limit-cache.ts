@@ -12,7 +12,7 @@ export interface OverLimitCache {
   remember(increment: Increment, nowSeconds: number): void;
   /** The same for an operator: counts as no lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
-  /** Keys that are over their limit now, up to a number; long ones by their digest. */
+  /** Keys that are over their limit now, up to a number, among the first that one look passes; long ones by their digest. */
   readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
   /**
    * Where the counter of an increment with an algorithm stands at least, if that refuses each of its asks. Others can only
@@ -43,6 +43,9 @@ export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
 }
+
+/** Entries that one look for keys over their limit passes: some milliseconds. */
+const MAX_VISITS = 100_000;
 
 export function createOverLimitCache(
   { statistics }: { readonly statistics?: Pick<Statistics, 'gauge'> },
@@ -100,8 +103,10 @@ export function createOverLimitCache(
     },
     list(nowSeconds, most) {
       const found: OverKey[] = [];
+      let visits = 0;
       for (const { key, entry, endSeconds } of entries) {
-        if (found.length >= most) break;
+        visits += 1;
+        if (found.length >= most || visits > MAX_VISITS) break;
         if (endSeconds <= nowSeconds || entry.stood !== undefined) continue;
         found.push({ key, limit: entry.limit, windowEndSeconds: endSeconds });
       }

@@ -2,8 +2,11 @@ import { explainPath, explainUnknownDomain } from '../core/explain/explain-path'
 import type { NoLimit } from '../core/explain/explanation';
 import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
 import type { Rules } from '../core/rules/rules';
+import { copyOf } from '../platform/copy-of';
 
 const MAX_SHAPES = 1_000;
+/** Of all examples: a line of a log may hold a megabyte. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /** Descriptors that met no limit, distinguished by their keys. */
 export interface UnmatchedShape {
@@ -26,9 +29,10 @@ export function whyUnmatched(
   return explainPath(rules, example.entries, places).noLimit ?? { reason: 'replaced', hint };
 }
 
-/** Counts descriptors without a limit by their shape; of more than 1,000 shapes the rest only in sum. */
+/** Counts descriptors without a limit by their shape; those beyond 1,000 shapes, or 16 MiB of examples, only in sum. */
 export class UnmatchedSheet {
   readonly #shapes = new Map<string, UnmatchedShape>();
+  #characters = 0;
   others = 0;
 
   note({ domain, descriptors }: DecisionRequest, statuses: readonly DescriptorStatus[]): void {
@@ -49,8 +53,25 @@ export class UnmatchedSheet {
     const keys = example.entries.map(({ key }) => key).join(',');
     const name = `${domain}\n${keys}`;
     const shape = this.#shapes.get(name);
-    if (shape !== undefined) shape.requests += 1;
-    else if (this.#shapes.size >= MAX_SHAPES) this.others += 1;
-    else this.#shapes.set(name, { domain, keys, example, requests: 1 });
+    if (shape !== undefined) {
+      shape.requests += 1;
+      return;
+    }
+    const characters = example.entries.reduce((sum, { value }) => sum + value.length, name.length);
+    if (this.#shapes.size >= MAX_SHAPES || this.#characters + characters > MAX_CHARACTERS) {
+      this.others += 1;
+      return;
+    }
+    this.#characters += characters;
+    this.#shapes.set(name, { domain, keys, example: copyOfDescriptor(example), requests: 1 });
   }
+}
+
+/** Keeps no line of the log alive. */
+function copyOfDescriptor(descriptor: RequestDescriptor): RequestDescriptor {
+  const entries = descriptor.entries.map(({ key, value }) => ({
+    key: copyOf(key),
+    value: copyOf(value),
+  }));
+  return { ...descriptor, entries };
 }

@@ -300,6 +300,20 @@ describe('local caches of other instances', () => {
     expect(instance.lines.filter(({ message }) => message.includes('takes no'))).toHaveLength(1);
   });
 
+  it('forget all counters for a message of more than 10,000 keys', async () => {
+    const redis = await startRedis();
+    const instance = await startInstance({ KVSTORE_URL: urlOf(redis) });
+    await untilListening(redis, 1);
+    await hit(instance, 3);
+    const others = Array.from({ length: 10_000 }, (_, at) => `other ${String(at)}`);
+    await redis.client.publish('weir:forget', JSON.stringify(others));
+    expect((await hit(instance)).known).toBe(true);
+    await redis.client.publish('weir:forget', JSON.stringify([...others, 'one more']));
+    await eventually(async () => {
+      expect((await hit(instance)).known).toBe(false);
+    });
+  });
+
   it('ignore what is no list of keys', async () => {
     const redis = await startRedis();
     const instance = await startInstance({ KVSTORE_URL: urlOf(redis) });

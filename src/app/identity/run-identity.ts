@@ -39,9 +39,8 @@ function serveHelp(): string {
   return `usage: identity [serve] [--help]\n\n${settingsHelp('identity')}\n${others}\n`;
 }
 
-/** Loaded only when it is used: a command should not wait for the parts of a server. */
 function loadServe(): typeof Serve {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded when it serves: a command on users and tokens waits for no server, limits or metrics to load
   return require('./serve') as typeof Serve;
 }
 

@@ -1,41 +1,14 @@
-import { MAX_PACED_LIMIT, toAlgorithm } from '../algorithms/algorithm';
-import type { CurrentLimit } from '../model';
-import type { KeyTemplate } from './key-template';
-import type { DomainDefinition, LimitDefinition, RuleDefinition, RulePlace } from './definition';
-import { withLimitsFrom } from './limits-from';
-import { createPeriods, type Period } from './period';
+import type { LimitMaker, LimitOptions } from './compile-limit';
+import type { DomainDefinition, RuleDefinition, RulePlace } from './definition';
 import { findSecrets } from './find-secrets';
-import { shownValue, type Secrets, type Tokens } from './secrets';
-import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
-import { ValuesByToken } from './values-by-token';
-import { indexWildcards } from './wildcards';
+import { createPeriods } from './period';
+import type { DomainRules, RuleNode, Rules } from './rules';
+import type { Tokens } from './secrets';
+import { addRule, finishLevel, type TreeDraft, type Draft } from './tree-draft';
 
-/** A node while its children are still being gathered. */
-interface Draft {
-  readonly node: Mutable<RuleNode>;
-  readonly metricPath: string;
-  children: DraftLevel | undefined;
-}
-type DraftLevel = Map<string, DraftKey>;
-interface DraftKey {
-  readonly byValue: Map<string, RuleNode>;
-  /** Those of them that are tokens. */
-  readonly hashed: Set<string>;
-  readonly patterns: { pattern: string; node: RuleNode }[];
-  anyValue: RuleNode | undefined;
-}
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-export interface CompileOptions {
-  /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
-  readonly unitMultiplierOnWire?: boolean;
+export interface CompileOptions extends LimitOptions {
   /** Rules with secret keys need them. */
   readonly tokens?: Tokens;
-}
-
-/** What the limits of one rule set are made with. */
-interface LimitMaker extends CompileOptions {
-  readonly periodOf: (limit: LimitDefinition) => Period;
 }
 
 /** To find the first window of a time zone costs as much as this many entries. */
@@ -66,11 +39,11 @@ export function* compileInSlices(
   const found = { limitCount: 0, hasLimitsFrom: false };
   let sinceSlice = 0;
   for (const { domain, rules } of domains) {
-    const top: DraftLevel = new Map();
+    const tree: TreeDraft = { domain, top: new Map(), secrets, maker, places };
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
-      drafts.push(addRule({ domain, top, secrets, maker, places }, parent, rule));
+      drafts.push(addRule(tree, parent, rule));
       noteLimit(rule, found);
       sinceSlice += costOf(rule);
       if (sinceSlice >= sliceSize) {
@@ -87,14 +60,14 @@ export function* compileInSlices(
         yield;
       }
     }
-    compiled.set(domain, { domain, top: finishLevel(top, secrets), secrets });
+    compiled.set(domain, { domain, top: finishLevel(tree.top, secrets), secrets });
   }
   return { domains: compiled, ...found, places, secrets };
 }
 
 function noteLimit(
   { limit }: RuleDefinition,
-  found: Mutable<Pick<Rules, 'limitCount' | 'hasLimitsFrom'>>,
+  found: { limitCount: number; hasLimitsFrom: boolean },
 ): void {
   if (limit === undefined) return;
   found.limitCount += 1;
@@ -103,182 +76,4 @@ function noteLimit(
 
 function costOf({ limit }: RuleDefinition): number {
   return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
-}
-
-/** The domain to which entries are added. */
-interface DraftDomain {
-  readonly domain: string;
-  readonly top: DraftLevel;
-  readonly secrets: Secrets | undefined;
-  readonly maker: LimitMaker;
-  readonly places: Map<RuleNode, RulePlace>;
-}
-
-function addRule(
-  { domain, top, secrets, maker, places }: DraftDomain,
-  parent: Draft | undefined,
-  rule: RuleDefinition,
-): Draft {
-  const segment = metricSegment(rule, secrets);
-  const metricPath = `${parent?.metricPath ?? domain}.${segment}`;
-  const template = keyTemplate(domain, parent?.node, rule);
-  const node: Mutable<RuleNode> = {
-    // One by one: nodes made by a spread kept these in a second object, and matching took twice as long.
-    literal: template.literal,
-    isDynamic: template.isDynamic,
-    parent: template.parent,
-    depth: template.depth,
-    limit: compileLimit(domain, rule, metricPath, maker),
-    children: undefined,
-    sharedPattern: rule.shareThreshold ? rule.value : undefined,
-    segment,
-    valueToMetric: rule.valueToMetric,
-    dynamicMetric: (parent?.node.dynamicMetric ?? false) || rule.valueToMetric,
-  };
-  attach(parent === undefined ? top : childrenOf(parent), rule, node);
-  if (rule.place !== undefined) places.set(node, rule.place);
-  return { node, metricPath, children: undefined };
-}
-
-function childrenOf(draft: Draft): DraftLevel {
-  const children: DraftLevel = draft.children ?? new Map<string, DraftKey>();
-  draft.children = children;
-  return children;
-}
-
-function attach(level: DraftLevel, rule: RuleDefinition, node: RuleNode): void {
-  const { key, value, valueHash } = rule;
-  let entry = level.get(key);
-  if (entry === undefined) {
-    entry = { byValue: new Map(), hashed: new Set(), patterns: [], anyValue: undefined };
-    level.set(key, entry);
-  }
-  if (valueHash !== undefined) {
-    entry.hashed.add(valueHash);
-    entry.byValue.set(valueHash, node);
-  } else if (value === undefined) entry.anyValue = node;
-  else if (value.includes('*')) entry.patterns.push({ pattern: value, node });
-  else entry.byValue.set(value, node);
-}
-
-function finishLevel(level: DraftLevel, secrets: Secrets | undefined): RuleLevel {
-  const byKey = new Map<string, KeyRules>();
-  for (const [key, { byValue, hashed, patterns, anyValue }] of level) {
-    const isHashed = secrets !== undefined && hashed.size > 0;
-    const values = isHashed ? new ValuesByToken(key, byValue, hashed, secrets.tokens) : byValue;
-    byKey.set(key, {
-      key,
-      byValue: values.size === 0 ? undefined : values,
-      wildcards: patterns.length === 0 ? undefined : indexWildcards(patterns),
-      anyValue,
-    });
-  }
-  const [sole] = byKey.values();
-  return sole !== undefined && byKey.size === 1 ? sole : byKey;
-}
-
-/**
- * The configured value is part of the segment, a shared wildcard only up to its star (behaviour.md §5.1, §5.2, §5.5); of a
- * secret one its token at the time of the load.
- */
-function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): string {
-  const { key, value, valueHash, shareThreshold } = rule;
-  if (valueHash !== undefined) return `${key}_${valueHash}`;
-  if (value === undefined) return key;
-  if (secrets !== undefined && !value.includes('*'))
-    return `${key}_${shownValue(secrets, { key, value })}`;
-  return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
-}
-
-function keyTemplate(
-  domain: string,
-  parent: RuleNode | undefined,
-  rule: RuleDefinition,
-): KeyTemplate {
-  const { key, value } = rule;
-  const isDynamic = !isFixed(rule) && !rule.shareThreshold;
-  const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
-  return {
-    // `join` makes a text of one piece: others are put together anew for each counter key.
-    literal: [before, key, isDynamic ? '' : value].join('_'),
-    isDynamic,
-    parent: parent?.isDynamic === true ? parent : parent?.parent,
-    depth: parent === undefined ? 0 : parent.depth + 1,
-  };
-}
-
-/** Whether the rule fixes the value of its level. A secret one becomes a token, which changes with the window. */
-function isFixed({ value, secret }: RuleDefinition): boolean {
-  return value !== undefined && !value.includes('*') && secret === undefined;
-}
-
-/** One shared empty list: reading its length touches no memory of the rule's own. */
-const NO_NAMES: readonly string[] = [];
-
-function compileLimit(
-  domain: string,
-  rule: RuleDefinition,
-  metric: string,
-  maker: LimitMaker,
-): RuleLimit | undefined {
-  const limit = rule.limit;
-  if (limit === undefined) return undefined;
-  const period = maker.periodOf(limit);
-  const plain: RuleLimit = {
-    current: currentLimit(limit, period, maker),
-    requestsPerUnit: limit.requestsPerUnit,
-    unit: period.unit,
-    unlimited: limit.unlimited,
-    name: limit.name,
-    replaces: limit.replaces.length === 0 ? NO_NAMES : limit.replaces,
-    shadowMode: rule.shadowMode,
-    quotaMode: rule.quotaMode,
-    detailedMetric: rule.detailedMetric,
-    metadata: rule.metadata,
-    onStoreError: rule.onStoreError,
-    metric,
-    domain,
-    algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
-    windowAt: period.windowAt,
-    periodSeconds: period.seconds,
-    calendar: period.calendar,
-    limitsFrom: undefined,
-    ofRule: undefined,
-  };
-  if (limit.limitsFrom === undefined) return plain;
-  return withLimitsFrom(plain, {
-    ...limit.limitsFrom,
-    isPerSecond: period.unit === 'SECOND' && period.windowAt === undefined,
-    maxLimit: (limit.algorithm ?? 'fixed_window') === 'fixed_window' ? MAX_UINT32 : MAX_PACED_LIMIT,
-    field: rule.shareThreshold ? rule.value : undefined,
-    algorithmOf: (requestsPerUnit) => algorithmOf({ ...limit, requestsPerUnit }, period),
-  });
-}
-
-const MAX_UINT32 = 4_294_967_295;
-
-/** Envoy would take a unit without its number for one of them, and let clients ask too often. */
-function currentLimit(
-  { requestsPerUnit, name }: LimitDefinition,
-  { unit, multiplier }: Period,
-  { unitMultiplierOnWire = false }: CompileOptions,
-): CurrentLimit {
-  if (multiplier === 1) return { requestsPerUnit, unit, name, unitMultiplier: undefined };
-  return unitMultiplierOnWire
-    ? { requestsPerUnit, unit, name, unitMultiplier: multiplier }
-    : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
-}
-
-function algorithmOf(
-  { requestsPerUnit, algorithm = 'fixed_window', burst, chargeDenied }: LimitDefinition,
-  { seconds = 0 }: Period,
-): RuleLimit['algorithm'] {
-  return toAlgorithm({
-    name: algorithm,
-    limit: requestsPerUnit,
-    burst,
-    chargeDenied,
-    // Only a fixed window, which does not read it, lies in a calendar.
-    periodSeconds: seconds,
-  });
 }

@@ -100,6 +100,12 @@ export function createLimitsFrom(
   };
 }
 
+/** The first text that holds no limit, and how many do: all texts of a large hash would take as much memory as it does. */
+interface Invalid {
+  found: string;
+  fields: number;
+}
+
 /** One hash, and what is known of it. */
 class Hash {
   readonly #rule: LimitsFromRule;
@@ -180,7 +186,7 @@ class Hash {
   }
 
   async #readAll(values: readonly string[], isRound: boolean, signal: AbortSignal): Promise<void> {
-    const invalid: string[] = [];
+    const invalid: Invalid = { found: '', fields: 0 };
     try {
       for (let from = 0; from < values.length; from += FIELDS_PER_READ) {
         const some = values.slice(from, from + FIELDS_PER_READ);
@@ -196,14 +202,13 @@ class Hash {
     }
   }
 
-  #worked(isRound: boolean, invalid: readonly string[]): void {
+  #worked(isRound: boolean, { found, fields }: Invalid): void {
     const { statistics, onEvent } = this.#deps;
     const { key } = this.#rule;
     onEvent?.({ kind: 'read', key });
-    const [found] = invalid;
-    if (found !== undefined) {
-      statistics.count(INVALID, invalid.length);
-      onEvent?.({ kind: 'invalid', key, found, fields: invalid.length });
+    if (fields > 0) {
+      statistics.count(INVALID, fields);
+      onEvent?.({ kind: 'invalid', key, found, fields });
     } else if (isRound) onEvent?.({ kind: 'valid', key });
   }
 
@@ -215,9 +220,12 @@ class Hash {
     onEvent?.({ kind: 'failed', key: this.#rule.key, reason: toReason(error) });
   }
 
-  #note(value: string, text: string | null, invalid: string[]): void {
+  #note(value: string, text: string | null, invalid: Invalid): void {
     const said = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
-    if (said === 'invalid') invalid.push(text ?? '');
+    if (said === 'invalid') {
+      if (invalid.fields === 0) invalid.found = text ?? '';
+      invalid.fields += 1;
+    }
     this.#known.set(value, said === 'invalid' ? undefined : said);
   }
 }

@@ -1,3 +1,4 @@
+import { dueSecondsOf } from '../due-seconds';
 import { append, unlink, type LinkedList } from './linked-list';
 import { USAGE_QUARTILES } from './window-bucket';
 
@@ -24,13 +25,10 @@ interface Slot {
   readonly lists: readonly LinkedList<PacedCounter>[];
 }
 
-/** Slots of one length, before the next longer ones begin. */
-const SLOTS_OF_LENGTH = 8;
-
 /**
- * Counters by the second at which they end or, of those that end later, within an eighth of the time until then: a few
- * hundred slots, however many counters and seconds there are. A counter whose end moves stays where it is until its slot
- * is due: one move for each time that a counter would have ended, not one for each hit.
+ * Counters by the times at which they are due (`dueSecondsOf`): some hundred slots, however many counters there are. One
+ * whose end moves stays where it is until its slot is due: one move for each time that it would have ended, not one for
+ * each hit.
  */
 export class ExpirySlots {
   readonly #byDue = new Map<number, Slot>();
@@ -86,9 +84,7 @@ export class ExpirySlots {
   }
 
   #slotOf(endSeconds: number, nowSeconds: number): Slot {
-    const length =
-      2 ** Math.floor(Math.log2(Math.max(1, (endSeconds - nowSeconds) / SLOTS_OF_LENGTH)));
-    const dueSeconds = Math.ceil(endSeconds / length) * length;
+    const dueSeconds = dueSecondsOf(endSeconds, nowSeconds);
     const known = this.#byDue.get(dueSeconds);
     if (known !== undefined) return known;
     const lists = Array.from({ length: USAGE_QUARTILES + 1 }, () => ({

@@ -35,6 +35,8 @@ export interface ForgetChannelOptions extends Pick<ServerOptions, 'auth' | 'tls'
 
 /** How often the connection is asked whether it is there; one without an answer until the next time is replaced. */
 const PING_EVERY_MS = 5_000;
+/** Keys of one message; more are not looked for one by one: all counters are forgotten. */
+const MAX_KEYS = 10_000;
 const RECONNECT = { initialMs: 100, maxMs: 5_000 };
 
 export function createForgetChannel(
@@ -65,7 +67,7 @@ export function createForgetChannel(
     });
     client.on('message', (_channel: string, message: string) => {
       const keys = readKeys(message);
-      if (keys !== undefined) onForget(keys);
+      if (keys !== undefined) onForget(keys.length > MAX_KEYS ? undefined : keys);
     });
     return listening(client);
   };

@@ -3,11 +3,8 @@ import { StoreError } from '../../core/errors';
 import type { CounterBatch, CounterReply } from '../../core/ports';
 import { Histogram, quantile, samplesSince } from '../histogram';
 
-/** How batches went since they were last taken. */
-export interface BatchTotals {
-  readonly requests: number;
-  readonly batches: number;
-  readonly largest: number;
+/** Requests that went otherwise than by the answer of the store. */
+export interface ExceptionCounts {
   readonly unknownDomains: number;
   readonly serviceErrors: number;
   readonly storeErrors: number;
@@ -16,6 +13,13 @@ export interface BatchTotals {
   readonly answeredLocally: number;
   /** Requests that SHADOW_MODE let through. */
   readonly globalShadow: number;
+}
+
+/** How batches went since they were last taken. */
+export interface BatchTotals extends ExceptionCounts {
+  readonly requests: number;
+  readonly batches: number;
+  readonly largest: number;
   /** Milliseconds until the store answered a batch, or timed out; undefined when it did neither. */
   readonly store: LatencyQuantiles | undefined;
 }

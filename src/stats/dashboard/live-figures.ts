@@ -1,9 +1,9 @@
-import type { LatencyQuantiles } from './batch-figures';
+import type { ExceptionCounts, LatencyQuantiles } from './batch-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
 
 /** What happens now; all rates per second, all durations in milliseconds. */
-export interface LiveFigures {
+export interface LiveFigures extends ExceptionCounts {
   readonly requests: number;
   /** Hits of all rules. */
   readonly hits: Hits;
@@ -13,14 +13,6 @@ export interface LiveFigures {
   readonly response: LatencyQuantiles | undefined;
   /** From asking the counters for a batch to their answer or failure; undefined when they were not asked. */
   readonly store: LatencyQuantiles | undefined;
-  readonly unknownDomains: number;
-  readonly serviceErrors: number;
-  readonly storeErrors: number;
-  readonly storeTimeouts: number;
-  readonly breakerOpen: number;
-  readonly answeredLocally: number;
-  /** Requests that SHADOW_MODE let through. */
-  readonly globalShadow: number;
   readonly rules: readonly (readonly [id: number, ...Hits])[];
   readonly domains: readonly (readonly [place: number, ...Hits])[];
   readonly hot: readonly HotKeyView[];

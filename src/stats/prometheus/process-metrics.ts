@@ -24,6 +24,7 @@ export function createProcessMetrics(): ProcessMetrics {
 
   return {
     async read() {
+      // See Metric: the library's types are wrong.
       const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly Metric[];
       return metrics.flatMap(({ name, help, type, values }) =>
         values.map(({ value, labels, metricName = name }) => ({
@@ -42,7 +43,7 @@ export function createProcessMetrics(): ProcessMetrics {
   };
 }
 
-/** As `getMetricsAsJSON` gives them; the library's own types leave `metricName` and numbers of labels out. */
+/** As `getMetricsAsJSON` gives them; the library's own types leave `metricName` out and say that `type` is a number. */
 interface Metric {
   readonly name: string;
   readonly help: string;

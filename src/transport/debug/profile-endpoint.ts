@@ -113,7 +113,7 @@ export function parseProfileRequest(
 
 /** Takes a profile of this process; rejects when it is aborted. The code is loaded with the first profile, not at the start. */
 export const takeOwnProfile: typeof Profiles.takeProfile = (request, signal, clock) => {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- late on purpose: start-up time
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded with the first profile: a start takes no time and memory for it
   const { takeProfile } = require('./profiles/profiles') as typeof Profiles;
   return takeProfile(request, signal, clock);
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
 import { outcomeOf } from '../../../src/core/algorithms/outcome';
-import { type Standing } from '../../../src/core/algorithms/standing';
+import { standingOfUsed, type Standing } from '../../../src/core/algorithms/standing';
 import { tickAt } from '../../../src/core/algorithms/ticks';
 import type { CounterBatch, Counters, Increment } from '../../../src/core/ports';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
@@ -11,6 +11,7 @@ import { AlgorithmCounter } from '../../support/algorithm-counter';
 import { SOME_MATCH } from '../../support/rules';
 
 const NOW = 1_795_240_200;
+const YEAR_SECONDS = 31_536_000;
 
 function rule(name: Algorithm['name'], more: { chargeDenied?: boolean; burst?: number } = {}) {
   const { chargeDenied = false, burst } = more;
@@ -192,5 +193,36 @@ describe('the local cache', () => {
     expect(read('entryCount')).toBeGreaterThan(10);
     expect(read('entryCount')).toBeLessThan(40);
     expect(read('evacuateCount')).toBe(500 - (read('entryCount') ?? 0));
+  });
+
+  it('lets go of 200,000 counters that each end at a second of their own', () => {
+    const { cache, read } = createCached(100_000_000);
+    const count = 200_000;
+    const slow = toAlgorithm({
+      name: 'gcra',
+      limit: 1_000_000,
+      burst: undefined,
+      chargeDenied: false,
+      periodSeconds: YEAR_SECONDS,
+    }) as Algorithm;
+    const full = standingOfUsed(slow, slow.limit, 0);
+    for (let hits = 1; hits <= count; hits += 1)
+      cache.rememberStanding({ ...ask(slow, hits), key: `key ${String(hits)}` }, full, NOW);
+    expect(read('entryCount')).toBe(count);
+    for (let share = 0; share <= 1; share += 0.01)
+      cache.refusing(ask(slow), NOW + share * YEAR_SECONDS);
+    expect([read('entryCount'), read('expiredCount')]).toEqual([0, count]);
+  });
+
+  it('looks at 100,000 entries for a list of what is over, and no further', () => {
+    const { cache } = createCached(100_000_000);
+    const bucket = rule('gcra');
+    const full = standingOfUsed(bucket, bucket.size, 0);
+    const over = { ...ask(bucket), algorithm: undefined };
+    cache.remember(over, NOW);
+    for (let at = 1; at < 100_000; at += 1)
+      cache.rememberStanding({ ...ask(bucket), key: String(at) }, full, NOW);
+    cache.remember({ ...over, key: 'unseen', windowEndSeconds: NOW + 60 }, NOW);
+    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual([over.key]);
   });
 });

@@ -1,9 +1,8 @@
 import { StoreError } from '../../../src/core/errors';
-import type { DecisionRequest } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
-import { recordingResponder } from '../../support/recording-responder';
+import type { DecisionOptions } from '../../../src/decisions/decide-batch';
+import { createDecider } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf, type RuleSketch } from '../../support/rules';
 
@@ -40,7 +39,7 @@ function setUp({ options = {}, add }: Setting = {}) {
   const counters = createMemoryCounters({ clock });
   const batches: CounterBatch[] = [];
   const faults: unknown[] = [];
-  const decideBatch = createDecideBatch(
+  const decide = createDecider(
     {
       rules: { current: rulesOf('d', rules) },
       counters: {
@@ -51,32 +50,11 @@ function setUp({ options = {}, add }: Setting = {}) {
       },
       localCounters: createMemoryCounters({ clock }),
       clock,
-      random: () => 0,
       onFault: (error) => faults.push(error),
     },
-    {
-      keyPrefix: 'p:',
-      ttlJitterSeconds: 0,
-      holdBack: false,
-      nearLimitRatio: 0.8,
-      quotaMode: false,
-      shadowMode: false,
-      headers: undefined,
-      dynamicMetadata: false,
-      ...options,
-    },
+    { keyPrefix: 'p:', ...options },
   );
-  return {
-    batches,
-    faults,
-    async decide(...requests: readonly DecisionRequest[]) {
-      const responder = recordingResponder();
-      const pendingRequests = requests.map((one, callId) => ({ request: one, responder, callId }));
-      const batchStats = await decideBatch(pendingRequests);
-      const answers = requests.map((_, callId) => responder.answers.get(callId));
-      return { answers, batchStats };
-    },
-  };
+  return { batches, faults, decide };
 }
 
 const hit = (key: string, hits = 1, value = 'v') =>

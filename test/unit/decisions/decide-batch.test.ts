@@ -2,10 +2,10 @@ import { StoreError } from '../../../src/core/errors';
 import type { DecisionRequest } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import type { Rules } from '../../../src/core/rules/rules';
-import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
+import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import type { DecisionRecord } from '../../../src/core/decision/decision-record';
 import type { DecisionLog } from '../../../src/decisions/log-decisions';
-import { recordingResponder } from '../../support/recording-responder';
+import { createDecider } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -13,17 +13,6 @@ const rules = rulesOf('shop', [
   { key: 'user', limit: [2, 'HOUR'], metadata: { owner: 'team' } },
   { key: 'free', limit: { unlimited: true } },
 ]);
-
-const defaults: DecisionOptions = {
-  keyPrefix: '',
-  ttlJitterSeconds: 0,
-  holdBack: false,
-  nearLimitRatio: 0.8,
-  quotaMode: false,
-  shadowMode: false,
-  headers: undefined,
-  dynamicMetadata: false,
-};
 
 interface Setting {
   readonly rules?: Rules | undefined;
@@ -34,7 +23,6 @@ interface Setting {
 
 /** Decides one batch against a store that answers each increment with its own hits. */
 async function decide(requests: readonly DecisionRequest[], setting: Setting = {}) {
-  const responder = recordingResponder();
   const faults: unknown[] = [];
   const batches: CounterBatch[] = [];
   const echo = (batch: CounterBatch): Promise<CounterReply> =>
@@ -43,7 +31,7 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
       held: undefined,
       failures: undefined,
     });
-  const decideBatch = createDecideBatch(
+  const decideBatch = createDecider(
     {
       rules: { current: 'rules' in setting ? setting.rules : rules },
       counters: {
@@ -53,21 +41,12 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
         },
       },
       clock: () => 1_795_240_201.5,
-      random: () => 0,
       log: setting.log,
       onFault: (error) => faults.push(error),
     },
-    { ...defaults, ...setting.options },
+    setting.options,
   );
-  const batchStats = await decideBatch(
-    requests.map((one, callId) => ({ request: one, responder, callId })),
-  );
-  return {
-    answers: requests.map((_, callId) => responder.answers.get(callId)),
-    batchStats,
-    batches,
-    faults,
-  };
+  return { ...(await decideBatch(...requests)), batches, faults };
 }
 
 it('asks the store once for a whole batch and answers each by its own count', async () => {

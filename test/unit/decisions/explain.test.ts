@@ -7,17 +7,13 @@ import { StoreError } from '../../../src/core/errors';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { explainRequest } from '../../../src/decisions/explain';
+import { PLAIN_DECISIONS } from '../../support/decider';
 import { rulesOf } from '../../support/rules';
 
 const OPTIONS: DecisionOptions = {
-  keyPrefix: '',
+  ...PLAIN_DECISIONS,
   ttlJitterSeconds: 300,
-  holdBack: false,
-  nearLimitRatio: 0.8,
-  quotaMode: false,
-  shadowMode: false,
   headers: { limit: 'RateLimit-Limit', remaining: 'RateLimit-Remaining', reset: 'RateLimit-Reset' },
-  dynamicMetadata: false,
 };
 
 const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: { line: 4, column: 7 } };

@@ -1,9 +1,9 @@
 import { StoreError } from '../../../src/core/errors';
 import type { OnStoreError } from '../../../src/core/rules/definition';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
-import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
+import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { recordingResponder } from '../../support/recording-responder';
+import { createDecider, decisionOf } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 import { readCoreMs } from '../../support/core-time';
@@ -33,35 +33,19 @@ function setUp(
   onStoreError: (error: StoreError) => void = () => undefined,
 ) {
   const local = createMemoryCounters({ clock: () => NOW });
-  const decideBatch = createDecideBatch(
+  const decide = createDecider(
     {
       rules: { current },
       counters: { add },
       onStoreError,
       ...(hasLocal ? { localCounters: local } : {}),
       clock: () => NOW,
-      random: () => 0,
-      onFault: (error) => {
-        throw error;
-      },
     },
-    {
-      keyPrefix: '',
-      ttlJitterSeconds: 0,
-      holdBack: false,
-      nearLimitRatio: 0.8,
-      quotaMode: false,
-      shadowMode: false,
-      headers: undefined,
-      dynamicMetadata: false,
-      ...options,
-    },
+    options,
   );
   return async (...descriptors: readonly string[]) => {
-    const responder = recordingResponder();
-    const pending = { request: request('shop', descriptors), responder, callId: 0 };
-    const batchStats = await decideBatch([pending]);
-    return { answer: responder.answers.get(0), batchStats };
+    const { answers, batchStats } = await decide(request('shop', descriptors));
+    return { answer: answers[0], batchStats };
   };
 }
 
@@ -278,29 +262,13 @@ it('a failure of the counts of this process is an error', async () => {
   const message = 'the memory counters are full';
   const broken = new StoreError('store_unavailable', message, { forCaller: message });
   const decide = async (localAdd: () => Promise<CounterReply>) => {
-    const responder = recordingResponder();
-    const decideBatch = createDecideBatch(
-      {
-        rules: { current: rules },
-        counters: { add: failing() },
-        localCounters: { add: localAdd },
-        clock: () => NOW,
-        random: () => 0,
-        onFault: () => undefined,
-      },
-      {
-        keyPrefix: '',
-        ttlJitterSeconds: 0,
-        holdBack: false,
-        nearLimitRatio: 0.8,
-        quotaMode: false,
-        shadowMode: false,
-        headers: undefined,
-        dynamicMetadata: false,
-      },
-    );
-    await decideBatch([{ request: request('shop', ['local=1']), responder, callId: 0 }]);
-    return responder.answers.get(0);
+    const { answers } = await createDecider({
+      rules: { current: rules },
+      counters: { add: failing() },
+      localCounters: { add: localAdd },
+      clock: () => NOW,
+    })(request('shop', ['local=1']));
+    return answers[0];
   };
   expect(await decide(failing(broken))).toMatchObject({ message });
   const partly = { after: [0], held: undefined, failures: new Map([[0, broken]]) };
@@ -339,33 +307,15 @@ describe('with a store that reads before it adds', () => {
     });
 
   it('descriptors of one request see no hits of each other, those of another request they see', async () => {
-    const responder = recordingResponder();
-    const decideBatch = createDecideBatch(
-      {
-        rules: { current: rules },
-        counters: { add: echo },
-        clock: () => NOW,
-        random: () => 0,
-        onFault: () => undefined,
-      },
-      {
-        keyPrefix: '',
-        ttlJitterSeconds: 0,
-        holdBack: false,
-        nearLimitRatio: 0.8,
-        quotaMode: false,
-        shadowMode: false,
-        headers: undefined,
-        dynamicMetadata: false,
-        readFirst: true,
-      },
+    const decide = createDecider(
+      { rules: { current: rules }, counters: { add: echo }, clock: () => NOW },
+      { readFirst: true },
     );
     const twice = request('shop', [descriptor('plain=1'), descriptor('plain=1')]);
-    await decideBatch([0, 1].map((callId) => ({ request: twice, responder, callId })));
-    const left = [0, 1].map((callId) => {
-      const answer = responder.answers.get(callId);
-      return answer?.kind === 'decision' && answer.statuses.map((one) => one.limitRemaining);
-    });
+    const { answers } = await decide(twice, twice);
+    const left = answers.map((one) =>
+      decisionOf(one).statuses.map((status) => status.limitRemaining),
+    );
     expect(left).toEqual([
       [3, 3],
       [1, 1],

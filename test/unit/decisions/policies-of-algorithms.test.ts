@@ -1,37 +1,23 @@
 import fc from 'fast-check';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { createDecideBatch } from '../../../src/decisions/decide-batch';
-import { recordingResponder } from '../../support/recording-responder';
+import { START } from '../../support/algorithm-vectors';
+import { createDecider, decisionOf } from '../../support/decider';
 import { request } from '../../support/requests';
 import { rulesOf, type RuleSketch } from '../../support/rules';
 
-/** The start of a minute, 840 s into its hour: 2023-11-14, 22:14 UTC. */
-const START = 1_700_000_040;
 const MONTH = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
 
 /** Decisions over counters in memory, whose clock stands where the test puts it. */
 function setUp(sketches: readonly RuleSketch[]) {
   const now = { seconds: START };
   const clock = () => now.seconds;
-  const decideBatch = createDecideBatch(
+  const decideBatch = createDecider(
     {
       rules: { current: rulesOf('d', sketches) },
       counters: createMemoryCounters({ clock }),
       clock,
-      random: () => 0,
-      onFault: (error) => {
-        throw error;
-      },
     },
     {
-      keyPrefix: '',
-      ttlJitterSeconds: 0,
-      holdBack: false,
-      nearLimitRatio: 0.8,
-      quotaMode: false,
-      shadowMode: false,
-      headers: undefined,
-      dynamicMetadata: false,
       policies: {
         policies: 'all',
         retryAfter: true,
@@ -43,10 +29,8 @@ function setUp(sketches: readonly RuleSketch[]) {
   );
   const hit = async (key: string, hits = 1, atSeconds = 0) => {
     now.seconds = START + atSeconds;
-    const responder = recordingResponder();
-    await decideBatch([{ request: request('d', [`${key}=v`], hits), responder, callId: 0 }]);
-    const answer = responder.answers.get(0);
-    if (answer?.kind !== 'decision') throw new Error('expected a decision');
+    const { answers } = await decideBatch(request('d', [`${key}=v`], hits));
+    const answer = decisionOf(answers[0]);
     return {
       code: answer.overallCode,
       retryAfter: answer.retryAfter,

@@ -2,8 +2,8 @@ import { StoreError } from '../../../src/core/errors';
 import type { Decision, Header } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
 import type { PolicyOptions } from '../../../src/decisions/batch';
-import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
-import { recordingResponder } from '../../support/recording-responder';
+import type { DecisionOptions } from '../../../src/decisions/decide-batch';
+import { createDecider, decisionOf } from '../../support/decider';
 import { request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -40,7 +40,6 @@ interface Setting {
 }
 
 async function decide(entries: readonly string[], setting: Setting): Promise<Decision> {
-  const responder = recordingResponder();
   const add = ({ increments }: CounterBatch): Promise<CounterReply> =>
     setting.after === undefined
       ? Promise.reject(new StoreError('store_unavailable', 'away'))
@@ -49,7 +48,7 @@ async function decide(entries: readonly string[], setting: Setting): Promise<Dec
           held: undefined,
           failures: undefined,
         });
-  const decideBatch = createDecideBatch(
+  const decideBatch = createDecider(
     {
       rules: { current: rules },
       counters: { add },
@@ -58,28 +57,11 @@ async function decide(entries: readonly string[], setting: Setting): Promise<Dec
           Promise.resolve({ after: increments.map(() => 1), held: undefined, failures: undefined }),
       },
       clock: () => NOW,
-      random: () => 0,
-      onFault: (error) => {
-        throw error;
-      },
     },
-    {
-      keyPrefix: '',
-      ttlJitterSeconds: 0,
-      holdBack: false,
-      nearLimitRatio: 0.8,
-      quotaMode: false,
-      shadowMode: false,
-      headers: undefined,
-      dynamicMetadata: false,
-      policies: { ...ALL, ...setting.policies },
-      ...setting.options,
-    },
+    { policies: { ...ALL, ...setting.policies }, ...setting.options },
   );
-  await decideBatch([{ request: request('shop', entries, setting.hits), responder, callId: 0 }]);
-  const answer = responder.answers.get(0);
-  if (answer?.kind !== 'decision') throw new Error('expected a decision');
-  return answer;
+  const { answers } = await decideBatch(request('shop', entries, setting.hits));
+  return decisionOf(answers[0]);
 }
 
 const textOf = (headers: readonly Header[]) => headers.map(({ key, value }) => `${key}: ${value}`);

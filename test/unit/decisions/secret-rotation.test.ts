@@ -1,6 +1,5 @@
-import type { Answer, PendingRequest } from '../../../src/core/ports';
-import { createDecideBatch } from '../../../src/decisions/decide-batch';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createDecider, decisionOf } from '../../support/decider';
 import { request } from '../../support/requests';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../support/secret-rules';
 
@@ -20,34 +19,10 @@ function startTwo(unit: string) {
   const start = (aheadSeconds: number) => {
     const clock = () => now + aheadSeconds;
     const rules = { current: secretRules(text(unit), createTokens(clock)) };
-    const onFault = (error: unknown) => {
-      throw error;
-    };
-    const decide = createDecideBatch(
-      { rules, counters, clock, random: () => 0, onFault },
-      {
-        keyPrefix: '',
-        ttlJitterSeconds: 0,
-        holdBack: false,
-        nearLimitRatio: 0.8,
-        quotaMode: false,
-        shadowMode: false,
-        headers: undefined,
-        dynamicMetadata: false,
-      },
-    );
+    const decide = createDecider({ rules, counters, clock });
     return async (): Promise<number> => {
-      const answers: Answer[] = [];
-      const responder = { answer: (_: number, answer: Answer) => answers.push(answer) };
-      const pending: PendingRequest = {
-        request: request('shop', ['api_key=abc']),
-        responder,
-        callId: 1,
-      };
-      await decide([pending]);
-      const [answer] = answers;
-      if (answer?.kind !== 'decision') throw new Error('no decision');
-      return answer.statuses[0]?.limitRemaining ?? NaN;
+      const { answers } = await decide(request('shop', ['api_key=abc']));
+      return decisionOf(answers[0]).statuses[0]?.limitRemaining ?? NaN;
     };
   };
   return {

@@ -5,6 +5,8 @@ import { DistinctNames } from '../../../src/simulate/distinct-names';
 import { CountHistogram } from '../../../src/simulate/histogram';
 import { readTime } from '../../../src/simulate/read-time';
 import { ReorderBuffer } from '../../../src/simulate/reorder';
+import { UnmatchedSheet } from '../../../src/simulate/unmatched';
+import { request } from '../../support/requests';
 
 describe('the time of a line', () => {
   it.each([
@@ -143,5 +145,31 @@ describe('the count of distinct names', () => {
     for (let i = 0; i < 100_000; i++) if (names.add(`shop_user_user-${String(i)}`)) again += 1;
     expect(again).toBe(0);
     expect(names.size).toBe(100_000);
+  });
+});
+
+describe('descriptors that met no limit', () => {
+  const status = {
+    code: 'OK',
+    currentLimit: undefined,
+    limitRemaining: 0,
+    secondsUntilReset: undefined,
+  } as const;
+  const note = (sheet: UnmatchedSheet, entry: string) => {
+    sheet.note(request('shop', [entry]), [status]);
+  };
+
+  it('are counted by their keys, of which the first 1,000 are listed', () => {
+    const sheet = new UnmatchedSheet();
+    for (let at = 0; at < 1_001; at += 1) note(sheet, `key${String(at)}=a`);
+    note(sheet, 'key0=b');
+    expect([sheet.shapes().length, sheet.others]).toEqual([1_000, 1]);
+    expect(sheet.shapes()[0]).toMatchObject({ keys: 'key0', requests: 2 });
+  });
+
+  it('take 16 MiB with their values, however long the lines of the log are', () => {
+    const sheet = new UnmatchedSheet();
+    for (let at = 0; at < 20; at += 1) note(sheet, `key${String(at)}=${'a'.repeat(1_048_576)}`);
+    expect([sheet.shapes().length, sheet.others]).toEqual([7, 13]);
   });
 });

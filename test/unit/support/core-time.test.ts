@@ -8,7 +8,7 @@ function compute(ms: number): void {
   while (process.cpuUsage().user / 1_000 < end);
 }
 
-/** What the stopwatch must tell from a core taken away: no test waits for anything else by this. */
+/** A sleep, since to sleep is the very thing that the stopwatch has to count: no test guesses by it when something is done. */
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

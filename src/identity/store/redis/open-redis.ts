@@ -5,8 +5,8 @@ import { toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
 import { toAddressName, toClientOptions, type RedisStoreOptions } from './client-options';
 
-/** The commands that the store needs, each of one key. A cluster has them all. */
-export type StoreClient = Redis;
+/** One server or a cluster: both have the commands that the store needs, each of one key. */
+type StoreClient = Redis | Cluster;
 
 /**
  * Opens a connection that reconnects by itself. A command is sent once: without a connection, or when the
@@ -22,8 +22,7 @@ export function openRedis(options: RedisStoreOptions, logger: Logger): StoreClie
 function createClient(options: RedisStoreOptions): StoreClient {
   const client = toClientOptions(options);
   if (client.kind === 'single') return new Redis(client.redis);
-  // It has the commands of a single server; only its type differs.
-  return new Cluster([...client.nodes], client.cluster) as unknown as StoreClient;
+  return new Cluster([...client.nodes], client.cluster);
 }
 
 /**
@@ -33,7 +32,7 @@ function createClient(options: RedisStoreOptions): StoreClient {
  */
 function refreshCredentials(
   redis: StoreClient,
-  { address, auth, sentinelAuth }: RedisStoreOptions,
+  { auth, sentinelAuth }: RedisStoreOptions,
 ): () => string | undefined {
   const faults = new Map<CredentialsSource, string>();
   const read = (source: CredentialsSource): Credentials | undefined => {
@@ -67,7 +66,7 @@ function refreshCredentials(
       if (error.command?.name === 'select') client.disconnect(true);
     });
   };
-  if (address.kind === 'cluster') redis.on('+node', follow);
+  if (redis instanceof Cluster) redis.on('+node', follow);
   else follow(redis);
   return () => [...faults.values()][0];
 }

@@ -11,6 +11,7 @@ import { createMemoryCounters } from '../../../../src/counters/memory/create-mem
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
 import { createLiveView } from '../../../../src/stats/dashboard/create-live-view';
 import { createRegistry } from '../../../../src/stats/registry';
+import { PLAIN_DECISIONS } from '../../../support/decider';
 import { rulesOf } from '../../../support/rules';
 
 const NOW = 1_000_020;
@@ -37,16 +38,7 @@ function setUp() {
           throw error;
         },
       },
-      {
-        keyPrefix: '',
-        ttlJitterSeconds: 1,
-        holdBack: false,
-        nearLimitRatio: 0.8,
-        quotaMode: false,
-        shadowMode: false,
-        headers: undefined,
-        dynamicMetadata: false,
-      },
+      { ...PLAIN_DECISIONS, ttlJitterSeconds: 1 },
     ),
   );
   const ask = (...values: string[]): Promise<BatchStats> =>

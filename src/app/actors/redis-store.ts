@@ -1,0 +1,112 @@
+import { merge, of } from 'rxjs';
+import { turnWindow } from '../../../streams';
+import type { Statistics } from '../../core/ports';
+import { withCircuitBreaker } from '../../counters/circuit-breaker/circuit-breaker';
+import { claimText, type Claim } from '../../counters/redis/claim';
+import type {
+  RedisCountersDeps,
+  RedisCountersOptions,
+  RedisEvent,
+} from '../../counters/redis/options';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
+import type { TellForget } from '../../counters/with-over-limit-cache';
+import { withPipelineWindow } from '../../counters/with-pipeline-window';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import type { StoreSettings } from '../../settings/store';
+import { redisReader } from '../counter-readers';
+import { closeWith, createBreakers, type GuardDeps } from '../guard-counters';
+import { createLastFailure } from '../last-failure';
+import { late } from '../late';
+import { logRedisEvent } from '../log-store-event';
+import { restOfWindowMs } from '../to-options';
+import { describeRedis, STORE } from './describe-store';
+
+interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
+  readonly statistics: Statistics;
+  readonly logger: Logger;
+}
+
+export type RedisStore = ReturnType<typeof openRedisStore>;
+
+/** A store in Redis with its breaker; a cluster has one for each node: the others are asked while one hangs. */
+export function openRedisStore(
+  store: StoreSettings,
+  prefix: string,
+  settings: Settings,
+  deps: RedisStoreDeps,
+) {
+  const { createRedisCounters, createRedisWriter } = late.redis();
+  const last = createLastFailure();
+  const onEvent = (event: RedisEvent): void => {
+    last.note(event);
+    logRedisEvent(deps.logger, deps.outages, event);
+  };
+  const options = toRedisOptions(store, prefix);
+  const isCluster = store.address.kind === 'cluster';
+  const breakers = createBreakers(prefix, deps);
+  const guardNode = (node: string) => breakers.breakerOf(`Redis at ${node}`).call;
+  const counters = createRedisCounters(
+    {
+      ...deps,
+      onEvent,
+      onForget: store.cacheInvalidation ? deps.onForget : undefined,
+      ...(isCluster ? { guardNode } : {}),
+    },
+    { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
+  );
+  const description = describeRedis(store);
+  const windowMs = restOfWindowMs(store, settings);
+  const gathered =
+    windowMs > 0
+      ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs))
+      : { ...counters, run$: of() };
+  const guarded = {
+    ...closeWith(
+      isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),
+      breakers,
+    ),
+    read: (keys: readonly string[]) => counters.read(keys),
+  };
+  const { connected$, tellForget } = counters;
+  const tellOfPlaces: TellForget | undefined =
+    tellForget &&
+    ((places) => {
+      tellForget(places.map(({ key }) => key));
+    });
+  const readFields: ReadFields = ({ key }, fields) => counters.readFields(key, fields);
+  return {
+    counters: guarded,
+    reader: redisReader(counters),
+    writer: createRedisWriter(counters),
+    tellForget: tellOfPlaces,
+    connected$,
+    connections: new Map([[STORE, connected$]]),
+    run$: merge(counters.run$, gathered.run$),
+    readFields,
+    whyAway: last.whyAway,
+    description,
+    claim: (claim: Claim) => claimText(counters, claim),
+  };
+}
+
+function toRedisOptions(store: StoreSettings, statisticsPrefix: string): RedisCountersOptions {
+  const { startup } = store;
+  return {
+    address: store.address,
+    database: store.database,
+    auth: store.auth,
+    tls: store.tls,
+    sentinelAuth: store.sentinelAuth,
+    // As in envoyproxy/ratelimit, KVSTORE_TLS is for sentinels too.
+    sentinelTls: store.tls,
+    timeoutMs: store.timeoutMs,
+    scripts: store.scripts,
+    startupInitialMs: startup.initialIntervalMs,
+    startupMaxMs: startup.maxIntervalMs,
+    startupMaxElapsedMs: startup.maxElapsedMs,
+    pool: store.pool,
+    clusterParallelism: store.clusterPipelineParallelism,
+    statisticsPrefix,
+  };
+}

@@ -1,0 +1,85 @@
+import { BUSY } from '../../../../src/app/workers/busy-share';
+import { createPoolLive } from '../../../../src/app/workers/pool-live';
+import { createSlot, type Slot } from '../../../../src/app/workers/slot';
+import { createLiveView } from '../../../../src/stats/dashboard/create-live-view';
+import type { LiveFigures } from '../../../../src/stats/dashboard/live-figures';
+import { createMergedGauges } from '../../../../src/stats/merge-differences';
+import { createRegistry } from '../../../../src/stats/registry';
+import { createFakeWorkers, type FakeWorker } from '../../../support/fake-workers';
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const CLOCK = () => 0;
+const NO_EVENTS = { message: () => undefined, ended: () => undefined, hangs: () => undefined };
+
+/** Two workers that are up, of which the second one died once, and the view of both. */
+function start() {
+  const { fork, started } = createFakeWorkers();
+  const slots = [1, 2].map((worker) => createSlot(worker, { fork, monotonicMs: CLOCK }, NO_EVENTS));
+  for (const slot of slots) slot.start();
+  started[1]?.end();
+  jest.runOnlyPendingTimers();
+  const [one, , two] = started as [FakeWorker, FakeWorker, FakeWorker];
+  for (const worker of [one, two]) worker.say({ kind: 'hello' });
+  const registry = createRegistry();
+  const gauges = createMergedGauges(registry);
+  const own = createLiveView(
+    { rules: { current: undefined }, registry, clock: CLOCK, monotonicMs: CLOCK, random: CLOCK },
+    { keyPrefix: '' },
+  );
+  const live = createPoolLive(gauges);
+  const view = live.over(own, slots);
+  const figures = (requests: number): LiveFigures => ({ ...own.take(), requests });
+  const watched = () =>
+    [one, two].map(({ received }) =>
+      received.flatMap((message) => (message.kind === 'watch' ? [message.isOn] : [])),
+    );
+  return { live, view, gauges, slots, watched, figures };
+}
+
+it('asks the workers for figures while somebody looks', () => {
+  const { live, view, slots, watched } = start();
+  const [one, two] = slots as [Slot, Slot];
+  live.greet(one);
+  expect(watched()).toEqual([[], []]);
+  view.start();
+  view.start();
+  live.greet(two);
+  expect(watched()).toEqual([[true], [true, true]]);
+  view.stop();
+  expect(watched()).toEqual([[true], [true, true]]);
+  view.stop();
+  expect(watched()).toEqual([
+    [true, false],
+    [true, true, false],
+  ]);
+});
+
+it('shows what each worker did, and all of them together', () => {
+  const { live, view, gauges, figures } = start();
+  view.start();
+  live.report(1, figures(3));
+  live.report(2, figures(4));
+  gauges.report(2, new Map([[BUSY, 0.5]]));
+  expect(view.take()).toMatchObject({
+    requests: 7,
+    workers: [
+      { worker: 1, isUp: true, restarts: 0, requests: 3, busy: undefined },
+      { worker: 2, isUp: true, restarts: 1, requests: 4, busy: 0.5 },
+    ],
+  });
+});
+
+it('leaves out a worker that has ended, and what was said before nobody looked', () => {
+  const { live, view, figures } = start();
+  view.start();
+  live.report(1, figures(3));
+  live.report(2, figures(4));
+  live.report(2, undefined);
+  expect(view.take().requests).toBe(3);
+  view.stop();
+  view.start();
+  expect(view.take().requests).toBe(0);
+  view.stop();
+});
