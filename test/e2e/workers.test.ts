@@ -5,6 +5,7 @@ import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { eventuallyWithin, expectFigure } from '../support/figure';
 import { freePort } from '../support/free-port';
+import { readStatistics } from '../support/read-statistics';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
 import { ask, startService, stopServices, type Service } from '../support/service';
@@ -47,16 +48,6 @@ const isHealthy = (service: Service) =>
     const { status } = await fetch(`${service.http}/healthcheck`);
     expect(status).toBe(200);
   });
-
-async function statistics(service: Service): Promise<ReadonlyMap<string, number>> {
-  const text = await (await fetch(`${service.debug}/stats`)).text();
-  return new Map(
-    text.split('\n').map((line) => {
-      const at = line.lastIndexOf(': ');
-      return [line.slice(0, at), Number(line.slice(at + 2))];
-    }),
-  );
-}
 
 const HITS = 'ratelimit.service.rate_limit.shop.user.total_hits';
 const LOADED = 'ratelimit.service.config_load_success';
@@ -105,7 +96,7 @@ it('counts and reports as one service, whichever worker answers', async () => {
   expect(codes.filter((code) => code === 'OK')).toHaveLength(5);
   const { body } = await ask(service, 'shop', 'user=ann');
   expect(body.overallCode).toBe('OVER_LIMIT');
-  const stats = await statistics(service);
+  const stats = await readStatistics(service);
   expect([stats.get(HITS), stats.get(WORKERS), stats.get(RESTARTS), stats.get(LOADED)]).toEqual([
     ...[7, 2, 0, 1],
   ]);
@@ -118,7 +109,7 @@ it('takes new rules into every worker', async () => {
   const service = await start();
   rules.write('config/shop.yaml', ruleText(7));
   await eventually(async () => {
-    expect((await statistics(service)).get(LOADED)).toBe(2);
+    expect((await readStatistics(service)).get(LOADED)).toBe(2);
   });
   // Once that is counted, no worker decides by the old ones.
   for (let i = 0; i < 6; i += 1) {
@@ -203,7 +194,7 @@ it('goes on when a worker is killed under load: only its calls in flight fail, n
   const [victim = 0] = workersOf(service);
   process.kill(victim, 'SIGKILL');
   await eventually(async () => {
-    const stats = await statistics(service);
+    const stats = await readStatistics(service);
     expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
   });
   const { good, bad } = await calls.stop();
@@ -282,7 +273,7 @@ it('answers a scrape while a worker is stopped, and replaces it', async () => {
   expectFigure({ name: 'scrape', value: performance.now() - startedMs, unit: 'ms', below: 300 });
   await eventually(
     async () => {
-      const stats = await statistics(service);
+      const stats = await readStatistics(service);
       expect([stats.get(RESTARTS), stats.get(WORKERS)]).toEqual([1, 2]);
     },
     { withinMs: 25_000 },
