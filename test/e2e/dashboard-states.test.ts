@@ -123,7 +123,7 @@ it('greys its figures and says of when they are, while no event comes', async ()
   const color = () =>
     page.evaluate<string>("getComputedStyle(document.querySelector('.tile dd')).color");
   const fresh = await color();
-  pauseProcess(service.child);
+  pauseProcess(service.child.pid);
   await page.getByText(/^Figures as of \d\d:\d\d:\d\d UTC$/).waitFor();
   expect(await color()).not.toBe(fresh);
   await page.locator('#banner', { hasText: 'No news from the service since' }).waitFor();

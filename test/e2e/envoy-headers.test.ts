@@ -104,7 +104,7 @@ whereEnvoyIs('headers through Envoy', () => {
     options: { readonly ownHeaders?: boolean; readonly ownRetryAfter?: boolean } = {},
   ) => {
     const service = await startService({
-      env: { BACKEND_TYPE: 'memory', RUNTIME_ROOT: rules.path, ...env },
+      env: { RUNTIME_ROOT: rules.path, ...env },
     });
     return startEnvoy(program ?? '', { service: service.grpc, ...options });
   };

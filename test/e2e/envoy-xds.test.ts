@@ -67,7 +67,6 @@ const limitOf = (few: number) => `${String(few)}, ${String(few)};w=3600`;
       env: {
         CONFIG_TYPE: 'GRPC_XDS_SOTW',
         CONFIG_GRPC_XDS_SERVER_URL: plane.target,
-        BACKEND_TYPE: 'memory',
         GRPC_SERVER_USE_TLS: 'true',
         GRPC_SERVER_TLS_CERT: certFile,
         GRPC_SERVER_TLS_KEY: keyFile,

@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually';
 import { flood } from '../support/flood';
 import { pauseProcess } from '../support/pause-process';
 import { startService, stopServices, type Service } from '../support/service';
+import { workersOf } from '../support/worker-processes';
 
 const RULES = `
 domain: edge
@@ -115,9 +116,10 @@ whereEnvoyIs('Envoy 1.40', () => {
     await eventually(async () => {
       expect((await envoy.get(MANY)).limit).toBe(LIMITED);
     });
-    pauseProcess(service.child);
+    const pids = [service.child.pid ?? 0, ...workersOf(service)];
+    for (const pid of pids) pauseProcess(pid);
     const hung = await Promise.all(Array.from({ length: 200 }, () => envoy.get(MANY)));
-    service.child.kill('SIGCONT');
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
     expect(new Set(hung.map(({ status, limit }) => `${String(status)} ${String(limit)}`))).toEqual(
       new Set(['200 null']),
     );

@@ -168,6 +168,6 @@ describe('before there are rules', () => {
       },
     });
     expectFigure({ name: 'start', value: service.startMs, unit: 'ms', below: 1_000 });
-    expect(await look(service)).toEqual(sees('not healthy: start, store', REFUSED));
+    await becomes(service, sees('not healthy: start, store', REFUSED));
   });
 });

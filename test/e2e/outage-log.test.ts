@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { ask, startService, stopServices, type Service } from '../support/service';
+import { PROCESSES } from '../support/test-workers';
 
 let redis: RedisServer | undefined;
 afterEach(async () => {
@@ -19,9 +20,10 @@ const linesWith = (service: Service, text: string) =>
     .split('\n')
     .filter((line) => line.includes(text));
 
-const untilLogged = (service: Service, text: string) =>
+/** Each process that it is true of says so once. */
+const untilLogged = (service: Service, text: string, processes = 1) =>
   eventually(() => {
-    expect(linesWith(service, text)).toHaveLength(1);
+    expect(linesWith(service, text)).toHaveLength(processes);
   });
 
 it('logs once, as an error with the address and the reason, that calls fail, and that they do no more', async () => {
@@ -57,14 +59,14 @@ it('warns once that the store is away, and once that it is back', async () => {
     },
     waitUntilUp: 'answering',
   });
-  await untilLogged(service, `cannot reach the store at ${address}`);
+  await untilLogged(service, `cannot reach the store at ${address}`, PROCESSES.atStore);
   redis = await startRedisServer({ port });
-  await untilLogged(service, `the store at ${address} is back`);
+  await untilLogged(service, `the store at ${address} is back`, PROCESSES.atStore);
   const [back = ''] = linesWith(service, 'is back');
   expect(back).toContain('level=warning');
   // Many attempts have failed, and one line stands for them.
   expect(Number(/failures=(\d+)/.exec(back)?.[1])).toBeGreaterThan(1);
-  expect(linesWith(service, 'cannot reach')).toHaveLength(1);
+  expect(linesWith(service, 'cannot reach')).toHaveLength(PROCESSES.atStore);
 });
 
 it('says at the same level that the rules are good again', async () => {
@@ -73,7 +75,7 @@ it('says at the same level that the rules are good again', async () => {
   const file = join(root, 'config', 'a.yaml');
   writeFileSync(file, 'domain: [');
   const service = await startService({
-    env: { RUNTIME_ROOT: root, BACKEND_TYPE: 'memory', LOG_LEVEL: 'error' },
+    env: { RUNTIME_ROOT: root, LOG_LEVEL: 'error' },
   });
   await untilLogged(service, 'the rules were not loaded, there are none yet');
   writeFileSync(file, 'domain: shop\n');

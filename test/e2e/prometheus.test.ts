@@ -45,7 +45,6 @@ it('Prometheus scrapes it, and a PromQL query gives the right rate and total', a
   const port = await freePort();
   const service = await startService({
     env: {
-      BACKEND_TYPE: 'memory',
       DISABLE_STATS: 'false',
       USE_PULLMETRICS: 'true',
       PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,

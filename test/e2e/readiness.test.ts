@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startService, stopServices, type Service } from '../support/service';
+import { withWorkers } from '../support/test-workers';
 
 const servers: RedisServer[] = [];
 const folder = mkdtempSync(join(tmpdir(), 'weir-ready-'));
@@ -48,6 +49,12 @@ async function look({ http, grpc }: Service, path = '/healthcheck') {
 const NOT_STARTED = { status: 500, text: 'not healthy: start\n', isServing: false };
 const READY = { status: 200, text: 'OK', isServing: true };
 
+/** Once all of its workers listen, where it has some. */
+const isNotStarted = (service: Service, path?: string) =>
+  eventually(async () => {
+    expect(await look(service, path)).toEqual(NOT_STARTED);
+  });
+
 const becomesReady = (service: Service) =>
   eventually(async () => {
     expect(await look(service)).toEqual(READY);
@@ -63,7 +70,7 @@ describe('an instance that cannot decide is not ready', () => {
   it('while the host of its store is unknown', async () => {
     const service = await start({ KVSTORE_URL: 'no-such-host.invalid:6379' });
     await untilLogged(service, 'cannot reach the store at no-such-host.invalid:6379');
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
   });
 
   it('while its store refuses the password, which it never logs', async () => {
@@ -71,7 +78,7 @@ describe('an instance that cannot decide is not ready', () => {
     const env = { KVSTORE_URL: `127.0.0.1:${String(redis.port)}`, KVSTORE_AUTH: 'hunter2' };
     const service = await start(env);
     await untilLogged(service, 'WRONGPASS');
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
     expect(service.output()).not.toContain('hunter2');
   });
 
@@ -95,11 +102,11 @@ describe('an instance that cannot decide is not ready', () => {
     });
     await untilLogged(service, 'certificate');
     await untilLogged(service, 'the directory of rule files cannot be read');
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
     expect((await look(service, '/readyz?verbose')).text).toMatch(/^start: down\n/);
     copyFileSync(authority.caFile, caFile);
     await untilLogged(service, 'is back');
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
     mkdirSync(join(folder, 'with-the-right-authority', 'config'), { recursive: true });
     await becomesReady(service);
   });
@@ -113,7 +120,7 @@ describe('an instance that cannot decide is not ready', () => {
       KVSTORE_PERSECOND_URL: `127.0.0.1:${String(port)}`,
     });
     await untilLogged(service, `cannot reach the store at 127.0.0.1:${String(port)}`);
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
     const perSecond = await startRedis(port);
     await becomesReady(service);
     await untilLogged(service, `the store at 127.0.0.1:${String(port)} is back`);
@@ -126,7 +133,7 @@ describe('an instance that cannot decide is not ready', () => {
     const root = join(folder, 'later');
     const service = await start({ RUNTIME_ROOT: root, BACKEND_TYPE: 'memory' });
     await untilLogged(service, 'the directory of rule files cannot be read');
-    expect(await look(service)).toEqual(NOT_STARTED);
+    await isNotStarted(service);
     mkdirSync(join(root, 'config'), { recursive: true });
     await becomesReady(service);
   });
@@ -145,10 +152,10 @@ it('tells whether it lives from whether it is ready, and names every component',
   const port = String(await freePort());
   const service = await start({ KVSTORE_URL: `127.0.0.1:${port}` });
   expect(await look(service, '/livez')).toMatchObject({ status: 200, text: 'OK' });
-  expect(await look(service, '/readyz')).toEqual(NOT_STARTED);
+  await isNotStarted(service, '/readyz');
   expect(await look(service, '/readyz?verbose')).toMatchObject({
     status: 500,
-    text: 'start: down\nstore: up\nconfiguration: up\ntermination: up\n',
+    text: `start: down\nstore: up\nconfiguration: up\n${withWorkers('workers: up\n')}termination: up\n`,
   });
   for (const [path, status] of [
     ['/livez', 200],

@@ -22,7 +22,7 @@ afterAll(() => {
 });
 
 const start = (env: Readonly<Record<string, string>>) =>
-  startService({ env: { BACKEND_TYPE: 'memory', RUNTIME_ROOT: rules.path, ...env } });
+  startService({ env: { RUNTIME_ROOT: rules.path, ...env } });
 
 const QUESTION = {
   domain: 'shop',

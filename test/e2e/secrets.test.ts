@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually';
 import { startHttpCollector } from '../support/otlp-collector';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startService, stopServices, type Service } from '../support/service';
+import { PROCESSES } from '../support/test-workers';
 
 const KEYS = `7 ${Buffer.alloc(32, 1).toString('base64')}\n`;
 const OTHER_KEYS = `7 ${Buffer.alloc(32, 2).toString('base64')}\n`;
@@ -312,7 +313,7 @@ it('takes an instance with other keys out of service, and only that one', async 
 });
 
 it('loses and doubles no count of two instances when the key changes', async () => {
-  const from = Math.floor(Date.now() / 1_000) + 3;
+  const from = Math.floor(Date.now() / 1_000) + 3 * PROCESSES.atStore;
   const file = join(directory, 'rotated-keys');
   const second = `8 ${Buffer.alloc(32, 3).toString('base64')}`;
   writeFileSync(file, `${KEYS}${second} from ${new Date(from * 1_000).toISOString()}\n`, {

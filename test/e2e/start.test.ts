@@ -39,7 +39,9 @@ it('prints nothing to try where nobody sits, and says first what it is', async (
   const service = await startService();
   expect(service.output()).not.toContain('curl');
   expect(service.output().split('\n')[0]).toMatch(
-    /level=warning msg="starting weir \S+" node=v\S+ rules=\S+examples\/config counters=memory$/,
+    new RegExp(
+      `level=warning msg="starting weir \\S+" node=v\\S+ rules=\\S+examples/config counters=(?:memory|"Redis at \\S+" workers=2)$`,
+    ),
   );
 });
 

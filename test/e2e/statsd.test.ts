@@ -29,7 +29,6 @@ it.each(['tcp', 'udp'] as const)(
     const service = await startService({
       env: {
         RUNTIME_ROOT: rules.path,
-        BACKEND_TYPE: 'memory',
         DISABLE_STATS: 'false',
         STATSD_HOST: '127.0.0.1',
         STATSD_PORT: String(statsd.port),

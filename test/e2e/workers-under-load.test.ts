@@ -3,10 +3,10 @@ import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startLoad } from '../support/load';
 import { parseExposition } from '../support/parse-exposition';
+import { readStatistics } from '../support/read-statistics';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
 import { startService, stopServices, type Service } from '../support/service';
-import { readStatistics } from '../support/statistics-page';
 import { startStatsdUdp } from '../support/statsd-server';
 import { connectionsTo, workersOf } from '../support/worker-processes';
 

@@ -1,5 +1,10 @@
-import type { Explained } from './replayer';
+import type { Explanation } from '../../src/core/explain/explanation';
 import type { Step } from './scenario';
+
+export interface Explained {
+  readonly status: number;
+  readonly body: Partial<Explanation>;
+}
 
 interface Status {
   readonly code?: string;

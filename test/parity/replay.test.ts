@@ -14,30 +14,22 @@ import { eventually } from '../support/eventually';
 import { startMemcachedServer } from '../support/memcached-server';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import type { Registry } from '../../src/stats/registry';
-import { expectAgreement } from './explained';
-import { startReplay, type Replayer } from './replayer';
+import { readRedis, type Counts } from './counts';
+import { replay } from './replay';
+import { startReplay } from './replayer';
 import { expectScrape, scrapeSettings } from './scrape';
 import { expectNames, expectWire, startStatsdServer, statsdSettings } from './wire';
-import { readScenarios, type Scenario, type Step } from './scenario';
+import { isOfMemcached, isSplit, readScenarios, type Scenario } from './scenario';
 import { WAITING, waitsFor } from './waiting';
 
 const scenarios = readScenarios();
 const built = scenarios.filter(([, scenario]) => waitsFor(scenario) === undefined);
-const isOfMemcached = ({ settings }: Scenario) => settings['BACKEND_TYPE'] === 'memcache';
 const ready = built.filter(([, scenario]) => !isOfMemcached(scenario));
 
 it('names every vector that waits for a later feature, and no other', () => {
   const waiting = scenarios.filter(([, scenario]) => waitsFor(scenario) !== undefined);
   expect(waiting.map(([title]) => title)).toEqual(WAITING);
 });
-
-interface Count {
-  readonly value: string;
-  readonly ttlSeconds: number;
-  /** Unix milliseconds at which its time to live ends, in Redis. */
-  readonly endMs?: number;
-}
-type Counts = ReadonlyMap<string, Count>;
 
 describe('with counters in memory', () => {
   it.each(ready)('%s', async (_, scenario) => {
@@ -67,8 +59,7 @@ describe('with counters in Redis', () => {
   afterAll(() => Promise.all([server.stop(), perSecondServer.stop()]));
 
   it.each(ready)('%s', async (_, scenario) => {
-    const isSplit = isSplitIn(scenario);
-    const servers = isSplit ? [server, perSecondServer] : [server];
+    const servers = isSplit(scenario) ? [server, perSecondServer] : [server];
     await Promise.all(servers.map(({ client }) => client.flushall()));
     const statsd = await startStatsdServer();
     const scrape = await scrapeSettings(scenario);
@@ -76,7 +67,7 @@ describe('with counters in Redis', () => {
       scenario,
       (registry) =>
         Promise.resolve(
-          isSplit
+          isSplit(scenario)
             ? splitStore(server, perSecondServer, registry)
             : redisStore(server, registry, 'ratelimit.redis_pool'),
         ),
@@ -98,15 +89,9 @@ describe('with counters in Redis', () => {
   });
 });
 
-function isSplitIn({ settings }: Scenario): boolean {
-  return settings['REDIS_PERSECOND'] === 'true';
-}
-
 /** The recordings leave the addresses to whoever replays; these are never connected to. */
 function splitSettings(scenario: Scenario): Readonly<Record<string, string>> {
-  return isSplitIn(scenario)
-    ? { REDIS_URL: 'elsewhere:1', REDIS_PERSECOND_URL: 'elsewhere:2' }
-    : {};
+  return isSplit(scenario) ? { REDIS_URL: 'elsewhere:1', REDIS_PERSECOND_URL: 'elsewhere:2' } : {};
 }
 
 describe('with counters in memcached', () => {
@@ -158,98 +143,6 @@ describe('with counters in memcached', () => {
     await Promise.all([statsd.close(), server.stop()]);
   });
 });
-
-/** Counters with their end, where the store says it: the seconds to it pass between two looks. */
-function toLasting(stores: readonly Counts[]) {
-  return stores.map((counts) =>
-    [...counts].map(([key, { value, ttlSeconds, endMs }]) => [key, value, endMs ?? ttlSeconds]),
-  );
-}
-
-/** Performs every step and compares the answer, the keys that changed and the statistics at the end. */
-async function replay(
-  { steps, stats, statsIgnore = [] }: Scenario,
-  replayer: Replayer,
-  read: () => Promise<readonly Counts[]>,
-  beforeClose: () => Promise<void> = () => Promise.resolve(),
-): Promise<void> {
-  let before: readonly Counts[] = [];
-  for (const [index, step] of steps.entries()) {
-    replayer.setClock(step.at);
-    const unexplained = toLasting(await read());
-    const explained = await replayer.explain(step);
-    expect({ index, store: toLasting(await read()) }).toEqual({ index, store: unexplained });
-    const answer = await replayer.perform(step);
-    if (explained !== undefined) expectAgreement(explained, answer, index);
-    const after = await read();
-    expect({ index, ...answerOf(answer, step) }).toEqual({ index, ...answerOf(step, step) });
-    const changes = after.map((counts, store) => changedValues(before[store], counts));
-    expect({ index, changes }).toEqual({ index, changes: expectedChanges(step, after.length) });
-    const all = new Map(after.flatMap((counts) => [...counts]));
-    for (const [key, [least, most]] of Object.entries(step.ttl)) expectTtl(all, key, least, most);
-    before = after;
-  }
-  await beforeClose();
-  await replayer.close();
-  if (stats === undefined) return;
-  const isCompared = (name: string) =>
-    /^ratelimit(\.service|_server)\./.test(name) &&
-    !statsIgnore.some((prefix) => name.startsWith(prefix));
-  const counted = [...replayer.registry.readCounters()]
-    .filter(([name, { value }]) => value !== 0 && isCompared(name) && !isOurOwn(name))
-    .map(([name, { value }]) => [name, value] as const);
-  expect(Object.fromEntries(counted)).toEqual(
-    Object.fromEntries(Object.entries(stats).filter(([name]) => isCompared(name))),
-  );
-}
-
-/** Unlimited rules count on purpose where the reference counts nothing (behaviour.md §6.1). */
-function isOurOwn(name: string): boolean {
-  return /\.rate_limit\.(u\.free|u\.free2_vip|u\.freeze\.who_staff)\.[a-z_]+$/.test(name);
-}
-
-const ANSWER = ['response', 'error', 'status', 'contentType', 'body', 'lines', 'loads'] as const;
-
-/** The parts of an answer that the recording fixes. */
-function answerOf(answer: Partial<Step>, { loose = [] }: Step): Partial<Step> {
-  const fixed = ANSWER.filter((part) => answer[part] !== undefined && !loose.includes(part));
-  return Object.fromEntries(
-    fixed.map((part) => [
-      part,
-      part === 'contentType' ? mediaType(answer[part]) : withoutWelcome(answer[part]),
-    ]),
-  );
-}
-
-const WELCOME: ReadonlySet<string> = new Set(['limitedBy', 'limitedByName']);
-
-/** What answers of ours have besides: the rule that decided, in the metadata. */
-function withoutWelcome(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (name, part: unknown) => (WELCOME.has(name) ? undefined : part)),
-  ) as unknown;
-}
-
-function mediaType(contentType = ''): string {
-  return contentType.split(';')[0] ?? '';
-}
-
-/** A single store holds what the recording has in two. */
-function expectedChanges({ keys, perSecondKeys }: Step, stores: number): readonly object[] {
-  return stores === 1 ? [{ ...keys, ...perSecondKeys }] : [keys, perSecondKeys ?? {}];
-}
-
-function changedValues(before: Counts | undefined, after: Counts): Record<string, string> {
-  const changed: Record<string, string> = {};
-  for (const [key, { value }] of after) if (before?.get(key)?.value !== value) changed[key] = value;
-  return changed;
-}
-
-function expectTtl(counts: Counts, key: string, least: number, most: number): void {
-  const ttlSeconds = Math.floor(counts.get(key)?.ttlSeconds ?? NaN);
-  expect(ttlSeconds).toBeGreaterThanOrEqual(least - 2);
-  expect(ttlSeconds).toBeLessThanOrEqual(most);
-}
 
 /** No replay changes a counter but by decisions. */
 const UNUSED_WRITER: CounterStore['writer'] = {
@@ -305,19 +198,4 @@ function splitStore(server: RedisServer, perSecondServer: RedisServer, registry:
     run$: merge(others.run$, perSecond.run$),
     description: 'two of redis',
   };
-}
-
-async function readRedis({ client }: RedisServer): Promise<Counts> {
-  const keys = await client.keys('*');
-  const rows = await Promise.all(
-    keys.map(async (key) => {
-      const [value, ttlSeconds, endMs] = await Promise.all([
-        client.get(key),
-        client.ttl(key),
-        client.pexpiretime(key),
-      ]);
-      return [key, { value: value ?? '', ttlSeconds, endMs }] as const;
-    }),
-  );
-  return new Map(rows);
 }

@@ -65,3 +65,12 @@ export function readScenarios(): readonly (readonly [title: string, scenario: Sc
       return scenarios.map((scenario) => [`${file}: ${scenario.name}`, scenario] as const);
     });
 }
+
+export function isOfMemcached({ settings }: Scenario): boolean {
+  return settings['BACKEND_TYPE'] === 'memcache';
+}
+
+/** Whether limits per second have a store of their own. */
+export function isSplit({ settings }: Scenario): boolean {
+  return settings['REDIS_PERSECOND'] === 'true';
+}

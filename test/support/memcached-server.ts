@@ -114,7 +114,7 @@ export async function startMemcachedServer(
       return new Map(rows.flatMap(([key, entry]) => (entry === undefined ? [] : [[key, entry]])));
     },
     pause: () => {
-      pauseProcess(child);
+      pauseProcess(child.pid);
     },
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),

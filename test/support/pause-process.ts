@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { contentOf } from './secrets';
 
@@ -6,9 +5,9 @@ import { contentOf } from './secrets';
 const MAX_LOOKS = 1_000_000;
 
 /** Stops a process and returns when each of its threads stands still: a signal alone lets them answer a moment longer. */
-export function pauseProcess(child: ChildProcess): void {
-  const { pid } = child;
-  if (pid === undefined || !child.kill('SIGSTOP')) return;
+export function pauseProcess(pid: number | undefined): void {
+  if (pid === undefined) return;
+  process.kill(pid, 'SIGSTOP');
   for (let looks = 0; looks < MAX_LOOKS && !isStopped(pid); looks++);
 }
 

@@ -90,7 +90,7 @@ export async function startRedisServer(
         : { kind: 'unix', path: socketPath },
     client,
     pause: () => {
-      pauseProcess(child);
+      pauseProcess(child.pid);
     },
     resume: () => child.kill('SIGCONT'),
     kill: () => stop('SIGKILL'),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readQueuedMs, startStopwatch } from './core-time';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
+import { settingsForWorkers } from './test-workers';
 
 const ROOT = join(__dirname, '../..');
 
@@ -48,6 +49,7 @@ export async function startService({
   inTerminal = false,
 }: ServiceOptions = {}): Promise<Service> {
   const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
+  const ofWorkers = await settingsForWorkers(env);
   const elapsedMs = startStopwatch();
   const [program, ...words] = commandLine(inTerminal);
   const child = spawn(program, words, {
@@ -63,13 +65,16 @@ export async function startService({
       DISABLE_STATS: 'true',
       RUNTIME_ROOT: join(ROOT, 'examples'),
       ...(waitUntilUp === 'connected' && { KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION: 'true' }),
-      ...workersOf(env),
+      ...ofWorkers.settings,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);
-  child.once('exit', () => running.delete(child));
+  child.once('exit', () => {
+    running.delete(child);
+    void ofWorkers.stop();
+  });
   let output = '';
   const collect = (chunk: Buffer) => (output += chunk.toString());
   child.stdout.on('data', collect);
@@ -90,19 +95,12 @@ export async function startService({
       const health = await fetch(`${service.http}/healthcheck`);
       const text = await health.text();
       if (waitUntilUp === 'answering') return;
-      if (text.includes('start')) throw new Error('no rules were looked at yet');
+      if (/start|workers/.test(text)) throw new Error(`not all of it is there yet: ${text}`);
       if (waitUntilUp === 'connected' && !health.ok) throw new Error(text);
     },
     { withinMs, everyMs: 5 },
   );
   return { ...service, startMs: elapsedMs() - (readQueuedMs(child.pid ?? 0) ?? 0) };
-}
-
-/** WEIR_TEST_WORKERS=2: services whose counters are in Redis get so many workers. */
-function workersOf(env: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const workers = process.env['WEIR_TEST_WORKERS'];
-  const isInRedis = 'KVSTORE_URL' in env || 'REDIS_URL' in env;
-  return workers !== undefined && isInRedis ? { WORKERS: workers } : {};
 }
 
 function commandLine(inTerminal: boolean): readonly [string, ...string[]] {

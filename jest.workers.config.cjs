@@ -1,0 +1,20 @@
+// `npm run test:workers`: end-to-end tests and the recorded answers on services with two workers each.
+const { jest } = require('./package.json');
+
+const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } = jest;
+
+/** What is left out, and why: docs/testing.md. */
+const e2e = [
+  'alerts bad-input envoy-headers envoy-xds envoy explain first-rules limits-from outage-log prometheus readiness',
+  'response-headers rules runbook secrets statistics statsd tls tracing',
+];
+module.exports = {
+  ...shared,
+  rootDir: __dirname,
+  testMatch: [
+    '<rootDir>/test/parity/*.workers.ts',
+    `<rootDir>/test/e2e/(${e2e.join(' ').replaceAll(' ', '|')}).test.ts`,
+    '<rootDir>/test/integration/(h2spec|xds.service).test.ts',
+  ],
+  maxConcurrency: 3,
+};
