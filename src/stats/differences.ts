@@ -25,6 +25,7 @@ const STEP = 4_000;
  * registry must have no other output: its counters note what was read.
  */
 export function createDifferences(registry: Registry): () => AsyncGenerator<Differences, void> {
+  const countersBefore = new Set<string>();
   const timersBefore = new Map<string, Float64Array>();
   const sumsBefore = new Map<string, number>();
   registry.keepUntilFlushed();
@@ -43,7 +44,9 @@ export function createDifferences(registry: Registry): () => AsyncGenerator<Diff
     const counters: [string, number][] = [];
     for (const [name, counter] of registry.counters) {
       const by = taken(counter);
-      if (by !== 0) counters.push([name, by]);
+      // It is shown from its start on, before it has counted anything.
+      if (by !== 0 || !countersBefore.has(name)) counters.push([name, by]);
+      countersBefore.add(name);
     }
     yield { ...NONE, counters, timers: timers() };
     for (const rules of slices(registry.rules, STEP)) {

@@ -1,4 +1,4 @@
-import { createDifferences, type Differences } from '../../stats/differences';
+import { createDifferences } from '../../stats/differences';
 import type { Registry } from '../../stats/registry';
 import type { FromWorker } from './messages';
 
@@ -14,7 +14,6 @@ export function createReporter(
   send: (message: FromWorker) => Promise<void>,
 ): Reporter {
   const differences = createDifferences(registry);
-  const known = new Set<string>();
   let asked: number[] = [];
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
@@ -22,10 +21,6 @@ export function createReporter(
   const report = async (): Promise<void> => {
     const ids = asked;
     asked = [];
-    const counters = [...registry.counters.keys()].filter((name) => !known.has(name));
-    for (const name of counters) known.add(name);
-    // A counter is shown from its start on, before it has counted anything.
-    if (counters.length > 0) await send({ kind: 'counted', differences: named(counters) });
     for await (const part of differences()) await send({ kind: 'counted', differences: part });
     await send({ kind: 'gauges', gauges: registry.readGauges() });
     for (const id of ids) await send({ kind: 'collected', id });
@@ -41,12 +36,5 @@ export function createReporter(
       if (running === undefined) return start();
       return (next ??= running.then(start));
     },
-  };
-}
-
-function named(counters: readonly string[]): Differences {
-  return {
-    counters: counters.map((name) => [name, 0]),
-    ...{ rules: [], unknownDomains: [], unmatched: [], timers: [] },
   };
 }

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { merge, tap, timer } from 'rxjs';
 import { createStopSignal } from '../../../streams';
 import { monotonicMs, systemClock } from '../../platform/clock';
@@ -34,6 +35,8 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
   for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
   // Without its owner there is nobody to follow the rules or to be healthy.
   process.once('disconnect', () => process.exit(1));
+  // The channel broke under a message of Node's own, before it was seen to close.
+  cluster.worker?.once('error', () => process.exit(1));
   const read = readSettings(process.env);
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const settings = shareSettings(read.settings, count);
@@ -177,17 +180,27 @@ function assemble(
   return { link, begin: () => void send({ kind: 'hello' }) };
 }
 
-/** Tells the owner about the connections of the stores, whenever one changes. */
+/** Tells the owner about the connections of the stores whenever one changes, and each second when there is another reason. */
 function storeReports(store: CounterStore, send: Send) {
   const connected = new Map<string, boolean>();
+  let told: string | undefined;
+  const tell = (): void => {
+    told = store.whyAway();
+    void send({ kind: 'store', state: { connected, whyAway: told } });
+  };
   return merge(
     ...[...store.connections].map(([name, connected$]) =>
       connected$.pipe(
         tap((is) => {
           connected.set(name, is);
-          void send({ kind: 'store', state: { connected, whyAway: store.whyAway() } });
+          tell();
         }),
       ),
+    ),
+    timer(REPORT_MS, REPORT_MS).pipe(
+      tap(() => {
+        if (store.whyAway() !== told) tell();
+      }),
     ),
   );
 }

@@ -2,6 +2,8 @@ import { createReporter } from '../../../../src/app/workers/reporter';
 import type { FromWorker } from '../../../../src/app/workers/messages';
 import { createRegistry } from '../../../../src/stats/registry';
 
+const COUNTER = 'calls';
+
 /** A worker's reports over a channel that takes a message when the test says so. */
 function start() {
   const registry = createRegistry();
@@ -22,31 +24,43 @@ function start() {
   };
   const counted = () =>
     sent.flatMap((message) =>
-      message.kind === 'counted' ? message.differences.counters.map(([, by]) => by) : [],
+      message.kind === 'counted'
+        ? message.differences.counters.flatMap(([name, by]) => (name === COUNTER ? by : []))
+        : [],
     );
   return { registry, reporter, sent, takeAll, counted };
 }
 
 it('reports what was counted since, then the gauges, then that it was asked', async () => {
   const { registry, reporter, sent, takeAll, counted } = start();
-  registry.count('calls', 3);
+  registry.count(COUNTER, 3);
   registry.gauge('open', () => 7);
   const reported = reporter.report(1);
   await takeAll();
   await reported;
   expect(sent.map(({ kind }) => kind)).toEqual(['counted', 'gauges', 'collected']);
   expect(sent[1]).toMatchObject({ gauges: new Map([['open', 7]]) });
-  registry.count('calls', 2);
+  registry.count(COUNTER, 2);
   void reporter.report(2);
   await takeAll();
   expect(counted()).toEqual([3, 2]);
 });
 
+it('names a counter before it has counted anything, once', async () => {
+  const { registry, reporter, takeAll, counted } = start();
+  registry.count(COUNTER, 0);
+  for (let i = 0; i < 2; i += 1) {
+    void reporter.report();
+    await takeAll();
+  }
+  expect(counted()).toEqual([0]);
+});
+
 it('reports once more for all that ask during a report', async () => {
   const { registry, reporter, sent, takeAll, counted } = start();
-  registry.count('calls', 1);
+  registry.count(COUNTER, 1);
   void reporter.report(1);
-  registry.count('calls', 1);
+  registry.count(COUNTER, 1);
   void reporter.report(2);
   void reporter.report(3);
   await takeAll();
@@ -59,7 +73,7 @@ it('reports once more for all that ask during a report', async () => {
 it('sends an owner that does not read no more than one message', async () => {
   const { registry, reporter, sent } = start();
   for (let i = 0; i < 100; i++) {
-    registry.count('calls', 1);
+    registry.count(COUNTER, 1);
     void reporter.report();
   }
   await new Promise((resolve) => {
