@@ -5,8 +5,8 @@ const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } =
 
 /** What is left out, and why: docs/testing.md. */
 const e2e = [
-  'alerts bad-input envoy-headers envoy-xds envoy explain first-rules limits-from outage-log prometheus readiness',
-  'response-headers rules runbook secrets statistics statsd tls tracing',
+  'alerts bad-input envoy-headers envoy-xds envoy explain first-rules limits-from outage-log prometheus readiness redis',
+  'response-headers rules runbook secrets start statistics statsd tls tracing',
 ];
 module.exports = {
   ...shared,

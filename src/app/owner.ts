@@ -49,6 +49,8 @@ export interface OwnerDeps {
   readonly monotonicMs: () => number;
   readonly logger: Logger;
   readonly outages: OutageLog;
+  /** Those that other processes log; undefined: there are none. */
+  readonly outagesOfWorkers?: OutageLog['open'];
 }
 
 export interface App {
@@ -107,7 +109,10 @@ export function createOwner(
     rulesVersion,
     limits,
   });
-  const troubles = createTroubles({ ...deps, rules: loading, health });
+  const troubles = createTroubles({
+    ...{ ...deps, rules: loading, health },
+    openOutages: () => [...outages.open(), ...(deps.outagesOfWorkers?.() ?? [])],
+  });
   const { tls } = settings.servers.grpc;
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
   const { status, components } = health;

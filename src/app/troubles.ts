@@ -22,7 +22,7 @@ export interface Troubles extends Pick<Actor, 'run$'> {
 }
 
 export interface TroublesDeps {
-  readonly outages: Pick<OutageLog, 'open'>;
+  readonly openOutages: OutageLog['open'];
   readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
   readonly health: Pick<HealthActor, 'status' | 'connected' | 'components'>;
   readonly store: Pick<StoreView, 'description' | 'whyAway'>;
@@ -41,7 +41,7 @@ const HEALTH_TEXTS: Readonly<Record<string, string>> = {
 };
 
 export function createTroubles(deps: TroublesDeps): Troubles {
-  const { outages, rules, health, store, monotonicMs } = deps;
+  const { openOutages, rules, health, store, monotonicMs } = deps;
   const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
   const note = (isGood: boolean, name: string, reason = ''): void => {
     if (isGood) others.worked(name);
@@ -85,7 +85,7 @@ export function createTroubles(deps: TroublesDeps): Troubles {
       ),
     ),
     list: () => [
-      ...outages.open().map(({ name, reason: { lines, fields }, lastedMs }) => {
+      ...openOutages().map(({ name, reason: { lines, fields }, lastedMs }) => {
         const text = capitalised(lines.failing);
         return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
       }),

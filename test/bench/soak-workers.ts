@@ -22,7 +22,7 @@ const COMPARED_KILLS = 10;
 /** What the owner may hold more at the end: the young generation of its heap, full or empty. */
 const SPARE_MEGABYTES = 32;
 /** Files that the owner may have open beyond those of its start: connections that are on their way. */
-const SPARE_FILES = 16;
+const SPARE_FILES = 4;
 
 /** Kills one worker after another under load, and shows that no count is lost, memory stays and no file is left open. */
 export async function soakWorkers(soak: WorkersSoak): Promise<void> {

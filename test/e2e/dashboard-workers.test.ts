@@ -60,6 +60,25 @@ it('lists several workers with their calls, the busy share of their loops and th
   for (const client of clients) client.close();
 });
 
+it('says why calls fail, as the workers know it', async () => {
+  const { service, page } = await openDashboard(2);
+  const failing = page.locator('#banner li', { hasText: 'of decisions fail' }).first();
+  const client = createTestClient(service.grpc);
+  redis.pause();
+  await eventually(async () => {
+    await client.ask(ANN);
+    expect(await failing.textContent({ timeout: 100 })).toMatch(
+      /Redis at 127\.0\.0\.1:\d+: .*(?:no answer|did not answer) within/,
+    );
+  });
+  redis.resume();
+  await eventually(async () => {
+    await client.ask(ANN);
+    expect(await page.locator('#dot').getAttribute('data-state')).toBe('good');
+  });
+  client.close();
+});
+
 it('shows no workers where one process decides', async () => {
   const { page } = await openDashboard(1);
   expect(await page.locator('#workers-part').isVisible()).toBe(false);

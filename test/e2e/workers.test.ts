@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { copyFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { createTestClient } from '../contract/transport.client';
 import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -190,6 +191,29 @@ it('answers a scrape while a worker is stopped, and replaces it', async () => {
     { withinMs: 25_000 },
   );
   expect(service.output()).toContain('a worker hangs and is ended');
+});
+
+it('hangs up on a client that was on its way to a worker that died, so that it connects again', async () => {
+  const service = await start();
+  const [victim = 0] = workersOf(service);
+  process.kill(victim, 'SIGSTOP');
+  const [host = '', port = ''] = service.grpc.split(':');
+  const served = new Set<Socket>();
+  const closed = new Set<Socket>();
+  const sockets = Array.from({ length: 4 }, () => {
+    const socket = connect(Number(port), host);
+    socket.once('data', () => served.add(socket));
+    socket.on('error', () => undefined);
+    return socket.once('close', () => closed.add(socket));
+  });
+  await eventually(() => {
+    expect(served.size).toBe(3);
+  });
+  process.kill(victim, 'SIGKILL');
+  await eventually(() => {
+    expect(sockets.map((socket) => served.has(socket) || closed.has(socket))).not.toContain(false);
+  });
+  for (const socket of sockets) socket.destroy();
 });
 
 it('shares one Unix socket, also one that a killed service left behind', async () => {

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { followHandovers } from './handovers';
 import { WORKER_VARIABLE, WORKERS_VARIABLE, type FromWorker } from './messages';
 import type { WorkersPlan } from './plan-workers';
 import type { Fork } from './slot';
@@ -22,6 +23,7 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
       [WORKER_VARIABLE]: String(worker),
       [WORKERS_VARIABLE]: String(count),
     });
+    const closeHandovers = followHandovers(child);
     child.on('message', (message: FromWorker) => {
       on.message(message);
     });
@@ -31,6 +33,7 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
     });
     child.once('exit', (code: number | null, signal: NodeJS.Signals | null) => {
       const end = (): void => {
+        closeHandovers();
         on.end({ code, signal });
       };
       // What it said last, its statistics too, may still have to be read.

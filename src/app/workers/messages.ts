@@ -5,6 +5,7 @@ import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
 import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
 import type { CallAddresses } from '../create-transports';
+import type { OpenOutage, OutageFailure } from '../outage-log';
 
 /** What the owner says to a worker. All of it is plain data that crosses by structured clone. */
 export type ToWorker =
@@ -46,12 +47,18 @@ export type FromWorker =
   | { readonly kind: 'counted'; readonly differences: Differences }
   | { readonly kind: 'gauges'; readonly gauges: ReadonlyMap<string, number> }
   | { readonly kind: 'collected'; readonly id: number }
-  | { readonly kind: 'figures'; readonly figures: LiveFigures }
+  | ({ readonly kind: 'figures' } & SeenByWorker)
   | { readonly kind: 'profile'; readonly id: number; readonly result: ProfileResult }
   /** A line of the decision log on standard output. */
   | { readonly kind: 'decision'; readonly line: string }
   /** A line of its log that is too long for several processes to write into one pipe. */
   | { readonly kind: 'log'; readonly line: string };
+
+/** What the dashboard shows of a worker. */
+export interface SeenByWorker {
+  readonly figures: LiveFigures;
+  readonly outages: readonly OpenOutage<OutageFailure>[];
+}
 
 /** A text: why there is no profile. */
 export type ProfileResult = ProfileFile | string;

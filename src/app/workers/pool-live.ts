@@ -1,9 +1,11 @@
-import type { LiveFigures, WorkerFigures } from '../../stats/dashboard/live-figures';
+import type { WorkerFigures } from '../../stats/dashboard/live-figures';
 import { mergeFigures, mergeHot } from '../../stats/dashboard/merge-figures';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { MergedGauges } from '../../stats/merge-differences';
 import type { Deciders } from '../decider';
+import type { OpenOutage, OutageFailure } from '../outage-log';
 import { BUSY } from './busy-share';
+import type { SeenByWorker } from './messages';
 import type { Slot } from './slot';
 
 /** What the dashboard shows of all workers. They are asked only while somebody looks. */
@@ -11,30 +13,40 @@ export interface PoolLive {
   /** A worker came up: it has to know whether somebody looks. */
   greet(slot: Slot): void;
   /** What a worker did of late; undefined: it has ended. */
-  report(worker: number, figures: LiveFigures | undefined): void;
+  report(worker: number, seen: SeenByWorker | undefined): void;
+  /** The outages that workers see: each name once, the one that has lasted longest. */
+  readonly outages: () => readonly OpenOutage<OutageFailure>[];
   /** The view for the dashboard: rules, gauges and response times are those of the owner's own. */
   over(own: LiveView, slots: readonly Slot[]): Deciders['live'];
 }
 
 export function createPoolLive(gauges: Pick<MergedGauges, 'of'>): PoolLive {
-  const latest = new Map<number, LiveFigures>();
+  const latest = new Map<number, SeenByWorker>();
   let watchers = 0;
   const watch = (slots: readonly Slot[], isOn: boolean): void => {
     latest.clear();
     for (const slot of slots) slot.send({ kind: 'watch', isOn });
   };
+  const figuresOfAll = () => [...latest.values()].map(({ figures }) => figures);
   const figuresOf = ({ worker, state, restarts }: Slot): WorkerFigures => ({
     ...{ worker, isUp: state === 'up', restarts },
-    requests: latest.get(worker)?.requests ?? 0,
+    requests: latest.get(worker)?.figures.requests ?? 0,
     busy: gauges.of(worker, BUSY),
   });
   return {
     greet(slot) {
       if (watchers > 0) slot.send({ kind: 'watch', isOn: true });
     },
-    report(worker, figures) {
-      if (figures === undefined) latest.delete(worker);
-      else latest.set(worker, figures);
+    report(worker, seen) {
+      if (seen === undefined) latest.delete(worker);
+      else latest.set(worker, seen);
+    },
+    outages() {
+      const longest = new Map<string, OpenOutage<OutageFailure>>();
+      for (const outage of [...latest.values()].flatMap(({ outages }) => outages))
+        if (outage.lastedMs > (longest.get(outage.name)?.lastedMs ?? -1))
+          longest.set(outage.name, outage);
+      return [...longest.values()];
     },
     over: (own, slots) => ({
       start() {
@@ -51,9 +63,9 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>): PoolLive {
         return own.tree;
       },
       // What each worker said last, as it decays over some seconds.
-      hot: (_seconds, most) => mergeHot([...latest.values()], most),
+      hot: (_seconds, most) => mergeHot(figuresOfAll(), most),
       take: () => ({
-        ...mergeFigures([...latest.values()], own.take()),
+        ...mergeFigures(figuresOfAll(), own.take()),
         workers: slots.map(figuresOf),
       }),
     }),

@@ -14,7 +14,7 @@ import { createCollection } from './collection';
 import { createListening } from './listening';
 import { createMergedStore } from './merged-store';
 import type { FromWorker } from './messages';
-import { createPoolLive } from './pool-live';
+import { createPoolLive, type PoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
@@ -47,6 +47,8 @@ export interface WorkerPool {
   readonly loads$: Observable<LoadResult<Rules>>;
   /** True from the moment that all workers have listened, while one of them does. */
   readonly serves: Snapshot<boolean>;
+  /** The outages that workers see, while somebody looks at the dashboard. */
+  readonly outages: PoolLive['outages'];
   /** Brings in what the workers counted. */
   collect(): Promise<void>;
   /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
@@ -122,8 +124,8 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     collected({ worker }, { id }) {
       collection.collected(worker, id);
     },
-    figures({ worker }, { figures }) {
-      live.report(worker, figures);
+    figures({ worker }, { figures, outages }) {
+      live.report(worker, { figures, outages });
     },
     profile(_slot, { id, result }) {
       profiles.answered(id, result);
@@ -221,6 +223,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     store,
     loads$: relay.loads$,
     serves: listening.serves,
+    outages: live.outages,
     collect: () => collection.collect(),
     deciders(given, ownView) {
       ports = given;

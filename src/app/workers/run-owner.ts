@@ -83,11 +83,11 @@ export function assembleOwner(
     },
     { count: plan.count, storeNames, storeDescription },
   );
-  const { store, loads$, serves } = pool;
+  const { store, loads$, serves, outages: outagesSeen } = pool;
   const deps = {
     ...{ registry, store, loads$, clock, monotonicMs, logger, outages },
     ...{ operatorStore, limitsFrom: operatorStore?.limitsFrom, secretKeys },
-    ...{ workers$: serves.changes$, workerCount: plan.count },
+    ...{ workers$: serves.changes$, workerCount: plan.count, outagesOfWorkers: outagesSeen },
   };
   const app = createOwner(settings, deps, (ports) => {
     const view = { registry, clock, monotonicMs, random: Math.random, rules: ports.rules };

@@ -106,6 +106,7 @@ function assemble(
   registry.limitSeries({ maxSeries, onFull: () => undefined });
   let decider: Deciders | undefined;
   let isWatched = false;
+  let isShowing = false;
   let end: (withinMs: number) => Promise<void> = () => Promise.resolve();
 
   const start = async (components: readonly string[], certificates: Certificates | undefined) => {
@@ -132,10 +133,16 @@ function assemble(
       stopping.stop();
       await done;
     };
+    // One at a time: an owner that does not read is sent nothing more.
+    const show = (): void => {
+      isShowing = true;
+      const seen = { figures: one.live.take(), outages: outages.open() };
+      void send({ kind: 'figures', ...seen }).then(() => (isShowing = false));
+    };
     const reports$ = timer(REPORT_MS, REPORT_MS).pipe(
       tap(() => {
         void reporter.report();
-        if (isWatched) void send({ kind: 'figures', figures: one.live.take() });
+        if (isWatched && !isShowing) show();
       }),
       stopping.until(),
     );

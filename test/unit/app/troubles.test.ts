@@ -24,7 +24,7 @@ function start() {
   let problems: readonly RuleProblem[] = [];
   const outages = createOutageLog({ logger: silentLogger, monotonicMs });
   const troubles = createTroubles({
-    outages,
+    openOutages: outages.open,
     rules: { rules, problems: () => problems },
     store: { description: 'Redis at 10.0.0.1:6379', whyAway: () => '10.0.0.1:6379: refused' },
     health: { status, connected, components: ['start', 'store', 'configuration', 'termination'] },

@@ -1,8 +1,8 @@
 import { BUSY } from '../../../../src/app/workers/busy-share';
 import { createPoolLive } from '../../../../src/app/workers/pool-live';
+import type { SeenByWorker } from '../../../../src/app/workers/messages';
 import { createSlot, type Slot } from '../../../../src/app/workers/slot';
 import { createLiveView } from '../../../../src/stats/dashboard/create-live-view';
-import type { LiveFigures } from '../../../../src/stats/dashboard/live-figures';
 import { createMergedGauges } from '../../../../src/stats/merge-differences';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createFakeWorkers, type FakeWorker } from '../../../support/fake-workers';
@@ -30,12 +30,15 @@ function start() {
   );
   const live = createPoolLive(gauges);
   const view = live.over(own, slots);
-  const figures = (requests: number): LiveFigures => ({ ...own.take(), requests });
+  const seen = (requests: number, outages: SeenByWorker['outages'] = []): SeenByWorker => ({
+    figures: { ...own.take(), requests },
+    outages,
+  });
   const watched = () =>
     [one, two].map(({ received }) =>
       received.flatMap((message) => (message.kind === 'watch' ? [message.isOn] : [])),
     );
-  return { live, view, gauges, slots, watched, figures };
+  return { live, view, gauges, slots, watched, seen };
 }
 
 it('asks the workers for figures while somebody looks', () => {
@@ -57,10 +60,10 @@ it('asks the workers for figures while somebody looks', () => {
 });
 
 it('shows what each worker did, and all of them together', () => {
-  const { live, view, gauges, figures } = start();
+  const { live, view, gauges, seen } = start();
   view.start();
-  live.report(1, figures(3));
-  live.report(2, figures(4));
+  live.report(1, seen(3));
+  live.report(2, seen(4));
   gauges.report(2, new Map([[BUSY, 0.5]]));
   expect(view.take()).toMatchObject({
     requests: 7,
@@ -72,14 +75,29 @@ it('shows what each worker did, and all of them together', () => {
 });
 
 it('leaves out a worker that has ended, and what was said before nobody looked', () => {
-  const { live, view, figures } = start();
+  const { live, view, seen } = start();
   view.start();
-  live.report(1, figures(3));
-  live.report(2, figures(4));
+  live.report(1, seen(3));
+  live.report(2, seen(4));
   live.report(2, undefined);
   expect(view.take().requests).toBe(3);
   view.stop();
   view.start();
   expect(view.take().requests).toBe(0);
+  view.stop();
+});
+
+it('names each outage that workers see once, the one that has lasted longest', () => {
+  const { live, view, seen } = start();
+  view.start();
+  const outage = (name: string, lastedMs: number) => {
+    const lines = { level: 'error', failing: name, ended: '' } as const;
+    return { name, reason: { lines, fields: {} }, lastedMs };
+  };
+  live.report(1, seen(0, [outage('calls', 10)]));
+  live.report(2, seen(0, [outage('calls', 30), outage('counters', 20)]));
+  expect(live.outages()).toEqual([outage('calls', 30), outage('counters', 20)]);
+  live.report(2, undefined);
+  expect(live.outages()).toEqual([outage('calls', 10)]);
   view.stop();
 });

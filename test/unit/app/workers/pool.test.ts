@@ -224,9 +224,9 @@ it('shows each worker on the dashboard: its calls, the busy share of its loop, i
   const quiet = deciders.live.take();
   for (const worker of [one, two]) worker.say(HELLO);
   one.say({ kind: 'gauges', gauges: new Map([['ratelimit.workers.busy', 0.42]]) });
-  one.say({ kind: 'figures', figures: { ...quiet, requests: 7 } });
+  one.say({ kind: 'figures', figures: { ...quiet, requests: 7 }, outages: [] });
   two.say({ kind: 'gauges', gauges: new Map([['ratelimit.workers.busy', 0.9]]) });
-  two.say({ kind: 'figures', figures: { ...quiet, requests: 5 } });
+  two.say({ kind: 'figures', figures: { ...quiet, requests: 5 }, outages: [] });
   expect(deciders.live.take()).toMatchObject({
     requests: 12,
     workers: [

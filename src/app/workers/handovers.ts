@@ -1,0 +1,39 @@
+import type { Worker } from 'node:cluster';
+
+/** A connection that the primary has accepted, as Node passes it around. */
+interface Handle {
+  close(): void;
+}
+
+/** Node's own message that hands a connection to a worker; the worker answers with `ack`. */
+interface Handover {
+  readonly act?: unknown;
+  readonly seq?: unknown;
+  readonly ack?: unknown;
+}
+
+type Send = (message: Handover, handle?: Handle, ...rest: readonly unknown[]) => boolean;
+
+/**
+ * Follows the connections that are on their way to a worker. Node's cluster closes its own copy of one when the worker has
+ * answered, and forgets one whose worker died before that: its client would be connected to nobody, and wait for ever. Two
+ * at most are on their way at a time, one for each port. Call the result once the worker has ended: it closes them, so that
+ * their clients connect again.
+ */
+export function followHandovers({ process }: Worker): () => void {
+  const underWay = new Map<unknown, Handle>();
+  const channel = process as unknown as { send: Send };
+  const send = channel.send.bind(process);
+  // There is no event for a handover, and no public place of the handle.
+  channel.send = (message, handle, ...rest) => {
+    if (message.act === 'newconn' && handle !== undefined) underWay.set(message.seq, handle);
+    return send(message, handle, ...rest);
+  };
+  process.on('internalMessage', ({ ack }: Handover) => {
+    underWay.delete(ack);
+  });
+  return () => {
+    for (const handle of underWay.values()) handle.close();
+    underWay.clear();
+  };
+}
