@@ -7,7 +7,6 @@ import {
   filter,
   from,
   ignoreElements,
-  map,
   mergeMap,
   of,
   repeat,
@@ -60,6 +59,9 @@ export interface DiscoverySession<In, Out, R> {
   readonly onLost: (lost: Disconnected) => void;
 }
 
+/** Messages that wait to be handled: a server that sends more before it is answered is left, and connected to again. */
+const MAX_WAITING = 1_000;
+
 /**
  * Follows a server that pushes state and wants every push answered: connect, send the initial request, then handle and
  * answer in turns, and again after a loss. What had arrived before a loss is still handled, before the next initial request.
@@ -69,15 +71,17 @@ export function discoverySession<In, Out, R>(session: DiscoverySession<In, Out, 
   const { open, initialRequest, isGood } = session;
   return defer(() => {
     const attempts = createAttempts(session);
+    const inbox = createInbox<In, Out>(session.supersedes);
     return fromDuplex(open, initialRequest).pipe(
       tap(({ message }) => {
         if (isGood(message)) attempts.succeeded();
       }),
+      tap(inbox.add),
       catchError((reason: unknown) => {
         attempts.lost(reason);
         return EMPTY;
       }),
-      connect((received$) => inTurns(received$, session)),
+      connect((received$) => inTurns(received$, inbox, session)),
       repeat({ delay: () => timer(attempts.nextMs) }),
     );
   });
@@ -111,25 +115,47 @@ function createAttempts({ firstRetryMs, backoff, random, onLost }: Reconnecting)
   };
 }
 
-type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'handle' | 'supersedes' | 'isChanged'>;
+/** Messages that wait to be handled. */
+interface Inbox<In, Out> {
+  readonly waiting: () => readonly Received<In, Out>[];
+  /** What is superseded by the next message goes; throws where too many wait. */
+  readonly add: (next: Received<In, Out>) => void;
+  readonly takeAll: () => readonly Received<In, Out>[];
+}
 
-/** Handles one turn at a time; what arrives meanwhile waits, or goes when it is superseded. */
+function createInbox<In, Out>(supersedes: (next: In, waiting: In) => boolean): Inbox<In, Out> {
+  let waiting: readonly Received<In, Out>[] = [];
+  return {
+    waiting: () => waiting,
+    add(next) {
+      const kept = waiting.filter(({ message }) => !supersedes(next.message, message));
+      if (kept.length >= MAX_WAITING)
+        throw new Error(`the server sent ${String(MAX_WAITING)} messages that wait to be handled`);
+      waiting = [...kept, next];
+    },
+    takeAll() {
+      const all = waiting;
+      waiting = [];
+      return all;
+    },
+  };
+}
+
+type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'handle' | 'isChanged'>;
+
+/** Handles one turn at a time; what arrives meanwhile waits. */
 function inTurns<In, Out, R>(
   received$: Observable<Received<In, Out>>,
-  { handle, supersedes, isChanged }: Turns<In, Out, R>,
+  inbox: Inbox<In, Out>,
+  { handle, isChanged }: Turns<In, Out, R>,
 ): Observable<R> {
-  let waiting: readonly Received<In, Out>[] = [];
-  const changeOrLoss$ = defer(() => concat(waiting, received$)).pipe(
+  const changeOrLoss$ = defer(() => concat(inbox.waiting(), received$)).pipe(
     filter(({ message }) => isChanged(message)),
     endWith(undefined),
   );
   return received$.pipe(
-    map((next) => {
-      waiting = [...waiting.filter(({ message }) => !supersedes(next.message, message)), next];
-    }),
     exhaustLatest(() => {
-      const turn = waiting;
-      waiting = [];
+      const turn = inbox.takeAll();
       return from(handle(turn.map(({ message }) => message))).pipe(
         mergeMap((decision) => conclude(turn, decision, changeOrLoss$)),
       );

@@ -103,6 +103,20 @@ describe('discoverySession', () => {
   );
 
   it(
+    'leaves a server that goes on sending while nothing is handled, and connects again',
+    marbles((m) => {
+      const flood = m.cold(`(${'a'.repeat(1_002)})`);
+      const { results$, log } = play(m, [flood, m.cold('-----')], { handleMs: 9 });
+      m.expect(results$, '^--!').toBeObservable('---');
+      m.flush();
+      expect(log).toEqual([
+        '0 hello-',
+        '0 lost Error: the server sent 1000 messages that wait to be handled 1 4',
+      ]);
+    }),
+  );
+
+  it(
     'tries the first connection again at a fixed interval, however often it fails',
     marbles((m) => {
       const refused = m.cold<string>('-#', undefined, 'refused');
