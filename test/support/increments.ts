@@ -11,6 +11,8 @@ export interface CountersUnderTest {
 }
 
 export const TTL_SECONDS = 4_000;
+/** One for all: a key stands for one window, so that its end never moves, not even when a second begins between two batches. */
+const WINDOW_END_SECONDS = Math.ceil(Date.now() / 1_000) + 3_600;
 let serial = 0;
 
 /** A key that no other test uses. */
@@ -20,13 +22,12 @@ export function freshKey(name = 'key'): string {
 }
 
 export function increment(key: string, hits: number | bigint = 1, more?: Partial<Increment>) {
-  const windowEndSeconds = Math.ceil(Date.now() / 1_000) + 3_600;
   const full: Increment = {
     key,
     hits,
     limit: 10,
     ttlSeconds: TTL_SECONDS,
-    windowEndSeconds,
+    windowEndSeconds: WINDOW_END_SECONDS,
     ...SOME_MATCH,
     ...more,
   };

@@ -56,6 +56,8 @@ export function createRebalance(slots: readonly Slot[], logger: Logger): Rebalan
     }
     rounds -= 1;
     counts.clear();
+    // Who does not answer may be the one with room.
+    if (asked.length > 0) uncapAll();
     asked = slots.filter(({ state }) => state === 'up');
     for (const slot of asked) slot.send({ kind: 'count-connections' });
     timer = setTimeout(round, EACH_MS);

@@ -105,6 +105,7 @@ function assemble(
   const { maxSeries } = settings.statistics;
   registry.limitSeries({ maxSeries, onFull: () => undefined });
   let decider: Deciders | undefined;
+  let isListening = false;
   let isWatched = false;
   let isShowing = false;
   let end: (withinMs: number) => Promise<void> = () => Promise.resolve();
@@ -159,7 +160,9 @@ function assemble(
       throw error;
     });
     await untilFirst([isRead.changes$, store.connected$]);
-    await send({ kind: 'listening', addresses: await one.listen() });
+    const addresses = await one.listen();
+    isListening = true;
+    await send({ kind: 'listening', addresses });
   };
   const link = createOwnerLink(
     send,
@@ -173,8 +176,9 @@ function assemble(
       },
       profile: createProfileDuty(send, systemClock),
       countConnections() {
+        // Before it listens, a worker has no room.
         const open = decider?.connections?.open;
-        if (open !== undefined) void send({ kind: 'connections', open });
+        if (isListening && open !== undefined) void send({ kind: 'connections', open });
       },
       keepConnections: (most) => decider?.connections?.keep(most),
       drain: (withinMs) =>

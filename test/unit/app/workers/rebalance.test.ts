@@ -92,6 +92,18 @@ it('lifts the caps after its last look, even where clients stayed away', async (
   expect(capsOf(started)[0]).toEqual([undefined]);
 });
 
+it('lifts the caps when a worker does not answer any more', async () => {
+  const { rebalance, started, answerCounts } = start([4, 0]);
+  rebalance.listens(2);
+  await jest.advanceTimersByTimeAsync(1_000);
+  answerCounts();
+  expect(capsOf(started)[0]).toEqual([2]);
+  await jest.advanceTimersByTimeAsync(2_000);
+  expect(capsOf(started)[0]).toEqual([]);
+  await jest.advanceTimersByTimeAsync(2_000);
+  expect(capsOf(started)[0]).toEqual([undefined]);
+});
+
 it('does nothing while a worker does not answer', async () => {
   const { rebalance, started } = start([4, 0]);
   rebalance.listens(2);
