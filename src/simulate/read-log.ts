@@ -62,10 +62,10 @@ export async function readLog(
       counts.outsideOfTimes += 1;
     } else if (waiting.push(timeSeconds, record)) counts.late += 1;
   };
-  const next = async (timed: { timeSeconds: number; value: LogRecord }) => {
+  const next = (timed: { timeSeconds: number; value: LogRecord }) => {
     const { timeSeconds, value } = timed;
     counts.requests += 1;
-    await take(value.timeSeconds === timeSeconds ? value : { ...value, timeSeconds });
+    return take(value.timeSeconds === timeSeconds ? value : { ...value, timeSeconds });
   };
 
   let rest = '';

@@ -48,10 +48,9 @@ export function createRuleRun(
   let batch: CounterBatch | undefined;
   let reply: CounterReply | undefined;
   const counters = {
-    async add(asked: CounterBatch): Promise<CounterReply> {
+    add(asked: CounterBatch): Promise<CounterReply> {
       batch = asked;
-      reply = await memory.add(asked);
-      return reply;
+      return memory.add(asked).then((given) => (reply = given));
     },
   };
   let answer: Answer | undefined;
