@@ -22,9 +22,9 @@ type Send = (message: Handover, handle?: Handle, ...rest: readonly unknown[]) =>
  */
 export function followHandovers({ process }: Worker): () => void {
   const underWay = new Map<unknown, Handle>();
+  // There is no event for a handover and no public type of it: only what Node sends shows the handle.
   const channel = process as unknown as { send: Send };
   const send = channel.send.bind(process);
-  // There is no event for a handover, and no public place of the handle.
   channel.send = (message, handle, ...rest) => {
     if (message.act === 'newconn' && handle !== undefined) underWay.set(message.seq, handle);
     return send(message, handle, ...rest);

@@ -18,7 +18,7 @@ import { createPoolLive, type PoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
-import { createSlot, type Fork, type Slot } from './slot';
+import { createSlot, drain, type Fork, type Slot } from './slot';
 
 export interface WorkerPoolDeps {
   readonly fork: Fork;
@@ -65,8 +65,6 @@ type Handlers = {
 
 /** How often the workers are looked at. */
 const TICK_MS = 1_000;
-/** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
-const END_MS = 2_500;
 /** How long the last lines of the decision log may take. */
 const LAST_LINES_MS = 1_000;
 
@@ -250,17 +248,3 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
 }
 
 const RESTARTS = 'ratelimit.workers.restarts';
-
-/** Lets all workers answer what they hold and end; those that do not are killed. */
-async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
-  const ended = Promise.all(slots.map((slot) => slot.retire()));
-  for (const slot of slots) {
-    if (slot.state === 'up') slot.send({ kind: 'drain', withinMs });
-    else slot.kill('SIGKILL');
-  }
-  const late = setTimeout(() => {
-    for (const slot of slots) slot.kill('SIGKILL');
-  }, withinMs + END_MS);
-  await ended;
-  clearTimeout(late);
-}

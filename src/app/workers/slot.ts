@@ -50,6 +50,8 @@ const GOOD_LIFE_MS = 10_000;
 /** Seconds of silence after which a worker hangs; one that starts has not spoken yet. */
 const SILENT_SECONDS = 5;
 const STARTING_SECONDS = 30;
+/** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
+const END_MS = 2_500;
 
 export function createSlot(
   worker: number,
@@ -129,4 +131,18 @@ export function createSlot(
       current?.kill(signal);
     },
   };
+}
+
+/** Lets all workers answer what they hold and end; those that do not within `withinMs` and END_MS are killed. */
+export async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
+  const ended = Promise.all(slots.map((slot) => slot.retire()));
+  for (const slot of slots) {
+    if (slot.state === 'up') slot.send({ kind: 'drain', withinMs });
+    else slot.kill('SIGKILL');
+  }
+  const late = setTimeout(() => {
+    for (const slot of slots) slot.kill('SIGKILL');
+  }, withinMs + END_MS);
+  await ended;
+  clearTimeout(late);
 }
