@@ -1,4 +1,4 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { followHandovers } from './handovers';
 import { WORKER_VARIABLE, WORKERS_VARIABLE, type FromWorker } from './messages';
 import type { WorkersPlan } from './plan-workers';
@@ -18,13 +18,15 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
     execArgv: [...process.execArgv, ...heap],
     serialization: 'advanced',
   });
+  const listening = new Set<Worker>();
   return (worker, on) => {
     const child = cluster.fork({
       [WORKER_VARIABLE]: String(worker),
       [WORKERS_VARIABLE]: String(count),
     });
-    const closeHandovers = followHandovers(child);
+    const passOn = followHandovers(child);
     child.on('message', (message: FromWorker) => {
+      if (message.kind === 'listening') listening.add(child);
       on.message(message);
     });
     child.on('error', () => {
@@ -33,7 +35,8 @@ export function createFork({ count, heapMegabytes }: WorkersPlan): Fork {
     });
     child.once('exit', (code: number | null, signal: NodeJS.Signals | null) => {
       const end = (): void => {
-        closeHandovers();
+        listening.delete(child);
+        passOn(listening.size > 0);
         on.end({ code, signal });
       };
       // What it said last, its statistics too, may still have to be read.

@@ -17,10 +17,11 @@ type Send = (message: Handover, handle?: Handle, ...rest: readonly unknown[]) =>
 /**
  * Follows the connections that are on their way to a worker. Node's cluster closes its own copy of one when the worker has
  * answered, and forgets one whose worker died before that: its client would be connected to nobody, and wait for ever. Two
- * at most are on their way at a time, one for each port. Call the result once the worker has ended: it closes them, so that
- * their clients connect again.
+ * at most are on their way at a time, one for each port. Call the result once the worker has ended, with whether another
+ * listens on the same ports: it gets them (nobody has read from them); without one they are closed, so that their clients
+ * connect again.
  */
-export function followHandovers({ process }: Worker): () => void {
+export function followHandovers({ process }: Worker): (isAnotherListening: boolean) => void {
   const underWay = new Map<unknown, Handle>();
   // There is no event for a handover and no public type of it: only what Node sends shows the handle.
   const channel = process as unknown as { send: Send };
@@ -32,8 +33,17 @@ export function followHandovers({ process }: Worker): () => void {
   process.on('internalMessage', ({ ack }: Handover) => {
     underWay.delete(ack);
   });
-  return () => {
-    for (const handle of underWay.values()) handle.close();
+  return (isAnotherListening) => {
+    for (const [seq, handle] of underWay) {
+      // What the worker would have said, had it closed its port: Node then offers the connection to the others.
+      if (isAnotherListening)
+        process.emit(
+          'internalMessage',
+          { cmd: 'NODE_CLUSTER', ack: seq, accepted: false },
+          undefined,
+        );
+      else handle.close();
+    }
     underWay.clear();
   };
 }

@@ -99,7 +99,6 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     hello: greet,
     listening({ worker }, { addresses }) {
       listening.listens(worker, addresses);
-      rebalance.listens(worker);
     },
     fatal(_slot, { problems }) {
       listening.fail(problems);
@@ -174,7 +173,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const slots = Array.from({ length: count }, (_, i) => createOne(i + 1));
   const collection = createCollection(slots);
   const profiles = createPoolProfiles(slots);
-  const rebalance = createRebalance(slots, logger);
+  const rebalance = createRebalance(slots, { logger, monotonicMs });
   const relay = createRuleRelay(deps.loads$, {
     slots,
     definitionsOf,
@@ -199,6 +198,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
           for (const slot of slots) slot.tick();
         }),
       ),
+      rebalance.run$,
       given.health.changes$.pipe(
         tap(() => {
           slots.forEach(sendHealth);

@@ -1,33 +1,39 @@
+import { tap, timer, type Observable } from 'rxjs';
+import { createStopSignal } from '../../../streams';
 import type { Logger } from '../../platform/logger/logger';
 import type { Slot } from './slot';
 
 /**
- * Evens out the connections after a death: the clients of the worker that died came back to the others before its
- * successor was there. Crowded workers ask the youngest of theirs to leave, and take none while another has too few.
+ * Evens out the connections of the workers: after a death, when the clients of the one that died came back to the others
+ * before its successor was there, or when many connected at one moment and those that were quick took more. Crowded
+ * workers ask the youngest of theirs to leave, and take none while another has too few.
  */
 export interface Rebalance {
-  /** A worker listens: the first of its place, or a successor, for which the connections are evened out. */
-  listens(worker: number): void;
+  /** Looks at the workers until `close`; emits nothing of meaning. */
+  readonly run$: Observable<unknown>;
   /** What a worker answered to `count-connections`. */
   counted(worker: number, open: number): void;
   ended(worker: number): void;
   close(): void;
 }
 
-/** Clients that lost their connection are back by then. */
-const FIRST_MS = 1_000;
 /** Connections that were asked to leave have come back by then, or stay away. */
-const EACH_MS = 2_000;
-const ROUNDS = 5;
+const LOOK_MS = 2_000;
+/** Workers that differ by less are even: clients that come and go would be asked to leave all the time. */
+const EVEN_WITHIN = 0.1;
+/** How often the log says that connections move. */
+const LOG_EACH_MS = 60_000;
 
-export function createRebalance(slots: readonly Slot[], logger: Logger): Rebalance {
+export function createRebalance(
+  slots: readonly Slot[],
+  { logger, monotonicMs }: { readonly logger: Logger; readonly monotonicMs: () => number },
+): Rebalance {
   const counts = new Map<number, number>();
   /** Workers that take no more than so many. */
   const capped = new Map<number, number>();
-  const known = new Set<number>();
   let asked: readonly Slot[] = [];
-  let rounds = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let loggedMs = -Infinity;
+  const closing = createStopSignal();
 
   const cap = (slot: Slot, most: number | undefined): void => {
     if (most === undefined) {
@@ -38,40 +44,31 @@ export function createRebalance(slots: readonly Slot[], logger: Logger): Rebalan
   const uncapAll = (): void => {
     for (const slot of slots) cap(slot, undefined);
   };
+  const log = (leaving: number): void => {
+    if (monotonicMs() - loggedMs < LOG_EACH_MS) return;
+    loggedMs = monotonicMs();
+    logger.info('asking connections to move to workers that have fewer', { leaving });
+  };
   const decide = (): void => {
     const shares = sharesOf(asked.map(({ worker }) => [worker, counts.get(worker) ?? 0]));
-    // Where nobody has room to spare, the primary would offer a connection round and round.
-    const hasRoom = shares.some(({ open, share }) => open < share);
+    const leaving = shares.reduce((sum, { open, share }) => sum + Math.max(open - share, 0), 0);
+    // One that is crowded finds one with room; where nobody has, the primary would offer a connection round and round.
+    const isUneven = shares.some(({ open, share }) => open - share > share * EVEN_WITHIN);
     for (const { worker, open, share } of shares) {
       const slot = slots[worker - 1];
-      if (slot !== undefined) cap(slot, hasRoom && open >= share ? share : undefined);
+      if (slot !== undefined) cap(slot, isUneven && open >= share ? share : undefined);
     }
-    const leaving = shares.reduce((sum, { open, share }) => sum + Math.max(open - share, 0), 0);
-    if (leaving > 0) logger.info('asking connections to move to the new worker', { leaving });
+    if (isUneven) log(leaving);
   };
-  const round = (): void => {
-    if (rounds === 0) {
-      uncapAll();
-      return;
-    }
-    rounds -= 1;
-    counts.clear();
-    // Who does not answer may be the one with room.
+  const look = (): void => {
+    // Who did not answer may be the one with room.
     if (asked.length > 0) uncapAll();
+    counts.clear();
     asked = slots.filter(({ state }) => state === 'up');
     for (const slot of asked) slot.send({ kind: 'count-connections' });
-    timer = setTimeout(round, EACH_MS);
   };
   return {
-    listens(worker) {
-      if (!known.has(worker)) {
-        known.add(worker);
-        return;
-      }
-      clearTimeout(timer);
-      rounds = ROUNDS;
-      timer = setTimeout(round, FIRST_MS);
-    },
+    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(look), closing.until()),
     counted(worker, open) {
       counts.set(worker, open);
       if (asked.length > 1 && asked.every((slot) => counts.has(slot.worker))) {
@@ -85,9 +82,7 @@ export function createRebalance(slots: readonly Slot[], logger: Logger): Rebalan
       // It may have been the one that had room.
       uncapAll();
     },
-    close() {
-      clearTimeout(timer);
-    },
+    close: closing.stop,
   };
 }
 

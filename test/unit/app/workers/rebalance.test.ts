@@ -1,4 +1,5 @@
 import { array, assert, integer, property } from 'fast-check';
+import type { Logger } from '../../../../src/platform/logger/logger';
 import { createRebalance, sharesOf } from '../../../../src/app/workers/rebalance';
 import { createSlot } from '../../../../src/app/workers/slot';
 import { createFakeWorkers, type FakeWorker } from '../../../support/fake-workers';
@@ -7,13 +8,16 @@ import { silentLogger } from '../../../support/silent-logger';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-/** So many workers that have listened, each with connections that answer as the owner asks. */
-function start(held: number[]) {
+const LOOK_MS = 2_000;
+
+/** So many workers, each with connections that it tells when it is asked. */
+function start(held: number[], logger: Logger = silentLogger) {
   const { fork, started } = createFakeWorkers();
+  const monotonicMs = () => Date.now();
   const slots = held.map((_, i) =>
     createSlot(
       i + 1,
-      { fork, monotonicMs: () => Date.now() },
+      { fork, monotonicMs },
       {
         message(message) {
           if (message.kind === 'connections') rebalance.counted(i + 1, message.open);
@@ -25,96 +29,86 @@ function start(held: number[]) {
       },
     ),
   );
-  const rebalance = createRebalance(slots, silentLogger);
+  const rebalance = createRebalance(slots, { logger, monotonicMs });
   slots.forEach((slot, i) => {
     slot.start();
     started[i]?.say({ kind: 'hello' });
-    rebalance.listens(i + 1);
   });
-  const answerCounts = () => {
+  rebalance.run$.subscribe();
+  /** Lets the next look come, and all but those that are `silent` answer it. */
+  const look = async (silent: readonly number[] = []) => {
+    await jest.advanceTimersByTimeAsync(LOOK_MS);
     started.forEach((worker, i) => {
-      if (worker.received.splice(0).some(({ kind }) => kind === 'count-connections'))
+      const isAsked = worker.received.some(({ kind }) => kind === 'count-connections');
+      if (isAsked && !silent.includes(i + 1))
         worker.say({ kind: 'connections', open: held[i] ?? 0 });
     });
+    return started.map(({ received }) => capsIn(received.splice(0)));
   };
-  return { rebalance, started, answerCounts };
+  return { rebalance, started, look };
 }
 
-const capsOf = (started: readonly FakeWorker[]) =>
-  started.map(({ received }) =>
-    received
-      .splice(0)
-      .flatMap((message) => (message.kind === 'keep-connections' ? message.most : [])),
-  );
+const capsIn = (received: FakeWorker['received']) =>
+  received.flatMap((message) => (message.kind === 'keep-connections' ? message.most : []));
 
-it('asks nothing of workers that listen for the first time', async () => {
-  const { started } = start([3, 0]);
-  await jest.advanceTimersByTimeAsync(60_000);
-  expect(started.map(({ received }) => received)).toEqual([[], []]);
+it.each([
+  { name: 'an even share', held: [2, 2, 2, 2] },
+  { name: 'odd ones', held: [3, 2, 3, 2] },
+  { name: 'a difference within a tenth', held: [110, 100, 100, 90] },
+])('leaves workers alone that have $name', async ({ held }) => {
+  const { look } = start(held);
+  expect(await look()).toEqual(held.map(() => []));
 });
 
-it('caps those that have their share while one has less, and lifts the caps when it is over', async () => {
+it('caps those that have their share while one has less, and lifts the caps once they are even', async () => {
   const held = [3, 3, 2, 0];
-  const { rebalance, started, answerCounts } = start(held);
-  rebalance.listens(4);
-  await jest.advanceTimersByTimeAsync(1_000);
-  answerCounts();
-  expect(capsOf(started)).toEqual([[2], [2], [2], []]);
+  const { look } = start(held);
+  expect(await look()).toEqual([[2], [2], [2], []]);
   held.splice(0, 4, 2, 2, 2, 2);
-  await jest.advanceTimersByTimeAsync(2_000);
-  answerCounts();
-  expect(capsOf(started)).toEqual([[undefined], [undefined], [undefined], []]);
-  await jest.advanceTimersByTimeAsync(60_000);
-  expect(started.map(({ received }) => received.length)).toEqual([3, 3, 3, 3]);
+  expect(await look()).toEqual([[undefined], [undefined], [undefined], []]);
+  expect(await look()).toEqual([[], [], [], []]);
 });
 
 it('lifts the caps at once when a worker ends: it may have been the one with room', async () => {
-  const { rebalance, started, answerCounts } = start([4, 0]);
-  rebalance.listens(2);
-  await jest.advanceTimersByTimeAsync(1_000);
-  answerCounts();
+  const { started, look } = start([4, 0]);
+  expect(await look()).toEqual([[2], []]);
   started[1]?.end();
-  expect(started[0]?.received).toEqual([
-    { kind: 'keep-connections', most: 2 },
-    { kind: 'keep-connections', most: undefined },
-  ]);
+  expect(started[0]?.received).toEqual([{ kind: 'keep-connections', most: undefined }]);
 });
 
-it('lifts the caps after its last look, even where clients stayed away', async () => {
-  const { rebalance, started, answerCounts } = start([2, 0]);
-  rebalance.listens(2);
-  for (const ms of [1_000, 2_000, 2_000, 2_000, 2_000]) {
-    await jest.advanceTimersByTimeAsync(ms);
-    answerCounts();
-    expect(capsOf(started)[0]).toEqual([1]);
-  }
-  await jest.advanceTimersByTimeAsync(2_000);
-  expect(capsOf(started)[0]).toEqual([undefined]);
+it('takes connections that left and stayed away for gone', async () => {
+  const held = [2, 0];
+  const { look } = start(held);
+  expect(await look()).toEqual([[1], []]);
+  held[0] = 1;
+  expect(await look()).toEqual([[undefined], []]);
 });
 
 it('lifts the caps when a worker does not answer any more', async () => {
-  const { rebalance, started, answerCounts } = start([4, 0]);
-  rebalance.listens(2);
-  await jest.advanceTimersByTimeAsync(1_000);
-  answerCounts();
-  expect(capsOf(started)[0]).toEqual([2]);
-  await jest.advanceTimersByTimeAsync(2_000);
-  expect(capsOf(started)[0]).toEqual([]);
-  await jest.advanceTimersByTimeAsync(2_000);
-  expect(capsOf(started)[0]).toEqual([undefined]);
+  const { look } = start([4, 0]);
+  expect(await look()).toEqual([[2], []]);
+  expect(await look([2])).toEqual([[], []]);
+  expect(await look([2])).toEqual([[undefined], []]);
 });
 
 it('does nothing while a worker does not answer', async () => {
-  const { rebalance, started } = start([4, 0]);
-  rebalance.listens(2);
-  await jest.advanceTimersByTimeAsync(1_000);
-  started[0]?.say({ kind: 'connections', open: 4 });
-  expect(started[0]?.received).toEqual([{ kind: 'count-connections' }]);
+  const { look } = start([4, 0]);
+  expect(await look([2])).toEqual([[], []]);
+  expect(await look([2])).toEqual([[], []]);
 });
 
-it('starts no look after its end', async () => {
+it('says so in the log once a minute, however often clients come and go', async () => {
+  const info = jest.fn();
+  const { look } = start([4, 0], { ...silentLogger, info });
+  for (let i = 0; i < 30; i += 1) await look();
+  expect(info).toHaveBeenCalledTimes(1);
+  await look();
+  expect(info).toHaveBeenCalledTimes(2);
+  expect(info).toHaveBeenLastCalledWith(expect.any(String), { leaving: 2 });
+});
+
+it('looks no more after its end', async () => {
   const { rebalance, started } = start([4, 0]);
-  rebalance.listens(2);
   rebalance.close();
   await jest.advanceTimersByTimeAsync(60_000);
   expect(started[0]?.received).toEqual([]);
