@@ -94,8 +94,9 @@ export class FigureSheet {
     const figures = this.#of(rule);
     figures.after.add(after);
     const counts = countsOf(this.#windowAt(windowEndSeconds), figures);
-    if (!counts.has(key)) this.#noteName(figures, key);
+    const before = counts.size;
     counts.set(key, after);
+    if (counts.size > before) this.#noteName(figures, key);
     if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
   }
 

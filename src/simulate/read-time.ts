@@ -5,7 +5,7 @@ export const TIME_FORMATS = ['rfc3339', 'unix', 'unix_ms', 'clf'] as const;
 
 export type TimeFormat = (typeof TIME_FORMATS)[number];
 
-const RFC_3339 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)$/i;
+const RFC_3339 = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:?\d\d)$/i;
 const CLF = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -29,19 +29,20 @@ function toNumber(value: unknown): number {
 }
 
 /** The last second that was read: most lines of a log lie in the second of the line before. */
-let lastText = '';
+let lastSecond = '';
+let lastZone = '';
 let lastSeconds = NaN;
 
 /** Digits below a millisecond count too: a proxy logs microseconds. */
 function fromRfc3339(text: string): number {
-  const [, date, time, fraction = '', zone] = RFC_3339.exec(text) ?? [];
-  if (date === undefined || time === undefined || zone === undefined) return NaN;
-  const second = `${date}T${time}${zone}`;
-  if (second !== lastText) {
-    lastSeconds = Date.parse(`${date}T${time}${withColon(zone)}`) / 1_000;
-    lastText = second;
+  const [, second, fraction, zone] = RFC_3339.exec(text) ?? [];
+  if (second === undefined || zone === undefined) return NaN;
+  if (second !== lastSecond || zone !== lastZone) {
+    lastSeconds = Date.parse(`${second.replace(/[t ]/, 'T')}${withColon(zone)}`) / 1_000;
+    lastSecond = second;
+    lastZone = zone;
   }
-  return lastSeconds + (fraction === '' ? 0 : Number(`0${fraction}`));
+  return fraction === undefined ? lastSeconds : lastSeconds + Number(fraction);
 }
 
 /** `22/Nov/2026:14:00:00 +0100`, as in the combined log format. */
