@@ -4,20 +4,12 @@ import { answerFor } from '../../src/decisions/answer';
 import { createBatchContext } from '../../src/decisions/batch';
 import type { DecisionRequest } from '../../src/core/model';
 import type { Rules } from '../../src/core/rules/rules';
+import { PLAIN_DECISIONS } from '../support/decider';
 import { requestSource, someRules } from './load';
 import { measure } from './measure';
 
 const BURST = 100;
-const options = {
-  keyPrefix: '',
-  ttlJitterSeconds: 300,
-  holdBack: false,
-  nearLimitRatio: 0.8,
-  quotaMode: false,
-  shadowMode: false,
-  headers: undefined,
-  dynamicMetadata: false,
-};
+const options = { ...PLAIN_DECISIONS, ttlJitterSeconds: 300 };
 
 /** match + plan + verdict, without any store: µs per decision with two descriptors. */
 export function benchCore(rules: number, routes: number): { name: string; micros: number } {

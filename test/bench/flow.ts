@@ -8,6 +8,7 @@ import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-
 import { createLiveView } from '../../src/stats/dashboard/create-live-view';
 import { createRecordStats } from '../../src/stats/record-stats';
 import { createRegistry } from '../../src/stats/registry';
+import { PLAIN_DECISIONS } from '../support/decider';
 import { requestSource, someRules } from './load';
 import { median } from './measure';
 
@@ -33,16 +34,7 @@ export function createDecider(
         throw error;
       },
     },
-    {
-      keyPrefix: '',
-      ttlJitterSeconds: 300,
-      holdBack: false,
-      nearLimitRatio: 0.8,
-      quotaMode: false,
-      shadowMode: false,
-      headers: undefined,
-      dynamicMetadata: false,
-    },
+    { ...PLAIN_DECISIONS, ttlJitterSeconds: 300 },
   );
 }
 

@@ -1,29 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { eventually } from '../support/eventually';
 import { startLoad } from '../support/load';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
 import { isRunning, workersOf } from '../support/worker-processes';
+import { request, useWorkerServices } from '../support/worker-service';
 
 /** How a service of several workers begins and ends. */
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedisServer();
-});
-afterEach(stopServices);
-afterAll(() => redis.stop());
-
-async function start(env: Readonly<Record<string, string>>): Promise<Service> {
-  const KVSTORE_URL = `127.0.0.1:${String(redis.port)}`;
-  const service = await startService({ env: { WORKERS: '2', KVSTORE_URL, ...env } });
-  await eventually(async () => {
-    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
-  });
-  return service;
-}
-
-const request = { domain: 'none', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+const { start } = useWorkerServices();
 
 it('stops in order on a signal that the whole group gets, as from a terminal', async () => {
   const service = await start({ DRAIN_DELAY: '300ms' });

@@ -3,50 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
+import { startService, type Service } from '../support/service';
 import { workersOf } from '../support/worker-processes';
+import { request, useWorkerServices } from '../support/worker-service';
 
 /** Operator API and decision log of several workers. */
 
-let redis: RedisServer;
-const rules = createTemporaryDirectory();
-beforeAll(async () => {
-  redis = await startRedisServer();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  rules.write('config/shop.yaml', ruleText(2));
-});
-afterEach(stopServices);
-afterAll(async () => {
-  await redis.stop();
-  rules.remove();
-});
-
-const settings = (env: Readonly<Record<string, string>>) => ({
-  WORKERS: '2',
-  KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
-  RUNTIME_ROOT: rules.path,
-  ...env,
-});
-
-async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-  const service = await startService({ env: settings(env) });
-  await eventually(async () => {
-    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
-  });
-  return service;
-}
-
-const ANN = { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
+const { rules, redis, settings, start } = useWorkerServices(2);
 
 async function post(service: Service, path: string): Promise<unknown> {
   const answer = await fetch(`${service.debug}/api/v1/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(ANN),
+    body: JSON.stringify(request),
   });
   expect(answer.status).toBe(200);
   return answer.json();
@@ -57,7 +26,7 @@ async function askInTurn(service: Service, calls: number): Promise<readonly stri
   const codes: string[] = [];
   for (let i = 0; i < calls; i += 1) {
     const client = createTestClient(service.grpc);
-    const { response } = await client.ask(ANN);
+    const { response } = await client.ask(request);
     codes.push((response as { overallCode: string }).overallCode);
     client.close();
   }
@@ -73,7 +42,7 @@ it('resets a counter that the local caches of all workers know to be over its li
   expect(await post(service, 'counters/read')).toMatchObject({ counters: [{ count: 0 }] });
   await eventually(async () => {
     // Both workers have heard it: none answers from its cache.
-    await redis.client.flushall();
+    await redis().client.flushall();
     expect(await askInTurn(service, 2)).toEqual(['OK', 'OK']);
   });
 });

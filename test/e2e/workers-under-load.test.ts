@@ -4,52 +4,23 @@ import { freePort } from '../support/free-port';
 import { startLoad } from '../support/load';
 import { parseExposition } from '../support/parse-exposition';
 import { readStatistics } from '../support/read-statistics';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
-import { startService, stopServices, type Service } from '../support/service';
+import { ruleText } from '../support/rule-directory';
 import { startStatsdUdp } from '../support/statsd-server';
 import { connectionsTo, workersOf } from '../support/worker-processes';
+import {
+  HITS,
+  LOADED,
+  request,
+  RESTARTS,
+  useWorkerServices,
+  WORKERS,
+} from '../support/worker-service';
 
-let redis: RedisServer;
-const rules = createTemporaryDirectory();
-beforeAll(async () => {
-  redis = await startRedisServer();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  rules.write('config/shop.yaml', ruleText(1_000_000));
-});
-afterEach(stopServices);
-afterAll(async () => {
-  await redis.stop();
-  rules.remove();
-});
-
-const HITS = 'ratelimit.service.rate_limit.shop.user.total_hits';
-const LOADED = 'ratelimit.service.config_load_success';
-const WORKERS = 'ratelimit.workers.count';
-const RESTARTS = 'ratelimit.workers.restarts';
-
-const request = {
-  domain: 'shop',
-  descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }],
-};
-
-/** Serves once all of its workers do. */
-async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-  const KVSTORE_URL = `127.0.0.1:${String(redis.port)}`;
-  const service = await startService({
-    env: { WORKERS: '2', KVSTORE_URL, RUNTIME_ROOT: rules.path, ...env },
-  });
-  await eventually(async () => {
-    expect((await fetch(`${service.http}/healthcheck`)).status).toBe(200);
-  });
-  return service;
-}
+const { rules, redis, start } = useWorkerServices();
 
 async function countedInRedis(): Promise<number> {
-  const keys = await redis.client.keys('*');
-  const values = await Promise.all(keys.map((key) => redis.client.get(key)));
+  const keys = await redis().client.keys('*');
+  const values = await Promise.all(keys.map((key) => redis().client.get(key)));
   return values.reduce((sum, value) => sum + Number(value), 0);
 }
 

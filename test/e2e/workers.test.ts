@@ -7,57 +7,22 @@ import { eventually } from '../support/eventually';
 import { eventuallyWithin, expectFigure } from '../support/figure';
 import { freePort } from '../support/free-port';
 import { readStatistics } from '../support/read-statistics';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { createTemporaryDirectory, ruleText } from '../support/rule-directory';
-import { ask, startService, stopServices, type Service } from '../support/service';
+import { ruleText } from '../support/rule-directory';
+import { ask, startService } from '../support/service';
 import { SERVER_NAME, serialShown } from '../support/tls-caller';
 import { connectionsTo, isRunning, workersOf } from '../support/worker-processes';
+import {
+  HITS,
+  isHealthy,
+  LOADED,
+  request,
+  RESTARTS,
+  useWorkerServices,
+  WORKERS,
+} from '../support/worker-service';
 import { response, startAdsServer, userLimit } from '../support/xds-server';
 
-let redis: RedisServer;
-const rules = createTemporaryDirectory();
-beforeAll(async () => {
-  redis = await startRedisServer();
-});
-beforeEach(async () => {
-  await redis.client.flushall();
-  rules.write('config/shop.yaml', ruleText(1_000_000));
-});
-afterEach(stopServices);
-afterAll(async () => {
-  await redis.stop();
-  rules.remove();
-});
-
-const settings = (env: Readonly<Record<string, string>> = {}) => ({
-  WORKERS: '2',
-  KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
-  RUNTIME_ROOT: rules.path,
-  ...env,
-});
-
-/** Serves once all of its workers do. */
-async function start(env: Readonly<Record<string, string>> = {}): Promise<Service> {
-  const service = await startService({ env: settings(env) });
-  await isHealthy(service);
-  return service;
-}
-
-const isHealthy = (service: Service) =>
-  eventually(async () => {
-    const { status } = await fetch(`${service.http}/healthcheck`);
-    expect(status).toBe(200);
-  });
-
-const HITS = 'ratelimit.service.rate_limit.shop.user.total_hits';
-const LOADED = 'ratelimit.service.config_load_success';
-const WORKERS = 'ratelimit.workers.count';
-const RESTARTS = 'ratelimit.workers.restarts';
-
-const request = {
-  domain: 'shop',
-  descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }],
-};
+const { rules, redis, settings, start } = useWorkerServices();
 
 it('counts and reports as one service, whichever worker answers', async () => {
   rules.write('config/shop.yaml', ruleText(5));
@@ -229,7 +194,7 @@ it('shares one Unix socket, also one that a killed service left behind', async (
 });
 
 it('ends at once, with one line, when a port is taken', async () => {
-  const port = String(redis.port);
+  const port = String(redis().port);
   const service = await startService({ env: settings({ GRPC_PORT: port }), waitUntilUp: false });
   const [code] = (await once(service.child, 'close')) as [number];
   expect(code).toBe(1);
