@@ -51,6 +51,8 @@ export interface OwnerDeps {
   readonly outages: OutageLog;
   /** Those that other processes log; undefined: there are none. */
   readonly outagesOfWorkers?: OutageLog['open'];
+  /** Bytes that connections of other processes hold; undefined: there are none. */
+  readonly heldByWorkers?: () => number;
 }
 
 export interface App {

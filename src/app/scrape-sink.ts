@@ -23,6 +23,8 @@ export interface ScrapeSinkDeps {
   readonly rules: Snapshot<Rules | undefined>;
   readonly rulesVersion: RulesActor['version'];
   readonly limits: HttpLimits;
+  /** Bytes that connections of other processes hold; undefined: there are none. */
+  readonly heldByWorkers?: (() => number) | undefined;
 }
 
 const SETTINGS = { host: 'PULLMETRICS_ADDR', port: 'PULLMETRICS_ADDR' };
@@ -33,11 +35,14 @@ const LAST_SCRAPE_MS = 1_000;
 /** The port that is scraped (`USE_PULLMETRICS`). Its `run$` errors when the port cannot be opened. */
 export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
-  { registry, logger, rules, rulesVersion, limits }: ScrapeSinkDeps,
+  { registry, logger, rules, rulesVersion, limits, heldByWorkers }: ScrapeSinkDeps,
 ): Actor {
   const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
   const ofProcess = createProcessMetrics();
-  const ofBuild = createBuildMetrics(rules, limits);
+  const ofBuild = createBuildMetrics(
+    rules,
+    () => limits.budget.heldBytes + (heldByWorkers?.() ?? 0),
+  );
   const handle = createPullMetrics(
     {
       registry,
@@ -75,7 +80,7 @@ export function createScrapeSink(
 /** Which build runs, a hash of its rules (equal where two instances have the same limits), and the bytes that connections hold. */
 export function createBuildMetrics(
   rules: Snapshot<Rules | undefined>,
-  { budget }: HttpLimits,
+  heldBytes: () => number,
 ): () => readonly ProcessMetric[] {
   const build: ProcessMetric = {
     name: 'weir_build_info',
@@ -93,7 +98,7 @@ export function createBuildMetrics(
       name: 'ratelimit_connections_held_bytes',
       type: 'gauge',
       help: 'bytes that all connections hold: unread answers, unanswered requests (MAX_HELD_BYTES)',
-      value: budget.heldBytes,
+      value: heldBytes(),
     };
     if (current === undefined) return [build, held];
     if (current !== hashed) {

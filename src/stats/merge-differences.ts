@@ -27,16 +27,22 @@ export interface MergedGauges {
   report(process: number, gauges: ReadonlyMap<string, number> | undefined): void;
   /** What one process reported last; undefined: nothing of that name. */
   of(process: number, name: string): number | undefined;
+  /** The sum, or the worst, of what all reported last; 0 where nobody did. */
+  read(name: string): number;
 }
 
-export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGauges {
+/** `unshown`: gauges that are read here and not shown as statistics. */
+export function createMergedGauges(
+  registry: Pick<Registry, 'gauge'>,
+  unshown: ReadonlySet<string> = new Set(),
+): MergedGauges {
   const reported = new Map<number, ReadonlyMap<string, number>>();
   const shown = new Map<string, () => void>();
   const valuesOf = (name: string): number[] =>
     [...reported.values()].flatMap((gauges) => gauges.get(name) ?? []);
   const read = (name: string): number => {
     const values = valuesOf(name);
-    if (SHOWS_MAXIMUM.test(name)) return Math.max(...values);
+    if (SHOWS_MAXIMUM.test(name)) return Math.max(0, ...values);
     return values.reduce((sum, value) => sum + value, 0);
   };
   return {
@@ -44,7 +50,7 @@ export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGau
       if (gauges === undefined) reported.delete(process);
       else reported.set(process, gauges);
       for (const name of gauges?.keys() ?? [])
-        if (!shown.has(name))
+        if (!shown.has(name) && !unshown.has(name))
           shown.set(
             name,
             registry.gauge(name, () => read(name)),
@@ -56,5 +62,6 @@ export function createMergedGauges(registry: Pick<Registry, 'gauge'>): MergedGau
       }
     },
     of: (process, name) => reported.get(process)?.get(name),
+    read,
   };
 }

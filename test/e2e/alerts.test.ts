@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createSnapshot } from '../../streams';
-import { httpLimits } from '../support/http-limits';
 import { createBuildMetrics } from '../../src/app/scrape-sink';
 import { compileRules } from '../../src/core/rules/compile';
 
@@ -80,7 +79,7 @@ describe.each(alerts.map((each) => [each.alert, each] as const))('%s', (name, al
 });
 
 it('knows an instance without limits by its hash', () => {
-  const metrics = createBuildMetrics(createSnapshot(compileRules([])), httpLimits())();
+  const metrics = createBuildMetrics(createSnapshot(compileRules([])), () => 0)();
   const hash = metrics.find(({ name }) => name === 'weir_config_hash')?.value;
   const { expr = '' } = alerts.find(({ alert }) => alert === 'WeirNoRules') ?? {};
   expect(expr).toContain(`weir_config_hash == ${String(hash)}`);

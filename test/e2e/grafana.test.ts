@@ -97,7 +97,7 @@ async function startScraped(env: Readonly<Record<string, string>>) {
   return { service, port };
 }
 
-/** An instance on Redis with everything that it can have, one on memcached, one in memory with TLS. */
+/** An instance on Redis with everything that it can have, one of two workers on memcached, one in memory with TLS. */
 async function startFleet() {
   const redis = await startRedisServer();
   ends.push(() => redis.stop());
@@ -119,6 +119,7 @@ async function startFleet() {
   });
   const onMemcached = await startScraped({
     BACKEND_TYPE: 'memcache',
+    WORKERS: '2',
     MEMSTORE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
   });
   const inMemory = await startScraped({

@@ -158,6 +158,31 @@ it('answers a scrape while a worker is stopped, and replaces it', async () => {
   expect(service.output()).toContain('a worker hangs and is ended');
 });
 
+it('shows what connections of workers hold', async () => {
+  const port = await freePort();
+  const service = await start({
+    DISABLE_STATS: 'false',
+    USE_PULLMETRICS: 'true',
+    PULLMETRICS_ADDR: `127.0.0.1:${String(port)}`,
+  });
+  const held = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text();
+    return Number(/^ratelimit_connections_held_bytes (\d+)/m.exec(text)?.[1]);
+  };
+  const { hostname, port: httpPort } = new URL(service.http);
+  const client = connect(Number(httpPort), hostname);
+  client.write(
+    `POST /json HTTP/1.1\r\nHost: weir\r\nContent-Length: 60000\r\n\r\n${'.'.repeat(50_000)}`,
+  );
+  await eventually(async () => {
+    expect(await held()).toBeGreaterThanOrEqual(50_000);
+  });
+  client.destroy();
+  await eventually(async () => {
+    expect(await held()).toBe(0);
+  });
+});
+
 it('gives a connection that was on its way to a worker that died to another', async () => {
   const service = await start();
   const [victim = 0] = workersOf(service);

@@ -29,6 +29,8 @@ export interface StatisticsDeps {
   readonly rulesVersion: RulesActor['version'];
   /** Of the port that is scraped. */
   readonly limits: HttpLimits;
+  /** Bytes that connections of other processes hold; undefined: there are none. */
+  readonly heldByWorkers?: (() => number) | undefined;
 }
 
 export interface StatisticsActor extends Actor {

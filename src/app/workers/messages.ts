@@ -7,6 +7,9 @@ import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles
 import type { CallAddresses } from '../create-transports';
 import type { OpenOutage, OutageFailure } from '../outage-log';
 
+/** Bytes that the connections of a worker hold: a gauge that the owner adds up with its own. */
+export const HELD_BYTES = 'held_bytes';
+
 /** What the owner says to a worker. All of it is plain data that crosses by structured clone. */
 export type ToWorker =
   /** The answer to `hello`. */

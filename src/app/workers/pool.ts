@@ -13,7 +13,7 @@ import type { Deciders, OwnerPorts } from '../decider';
 import { createCollection } from './collection';
 import { createListening } from './listening';
 import { createMergedStore } from './merged-store';
-import type { FromWorker } from './messages';
+import { HELD_BYTES, type FromWorker } from './messages';
 import { createPoolLive, type PoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
@@ -49,6 +49,8 @@ export interface WorkerPool {
   readonly serves: Snapshot<boolean>;
   /** The outages that workers see, while somebody looks at the dashboard. */
   readonly outages: PoolLive['outages'];
+  /** Bytes that the connections of all workers hold. */
+  readonly heldBytes: () => number;
   /** Brings in what the workers counted. */
   collect(): Promise<void>;
   /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
@@ -73,7 +75,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
   const { count } = options;
   const store = createMergedStore(options.storeNames, options.storeDescription);
-  const gauges = createMergedGauges(registry);
+  const gauges = createMergedGauges(registry, new Set([HELD_BYTES]));
   const stopping = createStopSignal();
   const live = createPoolLive(gauges);
   const listening = createListening(count);
@@ -222,6 +224,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     loads$: relay.loads$,
     serves: listening.serves,
     outages: live.outages,
+    heldBytes: () => gauges.read(HELD_BYTES),
     collect: () => collection.collect(),
     deciders(given, ownView) {
       ports = given;

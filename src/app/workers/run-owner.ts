@@ -83,11 +83,12 @@ export function assembleOwner(
     },
     { count: plan.count, storeNames, storeDescription },
   );
-  const { store, loads$, serves, outages: outagesSeen } = pool;
+  const { store, loads$, serves } = pool;
   const deps = {
     ...{ registry, store, loads$, clock, monotonicMs, logger, outages },
     ...{ operatorStore, limitsFrom: operatorStore?.limitsFrom, secretKeys },
-    ...{ workers$: serves.changes$, workerCount: plan.count, outagesOfWorkers: outagesSeen },
+    ...{ workers$: serves.changes$, workerCount: plan.count },
+    ...{ outagesOfWorkers: pool.outages, heldByWorkers: pool.heldBytes },
   };
   const app = createOwner(settings, deps, (ports) => {
     const view = { registry, clock, monotonicMs, random: Math.random, rules: ports.rules };

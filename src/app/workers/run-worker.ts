@@ -19,7 +19,7 @@ import { isCurable, linesOf, STOP_SIGNALS } from '../run-process';
 import { createSecretKeys } from '../secrets/create-secret-keys';
 import { startTracing } from '../start-tracing';
 import type { Certificates } from '../tls/create-certificates';
-import type { FromWorker, ToWorker, WorkerPlace } from './messages';
+import { HELD_BYTES, type FromWorker, type ToWorker, type WorkerPlace } from './messages';
 import { createOwnerLink } from './owner-link';
 import { createProfileDuty } from './profile-duty';
 import { createReporter } from './reporter';
@@ -116,6 +116,7 @@ function assemble(
     const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
     const limitsFrom = openLimitsFrom({ ...deps, store, statistics: registry, outages });
     const limits = createConnectionLimits(settings.bounds, registry);
+    registry.gauge(HELD_BYTES, () => limits.budget.heldBytes);
     const { rules, isRead, health } = link;
     const one = createDecider(
       settings,

@@ -143,3 +143,12 @@ it('sums gauges, shows the worst breaker, and forgets those of a process that en
   gauges.report(1, undefined);
   expect(owner.readGauges().size).toBe(0);
 });
+
+it('reads a gauge without showing it as a statistic', () => {
+  const owner = createRegistry();
+  const gauges = createMergedGauges(owner, new Set(['held']));
+  expect(gauges.read('held')).toBe(0);
+  gauges.report(1, new Map([['held', 3]]));
+  gauges.report(2, new Map([['held', 4]]));
+  expect([gauges.read('held'), owner.readGauges().size]).toEqual([7, 0]);
+});
