@@ -100,6 +100,9 @@ function check(counts: { good: number; bad: number; kills: number }, end: End): 
     throw new Error(
       `the owner held ${first.toFixed(0)} MB at first and ${last.toFixed(0)} MB in the end`,
     );
+  console.log(
+    `ok: ${counted.toLocaleString('en')} hits counted, no file left open, the owner held ${last.toFixed(0)} MB in the end`,
+  );
 }
 
 async function sumOfCounters({ client }: RedisServer): Promise<number> {
