@@ -12,6 +12,7 @@ import { createReject } from '../../src/identity/service/reject';
 import { eventually } from '../support/eventually';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+const LAST_GET = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const GARBAGE = '\0\0\0\r\n\r\n';
 
 interface Options {
@@ -54,8 +55,9 @@ async function start(handle: RequestListener, options: Options = {}) {
 function client(port: number, bytes: string) {
   const socket = connect(port, '127.0.0.1');
   cleanups.push(() => socket.destroy());
+  // Closed before its bytes were read, it hears a reset first, where those had arrived by then.
   socket.on('error', () => undefined).pause();
-  const closed = once(socket, 'close');
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write(bytes, 'latin1');
   let heard = '';
   return {
@@ -298,7 +300,7 @@ describe.each([
 
 describe('connections', () => {
   it('beyond the most that a port takes are closed at once, and taken when there is room', async () => {
-    const { port, ask } = await start((_request, response) => response.end('hello'), {
+    const { port } = await start((_request, response) => response.end('hello'), {
       maxConnections: 2,
     });
     const kept: Socket[] = [];
@@ -310,8 +312,9 @@ describe('connections', () => {
     }
     expect(await everything(port, GET)).toBe('');
     kept[0]?.destroy();
+    // Not by `fetch`: it waits for ever where its connection is closed before it has seen that it is open.
     await eventually(async () => {
-      expect((await ask()).status).toBe(200);
+      expect(await everything(port, LAST_GET)).toMatch(/^HTTP\/1\.1 200 /);
     });
   });
 });

@@ -254,7 +254,7 @@ describe('the HTTP port', () => {
       socket.on('data', (bytes: Buffer) => (heard += bytes.toString()));
       socket.on('error', () => undefined);
       socket.write(text);
-      await once(socket, 'close');
+      await new Promise((resolve) => socket.once('close', resolve));
       return heard;
     };
     expect(await talk('\0\0\0\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*\r\n\r\n\{"error":/s);
