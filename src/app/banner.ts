@@ -1,5 +1,5 @@
 import type { RuleLevel, RuleNode, Rules } from '../core/rules/rules';
-import type { Addresses } from './create-transports';
+import type { Addresses } from './open-ports';
 
 /** What a person who started the service in a terminal wants to know: where it listens, what to try. */
 export function banner(

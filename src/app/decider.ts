@@ -1,5 +1,5 @@
 import { merge, type Observable } from 'rxjs';
-import { firstTrueOrTimeout, type HealthStatus, type Snapshot } from '../../streams';
+import type { HealthStatus, Snapshot } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
@@ -12,11 +12,11 @@ import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
 import type { PortShare } from '../transport/listener';
 import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
-import { runToCompletion } from './actors/actor';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import type { CounterStore } from './actors/store';
-import { createTransports, listenForCalls, type CallAddresses } from './create-transports';
+import { createTransports, listenForCalls } from './create-transports';
 import { createDecisionLog, type DecisionLogDeps } from './decision-log';
+import type { CallAddresses } from './open-ports';
 import type { OutageLog } from './outage-log';
 import type { Certificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
@@ -70,9 +70,6 @@ export interface DeciderDeps {
   readonly openLog?: DecisionLogDeps['open'];
 }
 
-/** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
-const FIRST_WAIT_MS = 300;
-
 /** How long the export of the last traces may take when the service stops. */
 const LAST_TRACES_MS = 1_000;
 
@@ -116,9 +113,4 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
       await tracing?.close(LAST_TRACES_MS);
     },
   };
-}
-
-/** Settles when each of these was true once, or soon regardless. */
-export async function untilFirst(firsts: readonly Observable<boolean>[]): Promise<void> {
-  await Promise.all(firsts.map((is$) => runToCompletion(firstTrueOrTimeout(is$, FIRST_WAIT_MS))));
 }

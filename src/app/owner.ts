@@ -13,15 +13,11 @@ import { createHealthActor } from './actors/health';
 import { createRulesActor } from './actors/rules';
 import { createStatisticsActor } from './actors/statistics';
 import type { OperatorStore, StoreView } from './actors/store';
-import {
-  createConnectionLimits,
-  createDebugPort,
-  listenAll,
-  type Addresses,
-} from './create-transports';
-import { untilFirst, type Deciders, type OwnerPorts } from './decider';
+import { createDebugPort } from './create-debug-port';
+import type { Deciders, OwnerPorts } from './decider';
 import type { Lifecycle } from './lifecycle';
 import { createLiveSource } from './live-source';
+import { createConnectionLimits, listenAll, untilFirst, type Addresses } from './open-ports';
 import type { OutageLog } from './outage-log';
 import { ruleSourceKind } from './rule-source';
 import type { SecretKeys } from './secrets/create-secret-keys';

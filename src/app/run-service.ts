@@ -5,27 +5,17 @@ import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';
 import { completionOf } from '../platform/completion';
-import { systemClock, monotonicMs } from '../platform/clock';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import { readSettings } from '../settings/read-settings';
 import { settingsHelp } from '../settings/settings-help';
-import { createRegistry } from '../stats/registry';
 import { runToCompletion } from './actors/actor';
-import { chooseCounters } from './actors/store';
 import { banner } from './banner';
 import { parseCommandLine, USAGE } from './command-line';
-import { createApp } from './create-app';
-import { createOutageLog } from './outage-log';
+import { lateRoles } from './late-roles';
 import { packageVersion } from './package-version';
-import type { App } from './owner';
-import { ruleLoads } from './rule-source';
 import { failStart, runProcess } from './run-process';
-import { logStart, type Start } from './start';
-import { startTracing } from './start-tracing';
-import { createSecretKeys } from './secrets/create-secret-keys';
 import { checkClientFiles } from './tls/check-client-files';
-import { lateWorkers } from './workers/late-workers';
 import { workerPlace } from './workers/messages';
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
@@ -71,7 +61,7 @@ function completions(): string {
 async function serve(process: NodeJS.Process): Promise<void> {
   const place = workerPlace(process);
   if (place === undefined) await serveAll(process);
-  else lateWorkers.runWorker().runWorker(process, place);
+  else lateRoles.worker().runWorker(process, place);
 }
 
 async function serveAll(process: NodeJS.Process): Promise<void> {
@@ -82,13 +72,15 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   const { settings, warnings } = read;
   const { stores, rules } = settings.clientFiles;
   checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
-  const plan = settings.workers === 1 ? undefined : lateWorkers.runOwner().planFor(settings);
-  if (plan !== undefined) await lateWorkers.runOwner().clearSocket(settings);
+  const plan = settings.workers === 1 ? undefined : lateRoles.owner().planFor(settings);
+  if (plan !== undefined) await lateRoles.owner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
   const start = { settings, warnings, logger };
   const app = runProcess(process, logger, stopWithinMs, () =>
-    plan === undefined ? assemble(start) : lateWorkers.runOwner().assembleOwner(start, plan),
+    plan === undefined
+      ? lateRoles.alone().assembleAlone(start)
+      : lateRoles.owner().assembleOwner(start, plan),
   );
   const addresses = await app.listen();
   for (const [name, address] of Object.entries(addresses))
@@ -102,27 +94,3 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
 
 /** How long the banner waits for rules from which to make lines to try. */
 const BANNER_WAIT_MS = 5_000;
-
-/** The app of one process, with its clocks, its store, its source of rules and its traces. */
-function assemble(start: Start): App & { readonly storeName: string } {
-  const { settings, logger } = start;
-  const registry = createRegistry();
-  const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
-  const store = chooseCounters(settings, { ...deps, statistics: registry });
-  logStart(start, { counters: store.description });
-  const outages = createOutageLog(deps);
-  const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
-  const { tokens } = secretKeys;
-  const loads$ = ruleLoads(settings, { ...deps, outages, tokens });
-  const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
-  const app = createApp(settings, {
-    ...deps,
-    registry,
-    store,
-    loads$,
-    outages,
-    tracing,
-    secretKeys,
-  });
-  return { ...app, storeName: store.description };
-}

@@ -3,7 +3,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
 import { createApp } from '../../src/app/create-app';
 import type { App } from '../../src/app/owner';
-import type { Addresses } from '../../src/app/create-transports';
+import type { Addresses } from '../../src/app/open-ports';
 import { createLocalCache, withLocalCache } from '../../src/app/guard-counters';
 import type { CounterStore } from '../../src/app/actors/store';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';

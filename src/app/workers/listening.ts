@@ -1,7 +1,7 @@
 import { tap, type Observable } from 'rxjs';
 import { createMailbox, createSnapshot, type Snapshot } from '../../../streams';
 import { CurableError } from '../curable-error';
-import type { CallAddresses } from '../create-transports';
+import type { CallAddresses } from '../open-ports';
 
 /** Which workers listen, from the start of the service to its end. */
 export interface Listening {

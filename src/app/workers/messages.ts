@@ -4,7 +4,7 @@ import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
 import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
-import type { CallAddresses } from '../create-transports';
+import type { CallAddresses } from '../open-ports';
 import type { OpenOutage, OutageFailure } from '../outage-log';
 
 /** Bytes that the connections of a worker hold: a gauge that the owner adds up with its own. */

@@ -1,0 +1,52 @@
+import type { Snapshot } from '../../streams';
+import type { Clock } from '../core/ports';
+import { dumpRules } from '../core/rules/dump';
+import type { Rules } from '../core/rules/rules';
+import type { HttpLimits } from '../platform/http-listener';
+import type { Settings } from '../settings/settings';
+import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump';
+import type { Registry } from '../stats/registry';
+import type { EventSource } from '../transport/debug/event-stream';
+import { createDebugListener } from '../transport/debug/listener';
+import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
+import type { Listener } from '../transport/listener';
+import type { RulesActor } from './actors/rules';
+import type { Admin } from './admin/create-admin';
+
+export interface DebugPortDeps {
+  readonly limits: HttpLimits;
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly registry: Registry;
+  /** The events of the dashboard. */
+  readonly live: EventSource;
+  readonly clock: Clock;
+  readonly rulesVersion: RulesActor['version'];
+  readonly admin: Admin;
+  readonly workerProfiles: WorkerProfiles | undefined;
+}
+
+export function createDebugPort(
+  { servers, bounds, admin: settings }: Settings,
+  { limits, rules, registry, live, clock, rulesVersion, admin, workerProfiles }: DebugPortDeps,
+): Listener {
+  return createDebugListener(
+    {
+      dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
+      dumpStats: () => dumpTextInSlices(registry),
+      dumpStatsJson: () => dumpJsonInSlices(registry),
+      live,
+      clock,
+      workerProfiles,
+      rulesVersion: () => rulesVersion()?.version,
+      admin: admin.router,
+      checkToken: admin.checkToken,
+    },
+    {
+      ...servers.debug,
+      limits,
+      allowedHosts: bounds.debugAllowedHosts ?? [],
+      adminHosts: settings.hosts,
+      protectAll: settings.protectAll,
+    },
+  );
+}

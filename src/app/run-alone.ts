@@ -1,0 +1,34 @@
+import { monotonicMs, systemClock } from '../platform/clock';
+import { createRegistry } from '../stats/registry';
+import { chooseCounters } from './actors/store';
+import { createApp } from './create-app';
+import { createOutageLog } from './outage-log';
+import type { App } from './owner';
+import { ruleLoads } from './rule-source';
+import { createSecretKeys } from './secrets/create-secret-keys';
+import { logStart, type Start } from './start';
+import { startTracing } from './start-tracing';
+
+/** The app of one process, with its clocks, its store, its source of rules and its traces. */
+export function assembleAlone(start: Start): App & { readonly storeName: string } {
+  const { settings, logger } = start;
+  const registry = createRegistry();
+  const deps = { clock: systemClock, monotonicMs, random: Math.random, logger };
+  const store = chooseCounters(settings, { ...deps, statistics: registry });
+  logStart(start, { counters: store.description });
+  const outages = createOutageLog(deps);
+  const secretKeys = createSecretKeys(settings.secrets.keysFile, { ...deps, statistics: registry });
+  const { tokens } = secretKeys;
+  const loads$ = ruleLoads(settings, { ...deps, outages, tokens });
+  const tracing = startTracing(settings, { ...deps, statistics: registry, outages });
+  const app = createApp(settings, {
+    ...deps,
+    registry,
+    store,
+    loads$,
+    outages,
+    tracing,
+    secretKeys,
+  });
+  return { ...app, storeName: store.description };
+}
