@@ -312,13 +312,28 @@ it('takes an instance with other keys out of service, and only that one', async 
   expect((await fetch(`${allowed.http}/healthcheck`)).status).toBe(200);
 });
 
-it('loses and doubles no count of two instances when the key changes', async () => {
-  const from = Math.floor(Date.now() / 1_000) + 3 * PROCESSES.atStore;
-  const file = join(directory, 'rotated-keys');
+/** Announces key 8 to all these services for a second that begins soon. Returns that second, of Unix time. */
+async function announceKey(file: string, services: readonly Service[]): Promise<number> {
   const second = `8 ${Buffer.alloc(32, 3).toString('base64')}`;
-  writeFileSync(file, `${KEYS}${second} from ${new Date(from * 1_000).toISOString()}\n`, {
-    mode: 0o600,
-  });
+  for (let times = 1; ; times++) {
+    const from = Math.ceil(Date.now() / 1_000) + 3;
+    writeFileSync(file, `${KEYS}${second} from ${new Date(from * 1_000).toISOString()}\n`);
+    await eventually(() => {
+      for (const service of services)
+        expect(service.output().match(/"loaded the secret keys".* ids="7, 8"/g)).toHaveLength(
+          times * PROCESSES.atStore,
+        );
+    });
+    // On a machine that took too long for it, once more.
+    if (Date.now() < (from - 1) * 1_000) return from;
+  }
+}
+
+it('loses and doubles no count of two instances when the key changes', async () => {
+  const file = join(directory, 'rotated-keys');
+  writeFileSync(file, KEYS, { mode: 0o600 });
+  const both = await Promise.all([1, 2].map(() => start({ SECRET_KEYS_FILE: file })));
+  const from = await announceKey(file, both);
   const monitor = await redis.client.monitor();
   const windows = new Map<string, Set<string>>();
   monitor.on('monitor', (_: string, args: string[]) => {
@@ -327,7 +342,6 @@ it('loses and doubles no count of two instances when the key changes', async () 
       .matchAll(/shop_bearer_(h\d)\S*_(\d+)/g))
       windows.set(window, (windows.get(window) ?? new Set()).add(token));
   });
-  const both = await Promise.all([1, 2].map(() => start({ SECRET_KEYS_FILE: file })));
   const remaining: number[] = [];
   for (let i = 0; Date.now() / 1_000 < from + 1.5; i++) {
     const answer = await askFor(both[i % 2] as Service, [['bearer', 'turned-5ecret']]);
