@@ -37,6 +37,8 @@ export interface CallSource {
   readonly onAnswer: (dueMs: number, sentMs: number, nowMs: number) => void;
   /** `answered` calls of this connection have their answers since the last time. */
   readonly onTurn: (connection: GeneratorConnection, answered: number) => void;
+  /** The server takes no more calls on it (GOAWAY); those in flight get their answers. */
+  readonly onLeaving: (connection: GeneratorConnection) => void;
 }
 
 /** One HTTP/2 connection of the generator: frames by hand, one write for all calls of a turn. */
@@ -44,6 +46,7 @@ export interface GeneratorConnection {
   /** Sends `count` calls in one write. */
   readonly send: (count: number, dueMs: number) => void;
   readonly inFlight: number;
+  readonly isLeaving: boolean;
   readonly end: () => void;
 }
 
@@ -93,7 +96,7 @@ function createConnection(
   source: CallSource,
   onSettings: () => void,
 ): ReceivingConnection {
-  const { writeHeaders, messages, outcome, onAnswer, onTurn } = source;
+  const { writeHeaders, messages, outcome, onAnswer, onTurn, onLeaving } = source;
   const dueAt = new Float64Array(RING);
   const sentAt = new Float64Array(RING);
   let memory = Buffer.allocUnsafeSlow(64 * ROOM_PER_CALL);
@@ -102,6 +105,7 @@ function createConnection(
   let nextMessage = Math.floor(Math.random() * messages.length);
   let inFlight = 0;
   let taken = 0;
+  let isLeaving = false;
   let isEnded = false;
 
   const writeCall = (at: number): number => {
@@ -130,8 +134,9 @@ function createConnection(
       const reply = Buffer.from(bytes.subarray(at, end));
       reply[4] = ACK;
       socket.write(reply);
-    } else if (type === GOAWAY && !isEnded) {
-      throw new Error(`the server said goodbye: ${bytes.toString('latin1', at + 17, end)}`);
+    } else if (type === GOAWAY && !isLeaving) {
+      isLeaving = true;
+      onLeaving(connection);
     }
   };
 
@@ -195,13 +200,17 @@ function createConnection(
     get inFlight() {
       return inFlight;
     },
+    get isLeaving() {
+      return isLeaving;
+    },
     end() {
       isEnded = true;
       socket.destroy();
     },
   };
   socket.on('close', () => {
-    if (!isEnded) throw new Error(`the server closed a connection with ${String(inFlight)} calls`);
+    if (!isEnded && !(isLeaving && inFlight === 0))
+      throw new Error(`the server closed a connection with ${String(inFlight)} calls`);
   });
   return connection;
 }

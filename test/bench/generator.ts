@@ -66,19 +66,26 @@ async function run(order: GeneratorOrder): Promise<GeneratorReport> {
       if (done >= requests) finish();
       else if (perSecond === 0) more(connection, answered);
     },
+    // A service of several workers evens its connections out.
+    onLeaving(connection: GeneratorConnection) {
+      void open().then((next) => {
+        connections[connections.indexOf(connection)] = next;
+        if (done >= requests) next.end();
+        else if (perSecond === 0) more(next, inFlight);
+      });
+    },
   };
   const more = (connection: GeneratorConnection, count: number) => {
-    const now = Math.min(count, requests - sent);
+    const now = connection.isLeaving ? 0 : Math.min(count, requests - sent);
     sent += now;
     if (now > 0) connection.send(now, 0);
   };
 
   const connections: GeneratorConnection[] = [];
   const varied = order.varied ? createVariedValues(SAMPLED_EVERY) : undefined;
-  for (let i = 0; i < order.connections; i++) {
-    const writeHeaders = createHeaderWriter(varied);
-    connections.push(await openGeneratorConnection(host, port, { ...source, writeHeaders }));
-  }
+  const open = () =>
+    openGeneratorConnection(host, port, { ...source, writeHeaders: createHeaderWriter(varied) });
+  for (let i = 0; i < order.connections; i++) connections.push(await open());
   const cpu = process.cpuUsage();
   startMs = performance.now();
   if (perSecond > 0) pace(connections, order, startMs);
@@ -115,7 +122,8 @@ function pace(
   const next = () => {
     for (let left = connections.length; left > 0; left--) {
       const connection = connections[turn++ % connections.length];
-      if (connection !== undefined && connection.inFlight < MOST_IN_FLIGHT) return connection;
+      if (connection === undefined || connection.isLeaving) continue;
+      if (connection.inFlight < MOST_IN_FLIGHT) return connection;
     }
     return undefined;
   };

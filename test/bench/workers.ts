@@ -16,13 +16,14 @@ const WORKERS = [1, 2, 4];
 const CORES = cpus().length;
 const SHAPE = { connections: 100, inFlight: 1 };
 
-/** Asks the service at a port so many times. */
-type Load = (port: number, requests: number) => Promise<unknown>;
+/** Asks the service of so many workers at a port so many times. */
+type Load = (port: number, requests: number, workers: number) => Promise<unknown>;
 
 /**
  * Calls per second, and CPU µs per call of the service, for 1, 2 and 4 workers at 100×1: the owner and its workers pinned to
  * one core, and on all cores. `h2load` and `generator` ask as fast as answers come, the first one cheaply, so that it leaves
- * most of the machine to the service; `paced` asks one call after another, as many per second for all.
+ * most of the machine to the service; `paced` asks one call after another, as many per second for all. With `each` every
+ * worker has the connections, or the calls per second, that one has alone: batches are as large as its own.
  */
 async function main(): Promise<void> {
   const redis = await startRedisServer();
@@ -36,6 +37,10 @@ async function main(): Promise<void> {
       h2load: (port, requests) => runH2load(port, shape, requests, body),
       generator: (port, requests) => generate(port, requests, 0),
       paced: (port) => generate(port, PACED_REQUESTS, PACED_PER_SECOND),
+      'h2load each': (port, requests, workers) =>
+        runH2load(port, { ...shape, connections: SHAPE.connections * workers }, requests, body),
+      'paced each': (port, _, workers) =>
+        generate(port, PACED_REQUESTS, PACED_PER_SECOND * workers),
     };
     for (let round = 0; round < ROUNDS; round += 1)
       for (const workers of WORKERS)
@@ -68,18 +73,19 @@ async function measure(
   );
   const pids = [service.pid, ...childrenOf(service.pid)];
   for (const [name, load] of Object.entries(loads)) {
-    const requests = name === 'paced' ? PACED_REQUESTS : REQUESTS;
-    if (name !== 'paced') await load(service.port, WARM_UP);
+    const isPaced = name.startsWith('paced');
+    const requests = isPaced ? PACED_REQUESTS : REQUESTS;
+    if (!isPaced) await load(service.port, WARM_UP, workers);
     const before = pids.map(cpuMicros);
     const startedMs = performance.now();
-    await load(service.port, requests);
+    await load(service.port, requests, workers);
     const seconds = (performance.now() - startedMs) / 1_000;
     const used = pids.map((pid, i) => (cpuMicros(pid) - (before[i] ?? 0)) / requests);
     const micros = used.reduce((sum, each) => sum + each, 0);
     const perSecond = Math.round(requests / seconds).toLocaleString('en');
     const shares = used.map((each) => each.toFixed(1)).join(' ');
     console.log(
-      `cores ${cores.padEnd(4)} ${String(workers)} workers  ${name.padEnd(9)}  ${perSecond.padStart(8)} /s  ${micros.toFixed(2).padStart(6)} µs a call (each process: ${shares})`,
+      `cores ${cores.padEnd(4)} ${String(workers)} workers  ${name.padEnd(11)}  ${perSecond.padStart(8)} /s  ${micros.toFixed(2).padStart(6)} µs a call (each process: ${shares})`,
     );
   }
   await service.stop();

@@ -53,6 +53,9 @@ it('many distinct values on a rule with detailed_metric neither fill the memory 
         connection.end();
         resolve();
       },
+      onLeaving() {
+        reject(new Error('the server closes the connection'));
+      },
     }).then((connection) => {
       sent = IN_FLIGHT;
       connection.send(IN_FLIGHT, 0);
