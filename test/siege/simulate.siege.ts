@@ -38,9 +38,9 @@ async function writeLog(path: string): Promise<void> {
   await once(file, 'finish');
 }
 
-/** Prints the most memory that the process took, in KiB, after the report. */
+/** Prints the most memory that the process took, in KiB, after the report. `maxRSS` would count its parent's too: this one's. */
 const WITH_MEMORY =
-  "process.on('exit',()=>console.log(`RSS ${process.resourceUsage().maxRSS}`));require(process.argv[1])";
+  "process.on('exit',()=>console.log(require('fs').readFileSync('/proc/self/status','latin1')));require(process.argv[1])";
 
 it('decides a log of 1,000,000 lines within 10 s and 200 MB', async () => {
   const args = ['-config_dir', join(folder, 'rules'), '-input', join(folder, 'log.jsonl')];
@@ -52,7 +52,7 @@ it('decides a log of 1,000,000 lines within 10 s and 200 MB', async () => {
   await once(child, 'close');
   const seconds = (performance.now() - startedMs) / 1_000;
   expect(output).toContain('1,000,000 requests, ');
-  const megabytes = Number(/RSS (\d+)/.exec(output)?.[1]) / 1_024;
+  const megabytes = Number(/VmHWM:\s+(\d+)/.exec(output)?.[1]) / 1_024;
   expectFigure({ name: 'a million lines', value: seconds, unit: 's', below: 10 });
   expectFigure({ name: 'memory of a million lines', value: megabytes, unit: 'MB', below: 200 });
 }, 120_000);
