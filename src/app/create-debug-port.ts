@@ -25,6 +25,7 @@ export interface DebugPortDeps {
   readonly workerProfiles: WorkerProfiles | undefined;
 }
 
+/** The port of operators: rules, statistics, profiles, the dashboard and the operator API. It is still closed. */
 export function createDebugPort(
   { servers, bounds, admin: settings }: Settings,
   { limits, rules, registry, live, clock, rulesVersion, admin, workerProfiles }: DebugPortDeps,

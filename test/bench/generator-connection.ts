@@ -8,6 +8,7 @@ const RST_STREAM = 3;
 const SETTINGS = 4;
 const PING = 6;
 const GOAWAY = 7;
+const NO_ERROR = 0;
 const END_STREAM = 1;
 const ACK = 1;
 const END_HEADERS = 4;
@@ -37,7 +38,7 @@ export interface CallSource {
   readonly onAnswer: (dueMs: number, sentMs: number, nowMs: number) => void;
   /** `answered` calls of this connection have their answers since the last time. */
   readonly onTurn: (connection: GeneratorConnection, answered: number) => void;
-  /** The server takes no more calls on it (GOAWAY); those in flight get their answers. */
+  /** The server takes no more calls on it (GOAWAY without an error); those in flight get their answers. */
   readonly onLeaving: (connection: GeneratorConnection) => void;
 }
 
@@ -134,6 +135,8 @@ function createConnection(
       const reply = Buffer.from(bytes.subarray(at, end));
       reply[4] = ACK;
       socket.write(reply);
+    } else if (type === GOAWAY && bytes.readUInt32BE(at + 13) !== NO_ERROR) {
+      throw new Error(`the server said goodbye: ${bytes.toString('latin1', at + 17, end)}`);
     } else if (type === GOAWAY && !isLeaving) {
       isLeaving = true;
       onLeaving(connection);
