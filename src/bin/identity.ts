@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { runIdentity } from '../app/identity/run-identity';
 import { failStart } from '../app/run-process';
 

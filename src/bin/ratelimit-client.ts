@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { runClient } from '../cli/run';
 import { hushServerNameWarning } from '../platform/server-name';
 

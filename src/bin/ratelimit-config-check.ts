@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { checkRules } from '../rule-sources/check/check-rules';
 import { readSource } from '../rule-sources/read-source';
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { createInterface } from 'node:readline';
 import { HASH_USAGE, readHashCommand } from '../cli/hash-value';
 

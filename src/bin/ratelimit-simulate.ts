@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { simulate } from '../simulate/simulate';
 
 const { argv, stdin, stdout, stderr } = process;

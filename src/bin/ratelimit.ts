@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { runService } from '../app/run-service';
 import { failStart } from '../app/run-process';
 

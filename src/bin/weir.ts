@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import '../platform/compile-cache';
 import { join } from 'node:path';
 import { folderWith } from '../platform/package-root';
 import { failStart } from '../app/run-process';

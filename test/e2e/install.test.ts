@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import {
+  appendFile,
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -152,14 +162,18 @@ async function runAll(stage: readonly string[], cwd: string): Promise<void> {
     await run('sh', ['-c', command], { cwd, env: { ...process.env, NODE_ENV: '' } });
 }
 
-it('ends `npm start` with 0 when the service gets SIGTERM', async () => {
+it('ends `npm start` with 0 when the service gets SIGTERM, and builds only after a change', async () => {
   // In a copy: it builds, and what it writes anew is what the tests beside this one run.
   const copy = join(folder, 'copy');
   await mkdir(copy);
   for (const name of ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'])
     await cp(join(ROOT, name), join(copy, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-  await expectToServe({ command: 'npm', words: ['start'], cwd: copy });
+  const start = { command: 'npm', words: ['start'], cwd: copy };
+  expect(await expectToServe(start)).toContain('building …');
+  expect(await expectToServe(start)).not.toContain('building …');
+  await appendFile(join(copy, 'src/core/units.ts'), '\n');
+  expect(await expectToServe(start)).toContain('building …');
 }, 240_000);
 
 interface Started {

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -47,13 +48,15 @@ it('holds what the commands and the client need, and nothing else', () => {
 });
 
 it.each([20, 22, 24] as const)(
-  '`npx weir` serves the example rules on Node %i, from an empty folder',
+  '`npx weir` serves the example rules on Node %i, from an empty folder, and keeps what Node compiled where it can',
   async (major) => {
+    const home = join(folder, `home-${String(major)}`);
     const [http, grpc, debug] = await Promise.all([freePort(), freePort(), freePort()]);
     const child = spawn(join(folder, 'node_modules/.bin/weir'), [], {
       cwd: folder,
       env: {
         PATH: dirname(nodeBinary(major)),
+        HOME: home,
         PORT: String(http),
         GRPC_PORT: String(grpc),
         DEBUG_PORT: String(debug),
@@ -86,6 +89,7 @@ it.each([20, 22, 24] as const)(
       child.kill('SIGTERM');
       expect(await ended).toEqual([0, null]);
     }
+    expect(existsSync(join(home, '.cache/weir'))).toBe(major > 20);
   },
   60_000,
 );
