@@ -152,7 +152,11 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const createOne = (worker: number): Slot => {
     const slot: Slot = createSlot(
       worker,
-      { fork, monotonicMs },
+      {
+        fork,
+        monotonicMs,
+        isAlone: () => slots.every((other) => other === slot || other.state === 'dead'),
+      },
       {
         message(message) {
           take(slot, message);

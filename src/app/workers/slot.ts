@@ -21,6 +21,13 @@ export type Fork = (
   },
 ) => WorkerProcess;
 
+export interface SlotDeps {
+  readonly fork: Fork;
+  readonly monotonicMs: () => number;
+  /** No other place has a process: until there is one here, none listens. */
+  readonly isAlone: () => boolean;
+}
+
 export interface SlotEvents {
   readonly message: (message: FromWorker) => void;
   /** It ended by itself; the next one starts in `restartMs`, undefined while the service stops. */
@@ -55,7 +62,7 @@ const END_MS = 2_500;
 
 export function createSlot(
   worker: number,
-  { fork, monotonicMs }: { readonly fork: Fork; readonly monotonicMs: () => number },
+  { fork, monotonicMs, isAlone }: SlotDeps,
   events: SlotEvents,
 ): Slot {
   let current: WorkerProcess | undefined;
@@ -72,7 +79,7 @@ export function createSlot(
     if (monotonicMs() - startedMs >= GOOD_LIFE_MS) restartMs = FIRST_RESTART_MS;
     const chosen = restartMs;
     restartMs = Math.min(restartMs * 2, LAST_RESTART_MS);
-    return chosen;
+    return isAlone() ? FIRST_RESTART_MS : chosen;
   };
   const ended = (end: WorkerEnd): void => {
     current = undefined;

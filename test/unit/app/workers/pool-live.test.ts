@@ -16,7 +16,9 @@ const NO_EVENTS = { message: () => undefined, ended: () => undefined, hangs: () 
 /** Two workers that are up, of which the second one died once, and the view of both. */
 function start() {
   const { fork, started } = createFakeWorkers();
-  const slots = [1, 2].map((worker) => createSlot(worker, { fork, monotonicMs: CLOCK }, NO_EVENTS));
+  const slots = [1, 2].map((worker) =>
+    createSlot(worker, { fork, monotonicMs: CLOCK, isAlone: () => false }, NO_EVENTS),
+  );
   for (const slot of slots) slot.start();
   started[1]?.end();
   jest.runOnlyPendingTimers();

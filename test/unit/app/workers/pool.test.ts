@@ -110,6 +110,30 @@ it('serves once all workers have listened, and from then on while one does', asy
   expect(pool.serves.current).toBe(false);
 });
 
+it('always has a worker again within 100 ms when one is killed each second, by turns', async () => {
+  const { started } = start();
+  const alive = new Map(twoOf(started).map((one) => [one.worker, one]));
+  const killedWhenAlone: boolean[] = [];
+  for (let second = 0; second < 60; second += 1) {
+    const turn = (second % 2) + 1;
+    const victim = alive.get(turn);
+    if (victim !== undefined) {
+      alive.delete(turn);
+      killedWhenAlone.push(alive.size === 0);
+      victim.end({ signal: 'SIGKILL' });
+    }
+    for (let at = 0; at < 1_000; at += 100) {
+      const known = started.length;
+      await jest.advanceTimersByTimeAsync(100);
+      for (const one of started.slice(known)) alive.set(one.worker, one);
+      expect(alive.size).toBeGreaterThan(0);
+    }
+  }
+  expect(killedWhenAlone).toContain(true);
+  // The waits of a worker that is not alone went on to double.
+  expect(killedWhenAlone.length).toBeLessThan(45);
+});
+
 it('counts a load once the last worker has it in force, and gives it to those that come later', async () => {
   const { started, inForce, load } = start();
   const [one, two] = twoOf(started);

@@ -6,13 +6,13 @@ afterEach(() => jest.useRealTimers());
 
 const HELLO = { kind: 'hello' } as const;
 
-function start() {
+function start({ isAlone = (): boolean => false } = {}) {
   const { fork, started } = createFakeWorkers();
   const restarts: (number | undefined)[] = [];
   let hangs = 0;
   const slot = createSlot(
     3,
-    { fork, monotonicMs: () => Date.now() },
+    { fork, monotonicMs: () => Date.now(), isAlone },
     {
       message: () => undefined,
       ended: (_end, restartMs) => restarts.push(restartMs),
@@ -49,6 +49,19 @@ it('begins at 100 ms again for a worker that has lived for 10 s', () => {
   jest.advanceTimersByTime(200 + 10_000);
   started.at(-1)?.end();
   expect(restarts).toEqual([100, 200, 100]);
+});
+
+it('waits no longer than 100 ms where no other place has a worker, and goes on to double for when one has', () => {
+  let isAlone = true;
+  const { started, restarts } = start({ isAlone: () => isAlone });
+  const die = () => {
+    started.at(-1)?.end({ signal: 'SIGKILL' });
+    jest.advanceTimersByTime(restarts.at(-1) ?? 0);
+  };
+  for (let deaths = 1; deaths <= 3; deaths += 1) die();
+  isAlone = false;
+  die();
+  expect(restarts).toEqual([100, 100, 100, 800]);
 });
 
 it('aborts a worker that is silent for 5 s, and kills it 1 s later', () => {
