@@ -1,5 +1,6 @@
 import * as dns from 'node:dns/promises';
 import { rm } from 'node:fs/promises';
+import { faultOfKey } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/eventually';
@@ -91,6 +92,26 @@ it.each(['month', 'year'])('a counter of a %s lives as long as it should', async
   await counters.untilAdded();
   const entry = await server.read(key);
   expect(Math.abs((entry?.ttlSeconds ?? 0) - ttlSeconds)).toBeLessThan(5);
+});
+
+it('counts under keys of every code point that it takes', async () => {
+  const server = await start();
+  const counters = runMemcachedCounters([server.address]);
+  await counters.untilConnected();
+  const isHalf = (code: number) => code >= 0xd800 && code < 0xe000;
+  const codes = Array.from({ length: 0x110000 }, (_, code) => code)
+    .filter((code) => !isHalf(code))
+    .map((code) => String.fromCodePoint(code))
+    .filter((character) => faultOfKey(character) === undefined);
+  const keys = Array.from({ length: Math.ceil(codes.length / 60) }, (_, at) =>
+    codes.slice(at * 60, (at + 1) * 60).join(''),
+  );
+  for (const count of [1, 2]) {
+    const { after } = await counters.add(batch(keys.map((key) => increment(key))));
+    expect(after.every((each) => each === count)).toBe(true);
+    await counters.untilAdded();
+  }
+  expect(counters.kinds()).toEqual(['connected']);
 });
 
 it('shares counters with clients that place keys by CRC-32 over the list as it is given', async () => {

@@ -19,7 +19,8 @@ const MAX_LINE_BYTES = 2_048;
 /** A counter has at most 20 digits; what others wrote under its name is at most 1 MiB unless the server is configured otherwise. */
 const MAX_VALUE_BYTES = 8 * 1024 * 1024;
 
-const VALUE = /^VALUE (\S+) \d+ (\d+)(?: \d+)?$/;
+/** A key ends at the blank of ASCII; `\s` of JavaScript knows blanks that a key may hold. */
+const VALUE = /^VALUE ([^ ]+) \d+ (\d+)(?: \d+)?$/;
 
 export function createReplyReader(handler: ReplyHandler): ReplyReader {
   /** What came of a thing that is not complete. */
