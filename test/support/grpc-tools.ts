@@ -28,7 +28,7 @@ export function findTool(name: string, debianPackage: string): string {
  * is an error.
  */
 export function goToolOrNothing(module: string): string | undefined {
-  const name = module.replace(/@.*$/, '').replace(/^.*\//, '');
+  const name = module.replace(/(\/v\d+)?@.*$/, '').replace(/^.*\//, '');
   const folder = join(CACHE, 'bin');
   const program = join(folder, name);
   mkdirSync(folder, { recursive: true });

@@ -16,6 +16,7 @@ interface Variable {
   readonly value: string;
 }
 interface Container {
+  readonly image: string;
   readonly env: readonly Variable[];
   readonly ports: readonly Port[];
   readonly resources: { readonly requests: object; readonly limits: object };
@@ -51,6 +52,7 @@ const API_OF: Readonly<Record<string, string>> = {
   NetworkPolicy: 'networking.k8s.io/v1',
   PodDisruptionBudget: 'policy/v1',
   PodMonitor: 'monitoring.coreos.com/v1',
+  PrometheusRule: 'monitoring.coreos.com/v1',
   Service: 'v1',
 };
 
@@ -163,4 +165,17 @@ it('the network lets nobody at the debug port', () => {
   const open = ingress.flatMap(({ ports }) => ports.map(({ port }) => port));
   expect(open).toEqual([portOf('grpc'), portOf('http'), portOf('metrics')]);
   for (const { from } of ingress) expect(from.length).toBeGreaterThan(0);
+});
+
+it('the PrometheusRule holds the alerts, as `npm run docs` writes them', () => {
+  const alerts = readFileSync(join(ROOT, '../prometheus/alerts.yaml'), 'utf8');
+  expect(specOf('PrometheusRule')).toEqual(parse(alerts));
+});
+
+it('image and chart have the version of the package', () => {
+  const text = readFileSync(join(ROOT, '../../package.json'), 'utf8');
+  const { version } = JSON.parse(text) as { readonly version: string };
+  expect(container.image).toBe(`weir:${version}`);
+  const chart = parse(readFileSync(join(ROOT, '../helm/weir/Chart.yaml'), 'utf8')) as object;
+  expect(chart).toMatchObject({ version, appVersion: version });
 });
