@@ -26,7 +26,7 @@ interface Pod {
   readonly containers: readonly [
     {
       readonly image: string;
-      readonly env: readonly { readonly name: string; readonly value: string }[];
+      readonly env: { readonly name: string; readonly value: string }[];
       readonly volumeMounts: readonly { readonly mountPath: string }[];
     },
   ];
@@ -54,7 +54,7 @@ function byKind(resources: readonly Resource[]): Readonly<Record<string, Resourc
   for (const resource of resources)
     if (resource.kind === 'Deployment') {
       const [{ env }] = (resource as Deployment).spec.template.spec.containers;
-      (env as { name: string }[]).sort((one, other) => (one.name < other.name ? -1 : 1));
+      env.sort((one, other) => (one.name < other.name ? -1 : 1));
     }
   return Object.fromEntries(resources.map((resource) => [resource.kind, resource]));
 }
