@@ -88,6 +88,7 @@ async function start({
     return { status: Number(answer.split(' ')[1]), answer };
   };
   return {
+    port,
     ask,
     seen,
     advance: (ms: number) => {
@@ -122,6 +123,13 @@ describe('who may call the operator API', () => {
     const { status, answer } = await ask(GET, headers);
     expect(status).toBe(expected);
     expect(answer).not.toMatch(/Access-Control/i);
+  });
+
+  it('a request without a host gets what a foreign host gets', async () => {
+    const { port } = await start();
+    const answer = await sendBytes(port, `${GET} HTTP/1.0\r\n\r\n`);
+    expect(answer).toMatch('HTTP/1.1 403 ');
+    expect(answer).toContain('foreign_host');
   });
 
   it('other pages of the port keep their own answer to a foreign host', async () => {

@@ -203,6 +203,14 @@ describe('the debug port', () => {
     }
   });
 
+  it('answers a request without a host as one for a foreign host', async () => {
+    const { port } = await start();
+    for (const path of ['/stats', '/ui/events'])
+      expect(await sendBytes(port, `GET ${path} HTTP/1.0\r\n\r\n`)).toMatch('HTTP/1.1 421 ');
+    // Without one a request of HTTP/1.1 is no request.
+    expect(await sendBytes(port, 'GET /stats HTTP/1.1\r\n\r\n')).toMatch('HTTP/1.1 400 ');
+  });
+
   it('names the setting that allows a host', async () => {
     const { port } = await start();
     const head = 'GET /rlconfig HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n';

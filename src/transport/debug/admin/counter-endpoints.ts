@@ -3,6 +3,7 @@ import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';
 import { toRefusal } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
+import { findRepeatedField } from './repeated-field';
 
 /** One counter, or a descriptor that has none. */
 export interface ShownCounter {
@@ -59,10 +60,10 @@ export function counterEndpoints(
   ): AdminEndpoint => ({ method: 'POST', path: `/api/v1/counters/${name}`, access, handle });
 
   const change = async (
-    { body, peer, tokenId }: AdminRequest,
+    { body, text, peer, tokenId }: AdminRequest,
     fields: readonly string[],
   ): Promise<AdminAnswer> => {
-    const read = readBody(body, fields, parse);
+    const read = readBody({ body, text }, fields, parse);
     if ('status' in read) return read;
     const { request, options } = read;
     const fault = faultOf(request, body, options, fields);
@@ -78,8 +79,8 @@ export function counterEndpoints(
   };
 
   return [
-    endpoint('read', 'read', async ({ body }) => {
-      const read = readBody(body, [], parse);
+    endpoint('read', 'read', async (given) => {
+      const read = readBody(given, [], parse);
       return 'status' in read ? read : toAnswer(await admin.read(read.request));
     }),
     endpoint('reset', 'write', (request) => change(request, ['dryRun', 'force'])),
@@ -95,15 +96,21 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A RateLimitRequest, and beside its fields those of the call; the request by the parser of `/json`. */
 function readBody(
-  body: unknown,
+  { body, text }: Pick<AdminRequest, 'body' | 'text'>,
   names: readonly string[],
   parse: ParseJsonRequest,
 ): { readonly request: DecisionRequest; readonly options: Fields } | AdminAnswer {
+  const repeated = findRepeatedField(text);
+  if (repeated !== undefined)
+    return refusedWith(
+      400,
+      'malformed',
+      `the body has the field ${JSON.stringify(repeated.slice(0, 64))} twice`,
+    );
   const fields = isObject(body) ? Object.entries(body) : [];
   const options = fields.filter(([name]) => names.includes(name));
   const rest = fields.filter(([name]) => !names.includes(name));
-  const text = JSON.stringify(isObject(body) ? Object.fromEntries(rest) : body);
-  const request = parse(text);
+  const request = parse(JSON.stringify(isObject(body) ? Object.fromEntries(rest) : body));
   if ('kind' in request) {
     const { message, where } = request;
     return { status: 400, body: { error: message, code: 'malformed', where } };

@@ -28,11 +28,11 @@ function serve(admin: Partial<CounterAdmin> = {}) {
     },
     (text) => parseRequest(text, UNBOUNDED),
   );
-  const call = async (name: string, body: unknown) => {
+  const call = async (name: string, body: unknown, text = JSON.stringify(body)) => {
     const endpoint = endpoints.find(({ path }) => path === `/api/v1/counters/${name}`);
     return endpoint?.handle({
       body,
-      text: '',
+      text,
       query: new URLSearchParams(),
       peer: '10.0.0.9',
       tokenId: '0a1b2c3d',
@@ -97,6 +97,30 @@ it.each([
     body: { error: expect.stringContaining(error) as string },
   });
   expect(changes).toEqual([]);
+});
+
+it.each([
+  ['"dryRun":true,"dryRun":false', 'dryRun'],
+  ['"domain":"web"', 'domain'],
+  ['"hitsAddend":1,"hits_addend":2', 'hitsAddend'],
+  ['"hitsAddend":1,"hits\\u0041ddend":2', 'hitsAddend'],
+  ['"x":[{"key":"user","value":"ann","key":"plan"}]', 'key'],
+])('changes nothing where %s gives the field %s twice', async (fields, name) => {
+  const { call, changes } = serve();
+  const text = `{${JSON.stringify(request).slice(1, -1)},${fields}}`;
+  for (const path of ['reset', 'set', 'read'])
+    expect(await call(path, JSON.parse(text), text)).toMatchObject({
+      status: 400,
+      body: { code: 'malformed', error: `the body has the field "${name}" twice` },
+    });
+  expect(changes).toEqual([]);
+});
+
+it('takes equal names of different objects, and equal values', async () => {
+  const { call, changes } = serve();
+  const like = { entries: [{ key: 'key', value: '{"key":"' }] };
+  await call('reset', { domain: 'domain', descriptors: [like, like] });
+  expect(changes).toHaveLength(1);
 });
 
 it('takes an empty value that is written down', async () => {
