@@ -212,6 +212,18 @@ describe('pull metrics', () => {
     }
   });
 
+  it('shows the share of time in which the event loop was busy', async () => {
+    const { scrape } = await start();
+    // Held within one turn, longer than the least time of which a share is taken.
+    const hold = performance.now() + 1_000;
+    while (performance.now() < hold);
+    const { types, samples } = await scrape();
+    expect(types.get('nodejs_eventloop_utilization')).toBe('gauge');
+    const share = samples.get('nodejs_eventloop_utilization');
+    expect(share).toBeGreaterThan(0.5);
+    expect(share).toBeLessThanOrEqual(1);
+  });
+
   it('shows descriptors that no rule matched by domain', async () => {
     const { registry, scrape } = await start();
     const unmet = { unknownDomains: [], unmatched: new Map([['my.shop', 3]]) };

@@ -4,7 +4,7 @@ import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { MergedGauges } from '../../stats/merge-differences';
 import type { Deciders } from '../decider';
 import type { OpenOutage, OutageFailure } from '../outage-log';
-import { BUSY } from './busy-share';
+import { BUSY } from '../../platform/busy-share';
 import type { SeenByWorker } from './messages';
 import type { Slot } from './slot';
 

@@ -11,7 +11,7 @@ import { createRegistry } from '../../stats/registry';
 import { runToCompletion } from '../actors/actor';
 import { chooseCounters, type CounterStore } from '../actors/store';
 import { createDecider, type Deciders } from '../decider';
-import { BUSY, createBusyShare } from './busy-share';
+import { BUSY, createBusyShare } from '../../platform/busy-share';
 import { openLimitsFrom } from '../open-limits-from';
 import { createConnectionLimits, untilFirst } from '../open-ports';
 import { createOutageLog } from '../outage-log';

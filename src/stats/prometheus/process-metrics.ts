@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createBusyShare } from '../../platform/busy-share';
 import type { ProcessMetric } from './families';
 
 /** How this process is doing, under the names that dashboards of Node services read. */
@@ -21,6 +22,15 @@ const NO_SAMPLE_SECONDS = 1e9;
 export function createProcessMetrics(): ProcessMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: RESOLUTION_MS });
+  const readBusyShare = createBusyShare();
+  new Gauge({
+    name: 'nodejs_eventloop_utilization',
+    help: 'Share of time in which the event loop was busy, 0 to 1.',
+    registers: [registry],
+    collect() {
+      this.set(readBusyShare());
+    },
+  });
 
   return {
     async read() {

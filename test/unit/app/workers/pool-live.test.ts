@@ -1,4 +1,4 @@
-import { BUSY } from '../../../../src/app/workers/busy-share';
+import { BUSY } from '../../../../src/platform/busy-share';
 import { createPoolLive } from '../../../../src/app/workers/pool-live';
 import type { SeenByWorker } from '../../../../src/app/workers/messages';
 import { createSlot, type Slot } from '../../../../src/app/workers/slot';

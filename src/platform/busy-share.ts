@@ -1,6 +1,6 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 
-/** The gauge of a worker. */
+/** The gauge of a worker that says its share. */
 export const BUSY = 'ratelimit.workers.busy';
 
 /** Several readers ask within one second; a share of a shorter time than this would be that of the reading itself. */

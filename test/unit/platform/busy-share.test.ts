@@ -1,4 +1,4 @@
-import { createBusyShare } from '../../../../src/app/workers/busy-share';
+import { createBusyShare } from '../../../src/platform/busy-share';
 
 it('says the busy share of the last half second or more, also to readers that follow each other closely', () => {
   let now = { active: 900, idle: 100 };
