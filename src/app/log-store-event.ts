@@ -22,6 +22,7 @@ interface Failing {
   readonly outage: string;
   readonly failing: ToText;
   readonly ended: ToText;
+  readonly isEachLogged?: boolean;
 }
 
 const connection = (failing: ToText, ended: ToText) => ({ outage: 'connection', failing, ended });
@@ -108,6 +109,7 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Fai
     outage: 'additions',
     failing: (store) => `hits were answered and could not be added at memcached ${store}`,
     ended: (store) => `hits are added at memcached ${store} again`,
+    isEachLogged: true,
   },
 };
 
@@ -127,11 +129,13 @@ function logEvent(
   entry: Notice | Recovery | Failing,
   logger: Logger,
   outages: OutageLog,
-  { store, ...fields }: { readonly store: string },
+  { store, ...fields }: { readonly store: string; readonly hits?: number },
 ): void {
   if ('outage' in entry) {
+    const { outage, isEachLogged = false } = entry;
     const [failing, ended] = [entry.failing(store), entry.ended(store)];
-    outages.failed(`${entry.outage} ${store}`, { level: 'warn', failing, ended }, fields);
+    const lines = { level: 'warn', failing, ended, isEachLogged } as const;
+    outages.failed(`${outage} ${store}`, lines, fields, fields.hits);
     return;
   }
   for (const outage of entry.ends ?? []) outages.worked(`${outage} ${store}`);

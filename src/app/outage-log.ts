@@ -7,6 +7,8 @@ export interface OutageLines {
   readonly level: 'warn' | 'error';
   /** At the first failure, and once a minute while there are more. */
   readonly failing: string;
+  /** Instead for each failure: whoever tells of them does so once a second at most. */
+  readonly isEachLogged?: boolean;
   readonly ended: string;
 }
 
@@ -54,6 +56,7 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageL
   return {
     failed(name, lines, fields, times = 1) {
       openOutages.failed(name, { lines, fields });
+      if (lines.isEachLogged === true) logger[lines.level](lines.failing, fields);
       failed(name, { lines, fields }, times);
     },
     worked(name) {
@@ -73,7 +76,7 @@ function logReport(
   const { lines, fields } = reason;
   const seconds = Math.round(lastedMs / 1_000);
   if (kind === 'ended') logger[lines.level](lines.ended, { failures, seconds });
-  else {
+  else if (lines.isEachLogged !== true) {
     const since = kind === 'continues' ? { seconds } : {};
     logger[lines.level](lines.failing, { ...fields, failures, ...since });
   }

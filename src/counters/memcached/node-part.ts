@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 import { createKeptConnection } from '../connection/kept-connection';
 import type { MemcachedConnection } from './connection';
+import { createLostHits } from './lost-hits';
 import { createNodeCounters, type NodeCounters } from './node-counters';
 import { openMemcachedConnection } from './open-connection';
 import {
@@ -26,9 +27,6 @@ interface NodePartDeps extends MemcachedCountersDeps {
   readonly onPresence: () => void;
   readonly isOnlyNode: () => boolean;
 }
-
-/** Interval for reporting that hits could not be added. */
-const REPORT_EVERY_MS = 1_000;
 
 const CLOSED = 'the counters are closed';
 
@@ -65,24 +63,10 @@ export function createNodePart(
     },
     { timeoutMs, initialMs: options.initialIntervalMs, maxMs: options.maxIntervalMs },
   );
-  let reportedMs = -Infinity;
-  let isFailing = false;
+  const lostHits = createLostHits(store, onEvent);
   const counters = createNodeCounters(
     { kept, errors },
-    {
-      statistics,
-      onNotAdded({ message }) {
-        if (monotonicMs() - reportedMs < REPORT_EVERY_MS) return;
-        reportedMs = monotonicMs();
-        isFailing = true;
-        onEvent?.({ kind: 'not-added', store, reason: message });
-      },
-      onAdded() {
-        if (!isFailing) return;
-        isFailing = false;
-        onEvent?.({ kind: 'added-again', store });
-      },
-    },
+    { statistics, onNotAdded: lostHits.lost, onAdded: lostHits.added },
   );
   return {
     counters,
@@ -93,6 +77,7 @@ export function createNodePart(
       const { current } = kept;
       current?.endWhenIdle();
       await current?.retired;
+      lostHits.close();
       kept.end();
     },
   };

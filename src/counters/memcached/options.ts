@@ -54,8 +54,14 @@ export type MemcachedEvent =
     }
   /** The SRV record could be read again. */
   | { readonly kind: 'resolved'; readonly store: string }
-  /** Hits that were answered could not be added. At most once a second for each connection. */
-  | { readonly kind: 'not-added'; readonly store: string; readonly reason: string }
+  /** So many hits that were answered could not be added since the event before. At most once a second for each connection. */
+  | {
+      readonly kind: 'not-added';
+      readonly store: string;
+      /** Of the last of them. */
+      readonly reason: string;
+      readonly hits: number;
+    }
   /** After that, hits were added again. */
   | { readonly kind: 'added-again'; readonly store: string };
 

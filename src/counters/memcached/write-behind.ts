@@ -19,7 +19,7 @@ export interface WriteBehind {
 export interface WriteBehindDeps {
   readonly statistics: Pick<Statistics, 'count'> | undefined;
   /** Hits that were answered could not be added. */
-  readonly onNotAdded: (error: StoreError) => void;
+  readonly onNotAdded: (error: StoreError, hits: Count) => void;
   /** Hits were added. */
   readonly onAdded: () => void;
 }
@@ -63,7 +63,7 @@ export function createWriteBehind(
 
   const giveUp = (key: string, queue: Queue, kind: string, error: StoreError): void => {
     count(`${kind}.__code=error`);
-    onNotAdded(error);
+    onNotAdded(error, queue.sent.hits);
     next(key, queue);
   };
 

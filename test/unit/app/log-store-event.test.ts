@@ -65,7 +65,7 @@ it.each<readonly [string, MemcachedEvent, MemcachedEvent, string]>([
   ],
   [
     'an addition',
-    { kind: 'not-added', store: 'm:1', reason },
+    { kind: 'not-added', store: 'm:1', reason, hits: 1 },
     { kind: 'added-again', store: 'm:1' },
     'hits are added at memcached m:1 again',
   ],
@@ -77,4 +77,22 @@ it.each<readonly [string, MemcachedEvent, MemcachedEvent, string]>([
   expect(lines.map(({ level }) => level)).toEqual(['warn', 'warn']);
   expect(lines[1]?.message).toBe(ended);
   expect(outages.open()).toEqual([]);
+});
+
+it('hits that memcached loses are told each time with how many, all of them at the end, and stand in the list', () => {
+  const { logger, outages, lines } = start();
+  for (let second = 0; second < 90; second += 1) {
+    logMemcachedEvent(logger, outages, { kind: 'not-added', store: 'm:1', reason, hits: 25 });
+    jest.advanceTimersByTime(1_000);
+  }
+  expect(outages.open()).toMatchObject([{ reason: { fields: { reason, hits: 25 } } }]);
+  logMemcachedEvent(logger, outages, { kind: 'added-again', store: 'm:1' });
+  jest.advanceTimersByTime(10_000);
+  expect(lines.map(({ message, fields }) => ({ message, fields }))).toEqual([
+    ...Array.from({ length: 90 }, () => ({
+      message: 'hits were answered and could not be added at memcached m:1',
+      fields: { reason, hits: 25 },
+    })),
+    { message: 'hits are added at memcached m:1 again', fields: { failures: 2_250, seconds: 92 } },
+  ]);
 });
