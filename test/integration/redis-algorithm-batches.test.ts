@@ -52,6 +52,16 @@ describe('a batch', () => {
     expect(await callsOf(server, 'evalsha')).toBe(3);
   });
 
+  it('counts in order what fixed windows with and without charged refusals count under one key', async () => {
+    const { counters } = await started();
+    const key = freshKey();
+    const fixed = slowRule('fixed_window');
+    const asked = ask(fixed, key);
+    const { after, standings } = await counters.add(batch([asked, increment(key, 2), asked]));
+    const stood = [0, 2].map((at) => usedHits(standings?.[at], fixed));
+    expect([stood[0], after[1], stood[1]]).toEqual([0, 3, 3]);
+  });
+
   it('fails alone what is wrong with one of its two calls', async () => {
     const { server, counters } = await started();
     await server.client.acl('SETUSER', 'default', '-time');

@@ -1,8 +1,20 @@
 import type { Increment } from '../ports';
 import type { KeyTemplate } from '../rules/key-template';
+import type { Match } from '../rules/match';
+import type { RuleLimit } from '../rules/rules';
 
 /** An increment that may still grow while its batch is being planned. */
 type Growing = { -readonly [K in keyof Increment]: Increment[K] };
+
+/** What tells counters apart, and the limit that they are held against. */
+export type Countable = Pick<Match, 'template' | 'values'> & {
+  readonly limit: Pick<RuleLimit, 'requestsPerUnit'>;
+};
+
+/** The increment that counts a descriptor. */
+interface Chosen {
+  readonly increment: number;
+}
 
 /** The result of `merge` when the hits need an increment of their own. */
 export const NOT_MERGED = -1;
@@ -12,6 +24,9 @@ export const NOT_MERGED = -1;
  * compares each with all others.
  */
 export const MAX_MERGED_LENGTH = 4_096;
+
+/** The descriptors of a request with which one is compared; what comes after so many stands alone, or their square would count. */
+const MAX_COMPARED = 64;
 
 /** The increments of one template, by values. Most templates meet one text of values in a batch: the map is made with the second. */
 class CountersOfTemplate {
@@ -33,8 +48,9 @@ class CountersOfTemplate {
 }
 
 /**
- * Gathers the increments of a batch. Equal counters become one increment, as long as that changes no
- * answer: hits that are given back, sums that would lose digits and very long values stand alone, in order.
+ * Gathers the increments of a batch. Equal counters become one increment, as long as that changes no answer: other limits, hits
+ * that are given back, sums that would lose digits and very long values stand alone, in order. So do hits for a counter that
+ * another template of the same request has met since: `a_b` with `c` and `a` with `b_c` are one key.
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
@@ -43,34 +59,46 @@ export class Coalescer {
   #template: KeyTemplate | undefined;
   #counters = new CountersOfTemplate();
   #byTemplate: Map<KeyTemplate, CountersOfTemplate> | undefined;
+  readonly #chosen: readonly (Chosen | undefined)[];
+  /** Where the descriptors of the last request begin in `#chosen`. */
+  #requestStart = 0;
 
-  /** `separate`: keep every increment on its own, because a request's counters are decided together. */
-  constructor(separate: boolean) {
+  /**
+   * `separate`: keep every increment on its own, because a request's counters are decided together. `chosen`: what the caller
+   * notes of the increment that each descriptor got, in order.
+   */
+  constructor(separate: boolean, chosen: readonly (Chosen | undefined)[]) {
     this.#separate = separate;
+    this.#chosen = chosen;
+  }
+
+  /** What follows belongs to another request. */
+  startRequest(): void {
+    this.#requestStart = this.#chosen.length;
   }
 
   /**
-   * Adds the hits to the increment of the same counter and returns its index; NOT_MERGED if the caller must append one
-   * before the next call.
+   * Adds the hits to the increment of the same counter and limit and returns its index; NOT_MERGED if the caller must append
+   * one before the next call.
    */
-  merge(template: KeyTemplate, values: string, hits: number | bigint): number {
+  merge({ template, values, limit }: Countable, hits: number | bigint): number {
     if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
     const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
       counters.set(values, NOT_MERGED);
       return NOT_MERGED;
     }
-    const index = counters.get(values);
+    const index = this.#openFor(limit, counters.get(values));
     if (index !== NOT_MERGED && this.#grow(index, hits)) return index;
     counters.set(values, this.increments.length);
     return NOT_MERGED;
   }
 
   /** The same for an ask of an algorithm, which counts one ask after another: only equal ones in a row become one increment. */
-  repeat(template: KeyTemplate, values: string, hits: number | bigint): number {
+  repeat({ template, values, limit }: Countable, hits: number | bigint): number {
     if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
     const counters = this.#countersOf(template);
-    const index = counters.get(values);
+    const index = this.#openFor(limit, counters.get(values));
     if (index !== NOT_MERGED && this.#growTimes(index, hits)) return index;
     counters.set(values, this.increments.length);
     return NOT_MERGED;
@@ -79,6 +107,30 @@ export class Coalescer {
   /** Its index. */
   add(increment: Increment): number {
     return this.increments.push(increment) - 1;
+  }
+
+  /** The same index where that increment may take hits of this limit now; else NOT_MERGED. */
+  #openFor({ requestsPerUnit }: Countable['limit'], index: number): number {
+    if (index === NOT_MERGED) return NOT_MERGED;
+    const isOpen = this.increments[index]?.limit === requestsPerUnit && this.#keepsOrder(index);
+    return isOpen ? index : NOT_MERGED;
+  }
+
+  /** Whether no increment of this request that comes later counts under the same key. */
+  #keepsOrder(index: number): boolean {
+    const { increments } = this;
+    if (index === increments.length - 1) return true;
+    const chosen = this.#chosen;
+    if (chosen.length - this.#requestStart > MAX_COMPARED) return false;
+    const { key } = increments[index] as Growing;
+    for (let i = this.#requestStart; i < chosen.length; i++) {
+      const other = chosen[i]?.increment ?? NOT_MERGED;
+      if (other <= index) continue;
+      const otherKey = (increments[other] as Growing).key;
+      // Their lengths first: a key is put together only when it is compared.
+      if (otherKey.length === key.length && otherKey === key) return false;
+    }
+    return true;
   }
 
   #grow(index: number, by: number): boolean {

@@ -81,11 +81,11 @@ export function planBatch(
   options: PlanOptions,
   random: Random,
 ): Plan {
-  const coalescer = new Coalescer(options.holdBack);
+  const descriptorHits: (DescriptorHit | undefined)[] = [];
+  const coalescer = new Coalescer(options.holdBack, descriptorHits);
   const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
   const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
   const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom };
-  const descriptorHits: (DescriptorHit | undefined)[] = [];
   const faults: (string | undefined)[] = [];
   const groupEnds: number[] | undefined = options.holdBack ? [] : undefined;
   for (const request of requests) {
@@ -110,6 +110,7 @@ function planRequest(
 ): void {
   const { descriptors } = request;
   const matches = matchRequest(request, planning);
+  planning.coalescer.startRequest();
   for (let i = 0; i < descriptors.length; i++) {
     const match = matches[i];
     descriptorHits.push(
@@ -155,7 +156,7 @@ function hitFor(match: Match, hits: number | bigint, planning: Planning): Descri
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
   if (limit.algorithm !== undefined) return hitOfAlgorithm(match, hits, planning);
-  let increment = coalescer.merge(match.template, match.values, hits);
+  let increment = coalescer.merge(match, hits);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
   const cumulativeHits = Number(coalescer.increments[increment]?.hits);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
@@ -164,7 +165,7 @@ function hitFor(match: Match, hits: number | bigint, planning: Planning): Descri
 function hitOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): DescriptorHit {
   const { limit, metric } = match;
   const { coalescer } = planning;
-  let increment = coalescer.repeat(match.template, match.values, exact);
+  let increment = coalescer.repeat(match, exact);
   if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, exact, planning));
   const hits = Number(exact);
   const cumulativeHits = hits * (coalescer.increments[increment]?.times ?? 1);

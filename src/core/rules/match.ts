@@ -99,10 +99,14 @@ function appendDetailed(node: RuleNode, { key, value }: Entry): string {
   return node.sharedPattern === undefined ? `${key}_${value}` : node.segment;
 }
 
-/** `value_to_metric` adds the runtime value on its own level, unless it is empty (behaviour.md §5.4, §5.5). */
+/**
+ * `value_to_metric` adds the runtime value on its own level (behaviour.md §5.4, §5.5). An entry without a value ends at its key,
+ * also where the rule takes any value by `*`, on every level of a path that holds runtime values.
+ */
 function appendFlagged(node: RuleNode, { key, value }: Entry): string {
-  const named = node.valueToMetric && node.sharedPattern === undefined && value !== '';
-  return named ? `${key}_${value}` : node.segment;
+  if (node.sharedPattern !== undefined) return node.segment;
+  if (value === '') return key;
+  return node.valueToMetric ? `${key}_${value}` : node.segment;
 }
 
 /** Of limits in requests: the whole name is the value that varies. One for each unit, because windows differ. */

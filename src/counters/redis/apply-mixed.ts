@@ -14,8 +14,9 @@ export function countAlgorithms(increments: readonly Increment[]): number {
 }
 
 /**
- * Applies a batch in which increments have an algorithm. Without runs fixed windows take a call of their own, which is
- * cheaper; both leave in one write. Runs are decided together, by the script that knows all algorithms.
+ * Applies a batch in which increments have an algorithm. Without runs plain fixed windows take a call of their own, which is
+ * cheaper; both leave in one write. Runs are decided together, by the script that knows all algorithms, and so are both where
+ * they meet in a key: their order counts.
  */
 export async function applyMixed(
   connection: RedisConnection,
@@ -23,7 +24,8 @@ export async function applyMixed(
   isAlgorithmsOnly: boolean,
   sending: Sending,
 ): Promise<CounterReply> {
-  const isTogether = batch.groupEnds !== undefined && connection.usesScripts;
+  const isOrdered = batch.groupEnds !== undefined || haveKeyInCommon(batch);
+  const isTogether = isOrdered && connection.usesScripts;
   if (isAlgorithmsOnly || isTogether) return applyAlgorithms(connection, batch, sending);
   const shares = [shareOf(batch, false), shareOf(batch, true)] as const;
   const { stream } = connection.client;
@@ -43,6 +45,15 @@ export async function applyMixed(
     });
   });
   return finish(draft);
+}
+
+/** Whether a plain increment counts under the key of one with an algorithm: only fixed windows have keys like those. */
+function haveKeyInCommon({ increments }: CounterBatch): boolean {
+  let keys: Set<string> | undefined;
+  for (const { algorithm, key } of increments)
+    if (algorithm?.name === 'fixed_window') (keys ??= new Set()).add(key);
+  if (keys === undefined) return false;
+  return increments.some(({ algorithm, key }) => algorithm === undefined && keys.has(key));
 }
 
 function toFailed({ increments }: CounterBatch, error: unknown): CounterReply {

@@ -5,7 +5,10 @@ import type { Rules } from '../../../src/core/rules/rules';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import type { DecisionRecord } from '../../../src/core/decision/decision-record';
 import type { DecisionLog } from '../../../src/decisions/log-decisions';
-import { createDecider } from '../../support/decider';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
+import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
+import { createDecider, decisionOf } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -68,6 +71,25 @@ it('asks the store once for a whole batch and answers each by its own count', as
     [0, 1],
     [0, 1],
     [1, 0],
+  ]);
+});
+
+it('holds one counter against each of two limits that requests of a batch bring for it', async () => {
+  const limited = (requestsPerUnit: number, hits?: number) =>
+    request('shop', [descriptor('user=ann', { hits, limit: { requestsPerUnit, unit: 3 } })]);
+  const clock = () => 1_795_240_201;
+  const cache = createOverLimitCache(
+    { statistics: { gauge: () => () => true } },
+    { sizeBytes: 1_000_000 },
+  );
+  const counters = withOverLimitCache(createMemoryCounters({ clock }), cache);
+  const decideBatch = createDecider({ rules: { current: rules }, counters, clock });
+  await decideBatch(limited(5, 6));
+  const { answers } = await decideBatch(limited(5), limited(100), limited(5));
+  expect(answers.map((answer) => decisionOf(answer).overallCode)).toEqual([
+    'OVER_LIMIT',
+    'OK',
+    'OVER_LIMIT',
   ]);
 });
 

@@ -164,6 +164,7 @@ describe('Coalescer', () => {
     readonly template: KeyTemplate;
     readonly values: string;
     readonly hits: number | bigint;
+    readonly limit?: number;
   }
   const templateNamed = (literal: string): KeyTemplate => ({
     literal,
@@ -172,47 +173,91 @@ describe('Coalescer', () => {
     depth: 0,
   });
   const [a, b] = [templateNamed('a'), templateNamed('b')];
-  const nameOf = ({ template, values }: One) => template.literal + values;
-  const gather = (coalescer: Coalescer, one: One) => {
-    const joined = coalescer.merge(one.template, one.values, one.hits);
-    if (joined !== NOT_MERGED) return joined;
-    const { hits } = one;
-    const rest = {
-      limit: 1,
-      ttlSeconds: 1,
-      windowEndSeconds: 1,
-      ...SOME_MATCH,
-    } as const;
-    return coalescer.add({ key: nameOf(one), hits, ...rest });
+  /** With the values `1`, `2` and `3` it makes keys that `a` makes of `11`, `12` and `13`. */
+  const a1 = templateNamed('a1');
+  const createGathering = (separate = false) => {
+    const chosen: { increment: number }[] = [];
+    const coalescer = new Coalescer(separate, chosen);
+    const choose = ({ template, values, hits, limit = 1 }: One): number => {
+      const countable = { template, values, limit: { requestsPerUnit: limit } };
+      const joined = coalescer.merge(countable, hits);
+      if (joined !== NOT_MERGED) return joined;
+      const key = template.literal + values;
+      return coalescer.add({
+        ...{ key, hits, limit, ttlSeconds: 1, windowEndSeconds: 1 },
+        ...SOME_MATCH,
+      });
+    };
+    const gather = (one: One): number => {
+      const increment = choose(one);
+      chosen.push({ increment });
+      return increment;
+    };
+    const gatherRequest = (ones: readonly One[]): number[] => {
+      coalescer.startRequest();
+      return ones.map(gather);
+    };
+    return { coalescer, gather, gatherRequest };
   };
 
   it('never joins across hits that are given back, nor above exact sums', () => {
-    const coalescer = new Coalescer(false);
+    const { gather } = createGathering();
     const indexes = [1, -1, 2, Number.MAX_SAFE_INTEGER, 2n ** 60n, 1, 1].map((hits) =>
-      gather(coalescer, { template: a, values: '1', hits }),
+      gather({ template: a, values: '1', hits }),
     );
     expect(indexes).toEqual([0, 1, 2, 3, 4, 5, 5]);
   });
 
   it('joins equal values of one template, and of no other', () => {
-    const coalescer = new Coalescer(false);
+    const { gather } = createGathering();
     const descriptorHits = [a, b, a, b].flatMap((template) => [
       { template, values: '1', hits: 1 },
       { template, values: '2', hits: 1 },
     ]);
-    expect(descriptorHits.map((hit) => gather(coalescer, hit))).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
+    expect(descriptorHits.map(gather)).toEqual([0, 1, 2, 3, 0, 1, 2, 3]);
   });
 
   it('keeps all of them apart where counters of a request are decided together', () => {
-    const coalescer = new Coalescer(true);
+    const { gather } = createGathering(true);
     const hit = { template: a, values: '1', hits: 1 };
-    expect([gather(coalescer, hit), gather(coalescer, hit)]).toEqual([0, 1]);
+    expect([gather(hit), gather(hit)]).toEqual([0, 1]);
   });
 
-  it('changes no count: one by one and joined leave every ask the same counter', () => {
+  it('joins equal values with one limit, and with no other', () => {
+    const { gather } = createGathering();
+    const hits = [5, 100, 100, 5].map((limit) => ({ template: a, values: '1', hits: 1, limit }));
+    expect(hits.map(gather)).toEqual([0, 1, 1, 2]);
+  });
+
+  it('counts in the order of a request what two templates of it count under one key', () => {
+    const { gatherRequest } = createGathering();
+    const [one, other] = [
+      { template: a, values: '11', hits: 1 },
+      { template: a1, values: '1', hits: 1 },
+    ];
+    expect(gatherRequest([one, other, one, one])).toEqual([0, 1, 2, 2]);
+    // Other requests share all that keeps the order of each.
+    expect(gatherRequest([other, one])).toEqual([1, 2]);
+    expect(gatherRequest([one, other])).toEqual([2, 3]);
+  });
+
+  it('compares a descriptor with a bounded number of others of its request', () => {
+    const { gatherRequest } = createGathering();
+    const hits = Array.from({ length: 100 }, (_, i) => ({
+      ...{ template: a, hits: 1 },
+      values: String(i),
+    }));
+    gatherRequest(hits);
+    // To compare each with all others would cost their square.
+    const again = gatherRequest(hits);
+    expect(again.filter((index) => index < 100)).toHaveLength(65);
+    expect(new Set(again).size).toBe(100);
+  });
+
+  it('changes no count: one by one and joined leave every ask of a request the same counter', () => {
     const one = fc.record({
-      template: fc.constantFrom(a, b),
-      values: fc.constantFrom('1', '2', '3'),
+      template: fc.constantFrom(a, b, a1),
+      values: fc.constantFrom('1', '2', '11', '12'),
       hits: fc.integer({ min: -3, max: 5 }),
     });
     fc.assert(
@@ -223,11 +268,13 @@ describe('Coalescer', () => {
           counts.set(key, next);
           return next;
         };
-        const alone = list.map((hit) => count(nameOf(hit), hit.hits));
+        const alone = list.map(({ template, values, hits }) =>
+          count(template.literal + values, hits),
+        );
 
-        const coalescer = new Coalescer(false);
+        const { coalescer, gather } = createGathering();
         const indexes = list.map((hit) => {
-          const index = gather(coalescer, hit);
+          const index = gather(hit);
           return { index, upTo: Number(coalescer.increments[index]?.hits) };
         });
         counts.clear();
