@@ -15,6 +15,9 @@ const NAMES = [
   'http_user_agent',
 ];
 
+/** Every name that a line of the format has. */
+export const COMBINED_FIELDS: readonly string[] = [...NAMES, 'method', 'path', 'protocol'];
+
 /**
  * Takes a line of the combined (or common) log format apart, under the names that nginx has for the parts; `method`, `path` and
  * `protocol` are those of the request line. Throws `UnreadableLine`.

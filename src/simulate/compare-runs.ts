@@ -1,12 +1,13 @@
 import type { Rules } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
+import { compareRules, type RuleDifferences } from './compare-rules';
 import { compare } from './report';
 import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
 const MAX_CHANGED = 10;
 
 /** Decisions that differ between two sets of rules over the same log. */
-export interface Comparison {
+export interface Comparison extends RuleDifferences {
   readonly changed: number;
   readonly okToOver: number;
   readonly overToOk: number;
@@ -18,8 +19,6 @@ export interface Comparison {
   readonly keys: readonly ChangedKey[];
   /** Changes of keys that were not looked at for the list, because the keys before them take 16 MiB. */
   readonly keysOthers: number;
-  readonly onlyInFirst: readonly string[];
-  readonly onlyInSecond: readonly string[];
 }
 
 type Change = 'OK→OVER_LIMIT' | 'OVER_LIMIT→OK';
@@ -54,8 +53,7 @@ export class RunComparison {
     this.#noteKey(isNewlyOver ? second : first, isNewlyOver);
   }
 
-  finish(first: Rules, second: Rules, dump: (rules: Rules) => readonly string[]): Comparison {
-    const [firstRules, secondRules] = [new Set(dump(first)), new Set(dump(second))];
+  finish(first: Rules, second: Rules): Comparison {
     return {
       changed: this.#okToOver + this.#overToOk,
       okToOver: this.#okToOver,
@@ -69,8 +67,7 @@ export class RunComparison {
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
         .slice(0, MAX_CHANGED),
       keysOthers: this.#keys.others,
-      onlyInFirst: [...firstRules].filter((rule) => !secondRules.has(rule)),
-      onlyInSecond: [...secondRules].filter((rule) => !firstRules.has(rule)),
+      ...compareRules(first, second),
     };
   }
 

@@ -1,3 +1,4 @@
+import type { ChangedLimit, RuleDifferences } from './compare-rules';
 import type { Comparison } from './compare-runs';
 import type { SimulationReport, RuleReport } from './report';
 
@@ -28,9 +29,8 @@ export function printReport(report: SimulationReport): readonly string[] {
 }
 
 export function printComparison(comparison: Comparison): readonly string[] {
-  const { changed, okToOver, overToOk, onlyInFirst, onlyInSecond } = comparison;
-  const { pairs, pairsOthers, keys, keysOthers } = comparison;
-  if (changed === 0) return ['no decision changes', ...onlyIn(onlyInFirst, onlyInSecond)];
+  const { changed, okToOver, overToOk, pairs, pairsOthers, keys, keysOthers } = comparison;
+  if (changed === 0) return ['no decision changes', ...printDifferences(comparison)];
   return [
     `${count(changed)} decisions change: ${count(okToOver)} OK→OVER_LIMIT, ${count(overToOk)} OVER_LIMIT→OK`,
     ...titled('by rule', [
@@ -46,7 +46,7 @@ export function printComparison(comparison: Comparison): readonly string[] {
       ),
       ...othersRow(keysOthers, 'of keys beyond the first 16 MiB of changed keys'),
     ]),
-    ...onlyIn(onlyInFirst, onlyInSecond),
+    ...printDifferences(comparison),
   ];
 }
 
@@ -58,8 +58,22 @@ function othersRow(times: number, text: string): readonly string[] {
   return times === 0 ? [] : [row(times, text)];
 }
 
-function onlyIn(first: readonly string[], second: readonly string[]): readonly string[] {
-  return [...titled('only in -config_dir', first), ...titled('only in -against', second)];
+function printDifferences(differences: RuleDifferences): readonly string[] {
+  const { changedLimits, onlyInFirst, onlyInSecond } = differences;
+  return [
+    ...titled('changed limits', changedLimits.map(printChange)),
+    ...titled('only in -config_dir', onlyInFirst),
+    ...titled('only in -against', onlyInSecond),
+  ];
+}
+
+/** `5 → 20 per minute` where only the number changes. */
+function printChange({ rule, first, second }: ChangedLimit): string {
+  const [before = first, ...rest] = first.split(' ');
+  const [after, ...others] = second.split(' ');
+  const words = rest.join(' ');
+  const isNumberOnly = rest.length > 0 && words === others.join(' ');
+  return `${rule}: ${isNumberOnly ? `${before} → ${String(after)} ${words}` : `${first} → ${second}`}`;
 }
 
 function printLines(lines: SimulationReport['lines']): readonly string[] {
@@ -77,17 +91,25 @@ function printLines(lines: SimulationReport['lines']): readonly string[] {
 }
 
 function printRule(rule: RuleReport): readonly string[] {
-  const { requests, over, shadow, near, use, smallestLimit } = rule;
+  const { requests, over, shadow, near, use, smallestLimit, shadowMode } = rule;
   const parts = [
     `${count(requests)} requests`,
-    `${count(over)} over the limit (${share(over, requests)})`,
-    ...(shadow === 0 ? [] : [`${count(shadow)} over in shadow mode`]),
+    shadowMode
+      ? `${count(shadow)} would have been limited (${share(shadow, requests)})`
+      : `${count(over)} over the limit (${share(over, requests)})`,
     `${count(near)} near it`,
-    `${count(rule.distinctKeys)} keys, ${count(rule.keysLimited)} of them limited`,
+    shadowMode
+      ? `${count(rule.distinctKeys)} keys`
+      : `${count(rule.distinctKeys)} keys, ${count(rule.keysLimited)} of them limited`,
   ];
-  const lines = [`${rule.rule}: ${rule.limit}`, `  ${parts.join(', ')}`];
+  const mode = shadowMode ? ', shadow mode: refuses nothing' : '';
+  const lines = [`${rule.rule}: ${rule.limit}${mode}`, `  ${parts.join(', ')}`];
+  if (rule.limitsFrom !== undefined) {
+    lines.push(`  limits_from: ${rule.limitsFrom} is not known here: the rule's limit taken`);
+  }
   if (rule.firstLimited !== undefined) {
-    lines.push(`  limited from ${rule.firstLimited} to ${rule.lastLimited ?? ''}`);
+    const limited = shadowMode ? 'would have been limited' : 'limited';
+    lines.push(`  ${limited} from ${rule.firstLimited} to ${rule.lastLimited ?? ''}`);
   }
   if (use !== undefined) {
     const { p50, p95, p99, max } = use;

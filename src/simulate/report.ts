@@ -1,3 +1,4 @@
+import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
 import type { FigureSheet, RuleFigures } from './figures';
 import type { LineCounts } from './read-log';
@@ -30,7 +31,12 @@ export interface SimulationReport {
 
 export interface RuleReport {
   readonly rule: string;
+  /** In words: `600 per 5 minutes, bursts of 20`. */
   readonly limit: string;
+  /** Nothing was refused by it: `shadow` counts what would have been. */
+  readonly shadowMode: boolean;
+  /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
+  readonly limitsFrom: string | undefined;
   readonly requests: number;
   readonly hits: number;
   readonly over: number;
@@ -99,9 +105,9 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
     Math.round((perWindow.quantile(share) / requestsPerUnit) * 1_000) / 10;
   return {
     rule: limit.metric,
-    limit: limit.unlimited
-      ? 'unlimited'
-      : `${String(requestsPerUnit)} per ${limit.unit.toLowerCase()}`,
+    limit: describeLimit(limit),
+    shadowMode: limit.shadowMode,
+    limitsFrom: limit.limitsFrom?.key,
     requests: figures.requests,
     hits: figures.hits,
     over: figures.over,

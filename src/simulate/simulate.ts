@@ -1,26 +1,21 @@
 import type { Readable } from 'node:stream';
 import { toDecisionRecord, type DecisionRecord } from '../core/decision/decision-record';
-import { dumpRules } from '../core/rules/dump';
 import { UsageError } from '../platform/errors';
-import { applyMap } from './apply-map';
-import { readCombinedLine } from './combined-log';
 import { RunComparison, type Comparison } from './compare-runs';
 import { FigureSheet } from './figures';
-import { openDecisions, openInput, readMap } from './files';
+import { openDecisions, openInput } from './files';
 import { loadRules, RulesRefused } from './load-rules';
-import type { LogRecord, ReadRecord } from './log-record';
-import { MapFileError, parseMapFile } from './map-file';
+import { createLogReader, type LogReader } from './log-reader';
+import type { LogRecord } from './log-record';
+import { MapFileError } from './map-file';
 import { parseOptions, USAGE, type SimulateOptions } from './options';
 import { printComparison, printReport } from './print-report';
 import { createProgress } from './progress';
+import { whyItProvesNothing } from './proves-nothing';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
 import { toReport, type SimulationReport } from './report';
-import { parseObject, readRequestLine } from './request-lines';
 import { createRuleRun, type RuleRun } from './run-rules';
 import { UnmatchedSheet } from './unmatched';
-
-/** Above this share of lines that cannot be read, or without a line that met a rule, a comparison proves nothing. */
-const MAX_UNREADABLE_SHARE = 0.01;
 
 export interface Streams {
   readonly stdin: Readable;
@@ -28,7 +23,7 @@ export interface Streams {
   readonly stderr: { write(text: string): unknown; readonly isTTY?: boolean };
 }
 
-/** `ratelimit-simulate`: 0, 1 for an error, with `-against` 3 when a decision changes. Never rejects. */
+/** `ratelimit-simulate`: 0, 1 for an error or where nothing is proved, with `-against` 3 when a decision changes. Never rejects. */
 export async function simulate(args: readonly string[], streams: Streams): Promise<number> {
   try {
     const options = parseOptions(args);
@@ -60,14 +55,15 @@ async function run(options: SimulateOptions, streams: Streams): Promise<number> 
   });
   const second = against === undefined ? undefined : createRuleRun(await load(against), options);
   const gathered = await replay({ first, second, lines }, options, streams);
-  const changes = second && gathered.comparison.finish(first.rules, second.rules, dumpRules);
+  const changes = second && gathered.comparison.finish(first.rules, second.rules);
   const { rules } = first;
   print(toReport({ ...gathered, ...options, rules }), changes, options, streams);
   await Promise.all([first.close(), second?.close()]);
-  return changes === undefined ? 0 : judge(gathered, changes, streams);
+  return judge(gathered, changes, streams);
 }
 
 interface Gathered {
+  readonly firstFields: LogReader['firstFields'];
   readonly lines: LineCounts;
   readonly figures: FigureSheet;
   readonly unmatched: UnmatchedSheet;
@@ -89,8 +85,9 @@ async function replay(
   { stdin, stderr }: Streams,
 ): Promise<Gathered> {
   const { input, decisions } = options;
-  const readRecord = await chooseReader(options);
+  const { readRecord, firstFields } = await createLogReader(options);
   const gathered: Gathered = {
+    firstFields,
     lines: createLineCounts(),
     figures: new FigureSheet(),
     unmatched: new UnmatchedSheet(),
@@ -134,26 +131,16 @@ function print(
   stdout.write(`${[...printReport(report), ...comparison].join('\n').trimEnd()}\n`);
 }
 
-/** The exit code of a comparison: never a good one where it proves nothing. */
-function judge({ lines, figures }: Gathered, changes: Comparison, { stderr }: Streams): number {
-  if (lines.unreadable > lines.read * MAX_UNREADABLE_SHARE) {
-    stderr.write(
-      'more than 1 % of the lines cannot be read: the comparison proves nothing; check -format and -map\n',
-    );
-    return 1;
-  }
-  if (figures.rules.size === 0) {
-    stderr.write(
-      'no request met a rule: the comparison proves nothing; check the domain and the keys of -map\n',
-    );
-    return 1;
-  }
-  return changes.changed > 0 ? 3 : 0;
-}
-
-async function chooseReader({ format, map }: SimulateOptions): Promise<ReadRecord> {
-  if (map === undefined) return readRequestLine;
-  const log = parseMapFile(await readMap(map));
-  const toFields = format === 'combined' ? readCombinedLine : parseObject;
-  return (line) => applyMap(log, toFields(line));
+/** The exit code: never a good one where the run proves nothing. */
+function judge(
+  { lines, figures, firstFields }: Gathered,
+  changes: Comparison | undefined,
+  { stderr }: Streams,
+): number {
+  const isComparison = changes !== undefined;
+  const rulesMet = figures.rules.size;
+  const why = whyItProvesNothing({ lines, rulesMet, firstFields, isComparison });
+  if (why === undefined) return isComparison && changes.changed > 0 ? 3 : 0;
+  stderr.write(`${why}; this ${isComparison ? 'comparison' : 'run'} proves nothing\n`);
+  return 1;
 }

@@ -1,5 +1,11 @@
 import { describeLimit, isPlain } from './describe-limit';
-import type { RuleLevel, RuleNode, Rules } from './rules';
+import type { RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
+
+/** A limit and the path of keys and values that leads to it: `shop.user_ann.path`. */
+export interface LimitPlace {
+  readonly path: string;
+  readonly limit: RuleLimit;
+}
 
 /**
  * One line for each limit, as `/rlconfig` prints it:
@@ -7,28 +13,34 @@ import type { RuleLevel, RuleNode, Rules } from './rules';
  * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`.
  */
 export function dumpRules(rules: Rules): readonly string[] {
-  const lines: string[] = [];
-  for (const { domain, top } of rules.domains.values()) dumpLevel(top, domain, lines);
-  return lines;
+  return listLimits(rules).map(dumpLimit);
 }
 
-function dumpLevel(level: RuleLevel, path: string, lines: string[]): void {
+/** All limits, in the order of the rule files. */
+export function listLimits(rules: Rules): readonly LimitPlace[] {
+  const found: LimitPlace[] = [];
+  for (const { domain, top } of rules.domains.values()) listLevel(top, domain, found);
+  return found;
+}
+
+/** The line of one limit. */
+export function dumpLimit({ path, limit }: LimitPlace): string {
+  const unit = limit.unlimited ? 'UNKNOWN' : limit.unit;
+  const words = isPlain(limit) ? '' : `, limit: ${describeLimit(limit)}`;
+  return `${path}: unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}`;
+}
+
+function listLevel(level: RuleLevel, path: string, found: LimitPlace[]): void {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
-    for (const node of byValue?.values() ?? []) dumpNode(node, `${path}.${node.segment}`, lines);
+    for (const node of byValue?.values() ?? []) listNode(node, `${path}.${node.segment}`, found);
     for (const { pattern, node } of wildcards?.inOrder ?? [])
-      dumpNode(node, `${path}.${key}_${pattern}`, lines);
-    if (anyValue !== undefined) dumpNode(anyValue, `${path}.${key}`, lines);
+      listNode(node, `${path}.${key}_${pattern}`, found);
+    if (anyValue !== undefined) listNode(anyValue, `${path}.${key}`, found);
   }
 }
 
-function dumpNode({ limit, children }: RuleNode, path: string, lines: string[]): void {
-  if (limit !== undefined) {
-    const unit = limit.unlimited ? 'UNKNOWN' : limit.unit;
-    const words = isPlain(limit) ? '' : `, limit: ${describeLimit(limit)}`;
-    lines.push(
-      `${path}: unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}`,
-    );
-  }
-  if (children !== undefined) dumpLevel(children, path, lines);
+function listNode({ limit, children }: RuleNode, path: string, found: LimitPlace[]): void {
+  if (limit !== undefined) found.push({ path, limit });
+  if (children !== undefined) listLevel(children, path, found);
 }

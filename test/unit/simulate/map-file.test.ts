@@ -60,10 +60,9 @@ describe('the maps that are shipped', () => {
     expect(toPairs(applyMap(example('nginx'), line))).toEqual([
       [['remote_address', '203.0.113.7']],
       [
-        ['generic_key', 'login'],
-        ['remote_address', '203.0.113.0/24'],
+        ['remote_address', '203.0.113.7'],
+        ['path', '/login'],
       ],
-      [['agent', 'Mozilla']],
     ]);
   });
 });

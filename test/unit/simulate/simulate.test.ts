@@ -82,6 +82,7 @@ describe('ratelimit-simulate', () => {
       {
         rule: 'shop.user',
         limit: '10 per minute',
+        shadowMode: false,
         ...{ requests: 13, hits: 13, over: 2, shadow: 0, near: 2, distinctKeys: 2, keysLimited: 1 },
         firstLimited: '2026-11-22T14:00:10.000Z',
         lastLimited: '2026-11-22T14:00:11.000Z',
@@ -154,11 +155,9 @@ describe('ratelimit-simulate', () => {
         { key: 'shop_ip_1', okToOver: 1, overToOk: 0 },
         { key: 'shop_user_ann', okToOver: 0, overToOk: 1 },
       ],
-      onlyInFirst: [expect.stringContaining('requests_per_unit=10,')],
-      onlyInSecond: [
-        expect.stringContaining('requests_per_unit=11,'),
-        expect.stringContaining('shop.ip'),
-      ],
+      changedLimits: [{ rule: 'shop.user', first: '10 per minute', second: '11 per minute' }],
+      onlyInFirst: [],
+      onlyInSecond: [expect.stringContaining('shop.ip: unit=DAY requests_per_unit=0,')],
     });
   });
 
@@ -179,6 +178,95 @@ describe('ratelimit-simulate', () => {
       1,
       expect.stringContaining('no request met a rule'),
     ]);
+  });
+
+  const MAP = `domain: shop
+time: { field: time }
+descriptors:
+  - entries: [{ key: user, field: usr }]
+`;
+  it.each([
+    ['an empty log', [], [], 'the log has no line'],
+    ['no line that can be read', ['what', '{}'], [], 'no line can be read: check -format'],
+    [
+      'no request that met a rule',
+      [line(1, 'ip=1')],
+      [],
+      'no request met a rule: check the domain',
+    ],
+    [
+      'no line of the times',
+      LOG,
+      ['-to', '2020-01-01T00:00:00Z'],
+      'no line lies between -from and',
+    ],
+    [
+      'no line that gave a descriptor',
+      ['{"time":"2026-11-22T14:00:00Z","user":"ann"}'],
+      ['-format', 'json', '-map', 'MAP'],
+      'no line gave a descriptor: check the fields and conditions of -map; the first line has the fields time, user',
+    ],
+  ])('ends with 1 for %s, and says why', async (_name, log, args, why) => {
+    const map = join(folder, 'map.yaml');
+    writeFileSync(map, MAP);
+    const rules = directory('rules', RULES(10));
+    const flags = args.map((arg) => (arg === 'MAP' ? map : arg));
+    const { code, stderr } = await run(log, ['-config_dir', rules, ...flags]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(why)]);
+    expect(stderr).toContain('this run proves nothing');
+  });
+
+  it.each([
+    ['field: usr', 'descriptors[0].entries[0].field is "usr", expected one of remote_addr, '],
+    ['header: x-user', 'entries[0].header is "x-user": the log has referer and user-agent alone'],
+    ['masked_address: { field: ip }', 'entries[0].masked_address.field is "ip", expected one of'],
+  ])('refuses a map of the combined format with %s', async (source, why) => {
+    const map = join(folder, 'map.yaml');
+    writeFileSync(
+      map,
+      MAP.replace('time: { field: time }', 'time: { field: time_local, format: clf }').replace(
+        'field: usr',
+        source,
+      ),
+    );
+    const args = ['-config_dir', directory('rules', RULES(10)), '-format', 'combined', '-map', map];
+    const { code, stderr } = await run(LOG, args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining(why)]);
+  });
+
+  it('says of a rule in shadow mode what would have been limited', async () => {
+    const rules = directory('rules', RULES(10));
+    const { stdout } = await run(LOG, ['-config_dir', rules]);
+    expect(stdout).toContain(`shop.trial: 1 per minute, shadow mode: refuses nothing
+  2 requests, 1 would have been limited (50.00 %), 1 near it, 1 keys
+  would have been limited from 2026-11-22T14:00:14.000Z to`);
+  });
+
+  it('says that limits of single values are not known here', async () => {
+    const more = `  - key: plan
+    rate_limit: { unit: minute, requests_per_unit: 1, limits_from: { key: plans } }
+`;
+    const rules = directory('rules', RULES(10, more));
+    const { code, stdout } = await run([line(1, 'plan=a')], ['-config_dir', rules]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("  limits_from: plans is not known here: the rule's limit taken\n");
+  });
+
+  it('prints a changed limit as one line', async () => {
+    const [rules, next] = [directory('rules', RULES(5)), directory('next', RULES(20))];
+    const { stdout } = await run(LOG, ['-config_dir', rules, '-against', next]);
+    expect(stdout).toContain('changed limits:\n  shop.user: 5 → 20 per minute\n');
+    expect(stdout).not.toContain('only in');
+  });
+
+  it('prints both limits where more than the number changes', async () => {
+    const hour = RULES(5)
+      .replace('unit: minute', 'unit: hour')
+      .replace('    shadow_mode: true\n', '');
+    const [rules, next] = [directory('rules', RULES(5)), directory('next', hour)];
+    const { stdout } = await run(LOG, ['-config_dir', rules, '-against', next]);
+    expect(stdout).toContain('  shop.user: 5 per minute → 5 per hour\n');
+    expect(stdout).toContain('  shop.trial: 1 per minute, shadow mode → 1 per minute\n');
   });
 
   it('keeps 16 MiB of refused keys, changed keys and pairs of rules, and says how many are others', async () => {

@@ -1,0 +1,54 @@
+import { describeLimit } from '../core/rules/describe-limit';
+import { dumpLimit, listLimits, type LimitPlace } from '../core/rules/dump';
+import type { RuleLimit, Rules } from '../core/rules/rules';
+
+/** A rule that both sets have, with what each says of its limit. */
+export interface ChangedLimit {
+  readonly rule: string;
+  /** In words: `5 per minute, shadow mode`. */
+  readonly first: string;
+  readonly second: string;
+}
+
+/** What the rules themselves say differently, whatever the log asks for. */
+export interface RuleDifferences {
+  readonly changedLimits: readonly ChangedLimit[];
+  readonly onlyInFirst: readonly string[];
+  readonly onlyInSecond: readonly string[];
+}
+
+export function compareRules(first: Rules, second: Rules): RuleDifferences {
+  const [before, after] = [byPath(first), byPath(second)];
+  const changedLimits: ChangedLimit[] = [];
+  for (const [rule, { limit }] of before) {
+    const other = after.get(rule);
+    if (other === undefined) continue;
+    const [from, to] = [words(limit), words(other.limit)];
+    if (from !== to) changedLimits.push({ rule, first: from, second: to });
+  }
+  return {
+    changedLimits,
+    onlyInFirst: missingIn(after, before),
+    onlyInSecond: missingIn(before, after),
+  };
+}
+
+function byPath(rules: Rules): ReadonlyMap<string, LimitPlace> {
+  return new Map(listLimits(rules).map((place) => [place.path, place]));
+}
+
+function missingIn(
+  others: ReadonlyMap<string, LimitPlace>,
+  places: ReadonlyMap<string, LimitPlace>,
+): readonly string[] {
+  return [...places.values()].filter(({ path }) => !others.has(path)).map(dumpLimit);
+}
+
+function words(limit: RuleLimit): string {
+  const { shadowMode, quotaMode } = limit;
+  return [
+    describeLimit(limit),
+    ...(shadowMode ? ['shadow mode'] : []),
+    ...(quotaMode ? ['quota mode'] : []),
+  ].join(', ');
+}

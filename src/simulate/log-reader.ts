@@ -1,0 +1,37 @@
+import { applyMap } from './apply-map';
+import { checkFields } from './check-fields';
+import { COMBINED_FIELDS, readCombinedLine } from './combined-log';
+import { readMap } from './files';
+import type { ReadRecord } from './log-record';
+import { parseMapFile } from './map-file';
+import type { SimulateOptions } from './options';
+import { parseObject, readRequestLine } from './request-lines';
+
+const MAX_FIELDS_SHOWN = 20;
+const MAX_NAME_SHOWN = 60;
+
+export interface LogReader {
+  readonly readRecord: ReadRecord;
+  /** Names of the fields of the first line that was read; empty where no map takes them. */
+  readonly firstFields: readonly string[];
+}
+
+/** How the lines of the log become requests. Rejects where the map cannot be used. */
+export async function createLogReader({ format, map }: SimulateOptions): Promise<LogReader> {
+  if (map === undefined) return { readRecord: readRequestLine, firstFields: [] };
+  const log = parseMapFile(await readMap(map));
+  if (format === 'combined') checkFields(log, COMBINED_FIELDS);
+  const toFields = format === 'combined' ? readCombinedLine : parseObject;
+  const firstFields: string[] = [];
+  const readRecord: ReadRecord = (line) => {
+    const fields = toFields(line);
+    if (firstFields.length === 0) firstFields.push(...namesOf(fields));
+    return applyMap(log, fields);
+  };
+  return { readRecord, firstFields };
+}
+
+function namesOf(fields: object): readonly string[] {
+  const names = Object.keys(fields).slice(0, MAX_FIELDS_SHOWN);
+  return names.map((name) => name.slice(0, MAX_NAME_SHOWN));
+}
