@@ -12,7 +12,8 @@ export type Answer = Decision | Failure;
  * call back into the requests; one that writes to a socket gathers all answers of a turn first.
  */
 export interface Responder {
-  answer(callId: number, answer: Answer): void;
+  /** Whether somebody still waited for it. */
+  answer(callId: number, answer: Answer): boolean;
 }
 
 /** One request and how to answer it. The call id is the responder's own number for it (a stream id). */

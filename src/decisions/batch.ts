@@ -69,7 +69,7 @@ export function createBatchContext(
     outage,
     windows,
     options,
-    batchStats: new BatchStatsSheet(plan.unmet),
+    batchStats: new BatchStatsSheet(plan.unmet, plan.faults.length),
     firstHits: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
     verdicts: keepsVerdicts ? [] : undefined,
   };

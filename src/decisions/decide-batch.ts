@@ -130,7 +130,7 @@ function refuseAll(
   message: string,
   trace: BatchTrace | undefined,
 ): BatchStats {
-  const batchStats = new BatchStatsSheet(NOTHING_UNMET);
+  const batchStats = new BatchStatsSheet(NOTHING_UNMET, pendingRequests.length);
   const refusal = failure(code, message);
   for (const { responder, callId } of pendingRequests) {
     batchStats.failed();
@@ -163,7 +163,9 @@ function answerAll(
   }
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;
-    responder.answer(callId, answers[i] as Answer);
+    const answer = answers[i] as Answer;
+    const isTaken = responder.answer(callId, answer);
+    if (!isTaken && answer.kind === 'decision') batchStats.abandoned += 1;
   }
   trace?.answered(answers);
   return answers;

@@ -99,6 +99,7 @@ async function decide(
   const responder = {
     answer: (_ticket: number, given: Answer) => {
       answer = given;
+      return true;
     },
   };
   await decideBatch([{ request, responder, callId: 0 }]);

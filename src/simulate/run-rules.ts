@@ -57,6 +57,7 @@ export function createRuleRun(
   const responder = {
     answer(_callId: number, given: Answer) {
       answer = given;
+      return true;
     },
   };
   const decideBatch = createDecideBatch(

@@ -12,6 +12,10 @@ export const NAMES = {
   storeTimeout: 'ratelimit.service.call.should_rate_limit.redis_timeout',
   breakerOpen: 'ratelimit.service.call.should_rate_limit.breaker_open',
   answeredLocally: 'ratelimit.service.call.should_rate_limit.answered_locally',
+  /** Followed by `.<store>.time`: how long it took to answer for a batch. */
+  store: 'ratelimit.store',
+  /** Decisions whose caller went away before them. */
+  abandoned: 'ratelimit.service.call.should_rate_limit.abandoned',
   globalShadowMode: 'ratelimit.service.global_shadow_mode',
   /** What was counted in a series that says `overflow`, for want of room for one of its own. */
   overflow: 'ratelimit.statistics.overflow',

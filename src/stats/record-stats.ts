@@ -16,6 +16,7 @@ export function createRecordStats(registry: Registry): RecordStats {
   const storeTimeouts = registry.counter(NAMES.storeTimeout);
   const breakerOpen = registry.counter(NAMES.breakerOpen);
   const answeredLocally = registry.counter(NAMES.answeredLocally);
+  const abandoned = registry.counter(NAMES.abandoned);
   const globalShadowMode = registry.counter(NAMES.globalShadowMode);
 
   return (batchStats) => {
@@ -37,6 +38,7 @@ export function createRecordStats(registry: Registry): RecordStats {
     storeTimeouts.add(batchStats.storeTimeouts);
     breakerOpen.add(batchStats.breakerOpen);
     answeredLocally.add(batchStats.answeredLocally);
+    abandoned.add(batchStats.abandoned);
     globalShadowMode.add(batchStats.globalShadowMode);
   };
 }

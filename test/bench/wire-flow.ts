@@ -79,7 +79,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
     scheduleFlush: () => undefined,
     responder: {
       answer(callId, answer) {
-        decisions.answer(client, callId, answer);
+        return decisions.answer(client, callId, answer);
       },
     },
   };

@@ -82,6 +82,8 @@ const NOTHING = {
   breakerOpen: 0,
   answeredLocally: 0,
   globalShadowMode: 0,
+  requests: 0,
+  abandoned: 0,
 };
 
 describe('pull metrics', () => {

@@ -70,6 +70,7 @@ export async function decideAll(
       if (answer.kind !== 'decision') throw new Error(answer.message);
       if (answers === '/json') printDecision(answer);
       else writeResponse(answer, new Uint8Array(roomForResponse(answer)), 0);
+      return true;
     },
   };
   const batchStats = await decideBatch(

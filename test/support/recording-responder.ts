@@ -12,6 +12,7 @@ export function recordingResponder(): RecordingResponder {
     answer(callId, answer) {
       if (answers.has(callId)) throw new Error(`call id ${String(callId)} was answered twice`);
       answers.set(callId, answer);
+      return true;
     },
   };
 }

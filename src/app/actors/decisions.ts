@@ -21,6 +21,7 @@ import type { Registry } from '../../stats/registry';
 import type { OutageLog } from '../outage-log';
 import { batchWindowMs, toDecisionOptions } from '../to-options';
 import { withEnd, type Actor } from './actor';
+import { createCallerReports } from './caller-reports';
 import type { CounterStore } from './store';
 
 export interface DecisionsDeps {
@@ -97,21 +98,19 @@ export interface ReportsDeps {
   readonly store: CounterStore;
   readonly outages: OutageLog;
   readonly logger: Logger;
+  readonly monotonicMs: () => number;
 }
 
-/** Counts how batches went, and reports the calls that fail for want of the store. */
-export function createDecisionReports({
-  registry,
-  store,
-  outages,
-  logger,
-}: ReportsDeps): DecisionReports {
-  const record = createRecordStats(registry);
-  const report = createStoreReports(store, outages, logger);
+/** Counts how batches went, and reports the calls that fail for want of the store or whose callers give up. */
+export function createDecisionReports(deps: ReportsDeps): DecisionReports {
+  const record = createRecordStats(deps.registry);
+  const report = createStoreReports(deps.store, deps.outages, deps.logger);
+  const reportCallers = createCallerReports(deps);
   return {
     onBatchStats(batchStats) {
       record(batchStats);
       report.onBatchStats(batchStats);
+      reportCallers(batchStats);
     },
     onStoreError: report.onStoreError,
   };

@@ -8,6 +8,7 @@ import { closeWith, createBreakers, type GuardDeps } from '../guard-counters';
 import { createLastFailure } from '../last-failure';
 import { late } from '../late';
 import { logMemcachedEvent } from '../log-store-event';
+import { withStoreTime } from '../../stats/store-time';
 import { describeMemcached, STORE } from './describe-store';
 
 const STATISTICS_PREFIX = 'ratelimit.memcache';
@@ -30,11 +31,12 @@ export function openMemcachedStore(memstore: MemstoreSettings, deps: MemcachedSt
   };
   const options = { ...memstore, timeoutMs: TIMEOUT_MS };
   const counters = createMemcachedCounters({ ...deps, onEvent }, options);
+  const timed = withStoreTime(counters, 'memcached', deps);
   const description = describeMemcached(memstore.nodes);
   const breakers = createBreakers(STATISTICS_PREFIX, deps);
   const { connected$, run$ } = counters;
   return {
-    counters: closeWith(withCircuitBreaker(counters, breakers.breakerOf(description)), breakers),
+    counters: closeWith(withCircuitBreaker(timed, breakers.breakerOf(description)), breakers),
     reader: memcachedReader(counters),
     writer: counters,
     connected$,

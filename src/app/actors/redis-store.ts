@@ -20,6 +20,7 @@ import { createLastFailure } from '../last-failure';
 import { late } from '../late';
 import { logRedisEvent } from '../log-store-event';
 import { restOfWindowMs } from '../to-options';
+import { withStoreTime } from '../../stats/store-time';
 import { describeRedis, STORE } from './describe-store';
 
 interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
@@ -27,12 +28,20 @@ interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
   readonly logger: Logger;
 }
 
+/** How statistics name a store. */
+interface RedisStoreNames {
+  /** In the timer of the store. */
+  readonly name: string;
+  /** Before all others of its own. */
+  readonly prefix: string;
+}
+
 export type RedisStore = ReturnType<typeof openRedisStore>;
 
 /** A store in Redis with its breaker; a cluster has one for each node: the others are asked while one hangs. */
 export function openRedisStore(
   store: StoreSettings,
-  prefix: string,
+  { name, prefix }: RedisStoreNames,
   settings: Settings,
   deps: RedisStoreDeps,
 ) {
@@ -55,12 +64,13 @@ export function openRedisStore(
     },
     { ...options, forgetChannel: `${settings.decisions.cacheKeyPrefix}weir:forget` },
   );
+  const timed = withStoreTime(counters, name, deps);
   const description = describeRedis(store);
   const windowMs = restOfWindowMs(store, settings);
   const gathered =
     windowMs > 0
-      ? withPipelineWindow(counters, turnWindow(windowMs, deps.monotonicMs))
-      : { ...counters, run$: of() };
+      ? withPipelineWindow(timed, turnWindow(windowMs, deps.monotonicMs))
+      : { ...timed, run$: of() };
   const guarded = {
     ...closeWith(
       isCluster ? gathered : withCircuitBreaker(gathered, breakers.breakerOf(description)),

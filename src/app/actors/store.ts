@@ -65,8 +65,8 @@ export interface CounterStoreDeps {
   readonly logger: Logger;
 }
 
-const STATISTICS_PREFIX = 'ratelimit.redis_pool';
-const PER_SECOND_PREFIX = 'ratelimit.redis_per_second_pool';
+const REDIS = { name: 'redis', prefix: 'ratelimit.redis_pool' };
+const PER_SECOND = { name: 'redis_per_second', prefix: 'ratelimit.redis_per_second_pool' };
 
 /**
  * The store that the settings name, with a circuit breaker and the local cache before it. Its `run$` errors only when the
@@ -100,9 +100,9 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   const { store, perSecondStore, memstore, memory } = settings;
   if (memstore !== undefined) return openMemcachedStore(memstore, deps);
   if (store === undefined) return memoryStore(memory, deps);
-  const others = openRedisStore(store, STATISTICS_PREFIX, settings, deps);
+  const others = openRedisStore(store, REDIS, settings, deps);
   if (perSecondStore === undefined) return others;
-  const perSecond = openRedisStore(perSecondStore, PER_SECOND_PREFIX, settings, deps);
+  const perSecond = openRedisStore(perSecondStore, PER_SECOND, settings, deps);
   return splitStore(others, perSecond, deps.logger);
 }
 

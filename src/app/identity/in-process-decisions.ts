@@ -56,6 +56,7 @@ export function createInProcessDecisions(settings: Settings, logger: Logger): In
       const pending = waiting.take(callId);
       if (answer.kind === 'failure') pending?.reject(new Error(answer.message));
       else pending?.resolve(verdictOf(answer));
+      return pending !== undefined;
     },
   };
 

@@ -21,6 +21,10 @@ export interface BatchStats {
   readonly outage?: string | undefined;
   /** Requests whose overall code SHADOW_MODE turned to OK. */
   readonly globalShadowMode: number;
+  /** Requests of the batch. */
+  readonly requests: number;
+  /** Decisions whose caller went away before them; a request that failed is counted by its failure alone. */
+  readonly abandoned: number;
 }
 
 /** Hits of one descriptor, by what became of them. */
@@ -48,9 +52,12 @@ export class BatchStatsSheet implements BatchStats {
   answeredLocally = 0;
   outage: string | undefined;
   globalShadowMode = 0;
+  abandoned = 0;
+  readonly requests: number;
 
-  constructor(unmet: Unmet) {
+  constructor(unmet: Unmet, requests: number) {
     this.unmet = unmet;
+    this.requests = requests;
   }
 
   /** A request that failed for another reason than the store. */

@@ -1,6 +1,4 @@
 import type { BatchStats } from '../../core/decision/batch-stats';
-import { StoreError } from '../../core/errors';
-import type { CounterBatch, CounterReply } from '../../core/ports';
 import { Histogram, quantile, samplesSince } from '../histogram';
 
 /** Requests that went otherwise than by the answer of the store. */
@@ -11,6 +9,8 @@ export interface ExceptionCounts {
   readonly storeTimeouts: number;
   readonly breakerOpen: number;
   readonly answeredLocally: number;
+  /** Decisions whose caller went away before them. */
+  readonly abandoned: number;
   /** Requests that SHADOW_MODE let through. */
   readonly globalShadow: number;
 }
@@ -40,6 +40,7 @@ export class BatchFigures {
   #storeTimeouts = 0;
   #breakerOpen = 0;
   #answeredLocally = 0;
+  #abandoned = 0;
   #globalShadow = 0;
   readonly #storeTimes = new Histogram();
   #storeBefore = this.#storeTimes.counts.slice();
@@ -55,6 +56,7 @@ export class BatchFigures {
     this.#storeTimeouts += batchStats.storeTimeouts;
     this.#breakerOpen += batchStats.breakerOpen;
     this.#answeredLocally += batchStats.answeredLocally;
+    this.#abandoned += batchStats.abandoned;
     this.#globalShadow += batchStats.globalShadowMode;
   }
 
@@ -74,12 +76,13 @@ export class BatchFigures {
       storeTimeouts: this.#storeTimeouts,
       breakerOpen: this.#breakerOpen,
       answeredLocally: this.#answeredLocally,
+      abandoned: this.#abandoned,
       globalShadow: this.#globalShadow,
       store: quantilesSince(counts, this.#storeBefore),
     };
     this.#requests = this.#batches = this.#largest = this.#unknownDomains = 0;
     this.#serviceErrors = this.#storeErrors = this.#storeTimeouts = 0;
-    this.#breakerOpen = this.#answeredLocally = this.#globalShadow = 0;
+    this.#breakerOpen = this.#answeredLocally = this.#abandoned = this.#globalShadow = 0;
     this.#storeBefore = counts.slice();
     return totals;
   }
@@ -93,20 +96,4 @@ export function quantilesSince(
   const samples = samplesSince(counts, before);
   if (samples.length === 0) return undefined;
   return { p50: quantile(samples, 0.5), p99: quantile(samples, 0.99) };
-}
-
-/**
- * Whether the store answered for a batch, or let it time out: only that takes time of the store. An open breaker, a
- * store without a connection and the local cache reply without it.
- */
-export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
-  if (reply instanceof Error) return !isAway(reply);
-  const { knownOverLimit: known, failures } = reply as CounterReply;
-  if (known === undefined && failures === undefined) return true;
-  return increments.some((_, i) => known?.[i] !== true && !isAway(failures?.get(i)));
-}
-
-function isAway(error: Error | undefined): boolean {
-  if (!(error instanceof StoreError) || error.code === 'store_timeout') return false;
-  return error.fault === 'breaker' || error.fault === 'store' || error.fault === 'node';
 }

@@ -3,7 +3,8 @@ import type { BatchStats } from '../../core/decision/batch-stats';
 import type { Clock, Counters, PendingRequest, Random } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
-import { BatchFigures, gotAnswer, quantilesSince } from './batch-figures';
+import { gotAnswer } from '../store-time';
+import { BatchFigures, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
@@ -170,6 +171,7 @@ function batchRates(figures: BatchFigures, seconds: number) {
     storeTimeouts: totals.storeTimeouts / seconds,
     breakerOpen: totals.breakerOpen / seconds,
     answeredLocally: totals.answeredLocally / seconds,
+    abandoned: totals.abandoned / seconds,
     globalShadow: totals.globalShadow / seconds,
   };
   const batch = batches === 0 ? undefined : { mean: totals.requests / batches, largest };

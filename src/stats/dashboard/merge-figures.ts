@@ -26,6 +26,7 @@ export function mergeFigures(all: readonly LiveFigures[], { response, gauges }: 
     storeTimeouts: sum((each) => each.storeTimeouts),
     breakerOpen: sum((each) => each.breakerOpen),
     answeredLocally: sum((each) => each.answeredLocally),
+    abandoned: sum((each) => each.abandoned),
     globalShadow: sum((each) => each.globalShadow),
     rules: mergeLines(all.map(({ rules }) => rules)),
     domains: mergeLines(all.map(({ domains }) => domains)),

@@ -80,6 +80,13 @@ const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
     'counter',
   ),
   mapping(
+    globMatch('ratelimit.store.*.time'),
+    'ratelimit_store_time_seconds',
+    'time from a batch of counters to the answer of its store, or its time-out',
+    ['store'],
+    'timer',
+  ),
+  mapping(
     globMatch('ratelimit_server.*.response_time'),
     'ratelimit_service_response_time_seconds',
     'time from a call to its answer by gRPC method',

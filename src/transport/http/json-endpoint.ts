@@ -41,12 +41,10 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
     answer(callId, answer) {
       const response = calls.get(callId);
       calls.delete(callId);
-      if (response === undefined) return;
-      if (answer.kind === 'failure') {
-        refuse(response, toRefusal(answer));
-        return;
-      }
-      respondJson(response, toHttpStatus(answer), printDecision(answer), ownHeaders(answer));
+      if (response === undefined) return false;
+      if (answer.kind === 'failure') refuse(response, toRefusal(answer));
+      else respondJson(response, toHttpStatus(answer), printDecision(answer), ownHeaders(answer));
+      return true;
     },
   };
 

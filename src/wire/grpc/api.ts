@@ -54,14 +54,14 @@ export interface GrpcConnection {
 
   /** The result of `CreateCallContext` for the call. */
   callContext(callId: number): unknown;
-  /** Ends a unary call with its message. */
-  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): void;
+  /** Ends a unary call with its message; false where the response is not needed any more. */
+  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): boolean;
   /** Sends one of several messages. */
   send(callId: number, message: Uint8Array): void;
   /** Ends a call with status OK. */
   finish(callId: number): void;
-  /** Ends a call with another status. */
-  fail(callId: number, status: GrpcStatus): void;
+  /** Ends a call with another status; false as for `answer`. */
+  fail(callId: number, status: GrpcStatus): boolean;
 
   /** Ends the calls whose deadline has passed; cheap to call often. */
   expire(nowMs: number): void;

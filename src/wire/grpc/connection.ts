@@ -149,11 +149,12 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     return this.#calls.get(callId)?.context;
   }
 
-  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): void {
+  answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): boolean {
     const call = this.#end(callId);
-    if (call === undefined) return;
+    if (call === undefined) return false;
     call.phase = 'over';
     this.http2.sendUnary(call.stream, UNARY_BLOCKS, message, encoder);
+    return true;
   }
 
   send(callId: number, message: Uint8Array): void {
@@ -179,9 +180,11 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     this.http2.sendHeaders(call.stream, OK_TRAILERS, true);
   }
 
-  fail(callId: number, status: GrpcStatus): void {
+  fail(callId: number, status: GrpcStatus): boolean {
     const call = this.#end(callId);
-    if (call !== undefined) this.#sendStatus(call, status);
+    if (call === undefined) return false;
+    this.#sendStatus(call, status);
+    return true;
   }
 
   expire(nowMs: number): void {

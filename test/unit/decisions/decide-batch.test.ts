@@ -1,14 +1,14 @@
 import { StoreError } from '../../../src/core/errors';
 import type { DecisionRequest } from '../../../src/core/model';
-import type { CounterBatch, CounterReply } from '../../../src/core/ports';
+import type { CounterBatch, CounterReply, Responder } from '../../../src/core/ports';
 import type { Rules } from '../../../src/core/rules/rules';
-import type { DecisionOptions } from '../../../src/decisions/decide-batch';
+import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
+import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
 import type { DecisionRecord } from '../../../src/core/decision/decision-record';
 import type { DecisionLog } from '../../../src/decisions/log-decisions';
-import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
-import { createDecider, decisionOf } from '../../support/decider';
+import { createDecider, decisionOf, PLAIN_DECISIONS } from '../../support/decider';
 import { descriptor, request } from '../../support/requests';
 import { rulesOf } from '../../support/rules';
 
@@ -22,6 +22,26 @@ interface Setting {
   readonly options?: Partial<DecisionOptions>;
   readonly log?: DecisionLog;
   readonly add?: (batch: CounterBatch) => Promise<CounterReply>;
+}
+
+/** Decides one batch whose caller takes its answers or not. */
+async function decideFor(answer: Responder['answer'], requests: readonly DecisionRequest[]) {
+  const decideBatch = createDecideBatch(
+    {
+      rules: { current: rules },
+      counters: createMemoryCounters({ clock: () => 0 }, { maxKeys: 10 }),
+      clock: () => 0,
+      random: () => 0,
+      onFault: (error) => {
+        throw error;
+      },
+    },
+    PLAIN_DECISIONS,
+  );
+  const batchStats = await decideBatch(
+    requests.map((each, callId) => ({ request: each, responder: { answer }, callId })),
+  );
+  return { batchStats };
 }
 
 /** Decides one batch against a store that answers each increment with its own hits. */
@@ -199,6 +219,14 @@ it('turns the overall code to OK under SHADOW_MODE and counts it', async () => {
   );
   expect(answers).toMatchObject([{ overallCode: 'OK', statuses: [{ code: 'OVER_LIMIT' }] }]);
   expect(batchStats.globalShadowMode).toBe(1);
+});
+
+it('counts the decisions whose callers went away, and no failure', async () => {
+  const { batchStats } = await decideFor(
+    () => false,
+    [request('shop', ['user=a']), request('shop', ['user=b']), request('', [])],
+  );
+  expect(batchStats).toMatchObject({ requests: 3, abandoned: 2, serviceErrors: 1 });
 });
 
 it('adds headers and metadata when they are asked for', async () => {

@@ -13,6 +13,8 @@ const NOTHING: BatchStats = {
   breakerOpen: 0,
   answeredLocally: 0,
   globalShadowMode: 0,
+  requests: 0,
+  abandoned: 0,
 };
 
 function line(metric: string, counts: Partial<Omit<DescriptorStats, 'metric'>>): DescriptorStats {
@@ -111,6 +113,7 @@ describe('createRecordTally', () => {
       serviceErrors: 2,
       storeErrors: 3,
       globalShadowMode: 4,
+      abandoned: 5,
     };
     expect(record(batchStats, batchStats)).toEqual({
       'ratelimit.service.rate_limit.nowhere.domain_not_found': 4,
@@ -118,6 +121,7 @@ describe('createRecordTally', () => {
       'ratelimit.service.call.should_rate_limit.service_error': 4,
       'ratelimit.service.call.should_rate_limit.redis_error': 6,
       'ratelimit.service.global_shadow_mode': 8,
+      'ratelimit.service.call.should_rate_limit.abandoned': 10,
     });
   });
 
@@ -131,6 +135,7 @@ describe('createRecordTally', () => {
       'ratelimit.service.call.should_rate_limit.redis_timeout',
       'ratelimit.service.call.should_rate_limit.breaker_open',
       'ratelimit.service.call.should_rate_limit.answered_locally',
+      'ratelimit.service.call.should_rate_limit.abandoned',
       'ratelimit.service.global_shadow_mode',
     ]);
   });

@@ -28,6 +28,7 @@ interface Call {
   readonly startedMs: number;
   readonly held: CallBytes;
   readonly reply: sendUnaryData<Decision>;
+  readonly call: DecisionCall;
 }
 
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
@@ -41,24 +42,18 @@ export function serveDecisions(
   const calls = new Map<number, Call>();
   let lastCallId = 0;
 
-  const finish = (callId: number): Call | undefined => {
-    const call = calls.get(callId);
-    if (call === undefined) return undefined;
-    calls.delete(callId);
-    statistics.time(RESPONSE_TIME, nowMs() - call.startedMs, 1);
-    return call;
-  };
-
   const responder: Responder = {
     answer(callId, answer) {
-      const call = finish(callId);
-      if (call === undefined) return;
-      if (answer.kind === 'failure') {
-        call.reply(toGrpcStatus(answer));
-        return;
+      const { startedMs, held, reply, call } = calls.get(callId) as Call;
+      calls.delete(callId);
+      statistics.time(RESPONSE_TIME, nowMs() - startedMs, 1);
+      if (call.cancelled) return false;
+      if (answer.kind === 'failure') reply(toGrpcStatus(answer));
+      else {
+        held.add(roomForResponse(answer));
+        reply(null, answer);
       }
-      call.held.add(roomForResponse(answer));
-      call.reply(null, answer);
+      return true;
     },
   };
 
@@ -69,10 +64,9 @@ export function serveDecisions(
       const { request, bytes } = call.request;
       statistics.count(TOTAL_REQUESTS, 1);
       const held = heldBytes.open(call.getPeer());
-      calls.set(callId, { startedMs: nowMs(), held, reply });
+      calls.set(callId, { startedMs: nowMs(), held, reply, call });
       // Every end comes as this event: the answer is sent, a deadline has passed, the client hangs up.
       call.once('cancelled', () => {
-        finish(callId);
         held.release();
       });
       held.add(bytes);

@@ -15,7 +15,7 @@ export interface ConnectionHost {
   /** Before and after one socket read is handled. */
   readonly beforeRead: (atMs: number) => void;
   readonly afterRead: (connection: WireConnection) => void;
-  readonly answer: (client: Client, callId: number, answer: Answer) => void;
+  readonly answer: (client: Client, callId: number, answer: Answer) => boolean;
   /** Flushes the connection at the end of this turn. */
   readonly flushSoon: (connection: WireConnection) => void;
   /** Flushes it after the I/O of this turn, so that other connections get their turn. */
@@ -101,9 +101,10 @@ class Connection
     method.onCancel(this, callId);
   }
 
-  answer(callId: number, answer: Answer): void {
-    this.#host.answer(this, callId, answer);
+  answer(callId: number, answer: Answer): boolean {
+    const isTaken = this.#host.answer(this, callId, answer);
     this.scheduleFlush();
+    return isTaken;
   }
 
   flush(): void {

@@ -7,7 +7,7 @@ export interface Client {
   readonly grpc: GrpcConnection;
   /** Receives the decisions about this connection's requests; the call id is the call's. */
   readonly responder: Responder;
-  /** When each call was asked, by call id; negative once its time is counted. */
+  /** When each call was asked, by call id. */
   readonly askedAtMs: number[];
   /** Call it after sending outside of a socket read: the output is written at the end of the turn. */
   scheduleFlush(): void;

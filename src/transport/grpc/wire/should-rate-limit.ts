@@ -36,15 +36,14 @@ export interface DecisionMethod {
   readonly begin: (atMs: number) => void;
   /** After it: emits the requests that it brought as one batch. */
   emitBatch(): void;
-  /** Answers a call. */
-  readonly answer: (client: Client, callId: number, answer: Answer) => void;
+  /** Answers a call; false where its client is gone, or its deadline has passed. */
+  readonly answer: (client: Client, callId: number, answer: Answer) => boolean;
   /** Reports the times of the answers since the last time; once per turn. */
   reportTimes(): void;
 }
 
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
 const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
-const COUNTED = -1;
 
 const DECISION = framed<Decision>({ maxBytes: roomForResponse, write: writeResponse });
 
@@ -57,10 +56,7 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
   let readAtMs = 0;
 
   const addTime = ({ askedAtMs }: Client, callId: number) => {
-    const askedAt = askedAtMs[callId] as number;
-    if (askedAt === COUNTED) return;
-    askedAtMs[callId] = COUNTED;
-    times.add(askedAt);
+    times.add(askedAtMs[callId] as number);
   };
 
   const method: MethodHandler = {
@@ -82,9 +78,8 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
       } else batch.push({ request, responder: client.responder, callId, trace });
     },
     onHalfClose: ignore,
-    onCancel(client, callId) {
-      // Its answer comes all the same and ends the call id.
-      addTime(client, callId);
+    onCancel(client) {
+      // Its answer comes all the same, ends the call id and is timed: a slow answer is slow, whoever gave up.
       client.scheduleFlush();
     },
   };
@@ -110,8 +105,9 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
     },
     answer(client, callId, answer) {
       addTime(client, callId);
-      if (answer.kind === 'failure') client.grpc.fail(callId, toGrpcStatus(answer));
-      else client.grpc.answer(callId, answer, DECISION);
+      return answer.kind === 'failure'
+        ? client.grpc.fail(callId, toGrpcStatus(answer))
+        : client.grpc.answer(callId, answer, DECISION);
     },
     reportTimes: times.report,
   };

@@ -175,7 +175,7 @@ describe('everything outside of matching', () => {
 
   it('shows tokens in examples of unmatched descriptors', () => {
     const unmatched = new Unmatched(() => 0);
-    const responder = { answer: () => undefined };
+    const responder = { answer: () => true };
     const one = request('shop', [descriptor(['user=a', 'api_key=abc'])]);
     unmatched.record(rules, [{ request: one, responder, callId: 1 }]);
     const [shape] = unmatched.take(1);

@@ -15,7 +15,7 @@ import { PLAIN_DECISIONS } from '../../../support/decider';
 import { rulesOf } from '../../../support/rules';
 
 const NOW = 1_000_020;
-const responder: Responder = { answer: () => undefined };
+const responder: Responder = { answer: () => true };
 
 function setUp() {
   const rules = { current: rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]) };

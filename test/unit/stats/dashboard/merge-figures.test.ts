@@ -13,6 +13,7 @@ const QUIET: LiveFigures = {
   storeTimeouts: 0,
   breakerOpen: 0,
   answeredLocally: 0,
+  abandoned: 0,
   globalShadow: 0,
   rules: [],
   domains: [],
@@ -36,6 +37,7 @@ it('shows what several processes do as if one did it', () => {
     batch: { mean: 10, largest: 12 },
     store: { p50: 1, p99: 9 },
     storeErrors: 1,
+    abandoned: 3,
     rules: [
       [0, 10, 1, 0, 0],
       [3, 1, 0, 0, 0],
@@ -58,7 +60,7 @@ it('shows what several processes do as if one did it', () => {
   };
   expect(mergeFigures([one, two, QUIET], OWN)).toMatchObject({
     ...{ requests: 120, hits: [30, 1, 2, 1], batch: { mean: 4, largest: 12 } },
-    ...{ store: { p50: 2, p99: 9 }, storeErrors: 1, hotError: 0.75 },
+    ...{ store: { p50: 2, p99: 9 }, storeErrors: 1, abandoned: 3, hotError: 0.75 },
     rules: [
       [0, 30, 1, 2, 1],
       [3, 1, 0, 0, 0],

@@ -33,6 +33,8 @@ function statsOf(lines: readonly Partial<DescriptorStats>[]): BatchStats {
     breakerOpen: 0,
     answeredLocally: 0,
     globalShadowMode: 0,
+    requests: 0,
+    abandoned: 0,
   };
 }
 

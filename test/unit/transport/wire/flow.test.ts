@@ -148,6 +148,7 @@ describe('the flow of the wire transport', () => {
     const responder: Responder = {
       answer: (callId, answer) => {
         answers.push([callId, answer.kind === 'failure' ? answer.code : 'decision']);
+        return true;
       },
     };
     const request = { domain: '', descriptors: [], hitsAddend: 0 };

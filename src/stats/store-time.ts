@@ -1,0 +1,47 @@
+import { StoreError } from '../core/errors';
+import type { CounterBatch, CounterReply, Counters, Statistics } from '../core/ports';
+import { NAMES } from './names';
+
+export interface StoreTimeDeps {
+  readonly statistics: Pick<Statistics, 'time'>;
+  readonly monotonicMs: () => number;
+}
+
+/** The same counters of a store of this name; each batch that it answered, or let time out, is one observation of a timer. */
+export function withStoreTime<C extends Pick<Counters, 'add'>>(
+  counters: C,
+  store: string,
+  { statistics, monotonicMs }: StoreTimeDeps,
+): C {
+  const name = `${NAMES.store}.${store}.time`;
+  return {
+    ...counters,
+    async add(batch: CounterBatch): Promise<CounterReply> {
+      const startedMs = monotonicMs();
+      try {
+        const reply = await counters.add(batch);
+        if (gotAnswer(batch, reply)) statistics.time(name, monotonicMs() - startedMs, 1);
+        return reply;
+      } catch (error) {
+        if (gotAnswer(batch, error)) statistics.time(name, monotonicMs() - startedMs, 1);
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Whether the store answered for a batch, or let it time out: only that takes time of the store. An open breaker, a
+ * store without a connection and the local cache reply without it.
+ */
+export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
+  if (reply instanceof Error) return !isAway(reply);
+  const { knownOverLimit: known, failures } = reply as CounterReply;
+  if (known === undefined && failures === undefined) return true;
+  return increments.some((_, i) => known?.[i] !== true && !isAway(failures?.get(i)));
+}
+
+function isAway(error: Error | undefined): boolean {
+  if (!(error instanceof StoreError) || error.code === 'store_timeout') return false;
+  return error.fault === 'breaker' || error.fault === 'store' || error.fault === 'node';
+}
