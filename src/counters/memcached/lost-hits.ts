@@ -7,7 +7,7 @@ export interface LostHits {
   readonly lost: (error: StoreError, hits: Count) => void;
   /** Hits were added. */
   readonly added: () => void;
-  /** Tells of what was not told yet. */
+  /** Logs what was not logged yet. */
   readonly close: () => void;
 }
 

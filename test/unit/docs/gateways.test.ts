@@ -5,10 +5,9 @@ import { readSettings } from '../../../src/settings/read-settings';
 
 const FOLDER = join(__dirname, '../../../docs/gateways');
 
-const pages = readdirSync(FOLDER).map((name) => ({
-  name,
-  text: readFileSync(join(FOLDER, name), 'utf8'),
-}));
+const pages = readdirSync(FOLDER)
+  .filter((name) => name !== 'README.md')
+  .map((name) => ({ name, text: readFileSync(join(FOLDER, name), 'utf8') }));
 const blocks = (text: string, language: string) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))].map(
     ([, block = '']) => block,
