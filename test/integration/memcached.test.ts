@@ -4,6 +4,7 @@ import { faultOfKey } from '../../src/counters/memcached/protocol';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { createAuthority, type Authority, type CertificateFiles } from '../support/certificates';
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { runMemcachedCounters, stopMemcachedCounters } from '../support/memcached-counters';
 import { startSrvServer } from '../support/srv-server';
 import { startMemcachedServer, type MemcachedServer } from '../support/memcached-server';
@@ -156,6 +157,42 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
   const sorted = [first, second].sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
   expect((await sorted[0]?.read('123456789'))?.value).toBe('7');
   expect(await old.read('123456789')).toBeUndefined();
+});
+
+it('gives a node that the record adds no keys before it is connected: no call fails for it', async () => {
+  const [first, second] = [await start(), await start()];
+  const deadPort = await freePort();
+  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
+  let answer = of(first.port);
+  const counters = runMemcachedCounters(
+    [],
+    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
+    { resolveSrv: () => Promise.resolve(answer) },
+  );
+  await counters.untilConnected();
+  /** Counts under new keys until one of them is at this node, or events say so; each call has to be answered. */
+  const countUntil = async (isOver: (key: string) => Promise<boolean>) => {
+    for (let isDone = false; !isDone;) {
+      const keys = Array.from({ length: 20 }, freshKey);
+      await counters.add(batch(keys.map((key) => increment(key))));
+      await counters.untilAdded();
+      const over = await Promise.all(keys.map(isOver));
+      isDone = over.includes(true);
+    }
+  };
+  const isAt = (server: MemcachedServer) => async (key: string) =>
+    (await server.read(key)) !== undefined;
+  answer = of(first.port, second.port);
+  await countUntil(isAt(second));
+  answer = of(first.port, second.port, deadPort);
+  const sayings = () => counters.events.filter(({ kind }) => kind === 'unreachable').length;
+  await countUntil(() => Promise.resolve(sayings() > 3));
+  const third = await start({ port: deadPort });
+  await countUntil(isAt(third));
+  // All are new, and those of before are no longer named.
+  const fourth = await start();
+  answer = of(fourth.port);
+  await countUntil(isAt(fourth));
 });
 
 it('asks a name server for the record again and again', async () => {

@@ -13,6 +13,7 @@ import { countBatch } from './count-batch';
 import { followNodes } from './follow-nodes';
 import { type NodeCounters } from './node-counters';
 import { createNodePart, type NodePart } from './node-part';
+import { createNodesInUse, type MemcachedNode } from './nodes-in-use';
 import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,
@@ -32,9 +33,6 @@ export interface MemcachedCounters extends Counters, CounterWriter {
   readonly run$: Observable<never>;
 }
 
-/** The connections to one node. */
-type MemcachedNode = readonly NodePart[];
-
 const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 
 /**
@@ -51,9 +49,7 @@ export function createMemcachedCounters(
   const connected = createSnapshot(false);
   const stopped = createStopSignal();
   const running = createStreamGroup();
-  const byAddress = new Map<string, MemcachedNode>();
   const leaving = new Set<Promise<void>>();
-  let nodes: readonly MemcachedNode[] = [];
   let reason = 'not connected yet';
   let isClosed = false;
   let batchesInFlight = 0;
@@ -62,11 +58,12 @@ export function createMemcachedCounters(
 
   const pendingKeys = (): number => {
     let sum = 0;
-    for (const { counters } of [...byAddress.values()].flat()) sum += counters.writes.size;
+    for (const { parts } of nodes.open())
+      for (const { counters } of parts) sum += counters.writes.size;
     return sum;
   };
   const openConnections = (): number =>
-    nodes.flat().filter(({ isConnected }) => isConnected()).length;
+    nodes.current.flatMap(({ parts }) => parts).filter(({ isConnected }) => isConnected()).length;
   const removeGauges = [
     statistics?.gauge('ratelimit.memcache.pending_keys', pendingKeys),
     statistics?.gauge('ratelimit.memcache.cx_active', openConnections),
@@ -74,51 +71,52 @@ export function createMemcachedCounters(
 
   const publish = (): void => {
     const isAny = openConnections() > 0;
-    if (isAny !== connected.current && !isClosed) connected.set(isAny);
+    if (isAny !== connected.current) connected.set(isAny);
   };
-
-  const isOnlyNode = () => nodes.length === 1;
-  const createPart = (address: NodeAddress): NodePart => {
-    const part = createNodePart(address, { ...deps, onPresence: publish, isOnlyNode }, options);
-    running.add(part.run$);
-    return part;
+  const onPresence = (): void => {
+    if (isClosed) return;
+    nodes.presenceChanged();
+    publish();
   };
-
-  const leave = (address: string): void => {
-    const node = byAddress.get(address) ?? [];
-    byAddress.delete(address);
-    for (const part of node) {
+  const isOnlyNode = () => nodes.current.length === 1;
+  const openNode = (address: NodeAddress): MemcachedNode => {
+    const parts = Array.from({ length: connectionsPerNode }, () =>
+      createNodePart(address, { ...deps, onPresence, isOnlyNode }, options),
+    );
+    for (const part of parts) running.add(part.run$);
+    return { text: toNodeText(address), parts };
+  };
+  const closeNode = ({ parts }: MemcachedNode): void => {
+    for (const part of parts) {
       const gone = part.close().finally(() => leaving.delete(gone));
       leaving.add(gone);
     }
   };
-
-  const takeNodes = (addresses: readonly NodeAddress[]): void => {
-    const texts = addresses.map(toNodeText);
-    for (const [at, address] of addresses.entries()) {
-      const text = texts[at] as string;
-      if (byAddress.has(text)) continue;
-      const parts = Array.from({ length: connectionsPerNode }, () => createPart(address));
-      byAddress.set(text, parts);
-    }
-    nodes = texts.map((text) => byAddress.get(text) as MemcachedNode);
-    for (const text of byAddress.keys()) if (!texts.includes(text)) leave(text);
-    publish();
-  };
+  const waits = options.nodes.kind === 'srv';
+  const nodes = createNodesInUse({ openNode, closeNode }, { waits });
 
   const onUnresolved = (why: string): void => {
     reason = why;
   };
   const nodes$ = followNodes({ ...deps, onUnresolved }, options.nodes);
-  running.add(nodes$.pipe(stopped.until(), map(takeNodes)));
+  running.add(
+    nodes$.pipe(
+      stopped.until(),
+      map((addresses) => {
+        nodes.list(addresses);
+        publish();
+      }),
+    ),
+  );
 
   const countersOf = (key: string): NodeCounters => {
-    const { node, connection } = placeOf(key, nodes.length, connectionsPerNode);
-    return ((nodes[node] as MemcachedNode)[connection] as NodePart).counters;
+    const { current } = nodes;
+    const { node, connection } = placeOf(key, current.length, connectionsPerNode);
+    return ((current[node] as MemcachedNode).parts[connection] as NodePart).counters;
   };
 
   const order = (key: string, command: string): Promise<StoreError | undefined> => {
-    if (isClosed || nodes.length === 0) return Promise.resolve(unavailable(noNode(reason)));
+    if (isClosed || nodes.current.length === 0) return Promise.resolve(unavailable(noNode(reason)));
     const fault = faultOfKey(key);
     if (fault !== undefined) return Promise.resolve(toKeyError(fault));
     return new Promise((resolve) => {
@@ -130,7 +128,7 @@ export function createMemcachedCounters(
     isClosed = true;
     stopped.stop();
     if (batchesInFlight > 0) await new Promise<void>((resolve) => (resolveIdle = resolve));
-    for (const address of byAddress.keys()) leave(address);
+    for (const node of nodes.open()) closeNode(node);
     await Promise.all(leaving);
     for (const remove of removeGauges) remove?.();
     connected.close();
@@ -145,13 +143,13 @@ export function createMemcachedCounters(
     },
     close: () => (closing ??= closeAll()),
     look(key) {
-      if (isClosed || nodes.length === 0) {
+      if (isClosed || nodes.current.length === 0) {
         const why = isClosed ? 'the memcached counters are closed' : noNode(reason);
         return Promise.resolve(unread('memcached', unavailable(why)));
       }
       const fault = faultOfKey(key);
-      const { node } = placeOf(key, nodes.length, connectionsPerNode);
-      const store = `memcached at ${[...byAddress.keys()][node] ?? ''}`;
+      const { node } = placeOf(key, nodes.current.length, connectionsPerNode);
+      const store = `memcached at ${nodes.current[node]?.text ?? ''}`;
       if (fault !== undefined) return Promise.resolve(unread(store, toKeyError(fault)));
       return new Promise((resolve) => {
         countersOf(key).look([key], (counts) => {
@@ -171,7 +169,7 @@ export function createMemcachedCounters(
     add(batch) {
       if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
-      if (nodes.length === 0) return Promise.reject(unavailable(noNode(reason)));
+      if (nodes.current.length === 0) return Promise.reject(unavailable(noNode(reason)));
       batchesInFlight += 1;
       return new Promise((resolve, reject) => {
         countBatch(batch, countersOf, (reply) => {

@@ -16,6 +16,10 @@ import { createNodeErrors } from './store-errors';
 export interface NodePart {
   readonly counters: NodeCounters;
   readonly isConnected: () => boolean;
+  /** At least once. */
+  readonly wasConnected: () => boolean;
+  /** It was, or an attempt has failed. */
+  readonly wasTried: () => boolean;
   /** Connects, and connects again, while it is subscribed to. */
   readonly run$: Observable<never>;
   /** Waits for the replies to what was sent, then disconnects. */
@@ -39,6 +43,8 @@ export function createNodePart(
   const { timeoutMs, tls } = options;
   const store = toNodeText(address);
   const errors = createNodeErrors(store, deps.isOnlyNode);
+  let wasConnected = false;
+  let wasTried = false;
   const kept = createKeptConnection<MemcachedConnection>(
     {
       ...deps,
@@ -56,9 +62,13 @@ export function createNodePart(
         }),
       onOpen() {
         onEvent?.({ kind: 'connected', store });
+        wasConnected = wasTried = true;
         onPresence();
       },
-      onAway: onPresence,
+      onAway() {
+        wasTried = true;
+        onPresence();
+      },
       onEnd: () => kept.current?.destroy(CLOSED),
     },
     { timeoutMs, initialMs: options.initialIntervalMs, maxMs: options.maxIntervalMs },
@@ -71,6 +81,8 @@ export function createNodePart(
   return {
     counters,
     isConnected: () => kept.current !== undefined,
+    wasConnected: () => wasConnected,
+    wasTried: () => wasTried,
     run$: kept.run$,
     async close() {
       kept.stop(CLOSED);

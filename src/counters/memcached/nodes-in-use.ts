@@ -1,0 +1,72 @@
+import { toNodeText, type NodeAddress } from './options';
+import type { NodePart } from './node-part';
+
+/** The connections to one node. */
+export interface MemcachedNode {
+  readonly text: string;
+  readonly parts: readonly NodePart[];
+}
+
+/** Which nodes take keys. */
+export interface NodesInUse {
+  /** In the order that places keys. */
+  readonly current: readonly MemcachedNode[];
+  /** All that are open, also those that take no keys yet. */
+  readonly open: () => Iterable<MemcachedNode>;
+  /** These are the nodes from now on. */
+  readonly list: (addresses: readonly NodeAddress[]) => void;
+  /** A connection has opened or gone. */
+  readonly presenceChanged: () => void;
+}
+
+export interface NodesInUseDeps {
+  readonly openNode: (address: NodeAddress) => MemcachedNode;
+  readonly closeNode: (node: MemcachedNode) => void;
+}
+
+/**
+ * `waits`: a node takes keys once it was connected, for its keys would fail until then; so the nodes of a new list come into use together,
+ * as soon as each was connected or could not be. One that was connected keeps its keys while it is away: another count of them
+ * elsewhere would let a limit pass twice.
+ */
+export function createNodesInUse(
+  { openNode, closeNode }: NodesInUseDeps,
+  { waits }: { readonly waits: boolean },
+): NodesInUse {
+  const opened = new Map<string, MemcachedNode>();
+  let listed: readonly MemcachedNode[] = [];
+  let current: readonly MemcachedNode[] = [];
+
+  const choose = (): readonly MemcachedNode[] => {
+    if (!waits) return listed;
+    if (!listed.every(({ parts }) => parts.every((part) => part.wasTried()))) return current;
+    const connected = listed.filter(({ parts }) => parts.every((part) => part.wasConnected()));
+    if (connected.length > 0) return connected;
+    return current.length > 0 ? current : listed;
+  };
+  const update = (): void => {
+    current = choose();
+    for (const [text, node] of opened) {
+      if (listed.includes(node) || current.includes(node)) continue;
+      opened.delete(text);
+      closeNode(node);
+    }
+  };
+  const openOnce = (address: NodeAddress): MemcachedNode => {
+    const text = toNodeText(address);
+    const node = opened.get(text) ?? openNode(address);
+    opened.set(text, node);
+    return node;
+  };
+  return {
+    get current() {
+      return current;
+    },
+    open: () => opened.values(),
+    list(addresses) {
+      listed = addresses.map(openOnce);
+      update();
+    },
+    presenceChanged: update,
+  };
+}
