@@ -82,6 +82,34 @@ export function describeCounters(
       expect((await store.read(key))?.value).toBe('0');
     });
 
+    it.each([0n, 9n, 2n ** 48n + 3n, 2n ** 52n + 3n, 2n ** 53n + 1n, 2n ** 62n, 2n ** 63n - 1n])(
+      'never goes below zero from %d, however many hits are given back',
+      async (stood) => {
+        const refunds = [
+          1n,
+          2n ** 48n,
+          2n ** 52n,
+          2n ** 53n + 1n,
+          2n ** 62n - 1n,
+          2n ** 62n + 1n,
+          2n ** 63n - 1n,
+        ];
+        for (const refund of refunds) {
+          const key = freshKey();
+          await add([increment(key, stood)]);
+          const { after } = await add([increment(key, -refund)]);
+          const left = stood > refund ? stood - refund : 0n;
+          expect([refund, (await store.read(key))?.value]).toEqual([refund, String(left)]);
+          expect(Math.abs((after[0] ?? NaN) - Number(left))).toBeLessThanOrEqual(1_024);
+          await add([increment(key, -(2n ** 63n) + 1n), increment(key, -(2n ** 63n) + 1n)]);
+          expect((await add([increment(key, 4), increment(key, -1)])).after).toEqual([4, 3]);
+          const entry = await store.read(key);
+          expect(entry?.value).toBe('3');
+          expect(entry?.ttlSeconds).toBeGreaterThan(TTL_SECONDS - 60);
+        }
+      },
+    );
+
     it('gives a counter that begins with hits given back a time to live', async () => {
       const key = freshKey();
       expect((await add([increment(key, -3)])).after).toEqual([0]);

@@ -203,10 +203,19 @@ describe('the script of algorithms', () => {
     expect(seconds * 1_000_000 + rest - (tick ?? 0)).toBeLessThan(60_000_000);
   });
 
-  it('fails as a whole, and not for want of scripts, where it may not read the clock', async () => {
+  it('fails what needs the clock, and not for want of scripts, where it may not read it', async () => {
     await server.client.acl('SETUSER', 'default', '-time');
     try {
-      await expect(call([ask(freshKey(), gcra)])).rejects.toThrow(/^ERR the clock of the server/);
+      const reply = await call([
+        ask(freshKey(), gcra),
+        ask(freshKey(), guarded),
+        ask(freshKey(), gcra),
+      ]);
+      expect([...(reply.failures ?? [])]).toEqual([
+        [0, expect.stringMatching(/^ERR the clock of the server/)],
+        [2, expect.stringMatching(/^ERR the clock of the server/)],
+      ]);
+      expect(reply.standings[1]).toMatchObject({ used: 0 });
     } finally {
       await server.client.acl('SETUSER', 'default', '+time');
     }

@@ -6,13 +6,24 @@ export interface LyingRedis {
   readonly port: number;
   /** What it answers to a script with arguments, or to INCRBY and GET, in RESP. */
   reply: string;
+  /** What it answers to a command instead, in RESP; undefined: as ever. */
+  lie: (words: readonly string[]) => string | undefined;
+  /** Every command that it was sent. */
+  readonly received: readonly (readonly string[])[];
   close(): Promise<void>;
 }
 
 /** A server that greets as Redis does and answers whatever a test wants. */
 export async function startLyingRedis({ takesScripts = true } = {}): Promise<LyingRedis> {
   const sockets = new Set<Socket>();
-  const self = { port: 0, reply: '*0\r\n', close: () => Promise.resolve() };
+  const received: (readonly string[])[] = [];
+  const self: { -readonly [K in keyof LyingRedis]: LyingRedis[K] } = {
+    port: 0,
+    reply: '*0\r\n',
+    lie: () => undefined,
+    received,
+    close: () => Promise.resolve(),
+  };
   const answer = ([name = '', , keys = '']: readonly string[]): string => {
     switch (name.toLowerCase()) {
       case 'evalsha':
@@ -37,7 +48,8 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
       rest += chunk.toString('latin1');
       for (let read = readCommand(rest); read !== undefined; read = readCommand(rest)) {
         rest = rest.slice(read.end);
-        socket.write(answer(read.words), 'latin1');
+        received.push(read.words);
+        socket.write(self.lie(read.words) ?? answer(read.words), 'latin1');
       }
     });
   });

@@ -46,9 +46,13 @@ export function getCommand(keys: readonly string[]): string {
   return `get ${keys.join(' ')}\r\n`;
 }
 
+/** The largest number that a command takes; refunds that wait for each other may come to more. */
+const MAX_DELTA = 2n ** 64n - 1n;
+
 /** Adds to a counter that exists; `decr` stops at 0 by itself. */
 export function changeCommand(key: string, hits: Count): string {
-  return hits < 0 ? `decr ${key} ${String(-hits)}\r\n` : `incr ${key} ${String(hits)}\r\n`;
+  if (hits >= 0) return `incr ${key} ${String(hits)}\r\n`;
+  return `decr ${key} ${String(-hits < MAX_DELTA ? -hits : MAX_DELTA)}\r\n`;
 }
 
 export function deleteCommand(key: string): string {

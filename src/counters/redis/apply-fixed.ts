@@ -1,7 +1,7 @@
 import { type CounterBatch, type CounterReply } from '../../core/ports';
+import { addByPipeline } from './add-by-pipeline';
 import { type RedisConnection } from './connection';
 import { isReplyError } from './handshake';
-import { addByPipeline } from './pipeline';
 import { addByScript } from './script';
 import { type Sending } from './sending';
 import { isAboutKeys, isScriptsRefused } from './store-errors';

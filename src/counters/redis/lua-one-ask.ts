@@ -4,19 +4,20 @@
  * shorter is overwritten in place, which keeps its time to live: it ends with the next window all the same.
  */
 export const ONE_ASK = `
+-- What stood before goes from the list: a reader would take it for the numbers of the next key.
+local function failOne(after, size, text)
+  after[size + 1], after[size + 2], after[size + 3] = text, nil, nil
+  return size + 1
+end
 local function oneOfGcra(key, order, after, size)
   local value = pcall('GET', key)
   local used, elapsed = 0, 0
   if value then
-    if value.err then
-      after[size + 1] = value.err
-      return size + 1
-    end
+    if value.err then return failOne(after, size, value.err) end
     local _, _, units, tick = find(value, '^(%d+) (%d+)$')
     units, tick = tonumber(units), tonumber(tick)
     if not units or units > MOST or tick > MOST then
-      after[size + 1] = NOT_OURS
-      return size + 1
+      return failOne(after, size, NOT_OURS)
     end
     used, elapsed = units, order.now - tick
     if elapsed > 0 then
@@ -33,23 +34,18 @@ local function oneOfGcra(key, order, after, size)
   local text = elapsed == 0 and format(WHOLE, charged) .. order.at or format(WHOLE .. ' ' .. WHOLE, charged, order.now - elapsed)
   local done = pcall('PSETEX', key, format(WHOLE, ms), text)
   if not done.err then return size + 2 end
-  after[size + 1] = done.err
-  return size + 1
+  return failOne(after, size, done.err)
 end
 local function oneOfWindows(key, order, after, size)
   local value = pcall('GET', key)
   local period = order.period
   local used, previous, elapsed, isSame = 0, 0, order.now % period, false
   if value then
-    if value.err then
-      after[size + 1] = value.err
-      return size + 1
-    end
+    if value.err then return failOne(after, size, value.err) end
     local _, _, window, before, count = find(value, '^(%d+) (%d+) (%d+)$')
     window, before, count = tonumber(window), tonumber(before), tonumber(count)
     if not count or window * period > MOST or before > MOST_HITS_OF_WINDOW or count > MOST_HITS_OF_WINDOW then
-      after[size + 1] = NOT_OURS
-      return size + 1
+      return failOne(after, size, NOT_OURS)
     end
     local since = order.now - window * period
     if since < period then used, previous, elapsed, isSame = count, before, since, since >= 0
@@ -72,8 +68,7 @@ local function oneOfWindows(key, order, after, size)
     done = pcall('PSETEX', key, format(WHOLE, ms), text)
     if not done.err then return size + 3 end
   end
-  after[size + 1] = done.err
-  return size + 1
+  return failOne(after, size, done.err)
 end
 local function prepareOneAsk(order)
   if order.times ~= 1 or order.hits <= 0 or order.hits > order.size then return end

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { NO_INTEGER } from './store-errors';
+import { COUNTED, NO_INTEGER } from './store-errors';
 
 /** A script as Redis knows it. */
 export interface Script {
@@ -18,7 +18,8 @@ export interface Scripts {
  * Adds one increment. The time to live is set when the counter is new: its value then equals the
  * hits. A counter that stood at 0 looks the same, so that EXPIRE asks for NX (from Redis 7 on, where
  * the version number exists) or PTTL is asked first. What falls below 0 is lifted to 0, which keeps the
- * time to live. An error is returned as its text: it fails this increment and no other.
+ * time to live: by INCRBY again, until its answer is 0, because a number of Lua holds 53 bits of one far below 0. An error
+ * is returned as its text, and fails this increment and no other; `COUNTED` stands before one that came after INCRBY.
  *
  * Counts are answered in MessagePack, which the client reads ten times faster than a list of integers, where the server
  * can make it; else as a list.
@@ -33,17 +34,24 @@ local function expire(key, ttl)
   if type(left) == 'number' and left >= 0 then return 0 end
   return pcall('EXPIRE', key, ttl)
 end
+local function lift(key, count)
+  for _ = 1, 4 do
+    count = pcall('INCRBY', key, string.format('%.0f', math.min(-count, 2 ^ 62)))
+    if type(count) == 'table' then return count.err end
+    if count == 0 then return end
+  end
+end
 local function add(key, hits, ttl)
   if hits ~= text then text, number = hits, tonumber(hits) end
   local count = pcall('INCRBY', key, hits)
   if type(count) == 'table' then return count.err end
   if count < 0 then
-    local lifted = pcall('INCRBY', key, string.format('%.0f', -count))
-    if type(lifted) == 'table' then return lifted.err end
+    local wrong = lift(key, count)
+    if wrong then return '${COUNTED}' .. wrong end
   end
   if count == number then
     local done = expire(key, ttl)
-    if type(done) == 'table' then return done.err end
+    if type(done) == 'table' then return '${COUNTED}' .. done.err end
   end
   if count < 0 then return 0 end
   return count

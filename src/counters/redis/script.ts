@@ -8,7 +8,14 @@ import { type RedisConnection } from './connection';
 import { type Script } from './lua';
 import { unpack } from './message-pack';
 import { callScript, encodeArguments, type ScriptArguments } from './script-call';
-import { isKeysRefused, toNoCountError, toUnreadError } from './store-errors';
+import {
+  COUNTED,
+  isKeysRefused,
+  toHalfDoneError,
+  toNoCountError,
+  toUnreadError,
+  withoutPlace,
+} from './store-errors';
 
 /**
  * Applies a batch by one script call; increments that failed, be it all, are in the reply. Rejects with
@@ -92,8 +99,11 @@ export function toFailure(connection: RedisConnection, answer: unknown): StoreEr
   if (typeof answer !== 'string' && !Buffer.isBuffer(answer))
     return toNoCountError(connection.store, answer);
   const text = String(answer);
-  if (isKeysRefused(text)) connection.refuseScripts(text);
-  return connection.toAnswerError(text);
+  if (text.startsWith(COUNTED))
+    return toHalfDoneError(connection.store, withoutPlace(text.slice(COUNTED.length)));
+  const refusal = withoutPlace(text);
+  if (isKeysRefused(refusal)) connection.refuseScripts(refusal);
+  return connection.toAnswerError(refusal);
 }
 
 /** Which increments were held back; their places count from 1. */

@@ -7,15 +7,28 @@ export class UnknownOutcome extends StoreError {}
 /** What INCRBY answers where a value is not a count. */
 export const NO_INTEGER = 'ERR value is not an integer or out of range';
 
+/** What our scripts write before the refusal of what follows INCRBY: the hits are counted. */
+export const COUNTED = 'COUNTED ';
+
+/** What servers before Redis 7 write before an error inside a script. */
+const PLACE_IN_SCRIPT = /^@user_script: ?\d+: -?/;
+
+/** An error that a script answered as a text, in the words of the server. */
+export function withoutPlace(text: string): string {
+  return text.replace(PLACE_IN_SCRIPT, '').trimEnd();
+}
+
 /** Answers that are about one counter: a caller must not get past its limit by provoking them. */
 const KEY_AT_FAULT = /^WRONGTYPE\b|not an integer|would overflow/;
 
 /** What the server answered instead of a count; `answer` is its own words, shortened. */
 export class AnswerError extends StoreError {
+  readonly store: string;
   readonly answer: string;
   constructor(store: string, answer: string) {
     const fault = KEY_AT_FAULT.test(answer) ? 'key' : 'answer';
     super('store_unavailable', `redis ${store} answered: ${answer}`, { fault });
+    this.store = store;
     this.answer = answer;
   }
 }
@@ -86,6 +99,38 @@ export function toNeedsScriptsError(store: string): StoreError {
 export function toUnreadError(store: string, cause: unknown): StoreError {
   const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;
   return new UnknownOutcome('store_unavailable', message, { cause });
+}
+
+/** INCRBY is done, and what belongs to it was refused: EXPIRE, so that the counter has no end, or what lifts it to 0. */
+export function toHalfDoneError(store: string, answer: string): UnknownOutcome {
+  const message = `redis ${store} counted the hits and then answered: ${shorten(answer)}`;
+  return new UnknownOutcome('store_unavailable', message, { fault: 'answer' });
+}
+
+/** What INCRBY answered, and the command that is still to be done. */
+export interface HalfDoneWork {
+  readonly count: number;
+  readonly left: [name: string, ...args: string[]];
+}
+
+/** The same where another node is to do what is left. */
+export class HalfDone extends StoreError {
+  readonly work: HalfDoneWork;
+  readonly redirect: AnswerError;
+  constructor(redirect: AnswerError, work: HalfDoneWork) {
+    super('store_unavailable', redirect.message, { fault: 'answer' });
+    this.redirect = redirect;
+    this.work = work;
+  }
+}
+
+export function toHalfDone(refusal: AnswerError, work: HalfDoneWork): StoreError {
+  const { answer, store } = refusal;
+  return isRedirect(answer) ? new HalfDone(refusal, work) : toHalfDoneError(store, answer);
+}
+
+function isRedirect(answer: string): boolean {
+  return /^(?:MOVED|ASK) /.test(answer);
 }
 
 /** It answered for one counter something other than a count: an object or list is named by its kind. */

@@ -15,7 +15,8 @@ import {
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
-import { addFollowing, askFollowing, readFollowing } from './follow-redirects';
+import { askFollowing } from './ask-following';
+import { addFollowing, readFollowing } from './follow-redirects';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
@@ -62,6 +63,7 @@ export function createClusterStore(
     onStale: () => {
       topology.wake();
     },
+    onUnknown: deps.storeStatistics.outcomeUnknown,
     monotonicMs,
   };
   const onNotAtomic = (): void => {
@@ -154,7 +156,8 @@ export function createClusterStore(
       const owner = clusterNodes.slotOwner(slotOf(key));
       if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
       const deadlineMs = monotonicMs() + timeoutMs;
-      return askFollowing(clusterNodes.redirectTarget, owner, commands, deadlineMs);
+      const start = { first: owner, asking: false };
+      return askFollowing(clusterNodes.redirectTarget, start, commands, deadlineMs);
     },
     anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,
     async close() {

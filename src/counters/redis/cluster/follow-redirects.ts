@@ -3,19 +3,19 @@ import { type CounterBatch, type CounterReply, type Increment } from '../../../c
 import { failedReply, finish, takeOver, type ReplyDraft } from '../../reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
-import { type PlainCommand, type ReadCounts } from '../pipeline';
-import { AnswerError } from '../store-errors';
+import { type ReadCounts } from '../pipeline';
 import { type ClusterNode } from './cluster-nodes';
+import { finishHalfDone } from './finish-half-done';
+import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect } from './redirect';
 
 export interface RedirectDeps {
   readonly nodeAt: (address: HostAndPort) => ClusterNode;
   /** An answer shows that the placement of slots has changed. */
   readonly onStale: () => void;
+  /** Whether the hits of an increment count for good is not known. */
+  readonly onUnknown: () => void;
   readonly monotonicMs: () => number;
 }
-
-/** Redirects that an increment may follow; more means that the nodes disagree. */
-const MAX_STEPS = 5;
 
 interface RedirectedBatch {
   readonly node: ClusterNode;
@@ -28,7 +28,7 @@ interface RedirectedBatch {
  * on. Never rejects with a StoreError: failures are in the reply.
  */
 export async function addFollowing(
-  { nodeAt, onStale, monotonicMs }: RedirectDeps,
+  deps: RedirectDeps,
   node: ClusterNode,
   batch: CounterBatch,
   deadlineMs: number,
@@ -36,10 +36,12 @@ export async function addFollowing(
 ): Promise<CounterReply> {
   const reply = await addSettled(node, batch, how);
   if (reply.failures === undefined) return reply;
+  const { nodeAt, onStale, monotonicMs } = deps;
   const draft = toDraft(reply);
   const askedAt = new Map<number, ClusterNode>();
+  const nodeOf = (index: number): ClusterNode => askedAt.get(index) ?? node;
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
-    const redirected = planRedirects(draft, (index) => askedAt.get(index) ?? node, nodeAt, step);
+    const redirected = planRedirects(draft, nodeOf, nodeAt, step);
     if (isAnyDoubtful(draft) || redirected.length > 0) onStale();
     if (redirected.length === 0) break;
     await Promise.all(
@@ -49,6 +51,7 @@ export async function addFollowing(
       }),
     );
   }
+  await finishHalfDone(deps, draft, nodeOf, deadlineMs);
   if (draft.failures?.size === 0) draft.failures = undefined;
   return finish(draft);
 }
@@ -160,53 +163,4 @@ export async function readFollowing(
     }),
   );
   return { counts, livesMs, failures };
-}
-
-/** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
-export async function askFollowing(
-  nodeAt: (address: HostAndPort) => ClusterNode,
-  first: ClusterNode,
-  commands: readonly PlainCommand[],
-  deadlineMs: number,
-): Promise<readonly unknown[]> {
-  let asked = first;
-  let asking = false;
-  for (let step = 1; ; step += 1) {
-    try {
-      return await asked.node.ask(commands, { deadlineMs, asking });
-    } catch (error) {
-      const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
-      const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';
-      if (!isOther || step === MAX_STEPS) throw error;
-      asked = nodeAt(redirect.to);
-      asking = redirect.kind === 'ask';
-    }
-  }
-}
-
-/** How to apply an increment that a node has refused. */
-type Redirect =
-  /** Its slot has another owner. */
-  | { readonly kind: 'moved'; readonly to: HostAndPort }
-  /** Its slot is being moved to another node, which takes it after ASKING. */
-  | { readonly kind: 'ask'; readonly to: HostAndPort }
-  /** On the same node by a plain command: an error inside a script does not say where the key is. */
-  | { readonly kind: 'without-scripts' };
-
-const ELSEWHERE =
-  /non local key|hash to the same slot|CROSSSLOT|undeclared key|cluster is down|^TRYAGAIN/i;
-
-/** The redirect in an error; undefined when it is a failure. Nothing was applied in either case. */
-function toRedirect(error: StoreError, askedHost: string): Redirect | undefined {
-  if (!(error instanceof AnswerError)) return undefined;
-  const { answer } = error;
-  const [, kind, host = '', port = ''] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(answer) ?? [];
-  if (kind === undefined) return ELSEWHERE.test(answer) ? { kind: 'without-scripts' } : undefined;
-  const to = { host: host === '' ? askedHost : host, port: Number(port) };
-  return { kind: kind === 'ASK' ? 'ask' : 'moved', to };
-}
-
-/** Whether an answer makes the placement of slots doubtful without naming another node. */
-function isClusterDoubtful(error: StoreError): boolean {
-  return error instanceof AnswerError && error.answer.startsWith('CLUSTERDOWN');
 }

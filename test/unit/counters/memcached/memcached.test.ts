@@ -63,6 +63,7 @@ describe('a command', () => {
     [changeCommand('k', 0), 'incr k 0\r\n'],
     [changeCommand('k', 2n ** 60n), 'incr k 1152921504606846976\r\n'],
     [changeCommand('k', -3), 'decr k 3\r\n'],
+    [changeCommand('k', -(2n ** 65n)), 'decr k 18446744073709551615\r\n'],
     [addCommand('k', 12, 60), 'add k 0 60 2\r\n12\r\n'],
     [addCommand('k', -3, 60), 'add k 0 60 1\r\n0\r\n'],
   ])('%j', (command, bytes) => {

@@ -1,0 +1,33 @@
+import { type StoreError } from '../../../core/errors';
+import { type HostAndPort } from '../options';
+import { AnswerError } from '../store-errors';
+
+/** Redirects that one thing may follow; more means that the nodes disagree. */
+export const MAX_STEPS = 5;
+
+/** How to apply an increment that a node has refused. */
+export type Redirect =
+  /** Its slot has another owner. */
+  | { readonly kind: 'moved'; readonly to: HostAndPort }
+  /** Its slot is being moved to another node, which takes it after ASKING. */
+  | { readonly kind: 'ask'; readonly to: HostAndPort }
+  /** On the same node by a plain command: an error inside a script does not say where the key is. */
+  | { readonly kind: 'without-scripts' };
+
+const ELSEWHERE =
+  /non local key|hash to the same slot|CROSSSLOT|undeclared key|cluster is down|^TRYAGAIN/i;
+
+/** The redirect in an error; undefined when it is a failure. Nothing was applied in either case. */
+export function toRedirect(error: StoreError, askedHost: string): Redirect | undefined {
+  if (!(error instanceof AnswerError)) return undefined;
+  const { answer } = error;
+  const [, kind, host = '', port = ''] = /^(MOVED|ASK) \d+ (.*):(\d+)$/.exec(answer) ?? [];
+  if (kind === undefined) return ELSEWHERE.test(answer) ? { kind: 'without-scripts' } : undefined;
+  const to = { host: host === '' ? askedHost : host, port: Number(port) };
+  return { kind: kind === 'ASK' ? 'ask' : 'moved', to };
+}
+
+/** Whether an answer makes the placement of slots doubtful without naming another node. */
+export function isClusterDoubtful(error: StoreError): boolean {
+  return error instanceof AnswerError && error.answer.startsWith('CLUSTERDOWN');
+}

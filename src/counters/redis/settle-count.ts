@@ -1,0 +1,57 @@
+import { type Increment } from '../../core/ports';
+import { type Count } from '../count';
+
+/** What is to be done about a key, and the place of the increment that calls for it. */
+export interface Left<T> {
+  readonly what: T;
+  readonly index: number;
+}
+
+/** What the counts of the first round call for, by key. */
+export interface FollowUp {
+  /** What keys that fell below 0 must be lifted by. */
+  readonly lifts: Map<string, Left<number>>;
+  /** What is still to be given back. */
+  readonly rests: Map<string, Left<bigint>>;
+  /** Keys that were new although their time to live had been set before, with a new one. */
+  readonly recreated: Map<string, Left<number>>;
+}
+
+/**
+ * What of a refund goes with the first INCRBY: more than any limit, and few enough that an answer below 0 is read exactly,
+ * as a double, after several of them too. The rest follows where the counter held more.
+ */
+const REFUND_AT_ONCE = 2 ** 48;
+
+export function atOnce(hits: Count): Count {
+  return hits < -REFUND_AT_ONCE ? -REFUND_AT_ONCE : hits;
+}
+
+export interface Settling {
+  readonly followUp: FollowUp;
+  /** The keys that got an EXPIRE in the first round. */
+  readonly expired: ReadonlySet<string | undefined>;
+}
+
+/** The count that an increment reports: what the server said, as if it had stopped at 0 each time. */
+export function settleCount(
+  { key, hits, ttlSeconds }: Increment,
+  index: number,
+  said: number,
+  { followUp: { lifts, rests, recreated }, expired }: Settling,
+): number {
+  const lifted = lifts.get(key)?.what ?? 0;
+  const count = said + lifted;
+  const sent = atOnce(hits);
+  if (count === Number(sent) && !expired.has(key)) recreated.set(key, { what: ttlSeconds, index });
+  if (count < 0) {
+    // Never more than was taken here: others lift what they took.
+    const what = lifted + Math.min(-count, Math.max(0, -Number(sent)));
+    lifts.set(key, { what, index });
+    return 0;
+  }
+  if (sent === hits) return count;
+  const rest = BigInt(sent) - BigInt(hits);
+  rests.set(key, { what: (rests.get(key)?.what ?? 0n) + rest, index });
+  return Math.max(0, count - Number(rest));
+}

@@ -1,0 +1,193 @@
+import type { StoreError } from '../../src/core/errors';
+import type { Increment } from '../../src/core/ports';
+import { AnswerError } from '../../src/counters/redis/store-errors';
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { ask, slowRule, usedHits } from '../support/algorithm-increments';
+import { eventually } from '../support/eventually';
+import { startRedisCluster } from '../support/redis-cluster';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../support/redis-counters';
+import {
+  MISCONF,
+  noPermissionFor,
+  NOREPLICAS,
+  OOM,
+  READONLY,
+  type RedisRefusal,
+} from '../support/redis-refusals';
+import { startSentinels } from '../support/redis-sentinels';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+jest.setTimeout(60_000);
+
+const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
+
+/** A limit of each kind, and how it writes. */
+const KINDS = {
+  fixed: { writes: 'incrby', algorithm: undefined },
+  guarded: { writes: 'incrby', algorithm: slowRule('fixed_window') },
+  gcra: { writes: 'psetex', algorithm: slowRule('gcra') },
+  sliding: { writes: 'psetex', algorithm: slowRule('sliding_window') },
+  'gcra that charges': { writes: 'psetex', algorithm: slowRule('gcra', 10, true) },
+  'sliding that charges': { writes: 'psetex', algorithm: slowRule('sliding_window', 10, true) },
+} as const;
+type Kind = keyof typeof KINDS;
+const NAMES = Object.keys(KINDS) as Kind[];
+
+const hit = (kind: Kind, key: string, hits: number | bigint = 1): Increment => {
+  const { algorithm } = KINDS[kind];
+  return algorithm === undefined ? increment(key, hits) : ask(algorithm, key, hits);
+};
+
+interface Case extends RedisRefusal {
+  readonly name: string;
+  /** What is refused; the others are written. */
+  readonly refuses: 'incrby' | 'psetex' | 'all';
+}
+const CASES: readonly Case[] = [
+  { name: 'OOM', refuses: 'all', ...OOM },
+  { name: 'NOREPLICAS', refuses: 'all', ...NOREPLICAS },
+  { name: 'MISCONF', refuses: 'all', ...MISCONF },
+  { name: 'NOPERM for PSETEX', refuses: 'psetex', ...noPermissionFor('psetex', 'setrange') },
+  { name: 'NOPERM for INCRBY', refuses: 'incrby', ...noPermissionFor('incrby') },
+];
+
+const isRefused = ({ refuses }: Case, kind: Kind): boolean =>
+  refuses === 'all' || refuses === KINDS[kind].writes;
+
+interface Store {
+  readonly counters: RunningRedisCounters;
+  readonly masters: readonly RedisServer[];
+  readonly stop: () => Promise<unknown>;
+}
+
+async function connect(
+  address: Parameters<typeof runRedisCounters>[0]['address'],
+  masters: readonly RedisServer[],
+  stop: () => Promise<unknown>,
+): Promise<Store> {
+  const counters = runRedisCounters({ address, timeoutMs: 10_000 });
+  await counters.untilConnected();
+  // All nodes of a cluster are connected, and what is said once is said.
+  const keys = Array.from({ length: 64 }, () => increment(freshKey()));
+  await eventually(async () => {
+    expect((await counters.add(batch(keys, [keys.length]))).failures).toBeUndefined();
+  });
+  return { counters, masters, stop };
+}
+
+const STORES: Readonly<Record<string, () => Promise<Store>>> = {
+  'one server': async () => {
+    const server = await startRedisServer();
+    return connect(server.address, [server], () => server.stop());
+  },
+  sentinels: async () => {
+    const setup = await startSentinels();
+    return connect(setup.address, [setup.servers[0]], () => setup.stop());
+  },
+  cluster: async () => {
+    const cluster = await startRedisCluster();
+    return connect(cluster.address, cluster.masters, () => cluster.stop());
+  },
+};
+
+/** What became of an increment: how far its counter had come before, or what the server said. */
+async function addAll(
+  { counters }: Store,
+  increments: readonly Increment[],
+  groupEnds?: readonly number[],
+): Promise<readonly (number | StoreError)[]> {
+  const reply = await counters.add(batch(increments, groupEnds)).catch((error: unknown) => {
+    const failure = error as StoreError;
+    return {
+      after: [],
+      standings: [],
+      failures: new Map(increments.map((_, at) => [at, failure])),
+    };
+  });
+  return increments.map(({ algorithm, hits }, at) => {
+    const failure = reply.failures?.get(at);
+    if (failure !== undefined) return failure;
+    if (algorithm === undefined) return (reply.after[at] ?? NaN) - Number(hits);
+    return usedHits(reply.standings?.[at], algorithm);
+  });
+}
+
+describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
+  let store: Store;
+  beforeAll(async () => {
+    store = await (STORES[name] as () => Promise<Store>)();
+  });
+  afterAll(async () => {
+    await stopRedisCounters();
+    await store.stop();
+  });
+  const onAll = (act: (server: RedisServer) => Promise<unknown>) =>
+    Promise.all(store.masters.map(act));
+
+  /** Under a refusal what cannot be written fails with its words, and all else is as ever. */
+  const expectRefused = (each: Case, results: readonly (number | StoreError)[], kinds: Kind[]) => {
+    kinds.forEach((kind, at) => {
+      const result = results[at];
+      if (!isRefused(each, kind)) expect([kind, result]).toEqual([kind, expect.any(Number)]);
+      else {
+        expect([kind, result]).toEqual([kind, expect.any(AnswerError)]);
+        const { answer, fault } = result as AnswerError;
+        expect([kind, fault, answer]).toEqual([kind, 'answer', expect.stringMatching(each.says)]);
+      }
+    });
+  };
+
+  it.each(CASES.map((each) => [each.name, each] as const))(
+    '(%s) fail what they are asked to write, with their words, and nothing else',
+    async (_, each) => {
+      const before = store.counters.events.length;
+      const keys = NAMES.map(() => freshKey());
+      const all = NAMES.map((kind, at) => hit(kind, keys[at] as string));
+      const looks = NAMES.slice(1).map((kind, at) => hit(kind, keys[at + 1] as string, 0));
+      const tooMany = NAMES.slice(1, 4).map((kind) => hit(kind, freshKey(), 99));
+      const others = [...looks, ...tooMany];
+      expect(await addAll(store, all)).toEqual(NAMES.map(() => 0));
+      await onAll(each.mount);
+      for (const [at, kind] of NAMES.entries()) {
+        for (const key of [freshKey(), keys[at] as string])
+          expectRefused(each, await addAll(store, [hit(kind, key)]), [kind]);
+      }
+      const written = await addAll(store, [...all, ...others]);
+      expectRefused(each, written, NAMES);
+      const fresh = NAMES.map((kind) => hit(kind, freshKey()));
+      expectRefused(each, await addAll(store, fresh), NAMES);
+      expectRefused(each, await addAll(store, fresh, [fresh.length]), NAMES);
+      expect(written.slice(NAMES.length).every((one) => typeof one === 'number')).toBe(true);
+      await onAll(each.clear);
+
+      // Nothing of what failed is counted, and what was written is.
+      expect(await addAll(store, all)).toEqual(
+        NAMES.map((kind) => (isRefused(each, kind) ? 1 : 3)),
+      );
+      expect(store.counters.events.slice(before)).toEqual([]);
+      expect(store.counters.statistics.get(UNKNOWN) ?? 0).toBe(0);
+    },
+  );
+
+  if (name !== 'cluster')
+    it.each(NAMES)('(READONLY) lead to another connection, when asked for %s', async (kind) => {
+      await onAll(READONLY.mount);
+      const before = store.counters.events.length;
+      const [result] = await addAll(store, [hit(kind, freshKey())]);
+      expect(result).toBeInstanceOf(AnswerError);
+      expect((result as AnswerError).answer).toMatch(READONLY.says);
+      await eventually(() => {
+        expect(store.counters.events.slice(before)).toContainEqual(
+          expect.objectContaining({ kind: 'disconnected' }),
+        );
+      });
+      await onAll(READONLY.clear);
+      await eventually(async () => {
+        expect(await addAll(store, [hit(kind, freshKey())])).toEqual([0]);
+      });
+    });
+});
