@@ -17,7 +17,7 @@ const config = ({ client }: RedisServer, name: string, value: string) =>
 
 /** A snapshot cannot take the place of a folder. */
 async function failSnapshot(server: RedisServer): Promise<void> {
-  const [, directory = ''] = (await server.client.config('GET', 'dir')) as string[];
+  const [, directory = ''] = await server.client.config('GET', 'dir');
   await mkdir(join(directory, 'dump.rdb'), { recursive: true });
   await config(server, 'save', '3600 1000000');
   await config(server, 'stop-writes-on-bgsave-error', 'yes');

@@ -63,7 +63,9 @@ export function createClusterStore(
     onStale: () => {
       topology.wake();
     },
-    onUnknown: deps.storeStatistics.outcomeUnknown,
+    onUnknown: () => {
+      deps.storeStatistics.outcomeUnknown();
+    },
     monotonicMs,
   };
   const onNotAtomic = (): void => {
