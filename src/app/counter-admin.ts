@@ -75,7 +75,7 @@ export function createCounterAdmin(
       used === undefined
         ? await writer.remove(counters)
         : await writer.set(counters, used, clock());
-    // Those that failed too: nobody knows whether they were changed.
+    // Those that failed too: they may have been changed all the same.
     localCache?.forgetKeys(counters.map(({ key }) => key));
     if (counters.length > 0) tellForget?.(counters);
     return failures;

@@ -7,7 +7,7 @@ export interface OutageLines {
   readonly level: 'warn' | 'error';
   /** At the first failure, and once a minute while there are more. */
   readonly failing: string;
-  /** Instead for each failure: whoever tells of them does so once a second at most. */
+  /** Instead for each failure: the caller reports them once a second at most. */
   readonly isEachLogged?: boolean;
   readonly ended: string;
 }

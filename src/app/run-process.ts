@@ -8,7 +8,7 @@ import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Shorter than anybody who loses patience, longer than npm takes to pass a signal on. */
+/** Shorter than an operator's patience, longer than npm takes to pass a signal on. */
 const SAME_SIGNAL_MS = 300;
 
 const ENDS: Readonly<Record<StopEnd, string>> = {
@@ -56,7 +56,7 @@ export interface Service {
 }
 
 /**
- * Creates a service and ties its life to that of the process. Whatever nobody handles ends the process with 1. The first
+ * Creates a service and ties its life to that of the process. An error that is not handled ends the process with 1. The first
  * signal stops the service; a later one, or a stop that takes longer than `stopWithinMs`, ends the process at once.
  */
 export function runProcess<S extends Service>(

@@ -25,7 +25,7 @@ export function failure(code: FailureCode, message: string): Failure {
   return { kind: 'failure', code, message };
 }
 
-/** What a store's error is about, for whoever decides what follows from it. */
+/** What a store's error is about; what follows from it is decided elsewhere. */
 export type StoreFault =
   /** The store: it is away, or did not answer in time. */
   | 'store'
@@ -35,7 +35,7 @@ export type StoreFault =
   | 'answer'
   /** This increment alone: a key that the store does not take, a counter that would overflow. */
   | 'key'
-  /** Nobody was asked: the circuit breaker is open. */
+  /** No store was asked: the circuit breaker is open. */
   | 'breaker';
 
 export interface StoreErrorOptions extends ErrorOptions {

@@ -8,7 +8,7 @@ import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 export type Answer = Decision | Failure;
 
 /**
- * Whoever waits for answers: a connection, an HTTP call. `answer` must not throw and must not
+ * What waits for answers: a connection, an HTTP call. `answer` must not throw and must not
  * call back into the requests; one that writes to a socket gathers all answers of a turn first.
  */
 export interface Responder {

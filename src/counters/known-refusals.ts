@@ -5,7 +5,7 @@ import { type OverLimitCache } from './over-limit-cache';
 
 /** What the cache knows of a batch. */
 export interface Known {
-  /** Increments that nobody has to ask for: they are over. */
+  /** Increments that need no call to the store: they are over. */
   readonly knownOverLimit: boolean[];
   /** Where those of them stand that have an algorithm; undefined when none has. */
   readonly standings: (Standing | undefined)[] | undefined;

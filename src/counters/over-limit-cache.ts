@@ -4,7 +4,7 @@ import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
 import { endOfRefusal, standingRefusing } from './refusal';
 
-/** Counters known to be over a limit, so that nobody has to ask a store for them. */
+/** Counters known to be over a limit, so that no store has to be asked for them. */
 export interface OverLimitCache {
   /** Whether the counter is known to be over this increment's limit. */
   isOver(increment: Increment, nowSeconds: number): boolean;

@@ -10,7 +10,7 @@ export interface Stood {
   readonly atSeconds: number;
 }
 
-/** The standing now, if no ask fits; undefined also when the clock went back, after which nobody knows. */
+/** The standing now, if no ask fits; undefined also when the clock went back, after which it cannot be known. */
 export function standingRefusing(
   stood: Stood,
   { algorithm, hits, times = 1 }: Increment,

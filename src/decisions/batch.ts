@@ -52,7 +52,7 @@ export interface BatchContext extends Counted {
    * so an older index is below their start.
    */
   readonly firstHits: Int32Array | undefined;
-  /** For the decision log: those of each request that was decided, in order; undefined when nobody keeps them. */
+  /** For the decision log: those of each request that was decided, in order; undefined when they are not kept. */
   readonly verdicts: Verdicts[] | undefined;
 }
 

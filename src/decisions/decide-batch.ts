@@ -140,7 +140,7 @@ function refuseAll(
   return batchStats;
 }
 
-/** All answers are made before the first is given: a fault in between answers nobody twice. */
+/** All answers are made before the first is given: a fault in between answers no request twice. */
 function answerAll(
   pendingRequests: readonly PendingRequest[],
   batch: BatchContext,

@@ -48,7 +48,7 @@ export interface HttpTimeouts {
   readonly requestMs: number;
   /** How long a connection may idle between requests. */
   readonly keepAliveMs: number;
-  /** A client that reads nothing of what waits for it for so long is closed. */
+  /** A client that reads nothing of what waits for it within this time is closed. */
   readonly unreadMs: number;
   readonly checkEveryMs: number;
 }

@@ -35,7 +35,7 @@ export type RuleInput =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'standard-input' };
-/** Problems after which nobody knows what the rules are: they could not be read, right or wrong. */
+/** Problems after which the rules are unknown: they could not be read, right or wrong. */
 const UNREAD: ReadonlySet<string> = new Set([
   'no-directory',
   'load-failed',

@@ -12,12 +12,12 @@ const NAMES: readonly string[] = SUBJECTS.flatMap(({ table }) =>
   Object.values(table).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
 ).filter((name) => !name.includes('<'));
 
-/** Set by deployments of today and read by nobody, the reference included. */
+/** Set by deployments of today and read by no program, the reference included. */
 const IGNORED = 'GRPC_SERVER_TLS_CA_CERT';
 
 const KNOWN = new Set([...NAMES, IGNORED]);
 
-/** First words of our names; `HOST` and `PORT` stand alone and are nobody's prefix. */
+/** First words of our names; `HOST` and `PORT` stand alone: no other name begins with them. */
 const PREFIXES = new Set(
   NAMES.filter((name) => name.includes('_')).map((name) => name.slice(0, name.indexOf('_') + 1)),
 );

@@ -94,7 +94,7 @@ export interface ServerSettings {
   readonly debug: Listen;
 }
 
-/** Whoever sets one of these believes in TLS; without GRPC_SERVER_USE_TLS there is none. */
+/** Each of these is about TLS; without GRPC_SERVER_USE_TLS there is none. */
 function warnOfUnusedTls(
   reading: TableReading<typeof serversTable>,
   diagnostics: Diagnostics,

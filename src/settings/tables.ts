@@ -23,7 +23,7 @@ import { xdsTable } from './xds';
 
 export interface Subject {
   readonly title: string;
-  /** Who needs it: most operators, some, few, or those of the identity service. */
+  /** Which operators need it: most, some, few, or those of the identity service. */
   readonly need: 'most' | 'some' | 'few' | 'identity';
   readonly table: Table;
 }

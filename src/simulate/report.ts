@@ -45,7 +45,7 @@ export interface RuleReport {
   readonly distinctKeys: number;
   /** At least so many: with `mostLimitedOthers` some are not known. */
   readonly keysLimited: number;
-  /** RFC 3339; undefined when nobody was limited. */
+  /** RFC 3339; undefined when no request was limited. */
   readonly firstLimited: string | undefined;
   readonly lastLimited: string | undefined;
   /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */

@@ -27,7 +27,7 @@ export interface MergedGauges {
   report(process: number, gauges: ReadonlyMap<string, number> | undefined): void;
   /** What one process reported last; undefined: nothing of that name. */
   of(process: number, name: string): number | undefined;
-  /** The sum, or the worst, of what all reported last; 0 where nobody did. */
+  /** The sum, or the worst, of what all reported last; 0 where none did. */
   read(name: string): number;
 }
 

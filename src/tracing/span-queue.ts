@@ -41,7 +41,7 @@ export interface SpanQueueOptions {
   readonly batchSize: number;
   /** The longest wait of a span for its export, while exports get through. */
   readonly delayMs: number;
-  /** Nobody waits longer for the end of an export. */
+  /** The longest wait for the end of an export. */
   readonly exportTimeoutMs: number;
 }
 
@@ -79,7 +79,7 @@ export function createSpanQueue<R>(
     clearTimeout(timer);
     timer = undefined;
     isExporting = true;
-    // Those who are served now get their answers first.
+    // Requests that are served now get their answers first.
     setImmediate(() => {
       nextBatch();
       encodeSlices();

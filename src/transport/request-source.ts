@@ -6,7 +6,7 @@ import type { PendingRequest } from '../core/ports';
 export interface RequestBatches {
   /** One subscriber at a time. Completes with `close`. */
   readonly requests$: Observable<readonly PendingRequest[]>;
-  /** The answers come to the responders; `draining` when nobody takes requests (any more). */
+  /** The answers come to the responders; `draining` when requests are not taken (any more). */
   readonly ask: (batch: readonly PendingRequest[]) => void;
   close(): void;
 }
@@ -51,7 +51,7 @@ export function createRequestBatches(): RequestBatches {
 export interface RequestSource {
   /** One subscriber at a time. Completes with `close`. */
   readonly requests$: Observable<readonly PendingRequest[]>;
-  /** The answer comes to the responder, `draining` when nobody takes requests (any more). */
+  /** The answer comes to the responder, `draining` when requests are not taken (any more). */
   readonly ask: (pending: PendingRequest) => void;
   /** Hands on what it holds; from now on every request is answered `draining`. */
   close(): void;

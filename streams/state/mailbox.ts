@@ -5,7 +5,7 @@ import { createStopSignal } from './stop-signal';
 export interface Mailbox<T> {
   /** One subscriber at a time: a second one gets an error. Completes with `close`. */
   readonly messages$: Observable<T>;
-  /** Delivers at once; false when nobody reads (any more). */
+  /** Delivers at once; false when there is no reader (any more). */
   readonly post: (message: T) => boolean;
   /** Safe to call twice. */
   readonly close: () => void;

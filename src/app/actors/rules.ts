@@ -32,7 +32,7 @@ export interface RulesActorDeps {
 }
 
 export interface RulesActorOptions {
-  /** FORCE_START_WITHOUT_INITIAL_CONFIG: nobody waits for the first load. */
+  /** FORCE_START_WITHOUT_INITIAL_CONFIG: the start does not wait for the first load. */
   readonly startsWithoutRules: boolean;
   readonly source: RulesVersion['source'];
 }

@@ -42,7 +42,7 @@ export interface OperatorStore {
   readonly tellForget?: TellForget | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
-  /** Counters over their limit now, up to a number; undefined: nobody here knows. */
+  /** Counters over their limit now, up to a number; undefined where they cannot be listed. */
   readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
   /** Reads fields of a hash; undefined where the store has no hashes. */
   readonly readFields?: ReadFields;

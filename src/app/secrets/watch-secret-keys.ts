@@ -44,7 +44,7 @@ const MISMATCH = 'ratelimit.service.secret_key_mismatch';
 
 /**
  * Compares the keys with those of the other instances, by a text that each key makes and the store holds; and says which keys
- * are in use. Other keys on one instance would double every limit, and nobody would see it.
+ * are in use. Other keys on one instance would double every limit unseen.
  */
 export function watchSecretKeys(deps: WatchSecretKeysDeps): SecretKeyWatch {
   const { keys, keyPrefix, claim, connected$, rules, clock, statistics, logger } = deps;

@@ -16,9 +16,9 @@ type Send = (message: Handover, handle?: Handle, ...rest: readonly unknown[]) =>
 
 /**
  * Follows the connections that are on their way to a worker. Node's cluster closes its own copy of one when the worker has
- * answered, and forgets one whose worker died before that: its client would be connected to nobody, and wait for ever. Two
+ * answered, and forgets one whose worker died before that: its client would be connected to no process, and wait for ever. Two
  * at most are on their way at a time, one for each port. Call the result once the worker has ended, with whether another
- * listens on the same ports: it gets them (nobody has read from them); without one they are closed, so that their clients
+ * listens on the same ports: it gets them (nothing was read from them); without one they are closed, so that their clients
  * connect again.
  */
 export function followHandovers({ process }: Worker): (isAnotherListening: boolean) => void {

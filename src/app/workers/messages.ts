@@ -29,7 +29,7 @@ export type ToWorker =
   | { readonly kind: 'collect'; readonly id: number }
   /** Somebody looks at the dashboard: send `figures` each second, or no longer. */
   | { readonly kind: 'watch'; readonly isOn: boolean }
-  /** Take a profile; `profile` follows. Undefined: nobody waits for one any longer. */
+  /** Take a profile; `profile` follows. Undefined: no caller waits for one any longer. */
   | { readonly kind: 'profile'; readonly id: number; readonly request: ProfileRequest | undefined }
   /** Say how many gRPC connections are open; `connections` follows, unless the engine cannot ask single ones to leave. */
   | { readonly kind: 'count-connections' }

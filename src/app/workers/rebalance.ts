@@ -52,7 +52,7 @@ export function createRebalance(
   const decide = (): void => {
     const shares = sharesOf(asked.map(({ worker }) => [worker, counts.get(worker) ?? 0]));
     const leaving = shares.reduce((sum, { open, share }) => sum + Math.max(open - share, 0), 0);
-    // One that is crowded finds one with room; where nobody has, the primary would offer a connection round and round.
+    // One that is crowded finds one with room; where none has, the primary would offer a connection round and round.
     const isUneven = shares.some(({ open, share }) => open - share > share * EVEN_WITHIN);
     for (const { worker, open, share } of shares) {
       const slot = slots[worker - 1];
@@ -61,7 +61,7 @@ export function createRebalance(
     if (isUneven) log(leaving);
   };
   const look = (): void => {
-    // Who did not answer may be the one with room.
+    // A worker that did not answer may be the one with room.
     if (asked.length > 0) uncapAll();
     counts.clear();
     asked = slots.filter(({ state }) => state === 'up');

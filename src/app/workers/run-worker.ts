@@ -33,7 +33,7 @@ export function runWorker(process: NodeJS.Process, { worker, count }: WorkerPlac
   hushServerNameWarning(process);
   // The owner alone acts on signals: a terminal sends them to the whole group.
   for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
-  // Without its owner there is nobody to follow the rules or to be healthy.
+  // Only its owner follows the rules and knows whether the service is healthy.
   process.once('disconnect', () => process.exit(1));
   // The channel broke under a message of Node's own, before it was seen to close.
   cluster.worker?.once('error', () => process.exit(1));
@@ -68,7 +68,7 @@ function createSend(process: NodeJS.Process): Send {
     });
 }
 
-/** Ends the process on what nobody handles. Returns what ends it when it cannot start. */
+/** Ends the process on an error that is not handled. Returns what ends it when it cannot start. */
 function endOnFault(process: NodeJS.Process, logger: Logger, send: Send): (error: unknown) => void {
   // Another worker in this place would end in the same way: the owner ends the service.
   const refuse = (error: unknown): void => {

@@ -52,7 +52,7 @@ export interface Slot {
 
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 5_000;
-/** A process that lived so long did not die of its start. */
+/** A process that lived longer than this did not die of its start. */
 const GOOD_LIFE_MS = 10_000;
 /** Seconds of silence after which a worker hangs; one that starts has not spoken yet. */
 const SILENT_SECONDS = 5;

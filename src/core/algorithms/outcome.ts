@@ -11,7 +11,7 @@ export interface Outcome {
   /** Hits in use after this ask: what `nearHits` compares with its threshold. */
   readonly used: number;
   /**
-   * Over: seconds until this ask would be admitted if nobody else asked, or until nothing is in use when it never will be. Else:
+   * Over: seconds until this ask would be admitted without other requests, or until nothing is in use when it never will be. Else:
    * until nothing is in use (gcra) or the window ends (sliding_window). 0 under fixed_window, which knows its end.
    */
   readonly resetSeconds: number;

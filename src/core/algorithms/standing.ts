@@ -17,7 +17,7 @@ export interface Standing {
   readonly elapsed: number;
 }
 
-/** A counter that nobody has used. */
+/** A counter that was never used. */
 export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): Standing {
   return { used: 0, previous: 0, elapsed: name === 'sliding_window' ? nowTick % periodTicks : 0 };
 }

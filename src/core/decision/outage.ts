@@ -46,7 +46,7 @@ export function policyOf(
   return fault === 'key' ? 'error' : (limit.onStoreError ?? onStoreError);
 }
 
-/** An instance's share of a limit, rounded down; at least 1, so that an outage shuts nobody out. */
+/** An instance's share of a limit, rounded down; at least 1, so that an outage shuts no caller out. */
 export function shareOfLimit(limit: number, { failureReplicas = 1 }: OutageOptions): number {
   return limit === 0 ? 0 : Math.max(1, Math.floor(limit / failureReplicas));
 }

@@ -13,9 +13,9 @@ export interface PolicyStatus extends NamedPolicy, WaitingStatus {
   readonly periodSeconds: number;
   /** gcra alone. */
   readonly burst: number | undefined;
-  /** Undefined when the store was away, and nobody knows. */
+  /** Undefined when the store was away. */
   readonly remaining: number | undefined;
-  /** Nobody is stopped by it, so that no header speaks of it. */
+  /** It stops no request, so that no header speaks of it. */
   readonly isShadow: boolean;
   /** More than NEAR_LIMIT_RATIO of the limit is used after this ask. */
   readonly isNear: boolean;

@@ -81,7 +81,7 @@ export interface RuleDefinition {
   readonly secret?: SecretKind | undefined;
   /** The token of the only value that matches, in place of `value`. */
   readonly valueHash?: string | undefined;
-  /** Undefined: nobody knows. */
+  /** Undefined: not known. */
   readonly place?: RulePlace | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface BreakerOptions {
   readonly overdueMs: number;
   /** Wait before the first probe; doubled after each that fails. */
   readonly firstWaitMs: number;
-  /** How far the wait may grow while probes fail at once, which costs nobody anything. */
+  /** How far the wait may grow while probes fail at once, which costs nothing. */
   readonly mostWaitMs: number;
   /** How far it may grow while probes time out, each of which keeps its callers waiting. */
   readonly mostWaitAfterTimeoutMs: number;

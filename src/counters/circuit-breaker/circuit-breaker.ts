@@ -26,7 +26,7 @@ export interface CircuitBreakerDeps {
  */
 export interface CircuitBreaker {
   readonly call: <T>(ask: () => Promise<T>) => Promise<T>;
-  /** An open one that nobody has asked for a minute counts as closed: what it guarded is of no use any more. */
+  /** An open one that was not asked for a minute counts as closed: what it guarded is of no use any more. */
   readonly state: BreakerState['kind'];
 }
 

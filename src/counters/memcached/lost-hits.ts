@@ -2,7 +2,7 @@ import type { StoreError } from '../../core/errors';
 import type { Count } from '../count';
 import type { MemcachedEvent } from './options';
 
-/** Tells of hits that were answered and not added. */
+/** Reports hits that were answered and not added. */
 export interface LostHits {
   readonly lost: (error: StoreError, hits: Count) => void;
   /** Hits were added. */

@@ -85,7 +85,7 @@ export function classify(bucket: WindowBucket, counter: LiveCounter): void {
   if (to !== undefined) append(to, counter);
 }
 
-/** A limit of 0 is exceeded by any count, so that evicting such a counter lets nobody through. */
+/** A limit of 0 is exceeded by any count, so that evicting such a counter lets no request through. */
 export function usageQuartileOf(count: number, limit: number): number {
   if (limit === 0) return 0;
   return count >= limit ? AT_LIMIT : Math.floor((count * USAGE_QUARTILES) / limit);

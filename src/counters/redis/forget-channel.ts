@@ -11,7 +11,7 @@ import { type RedisCounters, type RedisCountersDeps, type ServerOptions } from '
 
 /** Tells the instances that share a store which counters their local caches must forget; a message comes at most once. */
 export interface ForgetChannel {
-  /** Never fails: what nobody hears lasts until the window of the counter ends. */
+  /** Never fails: where a message does not arrive, what is cached lasts until the window of the counter ends. */
   readonly tell: (keys: readonly string[]) => void;
   /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;

@@ -38,7 +38,7 @@ export interface Pool {
 export interface StoreStatistics {
   opened(): void;
   closed(): void;
-  /** A batch was written to a server, and nobody will know whether it was counted. */
+  /** A batch was written to a server, and whether it was counted cannot be known. */
   outcomeUnknown(): void;
 }
 

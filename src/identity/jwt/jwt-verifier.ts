@@ -1,6 +1,6 @@
 import type { TokenOwner } from '../store/store';
 
-/** Who a JWT access token speaks for, once its signature and its claims were found right. */
+/** The user whom a JWT access token speaks for, once its signature and its claims were found right. */
 export interface JwtVerifier {
   /** Undefined: not valid for this service. Rejects with `KeysUnavailable` when the keys cannot be read. */
   verify(text: string): Promise<TokenOwner | undefined>;

@@ -63,7 +63,7 @@ function readKeys(file: string | undefined): readonly SecretKey[] | string | und
   }
 }
 
-/** The service warns of a file that it does not read and goes on; here nobody wants that file to be lost. */
+/** The service warns of a file that it does not read and goes on; here that file must not be lost. */
 function toChecked(problem: RuleProblem, strict: boolean): RuleProblem {
   return strict || problem.class === NOT_READ ? { ...problem, severity: 'error' } : problem;
 }

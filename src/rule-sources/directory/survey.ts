@@ -89,7 +89,7 @@ function identify({ path, isLink, target }: DirectoryEntry): string {
   const name = path.toString('latin1');
   if (target.kind === 'unreachable') return `${name} ${target.code}`;
   const { dev, ino, mode, size, mtimeNs, ctimeNs } = target.stats;
-  // The times of a directory tell of files in it that are none of ours.
+  // The times of a directory change with files in it that are none of ours.
   const version = target.kind === 'directory' ? [] : [mode, size, mtimeNs, ctimeNs];
   return [name, isLink, dev, ino, ...version].map(String).join(' ');
 }

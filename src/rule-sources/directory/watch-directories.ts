@@ -21,7 +21,7 @@ export function openDirectories(
       depth: 0,
       ignoreInitial: true,
       followSymlinks: false,
-      // Only the directories themselves: they tell of their files too, at one watch instead of thousands.
+      // Only the directories themselves: their events name their files too, at one watch instead of thousands.
       ignored: (path) => !namesOf.has(path),
     });
     watcher.on('ready', changed);

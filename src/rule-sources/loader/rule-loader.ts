@@ -20,7 +20,7 @@ export type LoadRules<R> = (found: RuleFiles, signal: AbortSignal) => Promise<Lo
 export interface RuleLoaderDeps<R> {
   /** Parses off the main thread. */
   readonly parse: ParseRules;
-  /** Parses small files while nobody is served yet, sooner than a thread could start. */
+  /** Parses small files while no request is served yet, sooner than a thread could start. */
   readonly parseSmall?: ParseRules;
   /** Compiles, pausing often enough that no slice takes more than a millisecond. */
   readonly compile: (domains: readonly DomainDefinition[]) => Generator<unknown, R>;

@@ -9,7 +9,7 @@ const RULES = 'ratelimit.config.ratelimit.v3.RateLimitConfig';
 
 export type Method = 'StreamAggregatedResources' | 'DeltaAggregatedResources';
 
-/** Who we are, for the management server; metadata is a `google.protobuf.Struct`. */
+/** This node, as the management server knows it; metadata is a `google.protobuf.Struct`. */
 export interface Node {
   readonly id: string;
   readonly metadata: {

@@ -10,7 +10,7 @@ export type LoadState<R> = (message: Uint8Array, signal: AbortSignal) => Promise
 /** INVALID_ARGUMENT. */
 const CODE = 3;
 
-/** A server may refuse messages above 4 MiB, and nobody reads that much. */
+/** A server may refuse messages above 4 MiB, and no operator reads that much. */
 const MAX_TEXT = 1_000_000;
 
 /** Every mistake of a load, one on a line, for the `error_detail` of a NACK. */

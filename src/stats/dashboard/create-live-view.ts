@@ -26,7 +26,7 @@ export interface LiveViewOptions {
 
 type Decide = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
 
-/** Watches what the service does, for the dashboard. While nobody looks, it costs one comparison a batch and keeps nothing. */
+/** Watches what the service does, for the dashboard. While no dashboard is open, it costs one comparison a batch and keeps nothing. */
 export interface LiveView {
   /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
   watchCounters(counters: Pick<Counters, 'add'>, kind: 'store' | 'local'): Pick<Counters, 'add'>;

@@ -1,7 +1,7 @@
 /** What is wrong with a mapping file, all of it. */
 export type Problems = string[];
 
-/** One map of the file, read field by field; what nobody reads is a mistake. */
+/** One map of the file, read field by field; a field that is not read is a mistake. */
 export class YamlFields {
   readonly #values: ReadonlyMap<string, unknown>;
   readonly #where: string;
@@ -72,7 +72,7 @@ export class YamlFields {
     return [...this.#values.keys()].map((name) => [name, this.text(name) ?? ''] as const);
   }
 
-  /** Says what nobody asked for. Last call. */
+  /** Reports the fields that were not read. Last call. */
   end(): void {
     for (const name of this.#values.keys())
       if (!this.#read.has(name)) this.#problems.push(`${this.#where}: unknown field ${name}`);

@@ -82,7 +82,7 @@ const MAX_DATAGRAM_BYTES = 1432;
 
 /**
  * One socket for each flush, so that a name that points elsewhere is noticed. A datagram counts as
- * sent when a turn later no refusal came back; beyond this machine nobody can tell.
+ * sent when a turn later no refusal came back; beyond this machine there is no way to know.
  */
 export function createUdpSink(target: StatsdTarget): Sink {
   const { host, port, timeoutMs } = target;

@@ -11,7 +11,7 @@ export interface CallContext {
 /** Begins the call; `done` is called when it is over, with an error when it failed. */
 export type StartCall = (done: (error?: Error | null) => void) => void;
 
-/** Runs one call of a socket: settles when it is over, the socket fails or closes, time is up or nobody wants it. */
+/** Runs one call of a socket: settles when it is over, the socket fails or closes, time is up or its result is no longer wanted. */
 export function socketCall({ socket, signal, timeoutMs }: CallContext, start: StartCall) {
   return new Promise<void>((resolve, reject) => {
     const settle = (error?: Error | null) => {

@@ -34,7 +34,7 @@ export function createDumps(): Dumps {
     response.writeHead(200, headers);
     pipeline(Readable.from(pieces), response, (error) => {
       running -= 1;
-      // A fault cuts the answer, so that nobody takes a part of it for the whole.
+      // A fault cuts the answer, so that a part of it is not taken for the whole.
       if (error) response.destroy();
     });
   };

@@ -9,7 +9,7 @@ import { createTlsServer } from './tls-server';
 
 const MAX_CONNECTIONS = 10_000;
 
-/** Who connects to a Unix socket is a matter of the folder that it lies in. */
+/** Which processes may connect to a Unix socket is a matter of the folder that it lies in. */
 const SOCKET_MODE = 0o666;
 
 export interface SocketServerDeps {

@@ -48,7 +48,7 @@ export function describe(node: Located): string {
   }
 }
 
-/** Characters that would break a line or that nobody would see. */
+/** Characters that would break a line or that cannot be seen. */
 const UNSEEN = /[\p{Control}\p{Format}\p{Surrogate}\p{Zl}\p{Zp}\u00a0]/u;
 
 /** A text for an error message: in quotes, on one line, nothing invisible, of bounded length. */

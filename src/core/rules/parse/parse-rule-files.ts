@@ -23,7 +23,7 @@ export interface RuleSource {
 export interface ParseOptions extends SecretOptions {
   /** MERGE_DOMAIN_CONFIG: several files may have the same domain. */
   readonly mergeDomains: boolean;
-  /** Undefined: nobody asks whether a store can count by the rules. */
+  /** Undefined: whether a store can count by the rules is not checked. */
   readonly abilities?: StoreAbilities | undefined;
 }
 

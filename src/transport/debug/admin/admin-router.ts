@@ -122,7 +122,7 @@ function parseJson(text: string): { readonly body: unknown } | { readonly refuse
   }
 }
 
-/** Answers a call whose body nobody reads. */
+/** Answers a call whose body is not read. */
 export function sendAdmin(
   request: IncomingMessage,
   response: ServerResponse,

@@ -79,7 +79,7 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
     },
     onHalfClose: ignore,
     onCancel(client) {
-      // Its answer comes all the same, ends the call id and is timed: a slow answer is slow, whoever gave up.
+      // Its answer comes all the same, ends the call id and is timed: a slow answer is slow, also for a client that gave up.
       client.scheduleFlush();
     },
   };
