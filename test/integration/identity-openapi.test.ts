@@ -2,50 +2,127 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { STATUS_OF_ERROR } from '../../src/identity/contract/errors';
+import { createReject } from '../../src/identity/service/reject';
 import { StoreUnavailable } from '../../src/identity/store/store';
 import { ANN, grant, grantApiKey, startIdentity } from '../support/identity';
 import { problemsOf, type Schema } from '../support/json-schema';
 import { send, type HttpAnswer } from '../support/raw-http';
 
+interface DocumentedHeader {
+  readonly $ref?: string;
+  readonly required?: boolean;
+  readonly schema?: Schema;
+}
+
 interface DocumentedResponse {
-  readonly headers: Readonly<Record<string, { readonly $ref?: string; readonly schema?: Schema }>>;
-  readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  readonly $ref?: string;
+  readonly headers: Readonly<Record<string, DocumentedHeader>>;
+  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+}
+
+interface Operation {
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
 }
 
 interface OpenApi {
   readonly openapi: string;
-  readonly paths: Readonly<
-    Record<
-      string,
-      { readonly get: { readonly responses: Readonly<Record<string, DocumentedResponse>> } }
-    >
-  >;
+  readonly paths: Readonly<Record<string, Readonly<Record<Method, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
-    readonly headers: Readonly<Record<string, { readonly schema: Schema }>>;
+    readonly headers: Readonly<Record<string, DocumentedHeader>>;
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
   };
 }
 
+type Method = 'get' | 'head' | 'options';
+
 const file = join(__dirname, '../../docs/identity.openapi.json');
 const openapi = JSON.parse(readFileSync(file, 'utf8')) as OpenApi;
-const responses = openapi.paths['/v1/userinfo']?.get.responses ?? {};
-const { schemas, headers: sharedHeaders } = openapi.components;
+const operations = openapi.paths['/v1/userinfo'] as Readonly<Record<Method, Operation>>;
+const { schemas, headers: sharedHeaders, responses: sharedResponses } = openapi.components;
 
-function problemsOfAnswer({ status, headers, body }: HttpAnswer): readonly string[] {
-  const documented = responses[String(status)];
-  if (documented === undefined) return [`the status ${String(status)} is not documented`];
-  const ofHeaders = Object.entries(documented.headers).flatMap(([name, { $ref, schema }]) => {
-    const shared = sharedHeaders[($ref ?? '').replace('#/components/headers/', '')]?.schema;
-    return problemsOf(headers[name.toLowerCase()], schema ?? shared ?? {}, schemas, name);
+/** Of HTTP itself. */
+const OF_HTTP = new Set('connection content-length content-type date keep-alive'.split(' '));
+
+const lastPart = (reference = ''): string => reference.replace(/^.*\//, '');
+
+/** In both directions: what the document promises is there, and what is there is in the document. */
+function problemsOfAnswer(
+  { status, headers, body }: HttpAnswer,
+  method: Method = 'get',
+): readonly string[] {
+  const found = operations[method].responses[String(status)];
+  if (found === undefined) return [`the status ${String(status)} is not documented`];
+  const documented = sharedResponses[lastPart(found.$ref)] ?? found;
+  const known = Object.entries(documented.headers);
+  const ofHeaders = known.flatMap(([name, header]) => {
+    const { required = false, schema = {} } = sharedHeaders[lastPart(header.$ref)] ?? header;
+    const value = headers[name.toLowerCase()];
+    if (value === undefined && !required) return [];
+    return problemsOf(value, schema, schemas, name);
   });
-  const { schema } = documented.content['application/json'];
-  return [...ofHeaders, ...problemsOf(JSON.parse(body), schema, schemas)];
+  const names = new Set([...OF_HTTP, ...known.map(([name]) => name.toLowerCase())]);
+  const unknown = Object.keys(headers)
+    .filter((name) => !names.has(name))
+    .map((name) => `the header ${name} is not documented`);
+  const schema = documented.content?.['application/json'].schema;
+  if (method !== 'get' || schema === undefined)
+    return [...ofHeaders, ...unknown, ...(body === '' ? [] : ['there is a body'])];
+  return [...ofHeaders, ...unknown, ...problemsOf(JSON.parse(body), schema, schemas)];
 }
+
+/** What the listener answers by itself. */
+const OF_LISTENER = [400, 405, 408, 431, 503] as const;
 
 it('is OpenAPI 3.1 and names every status of the service', () => {
   expect(openapi.openapi).toBe('3.1.0');
-  const statuses = new Set([200, ...Object.values(STATUS_OF_ERROR)]);
-  expect(Object.keys(responses).map(Number).toSorted()).toEqual([...statuses].toSorted());
+  const statuses = [...new Set([200, ...OF_LISTENER, ...Object.values(STATUS_OF_ERROR)])].sort();
+  expect(Object.keys(operations.get.responses).map(Number)).toEqual(statuses);
+  expect(Object.keys(operations.head.responses).map(Number)).toEqual(statuses);
+});
+
+it.each(OF_LISTENER)('describes the %i of the listener as it is', (status) => {
+  const { headers, body } = createReject(() => 'an-id')(status);
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  const answer = { status, headers: Object.fromEntries(lower) as HttpAnswer['headers'], body };
+  expect(problemsOfAnswer(answer)).toEqual([]);
+});
+
+it('describes HEAD, OPTIONS, the full profile and CORS as they are', async () => {
+  const identity = await startIdentity({ profile: 'full', corsOrigins: ['https://a.test'] });
+  const { token } = await grant(identity.store, ANN, 60_000);
+  const good: [string, string] = ['Authorization', `Bearer ${token}`];
+  const origin: [string, string] = ['Origin', 'https://a.test'];
+  const seen: (readonly [Method, number, readonly string[]])[] = [];
+  for (const [method, headers] of [
+    ['get', [good, origin]],
+    ['get', [good]],
+    ['head', [good, origin]],
+    ['head', []],
+    ['options', [origin]],
+    ['options', []],
+  ] as const) {
+    const answer = await send(identity.url, headers, method.toUpperCase());
+    seen.push([method, answer.status, problemsOfAnswer(answer, method)]);
+  }
+  identity.over.set('remote_address=127.0.0.1', {
+    isOver: true,
+    limit: undefined,
+    resetSeconds: 9,
+  });
+  const over = await send(identity.url, [good]);
+  const long = await send(identity.url, [['X-Long', 'x'.repeat(40_000)]]);
+  await identity.stop();
+  expect(seen.map(([method, status, problems]) => [method, status, ...problems])).toEqual([
+    ['get', 200],
+    ['get', 200],
+    ['head', 200],
+    ['head', 401],
+    ['options', 204],
+    ['options', 204],
+  ]);
+  expect([over.status, ...problemsOfAnswer(over)]).toEqual([429]);
+  expect([long.status, ...problemsOfAnswer(long)]).toEqual([431]);
 });
 
 it('describes every answer as it is', async () => {
@@ -81,13 +158,15 @@ it('describes every answer as it is', async () => {
 it('would notice a field that is missing, of another type, or not documented', () => {
   const meta = { code: 200, message: 'Success' };
   const wrong = { meta, session: { remainingSeconds: '1' }, user: {}, extra: 1 };
-  const answer = { status: 200, headers: {}, body: JSON.stringify(wrong) };
+  const headers = { 'x-powered-by': 'somebody' };
+  const answer = { status: 200, headers, body: JSON.stringify(wrong) };
   const problems = problemsOfAnswer(answer);
   for (const problem of [
     'body.session.remainingSeconds is not of type integer',
     'body.user has no id',
     'body has a field extra that is not documented',
     'Cache-Control is undefined',
+    'the header x-powered-by is not documented',
   ])
     expect(problems).toContain(problem);
 });

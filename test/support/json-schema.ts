@@ -2,6 +2,7 @@
 export interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -14,7 +15,7 @@ export interface Schema {
 }
 
 const KNOWN = new Set(
-  '$ref allOf type const enum pattern minimum required properties additionalProperties items description'.split(
+  '$ref allOf anyOf type const enum pattern minimum required properties additionalProperties items description'.split(
     ' ',
   ),
 );
@@ -29,10 +30,13 @@ export function problemsOf(
   where = 'body',
 ): string[] {
   const inner: Inner = (part, of, place) => problemsOf(part, of, definitions, place);
-  const { $ref, allOf = [], items } = schema;
+  const { $ref, allOf = [], anyOf = [], items } = schema;
   const referred = $ref === undefined ? [] : [definitionOf($ref, definitions)];
   const parts = [...referred, ...allOf].flatMap((part) => inner(value, part, where));
-  return [...problemsOfKind(value, schema, where), ...parts, ...problemsInside()];
+  // The problems with the first of several: which of them was meant is not known.
+  const [firstOfAny = [], ...others] = anyOf.map((part) => inner(value, part, where));
+  const ofAny = others.some((problems) => problems.length === 0) ? [] : firstOfAny;
+  return [...problemsOfKind(value, schema, where), ...parts, ...ofAny, ...problemsInside()];
 
   function problemsInside(): string[] {
     if (Array.isArray(value))
