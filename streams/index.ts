@@ -15,6 +15,7 @@ export {
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
 export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
 export { keepRefreshed, type KeepRefreshed } from './pipelines/keep-refreshed';
+export { regain, type Regain } from './pipelines/regain';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';
 export { orderlyStop, type OrderlyStop, type StopEnd } from './pipelines/orderly-stop';
 export { reloadOnChange, type Loaded, type ReloadOptions } from './pipelines/reload-on-change';

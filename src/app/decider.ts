@@ -18,6 +18,7 @@ import { createTransports, listenForCalls } from './create-transports';
 import { createDecisionLog, type DecisionLogDeps } from './decision-log';
 import type { CallAddresses } from './open-ports';
 import type { OutageLog } from './outage-log';
+import { showRulesWithoutScripts } from './rules-without-scripts';
 import type { Certificates } from './tls/create-certificates';
 import { toDecisionOptions } from './to-options';
 
@@ -78,6 +79,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const { registry, store, clock, tracing, limitsFrom } = deps;
   const { rules } = ports;
   const tracer = tracing?.tracer;
+  showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const transports = createTransports(settings, { ...deps, ...ports, tracer });
   // Without statistics: those are of BACKEND_TYPE=memory only.

@@ -45,9 +45,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     text: (store) => `cannot open another connection to the store at ${store}`,
   },
   'scripts-refused': {
-    level: 'warn',
-    text: (store) => `the store at ${store} takes no scripts, using plain commands`,
+    outage: 'scripts',
+    failing: (store) => `the store at ${store} takes no scripts, using plain commands`,
+    ended: (store) => `the store at ${store} takes scripts again`,
   },
+  'scripts-taken': { ends: ['scripts'] },
   'scripts-needed': {
     level: 'warn',
     text: (store) =>

@@ -19,7 +19,7 @@ function isOverflow(path: string): boolean {
 }
 
 /** What several processes show as gauges, one value of each: these show the worst, all others their sum. */
-const SHOWS_MAXIMUM = /\.(?:breaker_state|averageAccessTime|busy)$/;
+const SHOWS_MAXIMUM = /\.(?:breaker_state|rules_without_scripts|averageAccessTime|busy)$/;
 
 /** The gauges of other processes, as gauges of this one. */
 export interface MergedGauges {

@@ -10,6 +10,8 @@ export interface LyingRedis {
   lie: (words: readonly string[]) => string | undefined;
   /** Every command that it was sent. */
   readonly received: readonly (readonly string[])[];
+  /** What it answers to a script without keys, by which it is asked whether it takes scripts. */
+  greeting: string;
   close(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
   const self: { -readonly [K in keyof LyingRedis]: LyingRedis[K] } = {
     port: 0,
     reply: '*0\r\n',
+    greeting: takesScripts ? '*0\r\n' : '-ERR unknown command\r\n',
     lie: () => undefined,
     received,
     close: () => Promise.resolve(),
@@ -27,9 +30,8 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
   const answer = ([name = '', , keys = '']: readonly string[]): string => {
     switch (name.toLowerCase()) {
       case 'evalsha':
-        return self.reply;
       case 'eval':
-        return !takesScripts ? '-ERR unknown command\r\n' : keys === '0' ? '*0\r\n' : self.reply;
+        return keys === '0' ? self.greeting : self.reply;
       case 'incrby':
       case 'get':
         return self.reply;

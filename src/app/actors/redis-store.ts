@@ -94,6 +94,7 @@ export function openRedisStore(
     connections: new Map([[STORE, connected$]]),
     run$: merge(counters.run$, gathered.run$),
     readFields,
+    scripts: { prefix, lacksScripts: counters.lacksScripts },
     whyAway: last.whyAway,
     description,
     claim: (claim: Claim) => claimText(counters, claim),

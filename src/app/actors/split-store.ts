@@ -36,6 +36,10 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
     run$: merge(others.run$, perSecond.run$),
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,
+    scriptStores: [
+      { ...others.scripts, counts: 'others' as const },
+      { ...perSecond.scripts, counts: 'per-second' as const },
+    ],
     description: describeSplit(others.description, perSecond.description),
   };
 }

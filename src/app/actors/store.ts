@@ -50,9 +50,21 @@ export interface OperatorStore {
   readonly claim?: ((claim: Claim) => Promise<string>) | undefined;
 }
 
+/** A Redis as far as scripts go. */
+export interface ScriptStore {
+  /** Of its statistics. */
+  readonly prefix: string;
+  /** It takes no scripts now, although they are wanted. */
+  readonly lacksScripts: () => boolean;
+  /** Of which rules it has the counters. */
+  readonly counts: 'all' | 'per-second' | 'others';
+}
+
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
 export interface CounterStore extends StoreView, OperatorStore, Pick<Actor, 'run$'> {
   readonly counters: Counters;
+  /** Undefined: it has no scripts. */
+  readonly scriptStores?: readonly ScriptStore[];
 }
 
 export type StoreConnections = ReadonlyMap<string, Observable<boolean>>;
@@ -101,7 +113,8 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
   if (memstore !== undefined) return openMemcachedStore(memstore, deps);
   if (store === undefined) return memoryStore(memory, deps);
   const others = openRedisStore(store, REDIS, settings, deps);
-  if (perSecondStore === undefined) return others;
+  if (perSecondStore === undefined)
+    return { ...others, scriptStores: [{ ...others.scripts, counts: 'all' }] };
   const perSecond = openRedisStore(perSecondStore, PER_SECOND, settings, deps);
   return splitStore(others, perSecond, deps.logger);
 }

@@ -22,8 +22,9 @@ export interface RedisConnection extends OpenConnection {
   readonly isRetired: boolean;
   /** Resolves when the connection has ended; never rejects. */
   readonly closed: Promise<void>;
-  /** From now on plain commands only. */
+  /** From now on plain commands only, until scripts are allowed again. */
   refuseScripts(reason: string): void;
+  allowScripts(): void;
   /** What a failed command means. Retires the connection where the server is not the one that counts. */
   toError(error: unknown): StoreError;
   /** The same for an error that a script answered as a text. */
@@ -149,6 +150,9 @@ export function createConnection(
       if (!usesScripts) return;
       usesScripts = false;
       onScriptsRefused(reason);
+    },
+    allowScripts() {
+      usesScripts = true;
     },
     toError(error) {
       if (error instanceof StoreError) return error;

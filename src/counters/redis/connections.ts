@@ -10,6 +10,8 @@ export interface RedisConnections {
   add(connection: RedisConnection): void;
   /** Lets it take batches until it is retired; then `onGone` is called. */
   use(connection: RedisConnection, place: 'first' | 'last', onGone: () => void): void;
+  /** All may use scripts again. */
+  allowScripts(): void;
   retireAll(reason: string): void;
   destroyAll(reason: string): void;
   /** Resolves when those that are open now are closed. */
@@ -52,6 +54,9 @@ export function createConnections(): RedisConnections {
         forget(connection);
         onGone();
       });
+    },
+    allowScripts() {
+      for (const connection of usable) connection.allowScripts();
     },
     retireAll(reason) {
       for (const connection of open) connection.retire(reason);

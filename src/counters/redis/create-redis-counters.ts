@@ -81,6 +81,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     readFields: node.readFields,
     look: (keys) => lookAt(node, keys),
     ask: (_key, commands) => node.ask(commands),
+    lacksScripts: () => node.lacksScripts,
     anyServer: () => options.address,
     async close() {
       await node.close('the counters are closed');

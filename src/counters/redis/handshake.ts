@@ -81,9 +81,13 @@ async function checkRole(client: Redis): Promise<void> {
   if (role !== 'master') throw new Error(`it is a ${role} and no master`);
 }
 
-async function loadScript(client: Redis, { source }: Script): Promise<string | undefined> {
+async function loadScript(client: Redis, { source, sha }: Script): Promise<string | undefined> {
   try {
     await client.call('EVAL', source, '0');
+    // An access list may allow one of the two; what else it answers here says nothing of what comes.
+    await client.call('EVALSHA', sha, '0').catch((error: unknown) => {
+      if (!isReplyError(error) || isLackOfScripts(error.message)) throw error;
+    });
     return undefined;
   } catch (error) {
     if (!isReplyError(error)) throw new ClosedOnScript(toReason(error));

@@ -30,6 +30,8 @@ export interface RedisNode {
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
   readonly address: RedisAddress;
+  /** See `Pool`. */
+  readonly lacksScripts: boolean;
   /** A connection for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
   /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
@@ -106,6 +108,9 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
     store,
     address: options.address,
     run$: pool.run$,
+    get lacksScripts() {
+      return pool.lacksScripts;
+    },
     get anyConnection() {
       return pool.anyConnection;
     },

@@ -11,7 +11,7 @@ import {
   type RedisConnection,
 } from './connection';
 import { ClosedOnScript, shakeHands, type Capabilities } from './handshake';
-import { CLUSTER_SCRIPTS, SCRIPTS, type Script } from './lua';
+import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua';
 import { type NodeOptions, type RedisAddress, type RedisTls } from './options';
 
 /**
@@ -37,8 +37,8 @@ export async function openConnection(
   deps: ConnectionDeps,
   options: NodeOptions & Attempt,
 ): Promise<RedisConnection> {
-  const { scripts: isWanted = true, timeoutMs, isClusterNode = false } = options;
-  const scripts = isClusterNode ? CLUSTER_SCRIPTS : SCRIPTS;
+  const { scripts: isWanted = true, timeoutMs } = options;
+  const scripts = scriptsOf(options);
   const { client, scriptsRefused } = await connect(
     options,
     isWanted ? scripts.add : undefined,
@@ -50,6 +50,24 @@ export async function openConnection(
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
   return createConnection(client, deps, { timeoutMs, usesScripts, scripts });
+}
+
+/**
+ * Whether the server takes scripts now, asked over a connection of its own: some proxies close one that asks. Never
+ * rejects: what fails takes none.
+ */
+export async function takesScripts(options: NodeOptions & Attempt): Promise<boolean> {
+  try {
+    const { client, scriptsRefused } = await connect(options, scriptsOf(options).add);
+    destroyClient(client);
+    return scriptsRefused === undefined;
+  } catch {
+    return false;
+  }
+}
+
+function scriptsOf({ isClusterNode = false }: NodeOptions): Scripts {
+  return isClusterNode ? CLUSTER_SCRIPTS : SCRIPTS;
 }
 
 function isClosedOnScript(error: unknown): error is OpenError {

@@ -13,6 +13,8 @@ export interface RedisCounters extends ReadableCounters {
   look(keys: readonly string[]): Promise<ReadonlyMap<string, CounterReading>>;
   /** Sends commands about one key to its server, in order; rejects with the StoreError of the first that failed. */
   ask(key: string, commands: readonly PlainCommand[]): Promise<readonly unknown[]>;
+  /** A server takes no scripts now, although they are wanted. */
+  readonly lacksScripts: () => boolean;
   /** A server that passes messages to all others of the store; undefined: none is known now. */
   readonly anyServer: () => RedisAddress | undefined;
   /** Tells the local caches of all instances to forget these keys; undefined: no message reaches them. */
@@ -120,6 +122,8 @@ export type RedisEvent =
   | ConnectionEvent
   /** The store takes no scripts (a proxy, an access list): plain commands are used. */
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
+  /** It takes them again, and they are used. */
+  | { readonly kind: 'scripts-taken'; readonly store: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
   /** Once: increments fail whose algorithm needs scripts. */

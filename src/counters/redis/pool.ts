@@ -1,9 +1,9 @@
-import { type Observable } from 'rxjs';
+import { merge, type Observable } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { createKeptConnection } from '../connection/kept-connection';
 import { type RedisConnection } from './connection';
 import { createConnections, MAX_BATCHES_IN_FLIGHT, MAX_INCREMENTS_IN_FLIGHT } from './connections';
-import { openConnection } from './open-connection';
+import { openConnection, takesScripts } from './open-connection';
 import {
   toAddressText,
   type NodeOptions,
@@ -11,6 +11,7 @@ import {
   type RedisCountersDeps,
 } from './options';
 import { createPoolGrowth } from './pool-growth';
+import { createScriptsUse } from './scripts-use';
 import { toGivenUpError, toNeverSentError, toUnavailableError } from './store-errors';
 import { createWaitQueue, type Lease } from './wait-queue';
 
@@ -19,6 +20,8 @@ export interface Pool {
   readonly store: string;
   /** Any connection, for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;
+  /** It takes no scripts now, although they are wanted. */
+  readonly lacksScripts: boolean;
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
   /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
@@ -63,11 +66,19 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
   const connectionDeps = {
     store,
     monotonicMs,
-    onScriptsRefused: (reason: string) => onEvent?.({ kind: 'scripts-refused', store, reason }),
+    onScriptsRefused: (reason: string) => {
+      scriptsUse.refused(reason);
+    },
     onServerFault: (reason: string) => {
       connections.retireAll(reason);
     },
   };
+  const scriptsUse = createScriptsUse({
+    ...deps,
+    store,
+    ask: (signal) => takesScripts({ ...options, attemptMs: timeoutMs, signal }),
+    onTaken: connections.allowScripts,
+  });
   const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
     const connection = await openConnection(connectionDeps, { ...options, attemptMs, signal });
     connections.add(connection);
@@ -149,7 +160,10 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
     get anyConnection() {
       return connections.usable[0];
     },
-    run$: main.run$,
+    get lacksScripts() {
+      return options.scripts !== false && connections.usable.some((each) => !each.usesScripts);
+    },
+    run$: merge(main.run$, scriptsUse.run$),
     free(weight) {
       const connection = connections.free(weight);
       if (connection === undefined || connection.inFlight.size < EARLY_GROWTH) return connection;
@@ -171,6 +185,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
     },
     async close(reason, graceMs) {
       main.stop(reason);
+      scriptsUse.close();
       queue.rejectAll(toUnavailableError(store, reason));
       connections.retireAll(reason);
       const timer = setTimeout(

@@ -40,8 +40,9 @@ const WRONG_SERVER = /^(?:READONLY|LOADING|MASTERDOWN|NOAUTH)\b/;
 const SCRIPTS_REFUSED =
   /^(?:(?:ERR )?(?:unknown|unsupported|invalid) (?:command|request)|NOPERM|CROSSSLOT)/i;
 
-/** Answers to EVAL without keys, which executes nothing, from those that cannot do it. */
-const LACK_OF_SCRIPTS = /^(?:ERR|NOPERM|CROSSSLOT|unknown|unsupported|invalid)\b/i;
+/** Answers to EVAL without keys, which executes nothing, from servers that cannot or may not run it. Any other error may pass. */
+const LACK_OF_SCRIPTS =
+  /^(?:NOPERM|CROSSSLOT)\b|^(?:ERR |(?=[a-z])).*?(?:\b(?:[Uu]nknown|[Uu]nsupported|disabled|invalid) (?:command|request)\b|\bnot (?:be )?(?:support|allow|permit|implement)|\bnumber of (?:arguments|keys)\b)/;
 
 /** Answers inside a script which say that it may not use keys of several slots, or keys it did not declare. */
 const KEYS_REFUSED = /hash to the same slot|CROSSSLOT|undeclared key/i;

@@ -161,6 +161,7 @@ export function createClusterStore(
       const start = { first: owner, asking: false };
       return askFollowing(clusterNodes.redirectTarget, start, commands, deadlineMs);
     },
+    lacksScripts: () => nodes.nodes.some((node) => node.lacksScripts),
     anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,
     async close() {
       isClosed = true;

@@ -115,6 +115,7 @@ export function createSentinelStore(
       if (master === undefined) throw toUnavailableError(store, reason);
       return master.ask(commands);
     },
+    lacksScripts: () => master?.lacksScripts === true,
     anyServer: () => master?.address,
     async close() {
       reason = 'the counters are closed';

@@ -1,0 +1,192 @@
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { ask, slowRule } from '../support/algorithm-increments';
+import { eventually } from '../support/eventually';
+import { eventuallyWithin } from '../support/figure';
+import { startLyingRedis } from '../support/lying-redis';
+import { startRedisCluster } from '../support/redis-cluster';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../support/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startTcpProxy } from '../support/tcp-proxy';
+
+jest.setTimeout(60_000);
+
+/** A store that takes scripts again is used with them within this time. */
+const AGAIN_MS = 6_000;
+const GCRA = slowRule('gcra');
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopRedisCounters();
+  for (const end of ends.splice(0)) await end();
+});
+
+async function start(): Promise<RedisServer> {
+  const server = await startRedisServer();
+  ends.push(() => server.stop());
+  return server;
+}
+
+const acl = ({ client }: RedisServer, ...rules: readonly string[]) =>
+  client.call('ACL', 'SETUSER', 'default', ...rules);
+
+async function askOnce(counters: RunningRedisCounters): Promise<void> {
+  const { failures } = await counters.add(batch([ask(GCRA, freshKey())]));
+  const [failure] = failures?.values() ?? [];
+  if (failure !== undefined) throw failure;
+}
+
+const untilScriptsAreBack = (counters: RunningRedisCounters) =>
+  eventuallyWithin(() => askOnce(counters), {
+    name: 'scripts are used again',
+    belowMs: AGAIN_MS,
+  });
+
+it.each([
+  ['EVALSHA', ['-evalsha'], ['+evalsha']],
+  ['all scripts', ['-eval', '-evalsha'], ['+eval', '+evalsha']],
+])('%s refused during one call are used again on the same connection', async (_, no, yes) => {
+  const server = await start();
+  const counters = runRedisCounters({ address: server.address });
+  await counters.untilConnected();
+  await askOnce(counters);
+  await acl(server, ...no);
+  await expect(askOnce(counters)).rejects.toThrow('needs scripts');
+  expect(counters.lacksScripts()).toBe(true);
+  // It is asked meanwhile, and stays without while that is refused.
+  await eventually(async () => {
+    expect(String(await server.client.info('commandstats'))).toMatch(
+      /cmdstat_evalsha:.*rejected_calls=[2-9]|cmdstat_eval:.*rejected_calls=[1-9]/,
+    );
+  });
+  await expect(askOnce(counters)).rejects.toThrow('needs scripts');
+  await acl(server, ...yes);
+  await untilScriptsAreBack(counters);
+  expect(counters.lacksScripts()).toBe(false);
+  expect(counters.kinds()).toEqual([
+    'connected',
+    'scripts-refused',
+    'scripts-needed',
+    'scripts-taken',
+  ]);
+});
+
+it.each([
+  ['EVAL', ['-eval'], ['+eval']],
+  ['EVALSHA alone', ['-evalsha'], ['+evalsha']],
+])('%s refused to a new connection is used by it later on', async (_, no, yes) => {
+  const server = await start();
+  await acl(server, ...no);
+  const counters = runRedisCounters({ address: server.address });
+  await counters.untilConnected();
+  expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+  await acl(server, ...yes);
+  await untilScriptsAreBack(counters);
+});
+
+it('a proxy that closes connections with scripts is asked over others, and calls go on', async () => {
+  const server = await start();
+  const proxy = await startTcpProxy(server.port);
+  ends.push(() => proxy.close());
+  proxy.behaviour.closeOn = /eval/i;
+  const counters = runRedisCounters({
+    address: { kind: 'tcp', host: '127.0.0.1', port: proxy.port },
+  });
+  await counters.untilConnected();
+  const { accepted } = proxy;
+  const key = freshKey();
+  let calls = 0;
+  await eventually(async () => {
+    calls += 1;
+    expect((await counters.add(batch([increment(key)]))).failures).toBeUndefined();
+    expect(proxy.accepted).toBeGreaterThan(accepted + 1);
+  });
+  expect(await server.client.get(key)).toBe(String(calls));
+  proxy.behaviour.closeOn = undefined;
+  await untilScriptsAreBack(counters);
+  expect(counters.kinds()).not.toContain('disconnected');
+});
+
+it('each node of a cluster has them back', async () => {
+  const cluster = await startRedisCluster();
+  ends.push(() => cluster.stop());
+  const counters = runRedisCounters({ address: cluster.address });
+  await counters.untilConnected();
+  const keys = Array.from({ length: 50 }, freshKey);
+  const askAll = async () => {
+    const adding = counters.add(batch(keys.map((key) => ask(GCRA, key))));
+    const { failures } = await adding.catch(() => ({ failures: new Set(keys) }));
+    return failures?.size ?? 0;
+  };
+  await eventually(async () => {
+    expect(await askAll()).toBe(0);
+  });
+  for (const server of cluster.masters) await acl(server, '-evalsha');
+  expect(await askAll()).toBe(50);
+  for (const server of cluster.masters) await acl(server, '+evalsha');
+  await eventuallyWithin(
+    async () => {
+      expect(await askAll()).toBe(0);
+    },
+    { name: 'scripts are used again', belowMs: AGAIN_MS },
+  );
+});
+
+describe('an answer to the question for scripts', () => {
+  it.each([
+    'ERR proxy has no backend now',
+    'ERR upstream failure',
+    'ERR max number of clients reached',
+    'ERR Error running script (call to f_0): out of memory',
+    'OOM command not allowed when used memory > maxmemory',
+    'BUSY Redis is busy running a script',
+  ])('%s is no lack of them: the connection is made anew', async (words) => {
+    const server = await startLyingRedis();
+    ends.push(() => server.close());
+    server.greeting = `-${words}\r\n`;
+    const counters = runRedisCounters({
+      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
+    });
+    await eventually(() => {
+      expect(counters.events).toContainEqual(
+        expect.objectContaining({ kind: 'unreachable', reason: words }),
+      );
+    });
+    server.greeting = '*0\r\n';
+    await counters.untilConnected();
+    expect(counters.kinds()).not.toContain('scripts-refused');
+    expect(counters.lacksScripts()).toBe(false);
+  });
+
+  it.each([
+    "ERR unknown command 'EVAL', with args beginning with: ",
+    'ERR unknown command `eval`',
+    'invalid request',
+    "wrong number of arguments for 'eval' command",
+    "ERR for redis cluster, eval/evalsha number of keys can't be negative or zero",
+    'ERR command eval not support for normal user',
+    'ERR EVAL is not allowed',
+    "NOPERM this user has no permissions to run the 'eval' command",
+    'CROSSSLOT No way to dispatch this command',
+  ])('%s is a lack of them: plain commands are used', async (words) => {
+    const server = await startLyingRedis();
+    ends.push(() => server.close());
+    server.greeting = `-${words}\r\n`;
+    const counters = runRedisCounters({
+      address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
+    });
+    await counters.untilConnected();
+    expect(counters.kinds()).toEqual(['scripts-refused', 'connected']);
+    expect(counters.lacksScripts()).toBe(true);
+  });
+});
+
+it('a store that shall have no scripts lacks none', async () => {
+  const server = await start();
+  const counters = runRedisCounters({ address: server.address, scripts: false });
+  await counters.untilConnected();
+  expect(counters.lacksScripts()).toBe(false);
+});
