@@ -11,7 +11,7 @@ export interface RedisConnections {
   /** Lets it take batches until it is retired; then `onGone` is called. */
   use(connection: RedisConnection, place: 'first' | 'last', onGone: () => void): void;
   /** All may use scripts again. */
-  allowScripts(): void;
+  readonly allowScripts: () => void;
   retireAll(reason: string): void;
   destroyAll(reason: string): void;
   /** Resolves when those that are open now are closed. */
