@@ -1,10 +1,10 @@
 import type { Snapshot } from '../../streams';
 import type { Clock } from '../core/ports';
-import { dumpRules } from '../core/rules/dump';
+import { linesOfRules } from '../core/rules/dump';
 import type { Rules } from '../core/rules/rules';
 import type { HttpLimits } from '../platform/http-listener';
 import type { Settings } from '../settings/settings';
-import { dumpJsonInSlices, dumpTextInSlices } from '../stats/dump';
+import { dumpJson, dumpText } from '../stats/dump';
 import type { Registry } from '../stats/registry';
 import type { EventSource } from '../transport/debug/event-stream';
 import { createDebugListener } from '../transport/debug/listener';
@@ -20,6 +20,7 @@ export interface DebugPortDeps {
   /** The events of the dashboard. */
   readonly live: EventSource;
   readonly clock: Clock;
+  readonly monotonicMs: () => number;
   readonly rulesVersion: RulesActor['version'];
   readonly admin: Admin;
   readonly workerProfiles: WorkerProfiles | undefined;
@@ -28,18 +29,29 @@ export interface DebugPortDeps {
 /** The port of operators: rules, statistics, profiles, the dashboard and the operator API. It is still closed. */
 export function createDebugPort(
   { servers, bounds, admin: settings }: Settings,
-  { limits, rules, registry, live, clock, rulesVersion, admin, workerProfiles }: DebugPortDeps,
+  {
+    limits,
+    rules,
+    registry,
+    live,
+    clock,
+    monotonicMs,
+    rulesVersion,
+    admin,
+    workerProfiles,
+  }: DebugPortDeps,
 ): Listener {
   return createDebugListener(
     {
-      dumpRules: () => (rules.current === undefined ? '' : dumpRules(rules.current).join('\n')),
-      dumpStats: () => dumpTextInSlices(registry),
-      dumpStatsJson: () => dumpJsonInSlices(registry),
+      dumpRules: () => (rules.current === undefined ? [] : linesOfRules(rules.current)),
+      dumpStats: () => dumpText(registry),
+      dumpStatsJson: () => dumpJson(registry),
       live,
       clock,
+      monotonicMs,
       workerProfiles,
       rulesVersion: () => rulesVersion()?.version,
-      admin: admin.router,
+      admin: admin.options,
       checkToken: admin.checkToken,
     },
     {

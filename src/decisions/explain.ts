@@ -23,6 +23,7 @@ import type { Answer, CounterReader, CounterReading, Counters, Increment } from 
 import { matchDescriptor } from '../core/rules/match';
 import type { RuleLimit, RuleNode, Rules } from '../core/rules/rules';
 import type { Secrets } from '../core/rules/secrets';
+import { until, type Steps } from '../core/steps';
 import { createDecideBatch, type DecisionOptions } from './decide-batch';
 
 export interface ExplainDeps {
@@ -39,22 +40,26 @@ export interface ExplainDeps {
  * What a request would be answered and why, by the code that decides requests. Nothing is counted. A failure is what the
  * request itself would meet: it makes no sense.
  */
-export async function explainRequest(
+export function* explainRequest(
   request: DecisionRequest,
   deps: ExplainDeps,
   options: DecisionOptions,
-): Promise<Explanation | Failure> {
+): Steps<Explanation | Failure> {
   const { rules, nowSeconds } = deps;
-  await readValueLimits(rules, request, options.limitsFrom);
+  yield* until(Promise.resolve(readValueLimits(rules, request, options.limitsFrom)));
   const windows = windowsAt(Math.floor(nowSeconds));
   const plan = planBatch(rules, [request], windows, options, noJitter);
   const [fault] = plan.faults;
   if (fault !== undefined) return failure('invalid_request', fault);
-  const readings = await deps.reader.read(plan.increments);
-  const answer = await decide(request, readings, plan, deps, options);
-  const descriptors = request.descriptors.map((descriptor, at) =>
-    explainDescriptor({ descriptor, at, request, plan, readings, answer }, deps),
-  );
+  yield;
+  const readings = yield* until(deps.reader.read(plan.increments));
+  const answer = yield* until(decide(request, readings, plan, deps, options));
+  const descriptors: DescriptorExplanation[] = [];
+  for (const [at, descriptor] of request.descriptors.entries()) {
+    yield;
+    const explained = { descriptor, at, request, plan, readings, answer };
+    descriptors.push(yield* explainDescriptor(explained, deps));
+  }
   if (answer.kind === 'failure')
     return { because: answer.message, descriptors, responseHeaders: [] };
   const judged = answer.statuses.map((status, at) => {
@@ -119,10 +124,13 @@ interface Explained {
   readonly answer: Answer;
 }
 
-function explainDescriptor(explained: Explained, deps: ExplainDeps): DescriptorExplanation {
+function* explainDescriptor(
+  explained: Explained,
+  deps: ExplainDeps,
+): Generator<undefined, DescriptorExplanation, void> {
   const { descriptor, at, plan, readings, answer } = explained;
   const hit = plan.descriptorHits[at];
-  const path = pathOf(explained, deps);
+  const path = yield* pathOf(explained, deps);
   const entries = entryTexts(plan.secrets, descriptor.entries);
   if (hit === undefined) return { entries, ...path };
   if (hit.limit.unlimited) {
@@ -154,16 +162,19 @@ function unlimitedHint(
   return `${why}: it counts in the statistics alone`;
 }
 
-function pathOf(explained: Explained, { rules }: ExplainDeps): PathExplanation {
+function* pathOf(
+  explained: Explained,
+  { rules }: ExplainDeps,
+): Generator<undefined, PathExplanation, void> {
   const { descriptor, at, request, plan } = explained;
   const domain = rules.domains.get(request.domain);
   const isOwn = descriptor.limit !== undefined;
   if (domain === undefined) {
-    const noLimit = explainUnknownDomain(request.domain, rules.domains.keys());
+    const noLimit = yield* explainUnknownDomain(request.domain, rules.domains.keys());
     return { path: [], noLimit: isOwn ? { ...noLimit, also: 'override_ignored' } : noLimit };
   }
   if (isOwn) return { path: [] };
-  const path = explainPath(domain, descriptor.entries, rules.places);
+  const path = yield* explainPath(domain, descriptor.entries, rules.places);
   if (path.noLimit !== undefined || plan.descriptorHits[at] !== undefined) return path;
   return { ...path, noLimit: { reason: 'replaced', hint: replacedBy(explained, rules) } };
 }

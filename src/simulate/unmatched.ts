@@ -2,6 +2,7 @@ import { explainPath, explainUnknownDomain } from '../core/explain/explain-path'
 import type { NoLimit } from '../core/explain/explanation';
 import type { DecisionRequest, DescriptorStatus, RequestDescriptor } from '../core/model';
 import type { Rules } from '../core/rules/rules';
+import { finish } from '../core/steps';
 import { copyOf } from '../platform/copy-of';
 
 const MAX_SHAPES = 1_000;
@@ -24,9 +25,10 @@ export function whyUnmatched(
   { domains, places }: Rules,
 ): Pick<NoLimit, 'reason' | 'hint'> {
   const rules = domains.get(domain);
-  if (rules === undefined) return explainUnknownDomain(domain, domains.keys());
+  if (rules === undefined) return finish(explainUnknownDomain(domain, domains.keys()));
   const hint = 'a rule of another descriptor of the request replaces the one that it meets';
-  return explainPath(rules, example.entries, places).noLimit ?? { reason: 'replaced', hint };
+  const { noLimit } = finish(explainPath(rules, example.entries, places));
+  return noLimit ?? { reason: 'replaced', hint };
 }
 
 /** Counts descriptors without a limit by their shape; those beyond 1,000 shapes, or 16 MiB of examples, only in sum. */

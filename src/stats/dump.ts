@@ -1,30 +1,32 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
 import type { Registry } from './registry';
 
-/** Lines of one turn of the event loop: about a millisecond. */
-const SLICE = 1_000;
+/** Lines that one step gathers, sorts or writes: a fraction of a millisecond. */
+const LINES_OF_STEP = 128;
 
-/**
- * Every statistic as a line `name: value`, sorted, in pieces, for a registry of any size: other work runs between
- * two of them. Produced as fast as it is read.
- */
-export async function* dumpTextInSlices(registry: Registry): AsyncGenerator<string, void> {
-  await registry.refresh?.();
-  for await (const lines of sortedInSlices(linesOf(registry))) yield `${lines.join('\n')}\n`;
+/** Every statistic as a line `name: value`, sorted, in pieces, for a registry of any size. */
+export function* dumpText(registry: Registry): Steps<void, string> {
+  yield* refresh(registry);
+  const lines = yield* sorted(linesOf(registry));
+  for (const piece of piecesOf(lines)) yield `${piece.join('\n')}\n`;
 }
 
 /** The same as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
-export async function* dumpJsonInSlices(registry: Registry): AsyncGenerator<string, void> {
-  await registry.refresh?.();
-  let before = '{"counters":{';
-  for await (const fields of sortedInSlices(counterFields(registry))) {
-    yield before + fields.join(',');
-    before = ',';
-  }
-  const timers = [...registry.timers].map(([name, timer]) => [name, dumpTimer(timer)] as const);
-  const gauges = JSON.stringify(sortedRecord(registry.readGauges()));
-  yield `},"gauges":${gauges},"timers":${JSON.stringify(sortedRecord(timers))}}\n`;
+export function* dumpJson(registry: Registry): Steps<void, string> {
+  yield* refresh(registry);
+  const counters = yield* sorted(counterFields(registry));
+  yield* printed('{"counters":{', counters);
+  const gauges = yield* sorted(gaugeFields(registry));
+  yield* printed('},"gauges":{', gauges);
+  const timers = yield* sorted(timerFields(registry));
+  yield* printed('},"timers":{', timers);
+  yield '}}\n';
+}
+
+function* refresh(registry: Registry): Steps<void> {
+  const refreshed = registry.refresh?.();
+  if (refreshed !== undefined) yield* until(refreshed);
 }
 
 function* counterFields(registry: Registry): Generator<string, void> {
@@ -32,36 +34,55 @@ function* counterFields(registry: Registry): Generator<string, void> {
     yield `${JSON.stringify(name)}:${value.toString()}`;
 }
 
-function sortedRecord<T>(fields: Iterable<readonly [string, T]>): Record<string, T> {
-  return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)));
+function* gaugeFields(registry: Registry): Generator<string, void> {
+  for (const [name, value] of registry.readGauges())
+    yield `${JSON.stringify(name)}:${String(value)}`;
 }
 
-async function* sortedInSlices(all: Iterable<string>): AsyncGenerator<readonly string[], void> {
-  let runs: string[][] = [[]];
+function* timerFields(registry: Registry): Generator<string, void> {
+  for (const [name, timer] of registry.timers)
+    yield `${JSON.stringify(name)}:${JSON.stringify(dumpTimer(timer))}`;
+}
+
+function* printed(before: string, fields: readonly string[]): Generator<string, void> {
+  yield before;
+  let comma = '';
+  for (const piece of piecesOf(fields)) {
+    yield comma + piece.join(',');
+    comma = ',';
+  }
+}
+
+function* piecesOf(lines: readonly string[]): Generator<readonly string[], void> {
+  for (let at = 0; at < lines.length; at += LINES_OF_STEP)
+    yield lines.slice(at, at + LINES_OF_STEP);
+}
+
+/** Sorts in runs of some lines each, then merges pairs of them. */
+function* sorted(all: Iterable<string>): Generator<undefined, readonly string[], void> {
+  let runs: string[][] = [];
+  let run: string[] = [];
   for (const line of all) {
-    runs.at(-1)?.push(line);
-    if (runs.at(-1)?.length !== SLICE) continue;
-    runs.at(-1)?.sort();
-    runs.push([]);
-    await turn();
+    run.push(line);
+    if (run.length < LINES_OF_STEP) continue;
+    runs.push(run.sort());
+    run = [];
+    yield;
   }
-  runs.at(-1)?.sort();
-  while (runs.length > 1) runs = await mergePairs(runs);
-  const [lines = []] = runs;
-  for (let at = 0; at < lines.length; at += SLICE) {
-    yield lines.slice(at, at + SLICE);
-    await turn();
+  runs.push(run.sort());
+  while (runs.length > 1) {
+    const merged: string[][] = [];
+    for (let at = 0; at < runs.length; at += 2)
+      merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []));
+    runs = merged;
   }
+  return runs[0] ?? [];
 }
 
-async function mergePairs(runs: readonly string[][]): Promise<string[][]> {
-  const merged: string[][] = [];
-  for (let at = 0; at < runs.length; at += 2)
-    merged.push(await merge(runs[at] ?? [], runs[at + 1] ?? []));
-  return merged;
-}
-
-async function merge(left: readonly string[], right: readonly string[]): Promise<string[]> {
+function* merge(
+  left: readonly string[],
+  right: readonly string[],
+): Generator<undefined, string[], void> {
   const merged: string[] = [];
   let l = 0;
   let r = 0;
@@ -71,7 +92,7 @@ async function merge(left: readonly string[], right: readonly string[]): Promise
     merged.push((isLeft ? a : b) as string);
     if (isLeft) l += 1;
     else r += 1;
-    if (merged.length % (SLICE * 8) === 0) await turn();
+    if (merged.length % (LINES_OF_STEP * 8) === 0) yield;
   }
   return merged;
 }

@@ -5,6 +5,7 @@ import { createDebugListener } from '../../src/transport/debug/listener';
 import type { EventSource, EventStreamOptions } from '../../src/transport/debug/event-stream';
 import { eventually } from '../support/eventually';
 import { httpLimits } from '../support/http-limits';
+import { piecesOf } from '../support/run-steps';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -28,9 +29,9 @@ async function start(
   };
   const listener = createDebugListener(
     {
-      dumpRules: () => '',
-      dumpStats: nothing,
-      dumpStatsJson: nothing,
+      dumpRules: () => [],
+      dumpStats: () => piecesOf(),
+      dumpStatsJson: () => piecesOf(),
       live,
       clock: () => 0,
       events: { maxListeners: 2, intervalMs: 10, patience: 3, ...events },
@@ -41,10 +42,6 @@ async function start(
   cleanups.push(() => listener.close(0));
   const port = 'port' in address ? address.port : 0;
   return { calls, base, listener, port };
-}
-
-async function* nothing(): AsyncGenerator<string, void> {
-  yield await Promise.resolve('');
 }
 
 /** A stream, its text so far, and a way to leave. */

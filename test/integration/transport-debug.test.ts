@@ -9,6 +9,7 @@ import { Profile } from 'pprof-format';
 import { createDebugListener, type DebugDeps } from '../../src/transport/debug/listener';
 import { eventually } from '../support/eventually';
 import { httpLimits } from '../support/http-limits';
+import { piecesOf } from '../support/run-steps';
 import { sendBytes } from '../support/raw-http';
 
 const run = promisify(execFile);
@@ -19,9 +20,6 @@ const quiet: DebugDeps['live'] = {
   base: { version: 1, read: () => ({}) },
   next: () => ({}),
 };
-async function* pieces(...texts: readonly string[]): AsyncGenerator<string, void> {
-  for (const text of texts) yield await Promise.resolve(text);
-}
 
 describe('the debug port', () => {
   const cleanups: (() => Promise<void>)[] = [];
@@ -32,9 +30,9 @@ describe('the debug port', () => {
   async function start(deps: Partial<DebugDeps> = {}, allowedHosts: readonly string[] = []) {
     const listener = createDebugListener(
       {
-        dumpRules: () => 'shop.user: unit=HOUR requests_per_unit=2',
-        dumpStats: () => pieces('ratelimit.service.', 'config_load_success: 1\n'),
-        dumpStatsJson: () => pieces('{"counters":', '{"a":1}}'),
+        dumpRules: () => ['shop.user: unit=HOUR requests_per_unit=2'],
+        dumpStats: () => piecesOf('ratelimit.service.', 'config_load_success: 1\n'),
+        dumpStatsJson: () => piecesOf('{"counters":', '{"a":1}}'),
         live: quiet,
         clock: () => 1_700_000_000,
         ...deps,
@@ -70,8 +68,8 @@ describe('the debug port', () => {
 
   it('cuts the statistics that it cannot show to their end', async () => {
     const { get } = await start({
-      async *dumpStats() {
-        yield await Promise.resolve('a: 1\n');
+      *dumpStats() {
+        yield 'a: 1\n'.repeat(100_000);
         throw new Error('no more to show');
       },
     });
@@ -81,7 +79,7 @@ describe('the debug port', () => {
   });
 
   it('shows nothing where no rules are loaded', async () => {
-    const { get } = await start({ dumpRules: () => '' });
+    const { get } = await start({ dumpRules: () => [] });
     expect(await (await get('/rlconfig')).text()).toBe('');
   });
 
@@ -221,8 +219,16 @@ describe('the debug port', () => {
   });
 
   it('sends four dumps at a time to clients that do not read, and more after they left', async () => {
-    const large = 'x'.repeat(16_000_000);
-    const { port, get } = await start({ dumpRules: () => large });
+    const lines = Array.from({ length: 16_000 }, () => 'x'.repeat(999));
+    let made = 0;
+    const { port, get } = await start({
+      *dumpRules() {
+        for (const line of lines) {
+          made += 1;
+          yield line;
+        }
+      },
+    });
     const idle = ['/rlconfig', '/rlconfig', '/rlconfig', '/rlconfig'].map((path) => {
       const socket = connect(port, '127.0.0.1');
       socket.pause();
@@ -230,19 +236,25 @@ describe('the debug port', () => {
       return socket;
     });
     await eventually(async () => {
-      for (const path of ['/rlconfig', '/stats']) {
+      for (const path of ['/rlconfig', '/stats', '/ui']) {
         const refused = await get(path, 'HEAD');
-        expect([path, refused.status]).toEqual([path, 503]);
+        expect([path, refused.status, refused.headers.get('retry-after')]).toEqual([
+          path,
+          429,
+          '1',
+        ]);
       }
     });
     expect(await (await get('/stats')).text()).toBe(
-      '4 dumps are running already, try again later\n',
+      'calls of operators have taken their share of the time, try again in 1 s\n',
     );
     for (const socket of idle) socket.destroy();
     await eventually(async () => {
       expect((await get('/stats')).status).toBe(200);
     });
-    expect(await (await get('/rlconfig')).text()).toBe(`${large}\n`);
+    // No line is made before there is room for it.
+    expect(made).toBeLessThan(4 * lines.length);
+    expect(await (await get('/rlconfig')).text()).toBe(`${lines.join('\n')}\n`);
   });
 
   it('ends a running profile when it closes', async () => {

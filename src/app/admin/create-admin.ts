@@ -4,7 +4,7 @@ import { createTokenCheck } from '../../platform/token-file';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import type { AdminEndpoint } from '../../transport/debug/admin/admin-api';
-import { createAdminRouter, type AdminRouter } from '../../transport/debug/admin/admin-router';
+import type { AdminOptions } from '../../transport/debug/admin/admin-router';
 import type { CheckToken } from '../../transport/debug/admin/admit';
 import { counterEndpoints } from '../../transport/debug/admin/counter-endpoints';
 import { parseRequest } from '../../transport/http/json/parse-request';
@@ -27,7 +27,7 @@ export interface AdminDeps
 /** The operator API, as the settings allow it. */
 export interface Admin {
   /** Undefined: ADMIN_API=off. */
-  readonly router: AdminRouter | undefined;
+  readonly options: AdminOptions | undefined;
   /** Undefined: no token is asked for. */
   readonly checkToken: CheckToken | undefined;
 }
@@ -38,7 +38,7 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
   const { api, tokenFile } = admin;
   const checkToken = tokenFile === undefined ? undefined : createTokenCheck(tokenFile, deps);
   const { store } = deps;
-  if (api === 'off' || store === undefined) return { router: undefined, checkToken };
+  if (api === 'off' || store === undefined) return { options: undefined, checkToken };
   const endpoints: readonly AdminEndpoint[] = [
     createExplainEndpoint({ ...deps, store, bounds }),
     ...createListEndpoints({ ...deps, store }),
@@ -54,6 +54,5 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
       (text) => parseRequest(text, bounds),
     ),
   ];
-  const { monotonicMs } = deps;
-  return { router: createAdminRouter({ endpoints, access: api, bounds, monotonicMs }), checkToken };
+  return { options: { endpoints, access: api, bounds }, checkToken };
 }

@@ -36,13 +36,13 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
     path: '/api/v1/explain',
     access: 'read',
     readsText: true,
-    async handle({ text, query }) {
+    *handle({ text, query }) {
       const request = parseRequest(text, bounds);
       if ('kind' in request) return toMalformed(request);
       const rules = deps.rules.current;
       if (rules === undefined) return toRefusal(failure('no_rules', 'no rules are loaded yet'));
       const nowSeconds = clock();
-      const explanation = await explainRequest(
+      const explanation = yield* explainRequest(
         requestOfTokens(rules.secrets, request),
         {
           rules,

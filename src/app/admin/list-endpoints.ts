@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RulesVersion } from '../../core/explain/explanation';
-import { listRules } from '../../core/explain/list-rules';
+import { listRules, type ListedRule } from '../../core/explain/list-rules';
 import type { Clock } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
+import type { Steps } from '../../core/steps';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { Registry } from '../../stats/registry';
 import {
@@ -28,25 +29,26 @@ export interface ListEndpointsDeps {
 export function createListEndpoints(deps: ListEndpointsDeps): readonly AdminEndpoint[] {
   const startedSeconds = deps.clock();
   return [
-    list('rules', (query) => answerRules(query, deps)),
+    { ...list('rules', (query) => answerRules(query, deps)), isLarge: true },
     list('hot', (query) => answerHot(query, deps)),
-    list('limited', (query) => answerLimited(query, deps)),
-    list('version', () => answerVersion(startedSeconds, deps)),
+    list('limited', (query) => answered(answerLimited(query, deps))),
+    list('version', () => answered(answerVersion(startedSeconds, deps))),
   ];
 }
 
 /** Faults of a query are thrown as answers. */
 function list(
   name: string,
-  answer: (query: URLSearchParams) => object | Promise<object>,
+  answerOf: (query: URLSearchParams) => Steps<AdminAnswer> | AdminAnswer,
 ): AdminEndpoint {
   return {
     method: 'GET',
     path: `/api/v1/${name}`,
     access: 'read',
-    async handle({ query }) {
+    *handle({ query }) {
       try {
-        return { status: 200, body: await answer(query) };
+        const answer = answerOf(query);
+        return 'status' in answer ? answer : yield* answer;
       } catch (error) {
         if (error instanceof Refused) return error.answer;
         throw error;
@@ -54,6 +56,8 @@ function list(
     },
   };
 }
+
+const answered = (body: object): AdminAnswer => ({ status: 200, body });
 
 class Refused extends Error {
   override readonly name = 'Refused';
@@ -78,24 +82,38 @@ function readNumber(
   throw new Refused(refusedWith(400, 'invalid_request', error));
 }
 
-function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): object {
+function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): AdminAnswer {
   const offset = readNumber(query, 'offset', 0, [0, Number.MAX_SAFE_INTEGER]);
   const most = readNumber(query, 'limit', 1_000, [1, 10_000]);
   const { current } = deps.rules;
   if (current === undefined)
     throw new Refused(refusedWith(503, 'no_rules', 'no rules are loaded yet'));
-  const rules = listRules(current, offset, most).map((rule) => {
-    const series = deps.registry.rules.peek(rule.metric);
-    return {
-      ...rule,
-      hits: series?.total('total_hits') ?? 0,
-      over: series?.total('over_limit') ?? 0,
-    };
-  });
-  return { version: deps.rulesVersion(), total: current.limitCount, offset, rules };
+  const head = { version: deps.rulesVersion(), total: current.limitCount, offset, rules: [] };
+  const pieces = printRules(head, listRules(current, offset, most), deps);
+  return { status: 200, body: undefined, pieces };
 }
 
-async function answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Promise<object> {
+/** The head with the rules in its last field, which is empty. */
+function* printRules(
+  head: object,
+  rules: Iterable<ListedRule | undefined>,
+  { registry }: Pick<ListEndpointsDeps, 'registry'>,
+): Steps<void, string> {
+  let before = JSON.stringify(head).slice(0, -2);
+  for (const rule of rules) {
+    if (rule === undefined) {
+      yield;
+      continue;
+    }
+    const series = registry.rules.peek(rule.metric);
+    const hits = series?.total('total_hits') ?? 0;
+    yield before + JSON.stringify({ ...rule, hits, over: series?.total('over_limit') ?? 0 });
+    before = ',';
+  }
+  yield before === ',' ? ']}' : `${before}]}`;
+}
+
+function* answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Steps<AdminAnswer> {
   const seconds = readNumber(query, 'seconds', 2, [1, 10]);
   const most = readNumber(query, 'limit', 50, [1, 500]);
   const by = query.get('by') ?? 'hits';
@@ -105,10 +123,10 @@ async function answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): P
   }
   live.start();
   try {
-    await delay(seconds * 1_000, undefined, { ref: false });
+    yield delay(seconds * 1_000, undefined, { ref: false });
     const { hot, hotError } = live.hot(seconds, 500);
     const keys = hot.filter(({ isOver }) => by === 'hits' || isOver).slice(0, most);
-    return { seconds, by, tooLowByAtMost: hotError, keys };
+    return answered({ seconds, by, tooLowByAtMost: hotError, keys });
   } finally {
     live.stop();
   }

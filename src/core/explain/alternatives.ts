@@ -10,33 +10,41 @@ const MAX_VISITS = 10_000;
 const MAX_PERMUTED = 4;
 
 /** The rule with a limit that a descriptor would meet if matching went back up; undefined when there is none. */
-export function findWayBack(
+export function* findWayBack(
   top: RuleLevel,
   entries: readonly Entry[],
-): readonly Candidate[] | undefined {
+): Generator<undefined, readonly Candidate[] | undefined, void> {
   let visits = 0;
-  const search = (level: RuleLevel, at: number): readonly Candidate[] | undefined => {
+  function* search(
+    level: RuleLevel,
+    at: number,
+  ): Generator<undefined, readonly Candidate[] | undefined, void> {
     for (const candidate of candidatesOf(level, entries[at] as Entry)) {
       visits += 1;
       if (visits > MAX_VISITS) return undefined;
+      yield;
       const { limit, children } = candidate.node;
       if (at === entries.length - 1) {
         if (limit !== undefined) return [candidate];
         continue;
       }
-      const rest = children && search(children, at + 1);
+      const rest = children && (yield* search(children, at + 1));
       if (rest !== undefined) return [candidate, ...rest];
     }
     return undefined;
-  };
-  return entries.length === 0 ? undefined : search(top, 0);
+  }
+  return entries.length === 0 ? undefined : yield* search(top, 0);
 }
 
 /** The entries in another order that meets a limit; undefined when none does. */
-export function findOrder(top: RuleLevel, entries: readonly Entry[]): readonly Entry[] | undefined {
+export function* findOrder(
+  top: RuleLevel,
+  entries: readonly Entry[],
+): Generator<undefined, readonly Entry[] | undefined, void> {
   if (entries.length < 2 || entries.length > MAX_PERMUTED) return undefined;
   for (const order of permutations(entries)) {
     if (leafOf(top, order)?.limit !== undefined) return order;
+    yield;
   }
   return undefined;
 }

@@ -39,14 +39,14 @@ export function rulesOfKey(level: RuleLevel, key: string): KeyRules | undefined 
 }
 
 /** The keys of a level, in the order of the file. */
-export function keysOf(level: RuleLevel): readonly string[] {
-  return level instanceof Map ? [...level.keys()] : [level.key];
+export function keysOf(level: RuleLevel): Iterable<string> {
+  return level instanceof Map ? level.keys() : [level.key];
 }
 
 /** Values and patterns of a key, in the order of the file. */
-export function valuesOf({ key, byValue, wildcards }: KeyRules): readonly string[] {
-  const values = [...(byValue?.values() ?? [])].map((node) => valueOf(key, node));
-  return [...values, ...(wildcards?.inOrder ?? []).map(({ pattern }) => pattern)];
+export function* valuesOf({ key, byValue, wildcards }: KeyRules): Generator<string, void> {
+  for (const node of byValue?.values() ?? []) yield valueOf(key, node);
+  for (const { pattern } of wildcards?.inOrder ?? []) yield pattern;
 }
 
 /** The value of a rule without a wildcard; the token of one that is secret. */

@@ -14,25 +14,29 @@ const MAX_PASSED_OVER = 20;
 type Places = Rules['places'];
 
 /** The path of a descriptor through the rules of its domain, and why it ends without a limit. */
-export function explainPath(
+export function* explainPath(
   { top, secrets }: DomainRules,
   entries: readonly Entry[],
   places: Places,
-): PathExplanation {
-  const { taken, path, stop } = walk(top, entries, entryTexts(secrets, entries), places);
+): Generator<undefined, PathExplanation, void> {
+  const { taken, path, stop } = yield* walk(top, entries, entryTexts(secrets, entries), places);
   if (stop === undefined) return { path };
-  const order = findOrder(top, entries);
+  const order = yield* findOrder(top, entries);
+  const wayBack = yield* wayBackOf(top, entries, taken, places);
   return {
     path,
-    noLimit: wayBackOf(top, entries, taken, places) ?? stop,
+    noLimit: wayBack ?? stop,
     ...(order && {
       order: `the same entries in another order would match: ${entryTexts(secrets, order).join(', ')}`,
     }),
   };
 }
 
-export function explainUnknownDomain(domain: string, domains: Iterable<string>): NoLimit {
-  const { names, remark } = suggest(domain, [...domains]);
+export function* explainUnknownDomain(
+  domain: string,
+  domains: Iterable<string>,
+): Generator<undefined, NoLimit, void> {
+  const { names, remark } = yield* suggest(domain, domains);
   const hint = `no rules for the domain ${JSON.stringify(domain)}; there are ${listed(names)}${remark}`;
   return { reason: 'unknown_domain', hint, names };
 }
@@ -69,22 +73,23 @@ interface Walk {
   readonly stop: NoLimit | undefined;
 }
 
-function walk(
+function* walk(
   top: RuleLevel,
   entries: readonly Entry[],
   texts: readonly string[],
   places: Places,
-): Walk {
+): Generator<undefined, Walk, void> {
   const taken: Candidate[] = [];
   const path: LevelExplanation[] = [];
   let level: RuleLevel | undefined = top;
   for (const [at, entry] of entries.entries()) {
     if (level === undefined) return { taken, path, stop: tooDeep(at, entries.length) };
     const [first, ...others]: readonly Candidate[] = candidatesOf(level, entry);
-    if (first === undefined) return { taken, path, stop: noEntry(level, entry, at + 1) };
+    if (first === undefined) return { taken, path, stop: yield* noEntry(level, entry, at + 1) };
     taken.push(first);
     path.push(explainLevel(texts[at] as string, first, others, places));
     level = first.node.children;
+    yield;
   }
   const last = taken.at(-1)?.node;
   if (last?.limit !== undefined) return { taken, path, stop: undefined };
@@ -116,7 +121,7 @@ function explainLevel(
 }
 
 function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
-  const keys = below === undefined ? [] : keysOf(below).slice(0, MAX_NAMES);
+  const keys = below === undefined ? [] : firstOf(keysOf(below), MAX_NAMES);
   if (keys.length === 0) {
     const hint = `the rule of level ${String(level)} has no rate_limit`;
     return { reason: 'only_a_placeholder', level, hint };
@@ -125,32 +130,45 @@ function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
   return { reason: 'too_shallow', level, hint, names: keys };
 }
 
+function firstOf(names: Iterable<string>, most: number): readonly string[] {
+  const first: string[] = [];
+  for (const name of names) {
+    if (first.length === most) break;
+    first.push(name);
+  }
+  return first;
+}
+
 function tooDeep(level: number, entries: number): NoLimit {
   const hint = `the rule ends at level ${String(level)}, but the descriptor has ${String(entries)} entries: leave the others out or add rules below`;
   return { reason: 'too_deep', level, hint };
 }
 
-function noEntry(level: RuleLevel, { key, value }: Entry, number: number): NoLimit {
+function* noEntry(
+  level: RuleLevel,
+  { key, value }: Entry,
+  number: number,
+): Generator<undefined, NoLimit, void> {
   const rules = rulesOfKey(level, key);
   const place = `level ${String(number)}`;
   if (rules === undefined) {
-    const { names, remark } = suggest(key, keysOf(level));
+    const { names, remark } = yield* suggest(key, keysOf(level));
     const hint = `${place} has no key ${JSON.stringify(key)}; it has ${listed(names)}${remark}`;
     return { reason: 'no_entry_for_key', level: number, hint, names };
   }
-  const { names, remark } = suggest(value, valuesOf(rules));
+  const { names, remark } = yield* suggest(value, valuesOf(rules));
   const hint = `${place} has no value of ${JSON.stringify(key)} that matches; it has ${listed(names)}${remark}`;
   return { reason: 'no_entry_for_value', level: number, hint, names };
 }
 
 /** Where the more specific entry was taken and a less specific one would have met a limit. */
-function wayBackOf(
+function* wayBackOf(
   top: RuleLevel,
   entries: readonly Entry[],
   taken: readonly Candidate[],
   places: Places,
-): NoLimit | undefined {
-  const way = findWayBack(top, entries);
+): Generator<undefined, NoLimit | undefined, void> {
+  const way = yield* findWayBack(top, entries);
   const at = way?.findIndex(({ node }, index) => node !== taken[index]?.node) ?? -1;
   const [specific, last] = [taken[at], way?.at(-1)];
   if (way === undefined || specific === undefined || last === undefined) return undefined;

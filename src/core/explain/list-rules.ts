@@ -19,43 +19,59 @@ export interface ListedRule {
   readonly metric: string;
 }
 
-/** The limits in the order of `/rlconfig`, from a position on. */
-export function listRules(rules: Rules, offset: number, most: number): readonly ListedRule[] {
-  const found: ListedRule[] = [];
+/** Limits that one step passes on the way to the first. */
+const PASSED_IN_STEP = 256;
+
+/** The limits in the order of `/rlconfig`, from a position on; undefined: not there yet. */
+export function* listRules(
+  rules: Rules,
+  offset: number,
+  most: number,
+): Generator<ListedRule | undefined, void> {
   let id = 0;
-  for (const { domain, path, node, limit } of limitsOf(rules)) {
-    if (found.length >= most) break;
+  for (const { domain, above, rule, node, limit } of limitsOf(rules)) {
+    if (id >= offset + most) return;
     if (id >= offset) {
       const { metric } = limit;
+      const path = pathOf(above, rule);
       const listed = { id, domain, path, ...placeOf(node, rules.places) };
-      found.push({ ...listed, limit: fieldsOf(limit), metric });
-    }
+      yield { ...listed, limit: fieldsOf(limit), metric };
+    } else if (id % PASSED_IN_STEP === 0) yield undefined;
     id += 1;
   }
-  return found;
 }
 
 interface Found {
   readonly domain: string;
-  readonly path: readonly string[];
+  readonly above: Above | undefined;
+  readonly rule: string;
   readonly node: RuleNode;
   readonly limit: RuleLimit;
 }
 
+/** The way to a level. It is written down for those limits alone that are listed. */
+interface Above {
+  readonly rule: string;
+  readonly above: Above | undefined;
+}
+
 function* limitsOf({ domains }: Rules): Generator<Found, void> {
-  for (const { domain, top } of domains.values()) yield* limitsBelow(top, domain, []);
+  for (const { domain, top } of domains.values()) yield* limitsBelow(top, domain, undefined);
 }
 
 function* limitsBelow(
   level: RuleLevel,
   domain: DomainRules['domain'],
-  above: readonly string[],
+  above: Above | undefined,
 ): Generator<Found, void> {
   for (const [rule, node] of nodesOf(level)) {
-    const path = [...above, rule];
-    if (node.limit !== undefined) yield { domain, path, node, limit: node.limit };
-    if (node.children !== undefined) yield* limitsBelow(node.children, domain, path);
+    if (node.limit !== undefined) yield { domain, above, rule, node, limit: node.limit };
+    if (node.children !== undefined) yield* limitsBelow(node.children, domain, { rule, above });
   }
+}
+
+function pathOf(above: Above | undefined, rule: string): readonly string[] {
+  return above === undefined ? [rule] : [...pathOf(above.above, above.rule), rule];
 }
 
 function* nodesOf(level: RuleLevel): Generator<readonly [string, RuleNode], void> {

@@ -1,10 +1,12 @@
-import { nearestName } from '../nearest-name';
+import { createNearestName } from '../nearest-name';
 
 /** Names that a hint lists. */
 export const MAX_NAMES = 20;
-/** Names that are compared with a misspelled one, and their most characters: comparing takes their product. */
+/** Names that are compared with a misspelled one, and their most characters. */
 const MAX_COMPARED = 2_000;
 const MAX_LENGTH = 64;
+/** Names that one step compares. */
+const NAMES_OF_STEP = 32;
 
 /** Names of which one was meant: what differs only in letter case first, then the nearest spelling, then the others. */
 export interface Suggestions {
@@ -13,19 +15,46 @@ export interface Suggestions {
   readonly remark: string;
 }
 
-export function suggest(found: string, names: readonly string[]): Suggestions {
-  const compared = names.slice(0, MAX_COMPARED).filter(({ length }) => length <= MAX_LENGTH);
+/** Reads no more names than it compares. */
+export function* suggest(
+  found: string,
+  names: Iterable<string>,
+): Generator<undefined, Suggestions, void> {
+  const first: string[] = [];
+  const likeness = createLikeness(found);
+  let compared = 0;
+  for (const name of names) {
+    if (first.length < MAX_NAMES) first.push(name);
+    likeness.offer(name);
+    compared += 1;
+    if (compared === MAX_COMPARED) break;
+    if (compared % NAMES_OF_STEP === 0) yield;
+  }
+  const { best, remark } = likeness.found();
+  const others = first.filter((name) => name !== best);
+  return { names: [...(best === undefined ? [] : [best]), ...others].slice(0, MAX_NAMES), remark };
+}
+
+function createLikeness(found: string) {
+  const isLong = found.length > MAX_LENGTH;
+  const nearest = createNearestName(isLong ? '' : found);
   const lower = found.toLowerCase();
-  const sameLetters = compared.find((name) => name.toLowerCase() === lower);
-  const nearest =
-    sameLetters ?? (found.length > MAX_LENGTH ? undefined : nearestName(found, compared));
-  if (nearest === undefined) return { names: names.slice(0, MAX_NAMES), remark: '' };
-  const others = names.slice(0, MAX_NAMES).filter((name) => name !== nearest);
-  const remark =
-    sameLetters === undefined
-      ? `; the nearest is ${JSON.stringify(nearest)}`
-      : `; ${JSON.stringify(nearest)} differs only in letter case`;
-  return { names: [nearest, ...others].slice(0, MAX_NAMES), remark };
+  let sameLetters: string | undefined;
+  return {
+    offer(name: string): void {
+      if (name.length > MAX_LENGTH) return;
+      nearest.offer(name);
+      if (name.toLowerCase() === lower) sameLetters ??= name;
+    },
+    found(): { readonly best: string | undefined; readonly remark: string } {
+      const { best } = nearest;
+      if (sameLetters !== undefined) {
+        const remark = `; ${JSON.stringify(sameLetters)} differs only in letter case`;
+        return { best: sameLetters, remark };
+      }
+      return { best, remark: best === undefined ? '' : `; the nearest is ${JSON.stringify(best)}` };
+    },
+  };
 }
 
 /** The names for a sentence. */

@@ -13,14 +13,17 @@ export interface LimitPlace {
  * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`.
  */
 export function dumpRules(rules: Rules): readonly string[] {
-  return listLimits(rules).map(dumpLimit);
+  return [...linesOfRules(rules)];
+}
+
+/** The same, line by line. */
+export function* linesOfRules(rules: Rules): Generator<string, void> {
+  for (const place of limitsOf(rules)) yield dumpLimit(place);
 }
 
 /** All limits, in the order of the rule files. */
 export function listLimits(rules: Rules): readonly LimitPlace[] {
-  const found: LimitPlace[] = [];
-  for (const { domain, top } of rules.domains.values()) listLevel(top, domain, found);
-  return found;
+  return [...limitsOf(rules)];
 }
 
 /** The line of one limit. */
@@ -30,17 +33,22 @@ export function dumpLimit({ path, limit }: LimitPlace): string {
   return `${path}: unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}`;
 }
 
-function listLevel(level: RuleLevel, path: string, found: LimitPlace[]): void {
+function* limitsOf({ domains }: Rules): Generator<LimitPlace, void> {
+  for (const { domain, top } of domains.values()) yield* limitsOfLevel(top, domain);
+}
+
+function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace, void> {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
-    for (const node of byValue?.values() ?? []) listNode(node, `${path}.${node.segment}`, found);
+    for (const node of byValue?.values() ?? [])
+      yield* limitsOfNode(node, `${path}.${node.segment}`);
     for (const { pattern, node } of wildcards?.inOrder ?? [])
-      listNode(node, `${path}.${key}_${pattern}`, found);
-    if (anyValue !== undefined) listNode(anyValue, `${path}.${key}`, found);
+      yield* limitsOfNode(node, `${path}.${key}_${pattern}`);
+    if (anyValue !== undefined) yield* limitsOfNode(anyValue, `${path}.${key}`);
   }
 }
 
-function listNode({ limit, children }: RuleNode, path: string, found: LimitPlace[]): void {
-  if (limit !== undefined) found.push({ path, limit });
-  if (children !== undefined) listLevel(children, path, found);
+function* limitsOfNode({ limit, children }: RuleNode, path: string): Generator<LimitPlace, void> {
+  if (limit !== undefined) yield { path, limit };
+  if (children !== undefined) yield* limitsOfLevel(children, path);
 }

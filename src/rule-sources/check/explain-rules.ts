@@ -12,6 +12,7 @@ import type { ParsedRules } from '../../core/rules/definition';
 import { matchDescriptor } from '../../core/rules/match';
 import type { DomainRules, RuleNode, Rules } from '../../core/rules/rules';
 import { takeTokens, type Tokens } from '../../core/rules/secrets';
+import { finish } from '../../core/steps';
 
 /** What is to be explained without a service. */
 export interface ExplainQuestion {
@@ -37,7 +38,7 @@ export function explainRules(
       ? descriptorLines({
           entries: entryTexts(secrets, entries),
           path: [],
-          noLimit: explainUnknownDomain(domain, rules.domains.keys()),
+          noLimit: finish(explainUnknownDomain(domain, rules.domains.keys())),
         })
       : explainOne(found, entries, rules),
   );
@@ -48,7 +49,7 @@ function explainOne(
   entries: readonly Entry[],
   { places, secrets }: Rules,
 ): readonly string[] {
-  const path = explainPath(domain, entries, places);
+  const path = finish(explainPath(domain, entries, places));
   const plain = { entries, limit: undefined, hits: undefined, isNegativeHits: false };
   const texts = entryTexts(secrets, entries);
   const match = matchDescriptor(domain, plain);

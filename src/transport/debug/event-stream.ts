@@ -1,4 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Steps } from '../../core/steps';
+import { printJson } from './work/print-json';
+import { serveWork } from './work/serve-work';
+import type { WorkScheduler } from './work/work-scheduler';
 
 /** Creates the events of a stream. */
 export interface EventSource {
@@ -34,65 +38,100 @@ export interface EventStream {
 
 interface Listener {
   readonly response: ServerResponse;
+  /** The rules were told. */
+  isTold: boolean;
   version: unknown;
   missed: number;
 }
 
+/** A browser whose stream was refused asks again after so long. */
+const RETRY = 'retry: 5000\n\n';
+
 export function createEventStream(
   source: EventSource,
+  work: WorkScheduler,
   { maxListeners, intervalMs, patience }: EventStreamOptions = EVENT_STREAM_OPTIONS,
 ): EventStream {
   const listeners = new Set<Listener>();
   let ticking: NodeJS.Timeout | undefined;
+  let isTelling = false;
+  /** The last one, the same bytes for all listeners. */
+  let base: { readonly version: unknown; readonly event: Buffer } | undefined;
 
-  const tellBase = (listener: Listener, version: unknown): void => {
-    listener.version = version;
-    listener.response.write(toEvent('rules', source.base.read()));
-  };
-  const tick = (): void => {
+  function* tellBase(listener: Listener): Steps<void> {
     const { version } = source.base;
-    const event = toEvent('figures', source.next());
+    if (base === undefined || base.version !== version) {
+      const event = Buffer.from(yield* toEvent('rules', source.base.read(), 4));
+      base = { version, event };
+    }
+    listener.version = base.version;
+    listener.isTold = true;
+    tell(listener, base.event);
+  }
+  function* tellAll(): Steps<void> {
+    const event = yield* toEvent('figures', source.next(), 2);
     for (const listener of listeners) {
+      yield;
+      if (!listener.isTold) continue;
       if (listener.response.writableNeedDrain) {
         listener.missed += 1;
         if (listener.missed >= patience) listener.response.destroy();
         continue;
       }
       listener.missed = 0;
-      if (listener.version !== version) tellBase(listener, version);
-      listener.response.write(event);
+      if (listener.version !== source.base.version) yield* tellBase(listener);
+      tell(listener, event);
     }
+    isTelling = false;
+  }
+  const tick = (): void => {
+    if (isTelling) return;
+    isTelling = true;
+    work.insist({
+      run: tellAll,
+      isWanted: () => true,
+      failed() {
+        isTelling = false;
+      },
+    });
   };
   const leave = (listener: Listener): void => {
     if (!listeners.delete(listener) || listeners.size > 0) return;
     clearInterval(ticking);
+    base = undefined;
     source.stop();
   };
-  const join = (response: ServerResponse): void => {
+  function* join(response: ServerResponse): Steps<void> {
     if (listeners.size === 0) {
       source.start();
       ticking = setInterval(tick, intervalMs);
     }
-    const listener: Listener = { response, version: undefined, missed: 0 };
+    const listener: Listener = { response, isTold: false, version: undefined, missed: 0 };
     listeners.add(listener);
     response.once('close', () => {
       leave(listener);
     });
-    tellBase(listener, source.base.version);
-  };
+    yield* tellBase(listener);
+  }
+  function* serve(method: string | undefined, response: ServerResponse): Steps<void> {
+    response.writeHead(200, HEADERS);
+    // A page cannot read the status of an answer other than a stream, so a refusal is an event too.
+    if (method === 'HEAD') response.end();
+    else if (listeners.size >= maxListeners)
+      response.end(yield* toEvent('full', { maxListeners }, 1));
+    else yield* join(response);
+  }
 
   return {
     serve({ method }, response) {
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream; charset=utf-8',
-        'Cache-Control': 'no-store',
-        'X-Accel-Buffering': 'no',
-        'X-Content-Type-Options': 'nosniff',
+      serveWork(work, response, {
+        run: () => serve(method, response),
+        failed: () => response.destroy(),
+        refused() {
+          // A browser asks again only where the status is that of a stream.
+          response.writeHead(200, HEADERS).end(RETRY);
+        },
       });
-      // A page cannot read the status of an answer other than a stream, so a refusal is an event too.
-      if (method === 'HEAD') response.end();
-      else if (listeners.size >= maxListeners) response.end(toEvent('full', { maxListeners }));
-      else join(response);
     },
     close() {
       for (const { response } of listeners) response.end();
@@ -100,7 +139,23 @@ export function createEventStream(
   };
 }
 
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+function tell({ response }: Listener, event: Buffer | string): void {
+  if (!response.writableEnded && !response.destroyed) response.write(event);
+}
+
 /** JSON has no line ends of its own, so that an event is two lines. */
-function toEvent(name: string, data: unknown): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+function* toEvent(name: string, data: unknown, levels: number): Generator<undefined, string, void> {
+  let json = '';
+  for (const piece of printJson(data, levels)) {
+    json += piece;
+    yield;
+  }
+  return `event: ${name}\ndata: ${json}\n\n`;
 }

@@ -3,33 +3,39 @@ import type { Clock } from '../../core/ports';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Listener } from '../listener';
 import { toReason } from '../../platform/errors';
+import type { Steps } from '../../core/steps';
+import { monotonicMs as systemMonotonicMs } from '../../platform/clock';
 import { ADMIN_PREFIX } from './admin/admin-api';
-import { sendAdmin, type AdminRouter } from './admin/admin-router';
+import { createAdminRouter, sendAdmin, type AdminOptions } from './admin/admin-router';
 import { CHALLENGE, NO_TOKEN, refuseForeign, type CheckToken } from './admin/admit';
 import { createHostCheck } from './allowed-host';
-import { createDumps, type Dumps } from './dumps';
 import { createEventStream, type EventSource, type EventStreamOptions } from './event-stream';
 import { INDEX_PAGE, pprofPage } from './pages';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
 import { createUiPage } from './ui-page';
+import { sendPieces, type Head } from './work/send-pieces';
+import { linesOf, sendText, servePage } from './work/serve-page';
+import { createWorkScheduler, type WorkScheduler } from './work/work-scheduler';
 
 /** What the pages show; each is asked when its page is. */
 export interface DebugDeps {
   /** The rules in force, a line for each limit. */
-  readonly dumpRules: () => string;
+  readonly dumpRules: () => Iterable<string>;
   /** All statistics as lines of text, in pieces: there may be a million. */
-  readonly dumpStats: () => AsyncIterable<string>;
+  readonly dumpStats: () => Steps<void, string>;
   /** The same as JSON. */
-  readonly dumpStatsJson: () => AsyncIterable<string>;
+  readonly dumpStatsJson: () => Steps<void, string>;
   /** What the dashboard gets. */
   readonly live: EventSource;
   /** Default: EVENT_STREAM_OPTIONS. */
   readonly events?: EventStreamOptions;
   readonly clock: Clock;
+  /** By which work is measured. Default: that of the system. */
+  readonly monotonicMs?: () => number;
   /** Undefined: one process does all the work. */
   readonly workerProfiles?: WorkerProfiles | undefined;
   /** The operator API; undefined: there is none. */
-  readonly admin?: AdminRouter | undefined;
+  readonly admin?: AdminOptions | undefined;
   /** Undefined: no token is asked for. */
   readonly checkToken?: CheckToken | undefined;
   /** What `/rlconfig` says of the rules in a header; undefined before the first were loaded. */
@@ -57,14 +63,15 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     isHost: isAllowed,
     hosts: new Set(adminHosts.map((name) => name.toLowerCase())),
   };
-  const dumps = createDumps();
+  const work = createWorkScheduler({ monotonicMs: deps.monotonicMs ?? systemMonotonicMs });
+  const admin = deps.admin && createAdminRouter(deps.admin, work);
   const profiles = createProfileEndpoint(deps.clock, deps.workerProfiles);
-  const events = createEventStream(deps.live, deps.events);
-  const ui = createUiPage();
+  const events = createEventStream(deps.live, work, deps.events);
+  const readUi = createUiPage();
   const text =
     (page: string): Page =>
     (_query, response) => {
-      send(response, 200, PLAIN, page);
+      sendText(response, 200, page);
     };
   const profilesPage = text(pprofPage(deps.workerProfiles?.count));
   const pages: ReadonlyMap<string, Page> = new Map([
@@ -72,7 +79,11 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     ...['/ui', '/ui/'].map((path): [string, Page] => [
       path,
       (_query, response) => {
-        ui(response);
+        servePage(work, response, function* () {
+          const { html, headers } = yield* readUi();
+          const head = { status: 200, contentType: 'text/html; charset=utf-8', headers };
+          yield* sendPieces(response, head, [html]);
+        });
       },
     ]),
     [
@@ -86,10 +97,10 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
       (_query, response) => {
         const version = deps.rulesVersion?.();
         if (version !== undefined) response.setHeader('X-Weir-Rules', version);
-        dumps.sendText(response, deps.dumpRules);
+        servePage(work, response, () => sendPieces(response, OK_TEXT, linesOf(deps.dumpRules())));
       },
     ],
-    ['/stats', statsPage(deps, dumps)],
+    ['/stats', statsPage(deps, work)],
     ['/debug/pprof/', profilesPage],
     ['/debug/pprof', profilesPage],
     ...(['profile', 'heap'] as const).map((kind): [string, Page] => [
@@ -102,7 +113,6 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
   const handle: RequestListener = (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     const { host } = request.headers;
-    const { admin } = deps;
     if (admin !== undefined && request.url?.startsWith(ADMIN_PREFIX) === true) {
       const refused = refuseForeign(request.headers, admission);
       if (refused !== undefined) sendAdmin(request, response, refused);
@@ -110,7 +120,7 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
         withToken(request, response, (tokenId) => {
           admin(request, response, { tokenId });
         });
-    } else if (!isAllowed(host)) send(response, 421, PLAIN, misdirected(host));
+    } else if (!isAllowed(host)) sendText(response, 421, misdirected(host));
     else if (protectAll)
       withToken(request, response, () => {
         respond(pages, request, response);
@@ -157,10 +167,10 @@ function respond(
   const [path = '', query = ''] = url.split('?', 2);
   const page = pages.get(path);
   if (page === undefined) {
-    send(response, 404, PLAIN, `no such page, there are:\n${INDEX_PAGE}`);
+    sendText(response, 404, `no such page, there are:\n${INDEX_PAGE}`);
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
-    send(response, 405, PLAIN, `method ${method} is not allowed here, expected GET or HEAD\n`);
+    sendText(response, 405, `method ${method} is not allowed here, expected GET or HEAD\n`);
   } else {
     show(page, new URLSearchParams(query), response, request);
   }
@@ -177,28 +187,25 @@ function show(
     page(query, response, request);
   } catch (error) {
     const reason = toReason(error);
-    send(response, 500, PLAIN, `this page failed: ${reason}\n`);
+    sendText(response, 500, `this page failed: ${reason}\n`);
   }
 }
 
-function statsPage({ dumpStats, dumpStatsJson }: DebugDeps, dumps: Dumps): Page {
+const OK_TEXT: Head = { status: 200, contentType: PLAIN };
+const OK_JSON: Head = { status: 200, contentType: 'application/json' };
+
+function statsPage({ dumpStats, dumpStatsJson }: DebugDeps, work: WorkScheduler): Page {
   return (query, response) => {
     const format = query.get('format') ?? 'text';
-    if (format === 'text') dumps.sendPieces(response, PLAIN, dumpStats);
-    else if (format === 'json') dumps.sendPieces(response, 'application/json', dumpStatsJson);
+    if (format === 'text')
+      servePage(work, response, () => sendPieces(response, OK_TEXT, dumpStats()));
+    else if (format === 'json')
+      servePage(work, response, () => sendPieces(response, OK_JSON, dumpStatsJson()));
     else {
       const error = `format is ${JSON.stringify(format)}, expected text or json\n`;
-      send(response, 400, PLAIN, error);
+      sendText(response, 400, error);
     }
   };
-}
-
-function send(response: ServerResponse, status: number, contentType: string, body: string): void {
-  response.writeHead(status, {
-    'Content-Type': contentType,
-    'Content-Length': Buffer.byteLength(body),
-  });
-  response.end(body);
 }
 
 function misdirected(host = ''): string {

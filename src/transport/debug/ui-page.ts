@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Steps } from '../../core/steps';
 import { folderWith } from '../../platform/package-root';
 
 /** In the order in which they need each other. */
@@ -23,29 +23,29 @@ const SCRIPTS = [
 ];
 const STYLES = ['base.css', 'parts.css', 'rules.css', 'why.css'];
 
-interface Page {
+export interface UiPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The dashboard as one document: styles and scripts stand in it, and nothing else may run. */
-export function createUiPage(): (response: ServerResponse) => void {
-  let page: Page | undefined;
-  return (response) => {
-    page ??= readPage();
-    response.writeHead(200, {
-      ...page.headers,
-      'Content-Length': Buffer.byteLength(page.html),
-    });
-    response.end(page.html);
+/** The dashboard as one document: styles and scripts stand in it, and nothing else may run. It is read once. */
+export function createUiPage(): () => Steps<UiPage> {
+  let page: UiPage | undefined;
+  return function* () {
+    page ??= yield* readPage();
+    return page;
   };
 }
 
-function readPage(): Page {
+function* readPage(): Steps<UiPage> {
   const folder = join(folderWith('ui/index.html'), 'ui');
   const read = (file: string) => readFileSync(join(folder, file), 'utf8');
   const style = STYLES.map(read).join('');
-  const script = SCRIPTS.map(read).map(withoutModules).join('');
+  let script = '';
+  for (const file of SCRIPTS) {
+    script += withoutModules(read(file));
+    yield;
+  }
   const html = read('index.html')
     .replace('<!-- style -->', () => `<style>${style}</style>`)
     .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
@@ -60,7 +60,6 @@ function readPage(): Page {
     "frame-ancestors 'none'",
   ].join('; ');
   const headers = {
-    'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': policy,
     'Cache-Control': 'no-store',
     'Referrer-Policy': 'no-referrer',

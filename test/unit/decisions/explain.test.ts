@@ -7,6 +7,7 @@ import { StoreError } from '../../../src/core/errors';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { explainRequest } from '../../../src/decisions/explain';
+import { runSteps } from '../../support/run-steps';
 import { PLAIN_DECISIONS } from '../../support/decider';
 import { rulesOf } from '../../support/rules';
 
@@ -75,16 +76,18 @@ async function explain(
     store: 'memory',
     error,
   });
-  const explanation = await explainRequest(
-    request,
-    {
-      rules: RULES,
-      reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
-      dryCounters: createDryCounters,
-      knows: () => isKnown,
-      nowSeconds: 70,
-    },
-    { ...OPTIONS, ...options },
+  const explanation = await runSteps(
+    explainRequest(
+      request,
+      {
+        rules: RULES,
+        reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
+        dryCounters: createDryCounters,
+        knows: () => isKnown,
+        nowSeconds: 70,
+      },
+      { ...OPTIONS, ...options },
+    ),
   );
   if ('kind' in explanation) throw new Error(explanation.message);
   return explanation;

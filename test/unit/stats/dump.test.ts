@@ -1,5 +1,7 @@
-import { dumpJsonInSlices, dumpTextInSlices } from '../../../src/stats/dump';
+import type { Steps } from '../../../src/core/steps';
+import { dumpJson, dumpText } from '../../../src/stats/dump';
 import { createRegistry } from '../../../src/stats/registry';
+import { runSteps } from '../../support/run-steps';
 
 function someRegistry() {
   const registry = createRegistry();
@@ -11,14 +13,14 @@ function someRegistry() {
   return registry;
 }
 
-async function whole(pieces: AsyncIterable<string>): Promise<string> {
+async function whole(pieces: Steps<void, string>): Promise<string> {
   let text = '';
-  for await (const piece of pieces) text += piece;
+  await runSteps(pieces, (piece) => (text += piece));
   return text;
 }
 
 async function readJson(registry: ReturnType<typeof createRegistry>) {
-  return JSON.parse(await whole(dumpJsonInSlices(registry))) as {
+  return JSON.parse(await whole(dumpJson(registry))) as {
     readonly counters: Readonly<Record<string, number>>;
     readonly timers: Readonly<Record<string, Readonly<Record<string, number>>>>;
   };
@@ -26,7 +28,7 @@ async function readJson(registry: ReturnType<typeof createRegistry>) {
 
 describe('the dump as text', () => {
   it('shows every statistic on a line of its own, in the order of the names', async () => {
-    expect((await whole(dumpTextInSlices(someRegistry()))).split('\n')).toEqual([
+    expect((await whole(dumpText(someRegistry()))).split('\n')).toEqual([
       'a.hits: 0',
       'm.open: 1.5',
       'ratelimit.statistics.overflow: 0',
@@ -41,9 +43,7 @@ describe('the dump as text', () => {
   });
 
   it('shows that nothing was counted', async () => {
-    expect(await whole(dumpTextInSlices(createRegistry()))).toBe(
-      'ratelimit.statistics.overflow: 0\n',
-    );
+    expect(await whole(dumpText(createRegistry()))).toBe('ratelimit.statistics.overflow: 0\n');
   });
 });
 

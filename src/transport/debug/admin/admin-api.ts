@@ -1,3 +1,5 @@
+import type { Steps } from '../../../core/steps';
+
 /** One call of the operator API. */
 export interface AdminRequest {
   /** The JSON of a POST; undefined for a GET, and for an endpoint that reads the text itself. */
@@ -15,6 +17,8 @@ export interface AdminAnswer {
   readonly status: number;
   /** A text is sent as it is, everything else as JSON. */
   readonly body: unknown;
+  /** JSON that is made while it is read, in place of a body. */
+  readonly pieces?: Steps<void, string>;
 }
 
 /** A path of the operator API. */
@@ -22,12 +26,14 @@ export interface AdminEndpoint {
   readonly method: 'GET' | 'POST';
   /** Complete: `/api/v1/explain`. */
   readonly path: string;
-  /** `write` is served only with ADMIN_API=write. At most 50 calls of `read` are served in a second, all paths together. */
+  /** `write` is served only with ADMIN_API=write. */
   readonly access: 'read' | 'write';
   /** Whether `handle` parses the body itself, with messages of its own. */
   readonly readsText?: boolean;
-  /** Rejects only for a fault of ours. */
-  handle(request: AdminRequest): Promise<AdminAnswer>;
+  /** Whether an answer holds much until it is read: few are made at a time. */
+  readonly isLarge?: boolean;
+  /** Throws only for a fault of ours. A step takes a fraction of a millisecond. */
+  handle(request: AdminRequest): Steps<AdminAnswer>;
 }
 
 /** All paths of the operator API start with it. */

@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Steps } from '../../../core/steps';
 import { toReason } from '../../../platform/errors';
 import type { TransportBounds } from '../../bounds';
 import { readBody } from '../../read-body';
 import { refuse, respond } from '../../responses';
-import { refusedWith, type AdminAnswer, type AdminEndpoint } from './admin-api';
+import { printJson } from '../work/print-json';
+import { sendPieces } from '../work/send-pieces';
+import { serveWork } from '../work/serve-work';
+import type { WorkScheduler } from '../work/work-scheduler';
+import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
 
-export interface AdminRouterOptions {
+export interface AdminOptions {
   readonly endpoints: readonly AdminEndpoint[];
   /** ADMIN_API. */
   readonly access: 'read' | 'write';
   /** Of a body. */
   readonly bounds: TransportBounds;
-  readonly monotonicMs: () => number;
 }
 
 /** Who calls, as far as it was checked. */
@@ -26,13 +30,16 @@ export type AdminRouter = (
   caller: AdminCaller,
 ) => void;
 
-/** Calls of `read` endpoints in a second. */
-const READS_PER_SECOND = 50;
+/** The longest body: to parse it takes a millisecond or two, in one step. */
+const MAX_BODY_BYTES = 65_536;
+const JSON_TYPE = 'application/json';
 
 /** Gives calls that were admitted to their endpoints, one JSON answer each. */
-export function createAdminRouter(options: AdminRouterOptions): AdminRouter {
-  const { endpoints, access, bounds, monotonicMs } = options;
-  const mayRead = createAllowance(READS_PER_SECOND, monotonicMs);
+export function createAdminRouter(
+  { endpoints, access, bounds: given }: AdminOptions,
+  work: WorkScheduler,
+): AdminRouter {
+  const bounds = { ...given, maxJsonBytes: Math.min(given.maxJsonBytes, MAX_BODY_BYTES) };
 
   const run = (
     endpoint: AdminEndpoint,
@@ -42,29 +49,24 @@ export function createAdminRouter(options: AdminRouterOptions): AdminRouter {
   ): void => {
     const query = new URLSearchParams(request.url?.split('?', 2)[1] ?? '');
     const peer = request.socket.remoteAddress ?? '';
-    const handle = (text: string, body: unknown): void => {
-      endpoint.handle({ body, text, query, peer, tokenId }).then(
-        (answer) => {
-          send(response, answer);
-        },
-        (error: unknown) => {
+    const begin = (text: string): void => {
+      serveWork(work, response, {
+        run: () => answerCall(endpoint, response, { body: undefined, text, query, peer, tokenId }),
+        isLarge: endpoint.isLarge,
+        failed(error) {
           send(response, refusedWith(500, 'internal', `this call failed: ${toReason(error)}`));
         },
-      );
+        refused(error) {
+          send(response, refusedWith(429, 'too_many_calls', error));
+        },
+      });
     };
-    if (endpoint.method === 'GET') {
-      handle('', undefined);
-      return;
-    }
-    readBody(request, bounds, (text) => {
-      if (typeof text !== 'string') {
-        refuse(response, text);
-        return;
-      }
-      const parsed = endpoint.readsText === true ? { body: undefined } : parseJson(text);
-      if ('refused' in parsed) send(response, parsed.refused);
-      else handle(text, parsed.body);
-    });
+    if (endpoint.method === 'GET') begin('');
+    else
+      readBody(request, bounds, (text) => {
+        if (typeof text === 'string') begin(text);
+        else refuse(response, text);
+      });
   };
 
   return (request, response, caller) => {
@@ -77,13 +79,29 @@ export function createAdminRouter(options: AdminRouterOptions): AdminRouter {
         ? refuseUnknown(ofPath, endpoints, response)
         : refuseCall(endpoint, request, access);
     if (refused !== undefined) sendAdmin(request, response, refused);
-    else if (endpoint?.access === 'read' && !mayRead()) {
-      response.setHeader('Retry-After', '1');
-      const error = `more than ${String(READS_PER_SECOND)} calls in a second, try again in the next`;
-      sendAdmin(request, response, refusedWith(429, 'too_many_calls', error));
-    } else if (endpoint !== undefined) run(endpoint, request, response, caller);
+    else if (endpoint !== undefined) run(endpoint, request, response, caller);
   };
 }
+
+function* answerCall(
+  endpoint: AdminEndpoint,
+  response: ServerResponse,
+  request: AdminRequest,
+): Steps<void> {
+  const isParsed = endpoint.method === 'POST' && endpoint.readsText !== true;
+  const parsed = isParsed ? parseJson(request.text) : { body: undefined };
+  yield;
+  const { status, body, pieces } =
+    'refused' in parsed
+      ? parsed.refused
+      : yield* endpoint.handle({ ...request, body: parsed.body });
+  const contentType = typeof body === 'string' ? TEXT_TYPE : JSON_TYPE;
+  const text = typeof body === 'string' ? [body] : printJson(body, 3);
+  yield* sendPieces(response, { status, contentType, headers: NO_STORE }, pieces ?? text);
+}
+
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const NO_STORE = { 'Cache-Control': 'no-store' };
 
 function refuseUnknown(
   ofPath: readonly AdminEndpoint[],
@@ -133,23 +151,5 @@ export function sendAdmin(
 }
 
 function send(response: ServerResponse, { status, body }: AdminAnswer): void {
-  const isText = typeof body === 'string';
-  const type = isText ? 'text/plain; charset=utf-8' : 'application/json';
-  const headers = { 'Cache-Control': 'no-store' };
-  respond(response, status, type, isText ? body : JSON.stringify(body), headers);
-}
-
-/** Allows so many calls in each second of a clock that only goes forward. */
-function createAllowance(perSecond: number, monotonicMs: () => number): () => boolean {
-  let startMs = -Infinity;
-  let left = 0;
-  return () => {
-    const nowMs = monotonicMs();
-    if (nowMs - startMs >= 1_000) {
-      startMs = nowMs;
-      left = perSecond;
-    }
-    left -= 1;
-    return left >= 0;
-  };
+  respond(response, status, JSON_TYPE, JSON.stringify(body), NO_STORE);
 }

@@ -1,6 +1,7 @@
 import { failure, type Failure } from '../../../core/errors';
 import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';
+import { until, type Steps } from '../../../core/steps';
 import { toRefusal } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
 import { findRepeatedField } from './repeated-field';
@@ -59,11 +60,11 @@ export function counterEndpoints(
     handle: AdminEndpoint['handle'],
   ): AdminEndpoint => ({ method: 'POST', path: `/api/v1/counters/${name}`, access, handle });
 
-  const change = async (
+  function* change(
     { body, text, peer, tokenId }: AdminRequest,
     fields: readonly string[],
-  ): Promise<AdminAnswer> => {
-    const read = readBody({ body, text }, fields, parse);
+  ): Steps<AdminAnswer> {
+    const read = yield* readBody({ body, text }, fields, parse);
     if ('status' in read) return read;
     const { request, options } = read;
     const fault = faultOf(request, body, options, fields);
@@ -71,17 +72,17 @@ export function counterEndpoints(
     const used = options['used'] as number | undefined;
     const dryRun = options['dryRun'] === true;
     const force = options['force'] === true;
-    const answer = await admin.change(request, { used, dryRun, force, peer, tokenId });
+    const answer = yield* until(admin.change(request, { used, dryRun, force, peer, tokenId }));
     if (answer !== 'not_told') return toAnswer(answer);
     const error =
       'the other instances cannot be told and their local caches would refuse on until the window ends; send "force": true to change the counters all the same';
     return refusedWith(409, 'not_told', error);
-  };
+  }
 
   return [
-    endpoint('read', 'read', async (given) => {
-      const read = readBody(given, [], parse);
-      return 'status' in read ? read : toAnswer(await admin.read(read.request));
+    endpoint('read', 'read', function* (given) {
+      const read = yield* readBody(given, [], parse);
+      return 'status' in read ? read : toAnswer(yield* until(admin.read(read.request)));
     }),
     endpoint('reset', 'write', (request) => change(request, ['dryRun', 'force'])),
     endpoint('set', 'write', (request) => change(request, ['dryRun', 'force', 'used'])),
@@ -95,11 +96,11 @@ function toAnswer(counters: readonly ShownCounter[] | Failure): AdminAnswer {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A RateLimitRequest, and beside its fields those of the call; the request by the parser of `/json`. */
-function readBody(
+function* readBody(
   { body, text }: Pick<AdminRequest, 'body' | 'text'>,
   names: readonly string[],
   parse: ParseJsonRequest,
-): { readonly request: DecisionRequest; readonly options: Fields } | AdminAnswer {
+): Steps<{ readonly request: DecisionRequest; readonly options: Fields } | AdminAnswer> {
   const repeated = findRepeatedField(text);
   if (repeated !== undefined)
     return refusedWith(
@@ -107,6 +108,7 @@ function readBody(
       'malformed',
       `the body has the field ${JSON.stringify(repeated.slice(0, 64))} twice`,
     );
+  yield;
   const fields = isObject(body) ? Object.entries(body) : [];
   const options = fields.filter(([name]) => names.includes(name));
   const rest = fields.filter(([name]) => !names.includes(name));

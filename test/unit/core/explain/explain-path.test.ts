@@ -8,6 +8,7 @@ import {
 import type { Entry } from '../../../../src/core/model';
 import { findNode } from '../../../../src/core/rules/match';
 import type { DomainRules } from '../../../../src/core/rules/rules';
+import { finish } from '../../../../src/core/steps';
 import { rulesOf, type RuleSketch } from '../../../support/rules';
 
 const limit = [10, 'HOUR'] as const;
@@ -36,7 +37,9 @@ const SHOP: readonly RuleSketch[] = [
 
 function explain(text: string, sketches: readonly RuleSketch[] = SHOP) {
   const rules = rulesOf('shop', sketches);
-  return explainPath(rules.domains.get('shop') as DomainRules, entriesOf(text), rules.places);
+  return finish(
+    explainPath(rules.domains.get('shop') as DomainRules, entriesOf(text), rules.places),
+  );
 }
 
 function entriesOf(text: string): readonly Entry[] {
@@ -175,12 +178,12 @@ describe('the path of a descriptor', () => {
 });
 
 it('an unknown domain is answered with those that exist, the nearest first', () => {
-  const { reason, hint, names } = explainUnknownDomain('shpo', ['web', 'shop']);
+  const { reason, hint, names } = finish(explainUnknownDomain('shpo', ['web', 'shop']));
   expect({ reason, names }).toEqual({ reason: 'unknown_domain', names: ['shop', 'web'] });
   expect(hint).toBe(
     'no rules for the domain "shpo"; there are "shop", "web"; the nearest is "shop"',
   );
-  expect(explainUnknownDomain('d', []).hint).toContain('there are none');
+  expect(finish(explainUnknownDomain('d', [])).hint).toContain('there are none');
 });
 
 it.each([
@@ -189,4 +192,46 @@ it.each([
   [{ path: '' }, 'a.yaml'],
 ])('the place %j reads %j', (at, text) => {
   expect(placeText('a.yaml', at)).toBe(text);
+});
+
+describe('what one step of an explanation costs', () => {
+  /** The steps of work, and the most of something that one of them did. */
+  function stepsOf(work: Generator<undefined, unknown, void>, done: () => number) {
+    let steps = 0;
+    let most = 0;
+    for (let before = done(); work.next().done !== true; before = done()) {
+      steps += 1;
+      most = Math.max(most, done() - before);
+    }
+    return { steps, most };
+  }
+
+  it('is to read some dozens of names, and at most two thousand of them all', () => {
+    let read = 0;
+    function* names(): Generator<string, void> {
+      for (;;) {
+        read += 1;
+        yield `a-value-of-its-own-${String(read)}`.padEnd(64, '-');
+      }
+    }
+    const { steps, most } = stepsOf(explainUnknownDomain('x'.repeat(64), names()), () => read);
+    expect(most).toBeLessThanOrEqual(32);
+    expect(read).toBe(2_000);
+    expect(steps).toBeGreaterThan(60);
+  });
+
+  it('is one entry, one rule of a way back, one order', () => {
+    const wide = Array.from({ length: 60 }, (_, at) => ({
+      key: 'k',
+      value: `${'*'.repeat(at + 1)}v`,
+      rules: Array.from({ length: 60 }, (_inner, below) => ({
+        key: 'l',
+        value: `${'*'.repeat(below + 1)}v`,
+      })),
+    }));
+    const rules = rulesOf('shop', wide);
+    const domain = rules.domains.get('shop') as DomainRules;
+    const { steps } = stepsOf(explainPath(domain, entriesOf('k=v,l=v'), rules.places), () => 0);
+    expect(steps).toBeGreaterThan(60 * 60);
+  });
 });

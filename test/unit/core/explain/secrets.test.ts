@@ -1,6 +1,7 @@
 import { explainPath } from '../../../../src/core/explain/explain-path';
 import { listRules } from '../../../../src/core/explain/list-rules';
 import type { DomainRules } from '../../../../src/core/rules/rules';
+import { finish } from '../../../../src/core/steps';
 import {
   requestOfTokens,
   shownRequest,
@@ -35,10 +36,12 @@ descriptors:
 const rules = secretRules(TEXT, tokens);
 
 const explain = (pairs: Readonly<Record<string, string>>, compiled = rules) =>
-  explainPath(
-    compiled.domains.get('shop') as DomainRules,
-    Object.entries(pairs).map(([key, value]) => ({ key, value })),
-    compiled.places,
+  finish(
+    explainPath(
+      compiled.domains.get('shop') as DomainRules,
+      Object.entries(pairs).map(([key, value]) => ({ key, value })),
+      compiled.places,
+    ),
   );
 
 describe('explanations of secret values', () => {
@@ -64,7 +67,7 @@ describe('explanations of secret values', () => {
 });
 
 it('lists rules of secret values by their tokens', () => {
-  expect(listRules(rules, 0, 10).map(({ path }) => path.join())).toEqual([
+  expect([...listRules(rules, 0, 10)].map((rule) => rule?.path.join())).toEqual([
     `api_key=${token('in-file')}`,
     `api_key=${token('gold', 1)}`,
     'api_key=pk_*',

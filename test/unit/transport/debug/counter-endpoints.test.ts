@@ -7,6 +7,7 @@ import {
 } from '../../../../src/transport/debug/admin/counter-endpoints';
 import { parseRequest } from '../../../../src/transport/http/json/parse-request';
 import { UNBOUNDED } from '../../../support/bounds';
+import { runSteps } from '../../../support/run-steps';
 
 const ANN = { entries: [{ key: 'user', value: 'ann' }] };
 const SHOWN = [{ entries: ['user=ann'], key: 'shop_user_ann_0', count: 3, expiresInSeconds: 9 }];
@@ -30,13 +31,15 @@ function serve(admin: Partial<CounterAdmin> = {}) {
   );
   const call = async (name: string, body: unknown, text = JSON.stringify(body)) => {
     const endpoint = endpoints.find(({ path }) => path === `/api/v1/counters/${name}`);
-    return endpoint?.handle({
+    if (endpoint === undefined) throw new Error(`no endpoint ${name}`);
+    const call = endpoint.handle({
       body,
       text,
       query: new URLSearchParams(),
       peer: '10.0.0.9',
       tokenId: '0a1b2c3d',
     });
+    return runSteps(call);
   };
   return { call, changes, requests, endpoints };
 }

@@ -1,0 +1,45 @@
+import type { ServerResponse } from 'node:http';
+import type { Steps } from '../../../core/steps';
+import type { WorkScheduler } from './work-scheduler';
+
+/** The answer to one call, as work. */
+export interface Serving {
+  /** Makes the answer and sends it. */
+  readonly run: () => Steps<void>;
+  /** See Task. */
+  readonly isLarge?: boolean | undefined;
+  /** There is no answer yet. */
+  readonly failed: (error: unknown) => void;
+  /** There will be none: status 429, with the header set already. */
+  readonly refused: (error: string) => void;
+}
+
+/** Begins to answer a call when there is time for it, and none before it on its connection. */
+export function serveWork(
+  work: WorkScheduler,
+  response: ServerResponse,
+  { run, isLarge = false, failed, refused }: Serving,
+): void {
+  // An answer that waits behind another one would be held until that is read.
+  const isPipelined = response.socket === null;
+  const retryAfterSeconds = isPipelined
+    ? 1
+    : work.begin({
+        run,
+        isLarge,
+        isWanted: () => !response.destroyed,
+        failed(error) {
+          // A part of an answer must not be taken for the whole.
+          if (response.headersSent) response.destroy();
+          else failed(error);
+        },
+      });
+  if (retryAfterSeconds === undefined) return;
+  const seconds = String(retryAfterSeconds);
+  response.setHeader('Retry-After', seconds);
+  refused(
+    isPipelined
+      ? 'the call before it on this connection is not answered yet, expected one at a time'
+      : `calls of operators have taken their share of the time, try again in ${seconds} s`,
+  );
+}

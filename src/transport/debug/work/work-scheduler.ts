@@ -1,0 +1,136 @@
+import type { Steps } from '../../../core/steps';
+import { createAllowance } from './allowance';
+
+/** After so long the event loop turns; the step that runs then may add its own fraction of a millisecond. */
+const SLICE_MS = 4;
+/** Tasks that work, or wait for a store or a client, at a time. */
+const MAX_TASKS = 16;
+/** Of those the ones that hold much until their client has read it. */
+const MAX_LARGE = 4;
+
+/** Something that an operator asked for. */
+export interface Task {
+  readonly run: () => Steps<void>;
+  /** False once nothing waits for it any more: it ends there. */
+  readonly isWanted: () => boolean;
+  readonly failed: (error: unknown) => void;
+  /** Whether it holds much until its client has read it. Default: false. */
+  readonly isLarge?: boolean;
+}
+
+/**
+ * Runs what operators ask for beside the decisions: one task at a time, by turns, in slices of 5 ms with a turn of the event
+ * loop between them, and altogether a tenth of the time. What goes beyond that is refused, and what has begun goes on slower.
+ */
+export interface WorkScheduler {
+  /** Undefined: the task has begun. A number: it is refused, and may be tried again after so many seconds. */
+  begin(task: Task): number | undefined;
+  /** The same for a task that is bounded by itself: it is never refused. */
+  insist(task: Task): void;
+}
+
+export interface WorkSchedulerDeps {
+  readonly monotonicMs: () => number;
+  /** Default: setImmediate. */
+  readonly nextTurn?: (go: () => void) => unknown;
+  /** Default: setTimeout. */
+  readonly later?: (go: () => void, ms: number) => unknown;
+}
+
+interface Running extends Task {
+  readonly steps: Steps<void>;
+  /** What the promise was rejected with that it waited for. */
+  rejected: { readonly error: unknown } | undefined;
+}
+
+export function createWorkScheduler({
+  monotonicMs,
+  nextTurn = setImmediate,
+  later = setTimeout,
+}: WorkSchedulerDeps): WorkScheduler {
+  const allowance = createAllowance(monotonicMs);
+  const running = new Set<Running>();
+  /** Those that wait for nothing but their turn. */
+  const ready: Running[] = [];
+  let isScheduled = false;
+
+  const schedule = (): void => {
+    if (isScheduled || ready.length === 0) return;
+    isScheduled = true;
+    const waitMs = allowance.waitMs(SLICE_MS);
+    if (waitMs === 0) nextTurn(turn);
+    else later(turn, waitMs);
+  };
+  const wake = (task: Running): void => {
+    ready.push(task);
+    schedule();
+  };
+  /** Whether the task can go on at once. */
+  const step = (task: Running): boolean => {
+    try {
+      const waitsFor = advance(task);
+      if (waitsFor === 'nothing') return true;
+      if (waitsFor === 'over') running.delete(task);
+      else
+        waitsFor.then(
+          () => {
+            wake(task);
+          },
+          (error: unknown) => {
+            task.rejected = { error };
+            wake(task);
+          },
+        );
+    } catch (error) {
+      running.delete(task);
+      task.failed(error);
+    }
+    return false;
+  };
+  const turn = (): void => {
+    isScheduled = false;
+    const startMs = monotonicMs();
+    let task: Running | undefined;
+    do {
+      task = ready.shift();
+      while (task !== undefined && step(task)) {
+        if (monotonicMs() - startMs < SLICE_MS) continue;
+        ready.push(task);
+        break;
+      }
+    } while (ready.length > 0 && monotonicMs() - startMs < SLICE_MS);
+    allowance.spend(monotonicMs() - startMs);
+    schedule();
+  };
+  const start = (task: Task): void => {
+    const started = { ...task, steps: task.run(), rejected: undefined };
+    running.add(started);
+    wake(started);
+  };
+  const isFull = ({ isLarge = false }: Task): boolean => {
+    if (running.size >= MAX_TASKS) return true;
+    return isLarge && [...running].filter((one) => one.isLarge).length >= MAX_LARGE;
+  };
+
+  return {
+    begin(task) {
+      const waitMs = allowance.waitMs(SLICE_MS);
+      if (waitMs > 0 || isFull(task)) return Math.max(1, Math.ceil(waitMs / 1_000));
+      start(task);
+      return undefined;
+    },
+    insist: start,
+  };
+}
+
+function advance(task: Running): Promise<unknown> | 'nothing' | 'over' {
+  const { steps, rejected } = task;
+  if (!task.isWanted()) {
+    steps.return();
+    return 'over';
+  }
+  task.rejected = undefined;
+  const { done, value } = rejected === undefined ? steps.next() : steps.throw(rejected.error);
+  if (done === true) return 'over';
+  return value ?? 'nothing';
+}
