@@ -41,12 +41,27 @@ function report(outages: OutageLog, event: LimitsFromEvent): void {
   const hash = JSON.stringify(key.slice(0, 80));
   const readName = `limits_from ${key}`;
   const validName = `limits_from of ${key}`;
+  const lostName = `limits_from in ${key}`;
   switch (event.kind) {
     case 'read':
       outages.worked(readName);
       return;
     case 'valid':
       outages.worked(validName);
+      return;
+    case 'present':
+      outages.worked(lostName);
+      return;
+    case 'lost':
+      outages.failed(
+        lostName,
+        {
+          level: 'warn',
+          failing: `all limits of the hash ${hash} are gone, the limit of the rule holds for every value: the hash was deleted, or the store is empty`,
+          ended: `the hash ${hash} holds limits again`,
+        },
+        { fields: event.fields },
+      );
       return;
     case 'failed':
       outages.failed(

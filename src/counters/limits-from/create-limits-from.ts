@@ -10,6 +10,8 @@ import type { LimitsFrom, Statistics } from '../../core/ports';
 import type { LimitsFromRule, ValueLimit } from '../../core/rules/rules';
 import { toReason } from '../../platform/errors';
 import { createKnownLimits, type KnownLimits, type KnownLimitsBounds } from './known-limits';
+import { parseLimit } from './parse-limit';
+import { ReadTally } from './read-tally';
 
 /** Reads fields of a hash, null where there is none. Rejects when the store cannot be asked or the key is not a hash. */
 export type ReadFields = (
@@ -28,7 +30,11 @@ export type LimitsFromEvent =
       readonly found: string;
       readonly fields: number;
     }
-  | { readonly kind: 'valid'; readonly key: string };
+  | { readonly kind: 'valid'; readonly key: string }
+  /** Fields that held limits, and not one of them is there any more: the hash was deleted, or the store is empty. */
+  | { readonly kind: 'lost'; readonly key: string; readonly fields: number }
+  /** Some are there again. */
+  | { readonly kind: 'present'; readonly key: string };
 
 export interface LimitsFromDeps {
   readonly readFields: ReadFields;
@@ -66,6 +72,7 @@ const NEVER = new AbortController().signal;
 
 const ERROR = 'ratelimit.service.limits_from.error';
 const INVALID = 'ratelimit.service.limits_from.invalid';
+const LOST = 'ratelimit.service.limits_from.lost';
 
 /**
  * Knows the limits of the values that were asked for, at most `refresh` old. A value that was never seen has none until its field was
@@ -100,12 +107,6 @@ export function createLimitsFrom(
   };
 }
 
-/** The first text that holds no limit, and how many do: all texts of a large hash would take as much memory as it does. */
-interface Invalid {
-  found: string;
-  fields: number;
-}
-
 /** One hash, and what is known of it. */
 class Hash {
   readonly #rule: LimitsFromRule;
@@ -117,6 +118,8 @@ class Hash {
   #askedMs: number;
   #nextRoundMs: number;
   #failedMs = -Infinity;
+  /** Fields that were lost; 0 while some are there. */
+  #lost = 0;
 
   constructor(
     rule: LimitsFromRule,
@@ -186,30 +189,48 @@ class Hash {
   }
 
   async #readAll(values: readonly string[], isRound: boolean, signal: AbortSignal): Promise<void> {
-    const invalid: Invalid = { found: '', fields: 0 };
+    const tally = new ReadTally();
     try {
       for (let from = 0; from < values.length; from += FIELDS_PER_READ) {
         const some = values.slice(from, from + FIELDS_PER_READ);
         const fields = await this.#deps.readFields(this.#rule, some);
         if (signal.aborted) return;
         some.forEach((value, at) => {
-          this.#note(value, fields[at] ?? null, invalid);
+          this.#note(value, fields[at] ?? null, tally);
         });
       }
-      this.#worked(isRound, invalid);
+      this.#worked(isRound, tally);
     } catch (error) {
       if (!signal.aborted) this.#failed(error);
     }
   }
 
-  #worked(isRound: boolean, { found, fields }: Invalid): void {
+  #worked(isRound: boolean, tally: ReadTally): void {
     const { statistics, onEvent } = this.#deps;
     const { key } = this.#rule;
+    const { found, invalid: fields } = tally;
     onEvent?.({ kind: 'read', key });
     if (fields > 0) {
       statistics.count(INVALID, fields);
       onEvent?.({ kind: 'invalid', key, found, fields });
     } else if (isRound) onEvent?.({ kind: 'valid', key });
+    this.#noteLoss(isRound, tally);
+  }
+
+  /** Only a round reads all values: of a few that are new, none may ever have had a field. */
+  #noteLoss(isRound: boolean, { lost, hasFields }: ReadTally): void {
+    const { statistics, onEvent } = this.#deps;
+    const { key } = this.#rule;
+    if (hasFields && this.#lost > 0) {
+      this.#lost = 0;
+      onEvent?.({ kind: 'present', key });
+    }
+    if (!isRound) return;
+    if (lost > 0) {
+      this.#lost = lost;
+      statistics.count(LOST, 1);
+    }
+    if (this.#lost > 0) onEvent?.({ kind: 'lost', key, fields: this.#lost });
   }
 
   /** The next round is due as soon as the pause is over: it reads what was not read now. */
@@ -220,20 +241,9 @@ class Hash {
     onEvent?.({ kind: 'failed', key: this.#rule.key, reason: toReason(error) });
   }
 
-  #note(value: string, text: string | null, invalid: Invalid): void {
+  #note(value: string, text: string | null, tally: ReadTally): void {
     const said = text === null ? undefined : parseLimit(text, this.#rule.maxLimit);
-    if (said === 'invalid') {
-      if (invalid.fields === 0) invalid.found = text ?? '';
-      invalid.fields += 1;
-    }
-    this.#known.set(value, said === 'invalid' ? undefined : said);
+    const before = this.#known.set(value, said === 'invalid' ? undefined : said);
+    tally.note(text, said, before);
   }
-}
-
-/** What a field says; `invalid` when it is neither a whole number that the rule can count nor `unlimited`. */
-function parseLimit(text: string, maxLimit: number): ValueLimit | 'invalid' {
-  if (text === 'unlimited') return 'unlimited';
-  if (!/^\d{1,10}$/.test(text)) return 'invalid';
-  const limit = Number(text);
-  return limit <= maxLimit ? limit : 'invalid';
 }

@@ -14,7 +14,8 @@ export interface KnownLimits {
   readonly size: number;
   /** Undefined: not known, and from now on to be read. */
   get(value: string): ValueLimit | undefined;
-  set(value: string, limit: ValueLimit | undefined): void;
+  /** Returns what was known before. */
+  set(value: string, limit: ValueLimit | undefined): ValueLimit | undefined;
   values(): Iterable<string>;
   /** The values that were not read yet; they are handed over once. */
   takeUnread(): string[];
@@ -91,9 +92,11 @@ class HashLimits implements KnownLimits {
     return undefined;
   }
 
-  set(value: string, limit: ValueLimit | undefined): void {
+  set(value: string, limit: ValueLimit | undefined): ValueLimit | undefined {
     const known = this.#known.get(value);
+    const before = known?.limit;
     if (known !== undefined) known.limit = limit;
+    return before;
   }
 
   values(): Iterable<string> {

@@ -220,3 +220,28 @@ describe('for operators', () => {
     expect(statistics.get('ratelimit.service.limits_from.error')).toBe(1);
   });
 });
+
+it('reports once that all fields which were there are gone, and that some are there again', async () => {
+  const { hash, statistics, events, limitOf, learn } = setUp();
+  const said = () => events.filter(({ kind }) => kind === 'lost' || kind === 'present');
+  hash.set('gold', '5000').set('silver', '500');
+  for (const value of ['gold', 'silver', 'bronze']) await learn(value);
+  hash.delete('silver');
+  await jest.advanceTimersByTimeAsync(REFRESH_MS);
+  expect(said()).toEqual([]);
+  hash.clear();
+  await jest.advanceTimersByTimeAsync(2 * REFRESH_MS);
+  expect(limitOf('gold')).toBeUndefined();
+  expect(said().at(-1)).toEqual({ kind: 'lost', key: 'tenant_limits', fields: 1 });
+  expect(statistics.get('ratelimit.service.limits_from.lost')).toBe(1);
+  hash.set('gold', '5000');
+  await jest.advanceTimersByTimeAsync(REFRESH_MS);
+  expect(said().at(-1)).toEqual({ kind: 'present', key: 'tenant_limits' });
+});
+
+it('misses no fields where there never were any', async () => {
+  const { events, learn } = setUp();
+  await learn('ann');
+  await jest.advanceTimersByTimeAsync(3 * REFRESH_MS);
+  expect(events.some(({ kind }) => kind === 'lost')).toBe(false);
+});

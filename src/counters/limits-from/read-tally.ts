@@ -1,0 +1,30 @@
+import type { ValueLimit } from '../../core/rules/rules';
+
+/** What one reading of fields found: the first text that holds no limit, since all of a large hash would take its memory again. */
+export class ReadTally {
+  found = '';
+  invalid = 0;
+  #present = 0;
+  #gone = 0;
+
+  /** `text` is null where the field is not there; `before`: what was known of its value. */
+  note(text: string | null, limit: ValueLimit | 'invalid' | undefined, before: unknown): void {
+    if (text === null) {
+      if (before !== undefined) this.#gone += 1;
+      return;
+    }
+    this.#present += 1;
+    if (limit !== 'invalid') return;
+    if (this.invalid === 0) this.found = text;
+    this.invalid += 1;
+  }
+
+  /** Fields that were there, where not one is any more; else 0. */
+  get lost(): number {
+    return this.#present === 0 ? this.#gone : 0;
+  }
+
+  get hasFields(): boolean {
+    return this.#present > 0;
+  }
+}
