@@ -19,6 +19,8 @@ import type { OperatorStore } from './actors/store';
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
+  /** What an operator is told while there are none. */
+  readonly whyNoRules: { readonly current: string };
   readonly store: Omit<OperatorStore, 'listOver'>;
   readonly clock: Clock;
   readonly statistics: Pick<Statistics, 'count'>;
@@ -39,14 +41,14 @@ const WRITES = 'ratelimit.admin.writes';
 
 /** Looks at counters and changes them, found as a decision finds them. Every change is one line in the log. */
 export function createCounterAdmin(
-  { rules, store, clock, statistics, logger }: CounterAdminDeps,
+  { rules, whyNoRules, store, clock, statistics, logger }: CounterAdminDeps,
   options: CounterAdminOptions,
 ): CounterAdmin {
   const { reader, writer, localCache, tellForget } = store;
 
   const find = async (request: DecisionRequest): Promise<Found | Failure> => {
     const { current } = rules;
-    if (current === undefined) return failure('no_rules', 'no rules are loaded yet');
+    if (current === undefined) return failure('no_rules', whyNoRules.current);
     await readValueLimits(current, request, options.limitsFrom);
     const windows = windowsAt(Math.floor(clock()));
     const found = findCounters(current, request, windows, options);

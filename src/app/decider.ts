@@ -25,6 +25,8 @@ import { toDecisionOptions } from './to-options';
 /** What an owner gives to those that decide: directly in its own process, by messages to others. */
 export interface OwnerPorts {
   readonly rules: Snapshot<Rules | undefined>;
+  /** What callers are told while there are none. */
+  readonly whyNoRules: Snapshot<string>;
   /** Whether the rules were read, right or wrong. */
   readonly isRead: Snapshot<boolean>;
   readonly health: Snapshot<HealthStatus<string>>;
@@ -77,7 +79,7 @@ const LAST_TRACES_MS = 1_000;
 /** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
 export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
   const { registry, store, clock, tracing, limitsFrom } = deps;
-  const { rules } = ports;
+  const { rules, whyNoRules } = ports;
   const tracer = tracing?.tracer;
   showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
@@ -91,7 +93,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   });
   const decisions = createDecisionsActor(transports.requests$, settings, {
     ...deps,
-    rules,
+    ...{ rules, whyNoRules },
     counters: store.counters,
     localCounters,
     tracer,

@@ -87,7 +87,7 @@ export function createOwner(
       source: ruleSourceKind(settings),
     },
   );
-  const { rules, isRead, version: rulesVersion } = loading;
+  const { rules, isRead, version: rulesVersion, whyNoRules } = loading;
   const keys = openKeyCheck(settings, { ...deps, rules, statistics: registry });
   const health = createHealthActor(
     {
@@ -115,7 +115,7 @@ export function createOwner(
   const certificates = tls && createCertificates(tls, { statistics: registry, logger });
   const { status, components } = health;
   const deciders = startDeciders({
-    ...{ rules, isRead, health: status, components, certificates, limits },
+    ...{ rules, whyNoRules, isRead, health: status, components, certificates, limits },
   });
   const { live } = deciders;
   const { api: adminApi } = settings.admin;
@@ -124,7 +124,8 @@ export function createOwner(
     workerProfiles: deciders.profiles,
     live: createLiveSource({ live, health, store, troubles, clock, rulesVersion, adminApi }),
     admin: createAdmin(settings, {
-      ...{ ...deps, rules, rulesVersion, live, workerCount },
+      ...{ ...deps, rules, whyNoRules, rulesVersion, live, workerCount },
+      lastLoad: loading.lastLoad,
       store: operatorStore && { ...operatorStore, description: store.description },
       options: { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
     }),

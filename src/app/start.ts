@@ -15,10 +15,17 @@ export function logStart(
   { settings, warnings, logger }: Start,
   facts: { readonly counters: string; readonly workers?: number },
 ): void {
+  const { store, perSecondStore } = settings;
   logger.warn(`starting weir ${packageVersion()}`, {
     node: process.version,
     rules: describeRuleSource(settings),
     ...facts,
   });
   for (const warning of warnings) logger.warn(warning);
+  const slowest = Math.max(...[store, perSecondStore].map((each) => each?.timeoutMs ?? 0));
+  if (slowest > LONGEST_WAIT_MS) logger.warn(LONG_TIMEOUT, { timeoutMs: slowest });
 }
+
+const LONGEST_WAIT_MS = 1_000;
+const LONG_TIMEOUT =
+  'KVSTORE_TIMEOUT is longer than proxies wait (20 ms by default): while the store is slow they give up first, and limits do not hold; expected 10 ms less than the proxy waits';

@@ -21,6 +21,8 @@ import { logDecisions, type DecisionLog } from './log-decisions';
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
   readonly rules: { readonly current: Rules | undefined };
+  /** What callers are told meanwhile; default: that there are none yet. */
+  readonly whyNoRules?: { readonly current: string };
   readonly counters: Pick<Counters, 'add'>;
   /** Counts in this process for rules whose `on_store_error` is `local`; without them those are errors. */
   readonly localCounters?: Pick<Counters, 'add'>;
@@ -44,14 +46,17 @@ export type DecisionOptions = PlanOptions & AnswerOptions;
  */
 export type DecideBatch = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
 
+const NONE_YET = { current: 'no rules are loaded yet' };
+
 export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions): DecideBatch {
   const windowsAt = createWindowTable();
+  const { whyNoRules = NONE_YET } = deps;
 
   return async (pendingRequests) => {
     const trace = deps.tracer?.begin(pendingRequests);
     const rules = deps.rules.current;
     if (rules === undefined) {
-      return refuseAll(pendingRequests, 'no_rules', 'no rules are loaded yet', trace);
+      return refuseAll(pendingRequests, 'no_rules', whyNoRules.current, trace);
     }
     const nowSeconds = deps.clock();
     const windows = windowsAt(nowSeconds);

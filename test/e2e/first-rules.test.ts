@@ -39,6 +39,7 @@ async function look(service: Service) {
   };
 }
 
+const FIRST_WAS_BAD = 'the first load had 1 mistake, see the log';
 const REFUSED = [status.UNAVAILABLE, 503];
 const DECIDED = [status.OK, 200];
 const sees = (health: string, decision: readonly number[]) => ({
@@ -117,6 +118,14 @@ describe('before there are rules', () => {
       stream.send(response('v1', 'n1', [BAD]));
       await stream.requested(2);
       await becomes(service, sees(afterBad, REFUSED));
+      await eventually(async () => {
+        const refused = await ask(service, 'shop', 'user=ann');
+        expect(refused.body).toMatchObject({ code: 'no_rules', error: FIRST_WAS_BAD });
+      });
+      const list = await fetch(`${service.debug}/api/v1/rules`);
+      expect([list.status, await list.json()]).toMatchObject([503, { error: FIRST_WAS_BAD }]);
+      const version = await fetch(`${service.debug}/api/v1/version`);
+      expect(await version.json()).toMatchObject({ lastLoad: { ok: false, errors: 1 } });
       stream.send(response('v2', 'n2', [GOOD]));
       await becomes(service, sees('OK', DECIDED));
       stream.send(response('v3', 'n3', [BAD]));

@@ -61,7 +61,7 @@ async function startInstance(env: Readonly<Record<string, string>>) {
   });
   const rules = createSnapshot<Rules | undefined>(RULES);
   const admin = createCounterAdmin(
-    { rules, store, clock, statistics: registry, logger },
+    { whyNoRules: { current: '' }, rules, store, clock, statistics: registry, logger },
     { keyPrefix: '', isShared: read.settings.backend !== 'memory' },
   );
   return { store, admin, lines, registry, rules };

@@ -26,6 +26,8 @@ import type { CounterStore } from './store';
 
 export interface DecisionsDeps {
   readonly rules: Snapshot<Rules | undefined>;
+  /** What callers are told while there are none; default: that there are none yet. */
+  readonly whyNoRules?: Snapshot<string>;
   readonly counters: Pick<Counters, 'add'>;
   /** Takes the place of a store that is away. */
   readonly localCounters?: Pick<Counters, 'add'>;

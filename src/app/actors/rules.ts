@@ -22,10 +22,23 @@ export interface RulesActor extends Actor {
   readonly version: () => RulesVersion | undefined;
   /** Errors of the last load, with their places; empty when it was good. */
   readonly problems: () => readonly RuleProblem[];
+  /** Undefined before the first load. */
+  readonly lastLoad: () => LastLoad | undefined;
+  /** What a caller is told while there are no rules. */
+  readonly whyNoRules: Snapshot<string>;
+}
+
+/** How the last load went. */
+export interface LastLoad {
+  readonly ok: boolean;
+  /** When it ended, in RFC 3339. */
+  readonly at: string;
+  /** Mistakes that it met; the log has them. */
+  readonly errors: number;
 }
 
 export interface RulesActorDeps {
-  readonly statistics: Pick<Statistics, 'count'>;
+  readonly statistics: Pick<Statistics, 'count' | 'gauge'>;
   readonly logger: Logger;
   readonly outages: OutageLog;
   readonly clock: Clock;
@@ -39,6 +52,7 @@ export interface RulesActorOptions {
 
 /** The name of their outage. */
 const RULES = 'rules';
+const NO_RULES = 'no rules are loaded yet';
 
 /** Puts every good load in force. A bad one is counted and logged, and the last good rules stay. */
 export function createRulesActor(
@@ -51,6 +65,11 @@ export function createRulesActor(
   const stopSignal = createStopSignal();
   let problems: readonly RuleProblem[] = [];
   let version: RulesVersion | undefined;
+  let lastLoad: LastLoad | undefined;
+  const whyNoRules = createSnapshot(NO_RULES);
+  const removeGauge = statistics.gauge('weir.rules_load_failing', () =>
+    lastLoad?.ok === false ? 1 : 0,
+  );
   /** Of the management server; the outage is reported once, each further version of it too. */
   let refusedVersion: string | undefined;
 
@@ -58,10 +77,13 @@ export function createRulesActor(
     for (const problem of load.problems) logProblem(logger, problem);
     const durationMs = Math.round(load.durationMs);
     const named = load.version === undefined ? {} : { version: load.version };
+    const at = new Date(clock() * 1_000).toISOString();
+    const isFirst = lastLoad === undefined;
+    lastLoad = { ok: load.ok, at, errors: load.problems.filter(isError).length };
     if (load.ok) {
       statistics.count('ratelimit.service.config_load_success', 1);
       problems = [];
-      version = { version: load.digest, loadedAt: new Date(clock() * 1_000).toISOString(), source };
+      version = { version: load.digest, loadedAt: at, source };
       rules.set(load.rules);
       outages.worked(RULES);
       refusedVersion = undefined;
@@ -72,6 +94,7 @@ export function createRulesActor(
     } else {
       statistics.count('ratelimit.service.config_load_error', 1);
       problems = load.problems.filter(isError);
+      whyNoRules.set(failedLoadText(isFirst, problems.length));
       const kept = rules.current === undefined ? 'there are none yet' : 'the last good ones stay';
       const lines = {
         level: 'error',
@@ -92,12 +115,21 @@ export function createRulesActor(
     isRead,
     version: () => version,
     problems: () => problems,
+    lastLoad: () => lastLoad,
+    whyNoRules,
     close() {
+      removeGauge();
+      whyNoRules.close();
       stopSignal.stop();
       rules.close();
       isRead.close();
     },
   };
+}
+
+function failedLoadText(isFirst: boolean, errors: number): string {
+  const mistakes = errors === 1 ? '1 mistake' : `${String(errors)} mistakes`;
+  return `the ${isFirst ? 'first' : 'last'} load had ${mistakes}, see the log`;
 }
 
 /** Place and reason are fields, for what reads the log. */

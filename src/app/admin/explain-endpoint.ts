@@ -17,6 +17,7 @@ import type { OperatorStore } from '../actors/store';
 
 export interface ExplainEndpointDeps {
   readonly rules: { readonly current: Rules | undefined };
+  readonly whyNoRules: { readonly current: string };
   readonly rulesVersion: () => RulesVersion | undefined;
   readonly store: Pick<OperatorStore, 'reader' | 'localCache'>;
   readonly clock: Clock;
@@ -40,7 +41,7 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
       const request = parseRequest(text, bounds);
       if ('kind' in request) return toMalformed(request);
       const rules = deps.rules.current;
-      if (rules === undefined) return toRefusal(failure('no_rules', 'no rules are loaded yet'));
+      if (rules === undefined) return toRefusal(failure('no_rules', deps.whyNoRules.current));
       const nowSeconds = clock();
       const explanation = yield* explainRequest(
         requestOfTokens(rules.secrets, request),

@@ -11,11 +11,14 @@ import {
   type AdminAnswer,
   type AdminEndpoint,
 } from '../../transport/debug/admin/admin-api';
+import type { RulesActor } from '../actors/rules';
 import type { OperatorStore, StoreView } from '../actors/store';
 import { packageVersion } from '../package-version';
 
 export interface ListEndpointsDeps {
   readonly rules: { readonly current: Rules | undefined };
+  readonly whyNoRules: { readonly current: string };
+  readonly lastLoad: RulesActor['lastLoad'];
   readonly rulesVersion: () => RulesVersion | undefined;
   readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description'>;
   /** Processes that decide. */
@@ -87,7 +90,7 @@ function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): AdminAnsw
   const most = readNumber(query, 'limit', 1_000, [1, 10_000]);
   const { current } = deps.rules;
   if (current === undefined)
-    throw new Refused(refusedWith(503, 'no_rules', 'no rules are loaded yet'));
+    throw new Refused(refusedWith(503, 'no_rules', deps.whyNoRules.current));
   const head = { version: deps.rulesVersion(), total: current.limitCount, offset, rules: [] };
   const pieces = printRules(head, listRules(current, offset, most), deps);
   return { status: 200, body: undefined, pieces };
@@ -150,7 +153,7 @@ function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDe
 
 function answerVersion(
   startedSeconds: number,
-  { rulesVersion, store, clock, workerCount }: ListEndpointsDeps,
+  { rulesVersion, lastLoad, store, clock, workerCount }: ListEndpointsDeps,
 ): object {
   return {
     version: packageVersion(),
@@ -158,6 +161,7 @@ function answerVersion(
     startedAt: new Date(startedSeconds * 1_000).toISOString(),
     uptimeSeconds: Math.floor(clock() - startedSeconds),
     rules: rulesVersion(),
+    lastLoad: lastLoad(),
     store: store.description,
     workers: workerCount,
   };

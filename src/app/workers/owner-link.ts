@@ -23,6 +23,7 @@ export interface WorkerDuties {
 /** The owner as a worker sees it: what it sends, as the values that a decider reads. */
 export interface OwnerLink {
   readonly rules: Snapshot<Rules | undefined>;
+  readonly whyNoRules: Snapshot<string>;
   readonly isRead: Snapshot<boolean>;
   readonly health: Snapshot<HealthStatus<string>>;
   take(message: ToWorker): void;
@@ -45,6 +46,7 @@ export function createOwnerLink(
 ): OwnerLink {
   const rules = createSnapshot<Rules | undefined>(undefined);
   const isRead = createSnapshot(false);
+  const whyNoRules = createSnapshot('no rules are loaded yet');
   const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
   const renewals = createMailbox<TlsPems>();
   let assembly = createAssembly();
@@ -72,6 +74,9 @@ export function createOwnerLink(
     },
     read() {
       isRead.set(true);
+    },
+    'no-rules'({ reason }) {
+      whyNoRules.set(reason);
     },
     health({ status }) {
       health.set(status);
@@ -101,6 +106,7 @@ export function createOwnerLink(
 
   return {
     rules,
+    whyNoRules,
     isRead,
     health,
     take(message) {
@@ -110,6 +116,7 @@ export function createOwnerLink(
     close() {
       health.close();
       rules.close();
+      whyNoRules.close();
       isRead.close();
     },
   };

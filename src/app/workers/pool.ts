@@ -92,6 +92,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   const greet = (slot: Slot): void => {
     if (ports === undefined) return;
     slot.send({ kind: 'welcome', components: ports.components, certificates: pems });
+    slot.send({ kind: 'no-rules', reason: ports.whyNoRules.current });
     if (ports.isRead.current) slot.send({ kind: 'read' });
     relay.greet(slot);
     sendHealth(slot);
@@ -208,6 +209,11 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
       given.health.changes$.pipe(
         tap(() => {
           slots.forEach(sendHealth);
+        }),
+      ),
+      given.whyNoRules.changes$.pipe(
+        tap((reason) => {
+          for (const slot of slots) slot.send({ kind: 'no-rules', reason });
         }),
       ),
       given.isRead.changes$.pipe(

@@ -117,11 +117,11 @@ function assemble(
     const limitsFrom = openLimitsFrom({ ...deps, store, statistics: registry, outages });
     const limits = createConnectionLimits(settings.bounds, registry);
     registry.gauge(HELD_BYTES, () => limits.budget.heldBytes);
-    const { rules, isRead, health } = link;
+    const { rules, whyNoRules, isRead, health } = link;
     const one = createDecider(
       settings,
       { ...deps, registry, store, outages, tracing, limitsFrom, openLog: openDecisionLines(send) },
-      { rules, isRead, health, components, certificates, limits },
+      { rules, whyNoRules, isRead, health, components, certificates, limits },
     );
     decider = one;
     if (isWatched) one.live.start();

@@ -26,6 +26,10 @@ describe.each(pages)('docs/gateways/$name', ({ text }) => {
     expect(readSettings(env)).toMatchObject({ ok: true, warnings: [] });
   });
 
+  it('says to set the time-out of the store below that of the proxy', () => {
+    expect(text).toContain('Add `REDIS_TIMEOUT=40ms`');
+  });
+
   it('shows YAML that can be read', () => {
     for (const block of blocks(text, 'yaml'))
       for (const document of parseAllDocuments(block)) expect(document.errors).toEqual([]);

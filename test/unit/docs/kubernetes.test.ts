@@ -126,7 +126,8 @@ it('every variable is a setting with a value that it takes', () => {
   const { env } = config.provider.kubernetes.rateLimitDeployment.container;
   expect(env.length).toBeGreaterThan(0);
   for (const list of [container.env, env]) {
-    for (const { name } of list) expect([...settings.keys()]).toContain(name);
+    const known = [...settings.keys(), 'NODE_OPTIONS'];
+    for (const { name } of list) expect(known).toContain(name);
     // Envoy Gateway adds the address of the store.
     const variables = Object.fromEntries(list.map(({ name, value }) => [name, value]));
     expect(readSettings({ KVSTORE_URL: 'redis:6379', ...variables })).toMatchObject({
@@ -134,6 +135,27 @@ it('every variable is a setting with a value that it takes', () => {
       warnings: [],
     });
   }
+});
+
+it('every store that a proxy waits for has a time-out of less than the proxy has', () => {
+  const examples = ['envoy', 'identity'].map((name) =>
+    readFileSync(join(ROOT, `../../examples/${name}/docker-compose.yml`), 'utf8'),
+  );
+  const shown = [
+    ...files.filter((file) => /deployment|gateway-config/.test(file)).map(read),
+    ...examples,
+    readFileSync(join(ROOT, '../helm/weir/templates/_names.tpl'), 'utf8'),
+  ];
+  for (const text of shown) expect(text).toMatch(/KVSTORE_TIMEOUT(?:: |, value: )40ms/);
+});
+
+it('the heap takes half of the memory limit, and what connections hold fits beside it', () => {
+  const { value = '' } = container.env.find(({ name }) => name === 'NODE_OPTIONS') ?? {};
+  const [, heap] = /--max-old-space-size=(\d+)/.exec(value) ?? [];
+  const { memory } = container.resources.limits as { readonly memory: string };
+  expect(Number(heap)).toBe(Number(memory.replace('Mi', '')) / 2);
+  const held = Number(settings.get('MAX_HELD_BYTES')?.default) / 1_048_576;
+  expect(Number(heap) + held).toBeLessThan(Number(memory.replace('Mi', '')));
 });
 
 it('the pod may do as little as the restricted standard allows, and has requests and a memory limit', () => {

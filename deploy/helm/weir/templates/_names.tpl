@@ -23,6 +23,8 @@ KVSTORE_TLS: 'true'
 {{- if .Values.redis.tls.caSecretName }}
 KVSTORE_TLS_CACERT: /etc/weir/redis-ca/ca.crt
 {{- end }}
+KVSTORE_TIMEOUT: 40ms
+NODE_OPTIONS: '--max-semi-space-size=16 --max-old-space-size=256'
 RUNTIME_WATCH_ROOT: 'false'
 HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: 'true'
 DRAIN_DELAY: 10s

@@ -43,6 +43,7 @@ function start() {
   const rules = createSnapshot<Rules | undefined>(undefined);
   const ports: OwnerPorts = {
     rules,
+    whyNoRules: createSnapshot(''),
     isRead: createSnapshot(false),
     health,
     components: [],

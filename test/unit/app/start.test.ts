@@ -1,0 +1,27 @@
+import { logStart } from '../../../src/app/start';
+import { readSettings } from '../../../src/settings/read-settings';
+import { createRecordingLogger } from '../../support/recording-logger';
+
+function linesAtStart(env: Readonly<Record<string, string>>) {
+  const read = readSettings(env);
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const { logger, lines } = createRecordingLogger();
+  logStart({ ...read, logger }, { counters: 'somewhere' });
+  return lines.filter(({ message }) => message.includes('longer than proxies wait'));
+}
+
+it('warns once of a time-out that is longer than any proxy waits, also when nobody set it', () => {
+  const url = { KVSTORE_URL: 'redis:6379' };
+  expect(linesAtStart(url)).toMatchObject([{ level: 'warn', fields: { timeoutMs: 10_000 } }]);
+  expect(linesAtStart({ ...url, KVSTORE_TIMEOUT: '1s' })).toEqual([]);
+  const perSecond = { KVSTORE_PERSECOND: 'true', KVSTORE_PERSECOND_URL: 'redis:6380' };
+  const short = { ...url, ...perSecond, KVSTORE_TIMEOUT: '40ms' };
+  expect(linesAtStart({ ...short, KVSTORE_PERSECOND_TIMEOUT: '2s' })).toMatchObject([
+    { fields: { timeoutMs: 2_000 } },
+  ]);
+  expect(linesAtStart({ ...short, KVSTORE_PERSECOND_TIMEOUT: '40ms' })).toEqual([]);
+});
+
+it('says nothing of it where no store is asked', () => {
+  expect(linesAtStart({ BACKEND_TYPE: 'memory' })).toEqual([]);
+});
