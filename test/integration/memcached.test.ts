@@ -174,7 +174,8 @@ it('gives a node that the record adds no keys before it is connected: no call fa
   const countUntil = async (isOver: (key: string) => Promise<boolean>) => {
     for (let isDone = false; !isDone;) {
       const keys = Array.from({ length: 20 }, freshKey);
-      await counters.add(batch(keys.map((key) => increment(key))));
+      const { failures } = await counters.add(batch(keys.map((key) => increment(key))));
+      expect(failures).toBeUndefined();
       await counters.untilAdded();
       const over = await Promise.all(keys.map(isOver));
       isDone = over.includes(true);
