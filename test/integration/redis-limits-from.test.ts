@@ -1,3 +1,4 @@
+import { startLyingRedis } from '../support/lying-redis';
 import { startRedisCluster } from '../support/redis-cluster';
 import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
 import { startSentinels } from '../support/redis-sentinels';
@@ -66,4 +67,26 @@ it('a server that is away is an error at once', async () => {
   await counters.untilConnected();
   await server.kill();
   await expect(counters.readFields(KEY, ASKED)).rejects.toThrow(/redis/);
+});
+
+it.each([
+  ['fewer texts than fields', '*1\r\n$1\r\n7\r\n'],
+  ['more texts than fields', '*3\r\n$1\r\n7\r\n$1\r\n8\r\n$1\r\n9\r\n'],
+  ['no texts', '*0\r\n'],
+  ['a word of as many letters as there are fields', '+OK\r\n'],
+  ['an integer', ':2\r\n'],
+  ['integers', '*2\r\n:7\r\n:8\r\n'],
+  ['lists', '*2\r\n*0\r\n*0\r\n'],
+  ['nil', '*-1\r\n'],
+])('an answer of %s is an error, so that what was known stays', async (_, reply) => {
+  const server = await startLyingRedis();
+  endings.push(server.close);
+  server.reply = reply;
+  const counters = runRedisCounters({
+    address: { kind: 'tcp', host: '127.0.0.1', port: server.port },
+  });
+  await counters.untilConnected();
+  await expect(counters.readFields(KEY, ['ann', 'bob'])).rejects.toThrow(
+    'the answer to HMGET of 2 fields is not one text or nil for each',
+  );
 });

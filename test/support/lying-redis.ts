@@ -4,7 +4,7 @@ import { readCommand } from './resp';
 
 export interface LyingRedis {
   readonly port: number;
-  /** What it answers to a script with arguments, or to INCRBY and GET, in RESP. */
+  /** What it answers to a script with arguments, or to INCRBY, GET and HMGET, in RESP. */
   reply: string;
   /** What it answers to a command instead, in RESP; undefined: as ever. */
   lie: (words: readonly string[]) => string | undefined;
@@ -34,6 +34,7 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
         return keys === '0' ? self.greeting : self.reply;
       case 'incrby':
       case 'get':
+      case 'hmget':
         return self.reply;
       case 'expire':
         return ':1\r\n';

@@ -56,7 +56,10 @@ const BOUNDS: KnownLimitsBounds = { maxValues: 100_000, maxBytes: 32 * 1_024 * 1
 const FIELDS_PER_READ = 500;
 
 /** Rounds come earlier than `refresh`, so that what is kept is not older when a round takes its time. */
-const ROUND_SHARE = 0.8;
+const ROUND_SHARE = 0.7;
+
+/** A tick that comes a hair before a round is due leaves it to the next: ticks are close together. */
+const TICK_SHARE = 0.1;
 
 /** How long a hash is left alone after a read that failed. */
 const PAUSE_MS = 500;
@@ -147,7 +150,7 @@ class Hash {
 
   /** Reads new values at once, and all of them in rounds; ends when it was not asked for a long time. */
   run$(onIdle: () => void): Observable<unknown> {
-    const tickMs = Math.min(this.#roundMs, MAX_TICK_MS);
+    const tickMs = Math.min(this.#rule.refreshMs * TICK_SHARE, MAX_TICK_MS);
     const ticks$ = timer(tickMs, tickMs).pipe(
       tap(() => {
         if (this.#isIdle()) this.#end(onIdle);

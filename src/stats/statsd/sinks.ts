@@ -1,5 +1,7 @@
 import { createSocket, type Socket as DatagramSocket } from 'node:dgram';
-import { lookup } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { lookup as lookupBySystem } from 'node:dns/promises';
+import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Sink } from '../push-output';
 import { type CallContext, socketCall, type StartCall } from './socket-call';
@@ -12,6 +14,8 @@ export interface StatsdTarget {
   readonly timeoutMs: number;
   /** Longest wait for one write to be taken (TCP), in milliseconds; default 60,000. */
   readonly stuckMs?: number;
+  /** Asks for the addresses of a name (UDP); the system's resolver when undefined. */
+  readonly lookup?: (host: string) => Promise<readonly LookupAddress[]>;
 }
 
 /** As in messages: `tcp://localhost:8125`. */
@@ -86,6 +90,7 @@ const MAX_DATAGRAM_BYTES = 1432;
  */
 export function createUdpSink(target: StatsdTarget): Sink {
   const { host, port, timeoutMs } = target;
+  const askAddress = createAddressQuestion(target);
   let open: DatagramSocket | undefined;
 
   const endFlush = () => {
@@ -94,7 +99,7 @@ export function createUdpSink(target: StatsdTarget): Sink {
   };
 
   const openSocket = async (signal: AbortSignal): Promise<DatagramSocket> => {
-    const { address, family } = await firstAddress(host);
+    const { address, family } = await askAddress(signal);
     const socket = createSocket(family === 6 ? 'udp6' : 'udp4');
     open = socket;
     socket.on('error', () => undefined);
@@ -121,9 +126,29 @@ export function createUdpSink(target: StatsdTarget): Sink {
   };
 }
 
+const lookupAll = (host: string) => lookupBySystem(host, { all: true });
+
+/** Asks for the address of a name, within the time-out. A question without an answer is not asked again: it holds a thread of Node's pool. */
+function createAddressQuestion({ host, timeoutMs, lookup = lookupAll }: StatsdTarget) {
+  let asked: Promise<readonly LookupAddress[]> | undefined;
+  return async (signal: AbortSignal): Promise<LookupAddress> => {
+    asked ??= lookup(host).finally(() => {
+      asked = undefined;
+    });
+    const answer = asked;
+    let addresses: readonly LookupAddress[] = [];
+    await socketCall({ socket: new EventEmitter(), signal, timeoutMs }, (done) => {
+      answer.then((found) => {
+        addresses = found;
+        done();
+      }, done);
+    });
+    return firstOf(host, addresses);
+  };
+}
+
 /** IPv4 first, where StatsD usually listens: a datagram cannot try both. */
-async function firstAddress(host: string) {
-  const addresses = await lookup(host, { all: true });
+function firstOf(host: string, addresses: readonly LookupAddress[]): LookupAddress {
   const first = addresses.find(({ family }) => family === 4) ?? addresses[0];
   if (first === undefined) throw new Error(`${host} has no address`);
   return first;

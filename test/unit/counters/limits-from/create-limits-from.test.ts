@@ -115,6 +115,34 @@ it('knows a change within the refresh, and reads no more often', async () => {
   expect(reads.length).toBeLessThan(5);
 });
 
+it.each([1_000, 2_000, 3_000, 10_000])(
+  'knows nothing that is older than a refresh of %d ms, though timers are early by a hair and reads take their time',
+  async (refreshMs) => {
+    const hasty = ruleFrom('tenant_limits', refreshMs);
+    let oldest = 0;
+    let nowMs = 0;
+    const limits = createLimitsFrom({
+      readFields: async (_hash, fields) => {
+        const text = String(nowMs);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return fields.map(() => text);
+      },
+      // Timers of Node fire up to a millisecond before performance.now() says so.
+      monotonicMs: () => nowMs - (nowMs % 7) / 10,
+      statistics: { count: () => undefined },
+    });
+    subscription = limits.run$.subscribe();
+    limits.limitOf(hasty, 'ann');
+    for (; nowMs < 120_000; nowMs += 10) {
+      await jest.advanceTimersByTimeAsync(10);
+      const known = limits.limitOf(hasty, 'ann');
+      if (typeof known === 'number') oldest = Math.max(oldest, nowMs - known);
+    }
+    expect(oldest).toBeGreaterThan(refreshMs / 2);
+    expect(oldest).toBeLessThanOrEqual(refreshMs);
+  },
+);
+
 it('keeps what was known while the hash cannot be read, and catches up afterwards', async () => {
   const { hash, learn, limitOf, store, statistics, events } = setUp();
   hash.set('ann', '7').set('bob', '8');
