@@ -89,7 +89,7 @@ const MAX_DATAGRAM_BYTES = 1432;
  * sent when a turn later no refusal came back; beyond this machine there is no way to know.
  */
 export function createUdpSink(target: StatsdTarget): Sink {
-  const { host, port, timeoutMs } = target;
+  const { port, timeoutMs } = target;
   const askAddress = createAddressQuestion(target);
   let open: DatagramSocket | undefined;
 
