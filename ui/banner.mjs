@@ -1,9 +1,8 @@
+import { createCallerTroubles } from './callers.mjs';
+import { createLastSeconds, meanOf, SPAN } from './last-seconds.mjs';
 import { createLines } from './lines.mjs';
 import { element, rateText, setText, shareText, timeText } from './text.mjs';
-import { failedOf } from './tiles.mjs';
-
-/** Seconds that a share of failed decisions is of: one bad second stays long enough to be read. */
-const SPAN = 10;
+import { erredOf, failedOf } from './tiles.mjs';
 
 function createTrouble() {
   const text = element('strong');
@@ -23,21 +22,13 @@ function createTrouble() {
   };
 }
 
-/** Sums over the last seconds, each of them a rate. */
-function meanOf(seconds, read) {
-  return seconds.reduce((sum, figures) => sum + read(figures), 0) / Math.max(seconds.length, 1);
-}
-
 /** What decisions suffer from: the share that fails, why, and what is answered without the store. */
 function createDecisionTroubles() {
-  const seconds = [];
   let noticed;
-  return (figures) => {
-    seconds.push(figures);
-    if (seconds.length > SPAN) seconds.shift();
+  return (seconds, figures) => {
     const { nowSeconds } = figures;
     const calls = figures.troubles.find(({ name }) => name === 'calls');
-    const failed = meanOf(seconds, failedOf);
+    const failed = meanOf(seconds, erredOf);
     const invalid = meanOf(seconds, ({ serviceErrors }) => serviceErrors);
     const refused = meanOf(seconds, ({ breakerOpen }) => breakerOpen);
     const local = meanOf(seconds, ({ answeredLocally }) => answeredLocally);
@@ -69,7 +60,9 @@ function failureText(seconds, failed) {
 /** Says everything that is wrong; gone when nothing is. */
 export function createBanner(box, list) {
   const show = createLines(list, createTrouble);
+  const follow = createLastSeconds();
   const decisionTroubles = createDecisionTroubles();
+  const callerTroubles = createCallerTroubles();
   let told = [];
   let news = [];
   const draw = () => {
@@ -79,12 +72,14 @@ export function createBanner(box, list) {
     return all.length;
   };
   return {
-    /** The number of things that are wrong. */
+    /** How many things are wrong, and whether more than half of the decisions fail. */
     show(figures) {
       const { troubles, nowSeconds } = figures;
-      const others = troubles.filter(({ name }) => name !== 'calls');
+      const seconds = follow(figures);
+      const others = troubles.filter(({ name }) => name !== 'calls' && name !== 'callers');
       told = [
-        ...decisionTroubles(figures),
+        ...callerTroubles(seconds, figures),
+        ...decisionTroubles(seconds, figures),
         ...others.map(({ name, text, details, lastedMs }) => ({
           name,
           text,
@@ -93,7 +88,8 @@ export function createBanner(box, list) {
         })),
       ];
       news = [];
-      return draw();
+      const requests = meanOf(seconds, (one) => one.requests);
+      return { wrong: draw(), isFailing: meanOf(seconds, failedOf) * 2 > requests };
     },
     /** The service says nothing: since when, if it ever did. */
     silent(text, since) {

@@ -24,12 +24,14 @@ function createFact() {
 
 /** Errors per second, those that happen only. */
 function errorsOf(figures) {
-  const { storeErrors, storeTimeouts, answeredLocally, serviceErrors, unknownDomains } = figures;
+  const { storeErrors, storeTimeouts, answeredLocally, serviceErrors, abandoned, unknownDomains } =
+    figures;
   const errors = [
     ['Failed by the store', storeErrors],
     ['of these too late', storeTimeouts],
     ['of these answered here', answeredLocally],
     ['Invalid requests', serviceErrors],
+    ['Callers gave up', abandoned],
     ['Domain without rules', unknownDomains],
   ];
   return errors

@@ -16,16 +16,26 @@ import { createWhyButton } from './why.mjs';
 /** Characters of a key or a value that are shown; longer ones are cut in the middle. */
 const MAX_PART = 30;
 
-/** How full a counter is; nothing is known of one that only the local cache spoke of. */
-function stateOf({ value, limit, isOver }) {
-  if (isOver) return 'over';
-  return value > limit * 0.8 ? 'near' : 'within';
+/** Hits that fit at once: under gcra the burst, whatever its limit per second is. */
+function roomOf({ burst, limit }) {
+  return burst ?? limit;
 }
 
-export function valueText({ value, limit, isOver }) {
+/** How full a counter is; nothing is known of one that only the local cache spoke of. */
+function stateOf(key) {
+  if (key.isOver) return 'over';
+  return key.value > roomOf(key) * 0.8 ? 'near' : 'within';
+}
+
+export function valueText({ value, limit, burst, isOver }) {
   if (value === undefined) return isOver ? 'over' : '';
+  if (burst !== undefined) return burstText(value, burst);
   if (limit === 0) return `${numberText(value)} hits, blocked`;
   return `${numberText(value)} of ${numberText(limit)} hits`;
+}
+
+function burstText(value, burst) {
+  return `${numberText(value)} of ${numberText(burst)} (burst)`;
 }
 
 export function createBar() {
@@ -35,7 +45,7 @@ export function createBar() {
   return {
     bar,
     show(key) {
-      const full = key.isOver ? 1 : Math.min((key.value ?? 0) / Math.max(key.limit, 1), 1);
+      const full = key.isOver ? 1 : Math.min((key.value ?? 0) / Math.max(roomOf(key), 1), 1);
       fill.style.width = `${(full * 100).toFixed(1)}%`;
       setState(bar, stateOf(key));
     },
@@ -67,6 +77,7 @@ function countText(key) {
   const reset = `resets in ${spanText(key.resetsIn)}`;
   if (key.value === undefined) return `of ${limit}, ${reset}`;
   if (key.limit === 0) return `${numberText(key.value)} hits, ${limit}, ${reset}`;
+  if (key.burst !== undefined) return `${burstText(key.value, key.burst)}, ${limit}, ${reset}`;
   return `${numberText(key.value)} of ${limit}, ${reset}`;
 }
 

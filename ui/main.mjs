@@ -56,6 +56,7 @@ let heard;
 function say(state, text) {
   setState(byName('dot'), state);
   setText(byName('status'), text);
+  document.title = state === 'bad' ? '(!) Weir' : 'Weir';
 }
 
 /** A request that hits the first rule there is, for who has no traffic yet. */
@@ -72,9 +73,10 @@ function exampleOf(domains) {
 function show(figures) {
   const { serving, nowSeconds, instance } = figures;
   heard = { atMs: performance.now(), nowSeconds };
-  const wrong = banner.show(figures);
+  const { wrong, isFailing } = banner.show(figures);
   const problems = `${numberText(wrong)} ${wrong === 1 ? 'problem' : 'problems'}`;
   if (wrong === 0) say('good', 'serving');
+  else if (isFailing) say('bad', `most decisions fail, ${problems}`);
   else say('bad', `${serving ? 'serving' : 'not serving'}, ${problems}`);
   const { host, version, startedSeconds } = instance;
   const since = isoText(startedSeconds).slice(0, 16).replace('T', ' ');

@@ -2,8 +2,13 @@ import { Sparkline } from './sparkline.mjs';
 import { durationText, element, rateText, setText, shareText } from './text.mjs';
 
 /** Decisions that ended in an error, per second. */
-export function failedOf({ serviceErrors, storeErrors, answeredLocally }) {
+export function erredOf({ serviceErrors, storeErrors, answeredLocally }) {
   return serviceErrors + storeErrors - answeredLocally;
+}
+
+/** Those, and decisions that nobody waited for. */
+export function failedOf(figures) {
+  return erredOf(figures) + figures.abandoned;
 }
 
 /** Each: what it is called, and what it says: figure, unit, note, and the value of its line. */
@@ -39,9 +44,10 @@ const TILES = [
 ];
 
 function failedTile(figures) {
-  const { requests, answeredLocally } = figures;
+  const { requests, answeredLocally, abandoned } = figures;
   const failed = failedOf(figures);
   const notes = [failed > 0 ? `${shareText(failed, requests)} of decisions` : 'none'];
+  if (abandoned > 0) notes.push(`${rateText(abandoned)}/s whose callers gave up`);
   if (answeredLocally > 0) notes.push(`${rateText(answeredLocally)}/s answered without the store`);
   return [rateText(failed), '/s', notes.join(', '), failed];
 }

@@ -6,6 +6,7 @@ import { temporaryRules } from '../support/dashboard-rules';
 import { eventually } from '../support/eventually';
 import { manyRules } from '../support/many-rules';
 import { pauseProcess } from '../support/pause-process';
+import { OVERLAPPING } from '../support/legibility';
 import { startRedisServer } from '../support/redis-server';
 import { ask, startService, stopServices } from '../support/service';
 import { startSubPathProxy } from '../support/sub-path-proxy';
@@ -78,6 +79,8 @@ it('says how many decisions fail, why and since when, and is green only before a
     new RegExp(`Redis at ${store}: (?:no answer|redis ${store} did not answer) within`),
   );
   expect(await page.locator('#dot').getAttribute('data-state')).toBe('bad');
+  expect(await page.title()).toBe('(!) Weir');
+  await page.getByText(/^most decisions fail, \d problems?$/).waitFor();
   expect(await width(page)).toBe(390);
 
   redis.resume();
@@ -89,6 +92,7 @@ it('says how many decisions fail, why and since when, and is green only before a
     { withinMs: 40_000 },
   );
   expect(await page.locator('#banner').isVisible()).toBe(false);
+  expect(await page.title()).toBe('Weir');
   expect(said).toEqual([]);
 });
 
@@ -274,4 +278,74 @@ it.each(['/ui', '/ui/'])('works below a path, opened as %s', async (path) => {
     ['rlconfig', 'stats', 'debug/pprof/'].map((name) => `${proxy.address}/${name}`),
   );
   expect(said).toEqual([]);
+});
+
+/** Rules of four levels, with every word that a limit can have. */
+const WORDY = `domain: a-domain-with-a-long-name-of-a-team
+descriptors:
+  - key: tenant
+    descriptors:
+      - key: region
+        descriptors:
+          - key: plan
+            shadow_mode: true
+            rate_limit:
+              { unit: minute, unit_multiplier: 5, requests_per_unit: 600, algorithm: gcra, burst: 20 }
+            descriptors:
+              - key: path
+                rate_limit: { unit: day, requests_per_unit: 4000000000, name: named-as-nobody-would }
+  - key: bucket
+    rate_limit: { unit: hour, requests_per_unit: 10, algorithm: gcra, burst: 3 }
+`;
+
+it('lays no text over another on a narrow page, and its fold buttons can be hit', async () => {
+  const { service } = await startWith(WORDY);
+  const viewport = { width: 390, height: 800 };
+  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  await page.locator('#dot[data-state=good]').waitFor();
+  const entries = ['tenant', 'region', 'plan'].map((key) => ({
+    key,
+    value: `${key}-of-some-length`,
+  }));
+  const body = JSON.stringify({
+    domain: 'a-domain-with-a-long-name-of-a-team',
+    descriptors: [{ entries }, { entries: [{ key: 'bucket', value: 'ann' }] }],
+    hitsAddend: 2,
+  });
+  const row = page.locator('tr.values', { hasText: 'plan-of-some-length' });
+  await eventually(async () => {
+    await fetch(`${service.http}/json`, { method: 'POST', body });
+    expect(await row.isVisible()).toBe(true);
+  });
+  expect(await page.evaluate<string[]>(OVERLAPPING)).toEqual([]);
+  expect(await width(page)).toBe(390);
+  const folds = await page.locator('.fold:visible').all();
+  expect(folds.length).toBeGreaterThan(3);
+  for (const fold of folds) {
+    const box = await fold.boundingBox();
+    expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+  }
+});
+
+it('says how much of a burst is in use, and colours it in one way everywhere', async () => {
+  const { service } = await startWith(WORDY);
+  const { page } = await openPage(browser, `${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const hot = page.locator('#hot li', { hasText: 'bucket=ann' });
+  const value = page.locator('li.value', { hasText: 'ann' });
+  const domain = 'a-domain-with-a-long-name-of-a-team';
+  const both = async (state: string, text: string) => {
+    await eventually(async () => {
+      const states = await Promise.all(
+        [hot, value].map((one) => one.locator('.bar').getAttribute('data-state')),
+      );
+      expect(states).toEqual([state, state]);
+      expect(await value.textContent()).toContain(text);
+      expect(await hot.textContent()).toContain(`${text}, 10 per hour`);
+    });
+  };
+  for (let i = 0; i < 3; i += 1) await ask(service, domain, 'bucket=ann');
+  await both('near', '3 of 3 (burst)');
+  await ask(service, domain, 'bucket=ann');
+  await both('over', '3 of 3 (burst)');
 });

@@ -25,6 +25,24 @@ export const LEAST_CONTRAST = `(() => {
   return least;
 })()`;
 
+/** Pairs of texts of which one lies over the other, evaluated in the page. */
+export const OVERLAPPING = `(() => {
+  const boxes = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const { parentElement: at, data } = walker.currentNode;
+    if (data.trim() === '' || !at.checkVisibility() || at.closest('.unseen, .skip, script, style, noscript, select') !== null) continue;
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    for (const { left, right, top, bottom } of range.getClientRects())
+      boxes.push({ text: data.trim().slice(0, 60), left, right, top: top + 3, bottom: bottom - 3 });
+  }
+  const isOver = (a, b) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  return boxes.flatMap((a, i) =>
+    boxes.slice(i + 1).filter((b) => isOver(a, b)).map((b) => a.text + ' / ' + b.text));
+})()`;
+
 /** Texts that are cut off or stand out of the page, evaluated in it. */
 export const CUT_OFF = `[...document.querySelectorAll('body *')]
   .filter((node) => node.checkVisibility() && node.closest('.unseen, .skip, svg, input, select') === null)

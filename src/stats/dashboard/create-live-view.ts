@@ -212,6 +212,7 @@ function hotViews(
       value: key.value,
       isOver: key.isOver,
       limit: key.limit,
+      burst: key.burst,
       per: key.per,
       resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
     };

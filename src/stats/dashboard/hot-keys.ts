@@ -18,6 +18,8 @@ export interface HotKey {
   /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
   readonly limit: number;
+  /** Under gcra: hits that fit at once, of which `value` are in use. */
+  readonly burst: number | undefined;
   /** The period in words: `minute`, `5 minutes`. */
   readonly per: string;
   readonly windowEndSeconds: number;
@@ -36,6 +38,7 @@ interface Seen {
   readonly path: CounterPath;
   /** A reload, or a limit of the value itself, may change it. */
   limit: number;
+  burst: number | undefined;
   readonly per: string;
   windowEndSeconds: number;
   value: number | undefined;
@@ -92,6 +95,7 @@ export class HotKeys {
       const seen = this.#see(increment);
       if (seen === undefined) continue;
       seen.limit = increment.limit;
+      seen.burst = burstOf(increment);
       const standing = standings?.[i];
       if (standing !== undefined) noteOutcome(seen, increment, standing);
       else
@@ -146,9 +150,10 @@ export class HotKeys {
       const known = byName.get(name);
       const latest =
         known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
-      const { path, value, isOver, limit, per, windowEndSeconds } = latest;
+      const { path, value, isOver, limit, burst, per, windowEndSeconds } = latest;
       const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
-      byName.set(name, { name, path, perSecond, value, isOver, limit, per, windowEndSeconds });
+      const counter = { value, isOver, limit, burst, per, windowEndSeconds };
+      byName.set(name, { name, path, perSecond, ...counter });
     }
     return [...byName.values()]
       .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
@@ -168,11 +173,16 @@ function toSeen(increment: Increment, pathOf: PathOf): Seen {
     key: copyOf(increment.key),
     path: pathOf(increment),
     limit: increment.limit,
+    burst: burstOf(increment),
     per: periodText(periodOf(increment.rule)),
     windowEndSeconds: increment.windowEndSeconds,
     value: undefined,
     isOver: false,
   };
+}
+
+function burstOf({ algorithm }: Increment): number | undefined {
+  return algorithm?.name === 'gcra' ? algorithm.size : undefined;
 }
 
 /** No count: the local cache knows that it is over. */

@@ -50,6 +50,8 @@ export interface HotKeyView {
   readonly value: number | undefined;
   readonly isOver: boolean;
   readonly limit: number;
+  /** Under gcra: hits that fit at once, of which `value` are in use. */
+  readonly burst?: number | undefined;
   /** The period of the limit in words: `minute`, `5 minutes`. */
   readonly per: string;
   readonly resetsIn: number;

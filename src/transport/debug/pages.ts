@@ -4,6 +4,7 @@ export const INDEX_PAGE = [
   ['/ui', 'a page to look at: rules, traffic, hot keys and the store, live'],
   ['/rlconfig', 'the rules that are in force, one line for each limit'],
   ['/stats', 'all statistics as text; ?format=json for JSON'],
+  ['/api/v1/', 'the operator API: explain, counters, rules, hot, limited, version (ADMIN_API)'],
   ['/debug/pprof/', 'profiles of this process, for `go tool pprof`'],
 ]
   .map(([path = '', about = '']) => `${path}: ${about}\n`)

@@ -12,6 +12,8 @@ const SCRIPTS = [
   'explanation.mjs',
   'why.mjs',
   'tiles.mjs',
+  'last-seconds.mjs',
+  'callers.mjs',
   'banner.mjs',
   'hot-keys.mjs',
   'unmatched.mjs',
