@@ -19,7 +19,7 @@ import type { OperatorStore } from './actors/store';
 
 export interface CounterAdminDeps {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What an operator is told while there are none. */
+  /** What an operator reads while there are none. */
   readonly whyNoRules: { readonly current: string };
   readonly store: Omit<OperatorStore, 'listOver'>;
   readonly clock: Clock;

@@ -25,7 +25,7 @@ import { toDecisionOptions } from './to-options';
 /** What an owner gives to those that decide: directly in its own process, by messages to others. */
 export interface OwnerPorts {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What callers are told while there are none. */
+  /** What callers read while there are none. */
   readonly whyNoRules: Snapshot<string>;
   /** Whether the rules were read, right or wrong. */
   readonly isRead: Snapshot<boolean>;

@@ -21,7 +21,7 @@ import { logDecisions, type DecisionLog } from './log-decisions';
 export interface DecisionDeps {
   /** The rules of the moment; undefined before the first were loaded. */
   readonly rules: { readonly current: Rules | undefined };
-  /** What callers are told meanwhile; default: that there are none yet. */
+  /** What callers read meanwhile; default: that there are none yet. */
   readonly whyNoRules?: { readonly current: string };
   readonly counters: Pick<Counters, 'add'>;
   /** Counts in this process for rules whose `on_store_error` is `local`; without them those are errors. */

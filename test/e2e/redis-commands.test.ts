@@ -176,7 +176,8 @@ it('masters of sentinels and the nodes of a cluster hear no other commands', asy
     ] as const) {
       const servers = type === 'sentinel' ? setup.servers : cluster.masters;
       for (const { client } of servers) await client.config('RESETSTAT');
-      const env = { BACKEND_TYPE: 'kvstore', KVSTORE_TYPE: type, KVSTORE_URL: url };
+      const store = { BACKEND_TYPE: 'kvstore', KVSTORE_TYPE: type, KVSTORE_URL: url };
+      const env = type === 'cluster' ? { ...store, KVSTORE_PIPELINE_WINDOW: '150us' } : store;
       const service = await startService({
         waitUntilUp: 'connected',
         env: { ...env, RUNTIME_ROOT: join(rules.path, 'plain') },

@@ -26,7 +26,7 @@ import type { CounterStore } from './store';
 
 export interface DecisionsDeps {
   readonly rules: Snapshot<Rules | undefined>;
-  /** What callers are told while there are none; default: that there are none yet. */
+  /** What callers read while there are none; default: that there are none yet. */
   readonly whyNoRules?: Snapshot<string>;
   readonly counters: Pick<Counters, 'add'>;
   /** Takes the place of a store that is away. */

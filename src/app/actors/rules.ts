@@ -24,7 +24,7 @@ export interface RulesActor extends Actor {
   readonly problems: () => readonly RuleProblem[];
   /** Undefined before the first load. */
   readonly lastLoad: () => LastLoad | undefined;
-  /** What a caller is told while there are no rules. */
+  /** What a caller reads while there are no rules. */
   readonly whyNoRules: Snapshot<string>;
 }
 

@@ -23,7 +23,7 @@ export type ToWorker =
   | { readonly kind: 'rules'; readonly number: number }
   /** The rules were read, right or wrong. */
   | { readonly kind: 'read' }
-  /** What callers are told while there are no rules. */
+  /** What callers read while there are no rules. */
   | { readonly kind: 'no-rules'; readonly reason: string }
   | { readonly kind: 'health'; readonly status: HealthStatus<string> }
   | { readonly kind: 'certificates'; readonly pems: TlsPems }

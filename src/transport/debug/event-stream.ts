@@ -38,7 +38,7 @@ export interface EventStream {
 
 interface Listener {
   readonly response: ServerResponse;
-  /** The rules were told. */
+  /** The rules were sent. */
   isTold: boolean;
   version: unknown;
   missed: number;

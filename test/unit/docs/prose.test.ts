@@ -28,7 +28,6 @@ const DIALECT_OF_COMMENTS: typeof DIALECT = [
   ...DIALECT,
   [/\bnobody\b/i, 'nothing, no client, never'],
   [/\b(?:for|lived) so long\b/i, 'how long: within this time'],
-  [/\b(?:un)?told\b/, 'reported, logged, sent'],
 ];
 
 const filesBelow = (folder: string, name: RegExp): readonly string[] =>

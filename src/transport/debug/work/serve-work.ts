@@ -20,7 +20,7 @@ export function serveWork(
   response: ServerResponse,
   { run, isLarge = false, failed, refused }: Serving,
 ): void {
-  // An answer that waits behind another one would be held until that is read.
+  // An answer that waits for another one would be held until that is read.
   const isPipelined = response.socket === null;
   const retryAfterSeconds = isPipelined
     ? 1
