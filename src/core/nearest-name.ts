@@ -34,44 +34,63 @@ export function nearestName(misspelled: string, names: Iterable<string>): string
 }
 
 function simplify(name: string): string {
-  return name.toLowerCase().replaceAll(/[-_ ]/g, '');
+  return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/**
- * How many letters must be added, dropped or changed; `tooFar` when it cannot be less. What lies further from the diagonal than
- * that is not looked at: a place of `row` is a distance from the diagonal.
- */
+/** How many letters must be added, dropped or changed; `tooFar` when it cannot be less. */
 function editDistance(from: string, to: string, tooFar: number): number {
+  if (Math.abs(from.length - to.length) >= tooFar) return tooFar;
+  const start = commonStart(from, to);
+  const end = commonEnd(from, to, start);
+  return bandDistance(
+    from.slice(start, from.length - end),
+    to.slice(start, to.length - end),
+    tooFar,
+  );
+}
+
+function commonStart(from: string, to: string): number {
+  let at = 0;
+  while (at < from.length && at < to.length && from.charCodeAt(at) === to.charCodeAt(at)) at += 1;
+  return at;
+}
+
+/** Of what comes after the start. */
+function commonEnd(from: string, to: string, start: number): number {
+  const most = Math.min(from.length, to.length) - start;
+  let end = 0;
+  while (
+    end < most &&
+    from.charCodeAt(from.length - 1 - end) === to.charCodeAt(to.length - 1 - end)
+  )
+    end += 1;
+  return end;
+}
+
+/** What lies `tooFar` from the diagonal of the table is not looked at: `row` holds what is nearer, from left to right. */
+function bandDistance(from: string, to: string, tooFar: number): number {
   const band = tooFar - 1;
-  if (Math.abs(from.length - to.length) > band) return tooFar;
-  let row = Array.from({ length: 2 * band + 1 }, (_, place) => Math.max(place - band, 0));
+  const row = Array.from({ length: 2 * band + 1 }, (_, place) => Math.max(place - band, 0));
   for (let i = 1; i <= from.length; i += 1) {
-    row = nextRow(row, { from, to, i, tooFar });
-    if (Math.min(...row) >= tooFar) return tooFar;
+    let least = tooFar;
+    for (let place = 0; place < row.length; place += 1) {
+      const j = i + place - band;
+      const isSame = from.charCodeAt(i - 1) === to.charCodeAt(j - 1);
+      const inside = nextDistance(row, place, isSame);
+      // Before the first letter all of `from` so far is dropped; after the last there is nothing.
+      const distance = j < 1 ? i : j > to.length ? tooFar : inside;
+      row[place] = distance;
+      least = Math.min(least, distance);
+    }
+    if (least >= tooFar) return tooFar;
   }
   return Math.min(row[to.length - from.length + band] ?? tooFar, tooFar);
 }
 
-interface Compared {
-  readonly from: string;
-  readonly to: string;
-  /** The letter of `from`, from 1. */
-  readonly i: number;
-  readonly tooFar: number;
-}
-
-function nextRow(row: readonly number[], { from, to, i, tooFar }: Compared): number[] {
-  const next: number[] = [];
-  for (let place = 0; place < row.length; place += 1) {
-    const j = i + place - tooFar + 1;
-    const change = from[i - 1] === to[j - 1] ? 0 : 1;
-    const distance = Math.min(
-      (row[place] ?? tooFar) + change,
-      (row[place + 1] ?? tooFar) + 1,
-      (next[place - 1] ?? tooFar) + 1,
-    );
-    // Before the first letter all of `from` so far is dropped; after the last there is nothing.
-    next.push(j > to.length ? tooFar : j < 1 ? i : distance);
-  }
-  return next;
+/** From the same place and the one after it in the row before, and the one before it in this row. */
+function nextDistance(row: readonly number[], place: number, isSame: boolean): number {
+  const changed = (row[place] ?? 0) + (isSame ? 0 : 1);
+  const dropped = (row[place + 1] ?? Infinity) + 1;
+  const added = (row[place - 1] ?? Infinity) + 1;
+  return Math.min(changed, dropped, added);
 }
