@@ -140,6 +140,25 @@ it('the commands of the page are enough for all that the service does, and none 
   }
 });
 
+it('a right that operators lack is a failure of their call', async () => {
+  const redis = await startRedisServer();
+  try {
+    const commands = commandsFor(EVERY, SCRIPTS, HOLD_BACK, ALGORITHMS, LIMITS_FROM);
+    const may = new Set([...commands].filter((name) => name !== 'del' && name !== 'psetex'));
+    const service = await startWith(redis, may, { ADMIN_API: 'write' });
+    for (const [path, body] of [
+      ['counters/reset', descriptor('fixed')],
+      ['counters/set', { ...descriptor('fixed'), used: 1 }],
+    ] as const) {
+      const answer = await post(service, path, body);
+      expect([path, answer.status]).toEqual([path, 503]);
+      expect(await answer.text()).toContain('NOPERM');
+    }
+  } finally {
+    await redis.stop();
+  }
+});
+
 it('the commands of the page are enough without scripts', async () => {
   const redis = await startRedisServer();
   try {

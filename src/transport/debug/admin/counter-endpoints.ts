@@ -73,7 +73,7 @@ export function counterEndpoints(
     const dryRun = options['dryRun'] === true;
     const force = options['force'] === true;
     const answer = yield* until(admin.change(request, { used, dryRun, force, peer, tokenId }));
-    if (answer !== 'not_told') return toAnswer(answer);
+    if (answer !== 'not_told') return dryRun ? toAnswer(answer) : toChanged(answer);
     const error =
       'the other instances cannot be told and their local caches would refuse on until the window ends; send "force": true to change the counters all the same';
     return refusedWith(409, 'not_told', error);
@@ -91,6 +91,15 @@ export function counterEndpoints(
 
 function toAnswer(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   return 'kind' in counters ? toRefusal(counters) : { status: 200, body: { counters } };
+}
+
+/** A change that was not made is a failure of the call, whatever else it changed. */
+function toChanged(counters: readonly ShownCounter[] | Failure): AdminAnswer {
+  if ('kind' in counters) return toRefusal(counters);
+  const failed = counters.filter(({ error }) => error !== undefined).length;
+  if (failed === 0) return toAnswer(counters);
+  const error = `${String(failed)} of ${String(counters.length)} counters may be as before: see the error of each`;
+  return { status: 503, body: { error, code: 'store_unavailable', counters } };
 }
 
 type Fields = Readonly<Record<string, unknown>>;

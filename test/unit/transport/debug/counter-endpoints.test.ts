@@ -141,3 +141,18 @@ it('answers 409 where other instances would not hear of a change, and failures a
   const noRules = serve({ read: () => Promise.resolve(failure('no_rules', 'none')) });
   expect(await noRules.call('read', request)).toMatchObject({ status: 503 });
 });
+
+it.each(['reset', 'set'])('answers 503 where a counter was not changed by %s', async (name) => {
+  const refused = { ...SHOWN[0], entries: ['user=bob'], key: 'b', error: 'NOPERM' };
+  const { call } = serve({ change: () => Promise.resolve([...SHOWN, refused]) });
+  const body = { domain: 'shop', descriptors: [ANN, ANN], ...(name === 'set' && { used: 1 }) };
+  expect(await call(name, body)).toEqual({
+    status: 503,
+    body: {
+      error: '1 of 2 counters may be as before: see the error of each',
+      code: 'store_unavailable',
+      counters: [...SHOWN, refused],
+    },
+  });
+  expect(await call(name, { ...body, dryRun: true })).toMatchObject({ status: 200 });
+});
