@@ -5,6 +5,7 @@ import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { LimitsFromHashes } from '../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../platform/http-listener';
+import { readHeapLimit } from '../platform/heap-limit';
 import type { Logger } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { createLiveView, type LiveView } from '../stats/dashboard/create-live-view';
@@ -16,6 +17,7 @@ import { createDecisionReports, createDecisionsActor } from './actors/decisions'
 import type { CounterStore } from './actors/store';
 import { createTransports, listenForCalls } from './create-transports';
 import { createDecisionLog, type DecisionLogDeps } from './decision-log';
+import { memoryBounds } from './memory-bounds';
 import type { CallAddresses } from './open-ports';
 import type { OutageLog } from './outage-log';
 import { showRulesWithoutScripts } from './rules-without-scripts';
@@ -85,7 +87,10 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
   const transports = createTransports(settings, { ...deps, ...ports, tracer });
   // Without statistics: those are of BACKEND_TYPE=memory only.
-  const localCounters = createMemoryCounters({ clock }, settings.memory);
+  const localCounters = createMemoryCounters(
+    { clock },
+    memoryBounds(settings.memory, readHeapLimit()),
+  );
   const log = createDecisionLog(settings.decisionLog, {
     ...deps,
     statistics: registry,

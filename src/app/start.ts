@@ -1,5 +1,7 @@
 import type { Logger } from '../platform/logger/logger';
+import { readHeapLimit } from '../platform/heap-limit';
 import type { Settings } from '../settings/settings';
+import { memoryWarning } from './memory-bounds';
 import { packageVersion } from './package-version';
 import { describeRuleSource } from './rule-source';
 
@@ -22,6 +24,10 @@ export function logStart(
     ...facts,
   });
   for (const warning of warnings) logger.warn(warning);
+  // Several workers count in Redis or memcached, and have heaps of their own.
+  const tooLarge =
+    facts.workers === undefined ? memoryWarning(settings.memory, readHeapLimit()) : undefined;
+  if (tooLarge !== undefined) logger.warn(tooLarge);
   const slowest = Math.max(...[store, perSecondStore].map((each) => each?.timeoutMs ?? 0));
   if (slowest > LONGEST_WAIT_MS) logger.warn(LONG_TIMEOUT, { timeoutMs: slowest });
 }

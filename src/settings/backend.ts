@@ -24,8 +24,8 @@ export const backendTable = {
     doc: 'memory: most counters that are kept at the same time',
   }),
   memoryMaxBytes: setting('MEMORY_MAX_BYTES', wholeNumber(1_048_576), {
-    default: '536870912',
     doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
+    whenUnset: '536870912, or half of what the heap may hold where that is less',
   }),
 };
 

@@ -46,8 +46,8 @@ export interface Settings {
   readonly memory: {
     /** Most counters that are kept at the same time. */
     readonly maxKeys: number;
-    /** Most bytes that they may take. */
-    readonly maxBytes: number;
+    /** Most bytes that they may take; undefined: what the heap allows. */
+    readonly maxBytes: number | undefined;
   };
   readonly statistics: StatisticsSettings;
   /** Undefined: nothing is traced. */

@@ -12,10 +12,12 @@ import { createMemoryCounters } from '../../counters/memory/create-memory-counte
 import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
 import type { Claim } from '../../counters/redis/claim';
 import type { TellForget } from '../../counters/with-over-limit-cache';
+import { readHeapLimit } from '../../platform/heap-limit';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { memoryReader } from '../counter-readers';
 import { createLocalCache, withLocalCache } from '../guard-counters';
+import { memoryBounds } from '../memory-bounds';
 import { createOutageLog, type OutageLog } from '../outage-log';
 import type { Actor } from './actor';
 import { openMemcachedStore } from './memcached-store';
@@ -121,7 +123,7 @@ function chooseStore(settings: Settings, deps: StoreDeps): CounterStore {
 
 /** Always there. */
 function memoryStore(memory: Settings['memory'], deps: StoreDeps): CounterStore {
-  const counters = createMemoryCounters(deps, memory);
+  const counters = createMemoryCounters(deps, memoryBounds(memory, readHeapLimit()));
   return {
     counters,
     reader: memoryReader(counters, deps.clock),

@@ -22,7 +22,11 @@ export function shareSettings(settings: Settings, count: number): Settings {
     decisionLog: { ...decisionLog, maxPerSecond: share(decisionLog.maxPerSecond) },
     store: ofStore(store),
     perSecondStore: ofStore(perSecondStore),
-    memory: { maxKeys: share(memory.maxKeys), maxBytes: share(memory.maxBytes, LEAST_BYTES) },
+    memory: {
+      maxKeys: share(memory.maxKeys),
+      // Unset, each has what its own heap allows.
+      maxBytes: memory.maxBytes === undefined ? undefined : share(memory.maxBytes, LEAST_BYTES),
+    },
     // Each counts for itself while the store is away: as if there were so many instances more.
     storeFailure: { ...storeFailure, replicas: storeFailure.replicas * count },
   };

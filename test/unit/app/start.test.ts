@@ -2,12 +2,19 @@ import { logStart } from '../../../src/app/start';
 import { readSettings } from '../../../src/settings/read-settings';
 import { createRecordingLogger } from '../../support/recording-logger';
 
-function linesAtStart(env: Readonly<Record<string, string>>) {
+function allLinesAtStart(env: Readonly<Record<string, string>>) {
   const read = readSettings(env);
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { logger, lines } = createRecordingLogger();
   logStart({ ...read, logger }, { counters: 'somewhere' });
-  return lines.filter(({ message }) => message.includes('longer than proxies wait'));
+  return lines;
+}
+
+const startOf = (env: Readonly<Record<string, string>>) =>
+  allLinesAtStart({ BACKEND_TYPE: 'memory', ...env }).map(({ message }) => message);
+
+function linesAtStart(env: Readonly<Record<string, string>>) {
+  return allLinesAtStart(env).filter(({ message }) => message.includes('longer than proxies wait'));
 }
 
 it('warns once of a time-out that is longer than any proxy waits, also when nobody set it', () => {
@@ -24,4 +31,11 @@ it('warns once of a time-out that is longer than any proxy waits, also when nobo
 
 it('says nothing of it where no store is asked', () => {
   expect(linesAtStart({ BACKEND_TYPE: 'memory' })).toEqual([]);
+});
+
+it('warns of counters in memory that the heap cannot hold', () => {
+  expect(startOf({ MEMORY_MAX_BYTES: '1000000000000' })).toContainEqual(
+    expect.stringMatching(/^MEMORY_MAX_BYTES=1000000000000 is more than half of what the heap/),
+  );
+  expect(startOf({}).filter((message) => message.includes('MEMORY_MAX_BYTES'))).toEqual([]);
 });
