@@ -6,6 +6,7 @@ import { openLineFile, type LineFile, type LineFileOptions } from '../platform/l
 import { escapeInvisible } from '../platform/logger/logfmt';
 import type { Logger } from '../platform/logger/logger';
 import type { DecisionLogSettings } from '../settings/decision-log';
+import { createDroppedLines } from './dropped-lines';
 
 export interface DecisionLogDeps {
   readonly clock: Clock;
@@ -20,12 +21,8 @@ export interface DecisionLogOwner extends DecisionLog {
   readonly close: () => Promise<void>;
 }
 
-const DROPPED = 'ratelimit.decisionlog.dropped';
 /** Most bytes that wait for the file. */
 const MAX_BYTES = 4_194_304;
-/** From the first dropped line to the first report, so that it counts a burst; then from one to the next. */
-const FIRST_REPORT_MS = 1_000;
-const REPORT_EVERY_MS = 60_000;
 const CLOSE_WITHIN_MS = 1_000;
 
 /** The decision log that the settings ask for; undefined: none. Throws when its file cannot be opened. */
@@ -36,37 +33,12 @@ export function createDecisionLog(
   if (mode === 'off') return undefined;
   let second = NaN;
   let written = 0;
-  let dropped = 0;
-  let failure: Error | undefined;
-  let report: NodeJS.Timeout | undefined;
-
-  const logDropped = (): void => {
-    const advice = failure
-      ? 'its file cannot be written'
-      : 'there are more than DECISION_LOG_MAX_PER_SECOND or the disk is slow';
-    const fields = { lines: dropped, ...(failure && { reason: failure.message }) };
-    logger.warn(`the decision log has dropped lines: ${advice}`, fields);
-    dropped = 0;
-    failure = undefined;
-  };
-  const reportNow = (): void => {
-    const isOver = dropped === 0;
-    report = isOver ? undefined : setTimeout(reportNow, REPORT_EVERY_MS).unref();
-    if (!isOver) logDropped();
-  };
-  const drop = (): void => {
-    statistics.count(DROPPED, 1);
-    dropped += 1;
-    report ??= setTimeout(reportNow, FIRST_REPORT_MS).unref();
-  };
+  const drops = createDroppedLines({ statistics, logger });
   const lines = openOrSay(open, {
     path: file,
     maxBytes: MAX_BYTES,
-    onDropped: drop,
-    onError(error) {
-      failure = error;
-      drop();
-    },
+    onDropped: drops.add,
+    onError: drops.explain,
   });
 
   return {
@@ -78,16 +50,15 @@ export function createDecisionLog(
         written += 1;
         return true;
       }
-      drop();
+      drops.add();
       return false;
     },
     write(record) {
       lines.write(`${escapeInvisible(JSON.stringify(toDecisionRecord(record)))}\n`);
     },
     async close() {
-      clearTimeout(report);
-      if (dropped > 0) logDropped();
       await lines.close(CLOSE_WITHIN_MS);
+      drops.close();
     },
   };
 }
@@ -97,7 +68,8 @@ function openOrSay(open: typeof openLineFile, options: LineFileOptions): LineFil
     return open(options);
   } catch (error) {
     const setting = `DECISION_LOG_FILE=${JSON.stringify(options.path)}`;
-    const reason = describeCode(errorCode(error));
+    const code = errorCode(error);
+    const reason = code === 'ENXIO' ? 'no process reads this FIFO (ENXIO)' : describeCode(code);
     throw new Error(`${setting}: cannot open the file: ${reason}`, { cause: error });
   }
 }

@@ -5,11 +5,12 @@ import type { Rules } from '../../core/rules/rules';
 import { monotonicMs, systemClock } from '../../platform/clock';
 import { listenAt } from '../../platform/listen-address';
 import { openLineFile, type LineFile } from '../../platform/line-file';
+import { createDroppedLines, type DroppedLinesDeps } from '../dropped-lines';
 import { standardError } from '../../platform/logger/create-logger';
 import type { Settings } from '../../settings/settings';
 import { merge } from 'rxjs';
 import { createLiveView } from '../../stats/dashboard/create-live-view';
-import { createRegistry, type Registry } from '../../stats/registry';
+import { createRegistry } from '../../stats/registry';
 import { removeStaleSocket } from '../../transport/grpc/socket-server';
 import { describeStores } from '../actors/describe-store';
 import type { Deciders } from '../decider';
@@ -79,7 +80,7 @@ export function assembleOwner(
       }),
       definitionsOf: (rules) => definitions.get(rules) ?? [],
       writeLog: standardError(),
-      decisionLines: openDecisionLines(settings, registry),
+      decisionLines: openDecisionLines(settings, { statistics: registry, logger }),
     },
     { count: plan.count, storeNames, storeDescription },
   );
@@ -119,11 +120,21 @@ const MAX_LINE_BYTES = 4_194_304;
 
 function openDecisionLines(
   { decisionLog: { mode, file } }: Settings,
-  registry: Registry,
+  deps: DroppedLinesDeps,
 ): LineFile | undefined {
   if (mode === 'off' || file !== undefined) return undefined;
-  const drop = (): void => {
-    registry.count('ratelimit.decisionlog.dropped', 1);
+  const drops = createDroppedLines(deps);
+  const lines = openLineFile({
+    path: file,
+    maxBytes: MAX_LINE_BYTES,
+    onDropped: drops.add,
+    onError: drops.explain,
+  });
+  return {
+    ...lines,
+    async close(withinMs) {
+      await lines.close(withinMs);
+      drops.close();
+    },
   };
-  return openLineFile({ path: file, maxBytes: MAX_LINE_BYTES, onDropped: drop, onError: drop });
 }

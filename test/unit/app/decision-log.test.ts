@@ -90,7 +90,7 @@ it('takes so many lines a second, counts the others and says once how many', asy
   expect(lines).toMatchObject([
     {
       message:
-        'the decision log has dropped lines: there are more than DECISION_LOG_MAX_PER_SECOND or the disk is slow',
+        'the decision log has dropped lines: there are more than DECISION_LOG_MAX_PER_SECOND, or the disk or the reader is slow',
       fields: { lines: 2 },
     },
   ]);
