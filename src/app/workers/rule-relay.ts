@@ -37,6 +37,8 @@ const IN_FORCE_WITHIN_MS = 5_000;
 /** Workers that die this soon after they were sent a set of rules may have died of it; so many of them did. */
 const POISON_MS = 10_000;
 const POISON_DEATHS = 3;
+/** So long after a death the next one begins a new count: a worker has started again and died of the same by then. */
+const FORGET_DEATHS_MS = 30_000;
 /** Entries in one message: a worker receives it in a fraction of a millisecond. */
 const CHUNK_SIZE = 250;
 
@@ -47,6 +49,7 @@ interface RuleSet {
   readonly number: number;
   readonly load: LoadedRules<Rules>;
   deaths: number;
+  lastDeathMs: number;
   /** Whether the load was emitted: as good, it has to be taken back by another. */
   isEmitted: boolean;
 }
@@ -71,7 +74,8 @@ export function createRuleRelay(
     slot.send({ kind: 'rules', number });
   };
   const put = (load: LoadedRules<Rules>): RuleSet => {
-    const set: RuleSet = { number: (lastNumber += 1), load, deaths: 0, isEmitted: false };
+    const number = (lastNumber += 1);
+    const set: RuleSet = { number, load, deaths: 0, lastDeathMs: -Infinity, isEmitted: false };
     before = current;
     current = set;
     for (const slot of slots) if (slot.state === 'up') send(slot, set);
@@ -132,9 +136,11 @@ export function createRuleRelay(
       overdue.delete(worker);
       const tookMs = sentMs.get(worker);
       sentMs.delete(worker);
-      const isSuspect = tookMs !== undefined && monotonicMs() - tookMs < POISON_MS;
+      const nowMs = monotonicMs();
+      const isSuspect = tookMs !== undefined && nowMs - tookMs < POISON_MS;
       if (current !== undefined && isSuspect) {
-        current.deaths += 1;
+        current.deaths = nowMs - current.lastDeathMs < FORGET_DEATHS_MS ? current.deaths + 1 : 1;
+        current.lastDeathMs = nowMs;
         if (current.deaths >= POISON_DEATHS && before !== undefined) takeBack(current, before);
       }
       settle();

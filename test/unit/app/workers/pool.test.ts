@@ -224,6 +224,27 @@ it('keeps the rules when workers die later than that', async () => {
   expect(domainsOf(started.at(-1) as FakeWorker)).toEqual(['second']);
 });
 
+it('keeps the rules when workers that have just started die of something else now and then', async () => {
+  const { started, load } = start();
+  const [one, two] = twoOf(started);
+  for (const worker of [one, two]) worker.say(HELLO);
+  load('first');
+  await settled();
+  load('second');
+  for (let deaths = 1; deaths <= 4; deaths += 1) {
+    await jest.advanceTimersByTimeAsync(30_000);
+    started.at(-1)?.end();
+    await jest.advanceTimersByTimeAsync(100);
+    started.at(-1)?.say(HELLO);
+    await settled();
+    // It took the rules just now.
+    started.at(-1)?.end();
+    await jest.advanceTimersByTimeAsync(5_000);
+    started.at(-1)?.say(HELLO);
+  }
+  expect(domainsOf(started.at(-1) as FakeWorker)).toEqual(['second']);
+});
+
 it('collects from all workers, and for 200 ms at most', async () => {
   const { pool, started } = start();
   const [one, two] = twoOf(started);
