@@ -112,10 +112,10 @@ export function createCounterAdmin(
       const request = requestOfTokens(rules.current?.secrets, asked);
       const found = await find(request);
       if ('kind' in found) return found;
+      if (change.dryRun) return show(request, found);
       const isHeard = localCache === undefined || !options.isShared || tellForget !== undefined;
       if (!isHeard && !change.force) return 'not_told';
       const before = await show(request, found);
-      if (change.dryRun) return before;
       const failures = (await write(present(found), change.used)).values();
       const changed = before.map((shown, at) => {
         if (found[at] === undefined) return shown;

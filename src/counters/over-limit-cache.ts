@@ -35,7 +35,7 @@ export interface OverLimitCache {
 export interface OverKey {
   readonly key: string;
   readonly limit: number;
-  /** Unix seconds. */
+  /** Unix seconds: the end of its window, or when the ask that was refused fits. */
   readonly windowEndSeconds: number;
 }
 
@@ -107,8 +107,10 @@ export function createOverLimitCache(
       for (const { key, entry, endSeconds } of entries) {
         visits += 1;
         if (found.length >= most || visits > MAX_VISITS) break;
-        if (endSeconds <= nowSeconds || entry.stood !== undefined) continue;
-        found.push({ key, limit: entry.limit, windowEndSeconds: endSeconds });
+        const windowEndSeconds = entry.stood?.endSeconds ?? endSeconds;
+        if (windowEndSeconds <= nowSeconds) continue;
+        const shown = entry.stood === undefined ? key : keyOfStanding(key);
+        found.push({ key: shown, limit: entry.limit, windowEndSeconds });
       }
       return found;
     },
@@ -128,7 +130,7 @@ export function createOverLimitCache(
       const endSeconds = endOfRefusal(increment, standing, nowSeconds);
       if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
       if (endSeconds <= nowSeconds) return;
-      const stood = { standing, atSeconds: nowSeconds };
+      const stood = { standing, atSeconds: nowSeconds, endSeconds };
       entries.add(kept, { limit: increment.limit, accessSeconds: nowSeconds, stood }, endSeconds);
     },
     remember({ key, limit, windowEndSeconds }, nowSeconds) {
@@ -165,6 +167,10 @@ export function createOverLimitCache(
 /** A fixed window that charges nothing it refuses may share its counter with one that does: their entries differ. */
 function toStandingKey(key: string): string {
   return `${toKeptKey(key)}~`;
+}
+
+function keyOfStanding(key: string): string {
+  return key.slice(0, -1);
 }
 
 /** The keys of the entries that a counter may have. */

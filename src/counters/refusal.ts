@@ -8,6 +8,8 @@ import { type Increment } from '../core/ports';
 export interface Stood {
   readonly standing: Standing;
   readonly atSeconds: number;
+  /** Unix second from which the ask that it refused would fit. */
+  readonly endSeconds: number;
 }
 
 /** The standing now, if no ask fits; undefined also when the clock went back, after which it cannot be known. */

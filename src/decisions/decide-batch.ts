@@ -60,6 +60,8 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
     }
     const nowSeconds = deps.clock();
     const windows = windowsAt(nowSeconds);
+    let batch: BatchContext;
+    let answers: readonly Answer[];
     try {
       const requests = pendingRequests.map((pending) => pending.request);
       const plan = planBatch(rules, requests, windows, options, deps.random);
@@ -69,15 +71,21 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
         : await makeUpFor(reply, plan, nowSeconds, deps, options);
-      const { log } = deps;
-      const batch = createBatchContext(plan, counted, windows, options, log !== undefined);
-      const answers = answerAll(pendingRequests, batch, trace);
-      if (log !== undefined) logDecisions(log, nowSeconds, pendingRequests, answers, batch);
-      return batch.batchStats;
+      batch = createBatchContext(plan, counted, windows, options, deps.log !== undefined);
+      answers = answersOf(pendingRequests, batch);
     } catch (error) {
       deps.onFault(error);
       return refuseAll(pendingRequests, 'internal', 'the decision failed, see the log', trace);
     }
+    // Whatever fails from here on, each call has its answer.
+    try {
+      giveAnswers(pendingRequests, answers, batch.batchStats);
+      trace?.answered(answers);
+      logDecisions(deps.log, nowSeconds, pendingRequests, answers, batch);
+    } catch (error) {
+      deps.onFault(error);
+    }
+    return batch.batchStats;
   };
 }
 
@@ -146,10 +154,9 @@ function refuseAll(
 }
 
 /** All answers are made before the first is given: a fault in between answers no request twice. */
-function answerAll(
+function answersOf(
   pendingRequests: readonly PendingRequest[],
   batch: BatchContext,
-  trace: BatchTrace | undefined,
 ): readonly Answer[] {
   const { plan, batchStats } = batch;
   const answers: Answer[] = [];
@@ -166,12 +173,18 @@ function answerAll(
     answers.push(answerFor(request, batch, at, end));
     at = end;
   }
+  return answers;
+}
+
+function giveAnswers(
+  pendingRequests: readonly PendingRequest[],
+  answers: readonly Answer[],
+  batchStats: BatchStatsSheet,
+): void {
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;
     const answer = answers[i] as Answer;
     const isTaken = responder.answer(callId, answer);
     if (!isTaken && answer.kind === 'decision') batchStats.abandoned += 1;
   }
-  trace?.answered(answers);
-  return answers;
 }

@@ -1,3 +1,5 @@
+import { countAdmitted } from '../core/algorithms/apply-asks';
+import type { Standing } from '../core/algorithms/standing';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
@@ -45,7 +47,7 @@ export class FigureSheet {
 
   note(outcome: RunOutcome, nowSeconds: number): void {
     if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
-    const { rules, increments, after } = outcome;
+    const { rules, increments, after, standings } = outcome;
     for (const rule of rules) {
       const figures = this.#of(rule.limit);
       figures.requests += 1;
@@ -60,7 +62,7 @@ export class FigureSheet {
     for (let i = 0; i < increments.length; i++) {
       const increment = increments[i] as Increment;
       if (increment.algorithm === undefined) this.#noteCounter(increment, after[i] as number);
-      else this.#notePaced(increment, outcome);
+      else this.#notePaced(increment, standings[i]);
     }
   }
 
@@ -101,12 +103,11 @@ export class FigureSheet {
   }
 
   /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
-  #notePaced({ key, rule }: Increment, { rules }: RunOutcome): void {
+  #notePaced(increment: Increment, standing: Standing | undefined): void {
+    const { key, rule } = increment;
     this.#noteName(this.#of(rule), key);
-    const isRefused = rules.some(
-      ({ limit, overLimit, shadowMode }) => limit === rule && overLimit > 0 && shadowMode === 0,
-    );
-    if (isRefused) this.#noteLimited(counterNameOf(key), rule);
+    if (!rule.shadowMode && isRefused(increment, standing))
+      this.#noteLimited(counterNameOf(key), rule);
   }
 
   #noteName(figures: RuleFigures, key: string): void {
@@ -144,4 +145,13 @@ function countsOf({ counts }: LiveWindow, figures: RuleFigures): Map<string, num
     counts.set(figures, ofRule);
   }
   return ofRule;
+}
+
+/** Whether one of its asks was. */
+function isRefused(
+  { algorithm, hits, times = 1 }: Increment,
+  standing: Standing | undefined,
+): boolean {
+  if (algorithm === undefined || standing === undefined || hits <= 0) return false;
+  return countAdmitted(algorithm, standing, { hits: Number(hits), times }) < times;
 }

@@ -1,3 +1,4 @@
+import type { Standing } from '../core/algorithms/standing';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
 import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
@@ -16,6 +17,8 @@ export interface RunOutcome {
   /** The counters that it moved, and where each stood after it. */
   readonly increments: readonly Increment[];
   readonly after: readonly number[];
+  /** Where those with an algorithm stood before it. */
+  readonly standings: readonly (Standing | undefined)[];
 }
 
 /** One set of rules with counters of its own, on the clock of the log. */
@@ -93,8 +96,8 @@ export function createRuleRun(
       const decision = answer as Answer | undefined;
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
-      const after = (reply as CounterReply | undefined)?.after ?? NOTHING;
-      return { decision, rules: batchStats.rules, increments, after };
+      const { after = NOTHING, standings = NOTHING } = (reply as CounterReply | undefined) ?? {};
+      return { decision, rules: batchStats.rules, increments, after, standings };
     },
     close: () => memory.close(),
   };

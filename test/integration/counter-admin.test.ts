@@ -347,6 +347,9 @@ describe('local caches of other instances', () => {
     await eventually(() => hit(instance, 0));
     await hit(instance, 3);
     expect(await instance.admin.change(ANN, CHANGE)).toBe('not_told');
+    expect(await instance.admin.change(ANN, { ...CHANGE, dryRun: true })).toMatchObject([
+      { count: 3 },
+    ]);
     await eventually(async () => {
       expect(await instance.admin.read(ANN)).toMatchObject([{ count: 3 }]);
     });

@@ -159,6 +159,27 @@ it('follows an SRV record: the nodes of now, sorted, and no connection to those 
   expect(await old.read('123456789')).toBeUndefined();
 });
 
+it('names the node of a key also after its SRV record has changed', async () => {
+  const started = [await start(), await start()];
+  const sorted = started.sort((a, b) => (String(a.port) < String(b.port) ? -1 : 1));
+  const of = (nodes: readonly MemcachedServer[]) =>
+    nodes.map(({ port }) => ({ name: '127.0.0.1', port }));
+  let answer = of(sorted.slice(1));
+  const counters = runMemcachedCounters(
+    [],
+    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
+    { resolveSrv: () => Promise.resolve(answer) },
+  );
+  await counters.untilConnected();
+  answer = of(sorted);
+  await counters.untilConnected(2);
+  // CRC-32 (IEEE) of 123456789 is even.
+  await eventually(async () => {
+    const { store } = await counters.look('123456789');
+    expect(store).toBe(`memcached at 127.0.0.1:${String(sorted[0]?.port)}`);
+  });
+});
+
 it('gives a node that the record adds no keys before it is connected: no call fails for it', async () => {
   const [first, second] = [await start(), await start()];
   const deadPort = await freePort();

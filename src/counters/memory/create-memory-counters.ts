@@ -204,7 +204,10 @@ export function createMemoryCounters(
       };
       return Promise.resolve(counters.map(setOne));
     },
-    listOver: (nowSeconds, most) => windows.listOver(nowSeconds, most),
+    listOver(nowSeconds, most) {
+      const found = windows.listOver(nowSeconds, most);
+      return [...found, ...paced.listOver(nowSeconds, most - found.length)];
+    },
     *entries(nowSeconds) {
       for (const counter of windows.buckets.counters()) {
         yield [counter.key, toEntry(counter, nowSeconds)];

@@ -1,3 +1,4 @@
+import type { Algorithm } from '../../core/algorithms/algorithm';
 import { dueSecondsOf } from '../due-seconds';
 import { append, unlink, type LinkedList } from './linked-list';
 import { USAGE_QUARTILES } from './window-bucket';
@@ -5,6 +6,8 @@ import { USAGE_QUARTILES } from './window-bucket';
 /** One live counter of gcra or sliding_window. */
 export interface PacedCounter {
   readonly key: string;
+  /** By which it was last charged. */
+  algorithm: Algorithm;
   /** As a `Standing` says it, at the tick. */
   used: number;
   usedBefore: number;
@@ -76,6 +79,14 @@ export class ExpirySlots {
       if (first !== undefined) return first;
     }
     return undefined;
+  }
+
+  /** Counters that had reached their limit when they were last charged. */
+  *atLimit(): Generator<PacedCounter> {
+    for (const { lists } of this.#ordered) {
+      let counter = lists[USAGE_QUARTILES]?.first;
+      for (; counter !== undefined; counter = counter.next) yield counter;
+    }
   }
 
   clear(): void {

@@ -1,5 +1,6 @@
 import type { Algorithm } from '../../core/algorithms/algorithm';
 import { applyAsks, isUnused, lifetimeMs } from '../../core/algorithms/apply-asks';
+import { outcomeOf } from '../../core/algorithms/outcome';
 import {
   freeHits,
   standingAfter,
@@ -14,10 +15,12 @@ import { bytesOfText, toKeptKey } from '../kept-key';
 import { ExpirySlots, type PacedCounter } from './expiry-slots';
 import { createShards, shardOf } from './shards';
 import { usageQuartileOf } from './window-bucket';
-import type { MakeRoom } from './window-counters';
+import { MAX_VISITS, type MakeRoom, type OverCounter } from './window-counters';
 
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
-const COUNTER_BYTES = 240;
+const COUNTER_BYTES = 248;
+
+const ONE_HIT = { hits: 1, times: 1 };
 
 /** `_1s~g`, the shortest end of a key. */
 const KEY_END = 5;
@@ -62,7 +65,7 @@ export class PacedCounters {
       return standing;
     }
     if (counter === undefined && !this.#makeRoom(bytesOf(key))) return undefined;
-    this.#keep(counter ?? this.#add(key), algorithm, after, nowSeconds);
+    this.#keep(counter ?? this.#add(key, algorithm), algorithm, after, nowSeconds);
     return standing;
   }
 
@@ -91,17 +94,36 @@ export class PacedCounters {
     const key = toKeptKey(increment.key);
     if (!this.#makeRoom(bytesOf(key))) return false;
     const standing = standingOfUsed(algorithm, used, tickAt(nowSeconds, algorithm.tickMicros));
-    this.#keep(this.#add(key), algorithm, standing, nowSeconds);
+    this.#keep(this.#add(key, algorithm), algorithm, standing, nowSeconds);
     return true;
   }
 
   #keep(kept: PacedCounter, algorithm: Algorithm, after: Standing, nowSeconds: number): void {
+    kept.algorithm = algorithm;
     kept.used = after.used;
     kept.usedBefore = after.previous;
     kept.tick = tickAt(nowSeconds, algorithm.tickMicros) - after.elapsed;
     kept.endSeconds = Math.ceil(nowSeconds + lifetimeMs(algorithm, after) / 1_000);
     const { size } = algorithm;
     this.#slots.file(kept, usageQuartileOf(size - freeHits(algorithm, after), size), nowSeconds);
+  }
+
+  /** Counters that refuse one hit now, up to a number, among the first that one look passes. */
+  listOver(nowSeconds: number, most: number): readonly OverCounter[] {
+    const found: OverCounter[] = [];
+    let visits = 0;
+    for (const counter of this.#slots.atLimit()) {
+      visits += 1;
+      if (found.length >= most || visits > MAX_VISITS) break;
+      const { key, algorithm } = counter;
+      const standing = standingOf(counter, algorithm, nowSeconds);
+      if (freeHits(algorithm, standing) >= 1) continue;
+      const { resetSeconds } = outcomeOf(algorithm, standing, ONE_HIT, 1);
+      const windowEndSeconds = Math.ceil(nowSeconds) + resetSeconds;
+      const count = usedHits(algorithm, standing);
+      found.push({ key, limit: algorithm.limit, count, windowEndSeconds });
+    }
+    return found;
   }
 
   /** Drops counters that nothing of is in use, of at most so many that may have ended. */
@@ -132,9 +154,10 @@ export class PacedCounters {
     return shardOf(this.#shards, key, KEY_END).get(key);
   }
 
-  #add(key: string): PacedCounter {
+  #add(key: string, algorithm: Algorithm): PacedCounter {
     const counter: PacedCounter = {
       key,
+      algorithm,
       used: 0,
       usedBefore: 0,
       tick: 0,

@@ -14,7 +14,7 @@ import {
 import { createWindowBuckets } from './window-buckets';
 
 /** Counters that one look for those over their limit passes: some milliseconds. */
-const MAX_VISITS = 100_000;
+export const MAX_VISITS = 100_000;
 
 /** A counter over its limit. */
 export interface OverCounter {

@@ -37,6 +37,17 @@ describe.each(ALGORITHMS)('a counter of $name in memory', (algorithm) => {
     expect([read(), counters.liveKeys]).toEqual([undefined, 0]);
   });
 
+  it('is listed while it refuses a hit', async () => {
+    await counters.set([look], 9, NOW);
+    expect(counters.listOver(NOW, 10)).toEqual([]);
+    await counters.set([look], 10, NOW);
+    const [listed] = counters.listOver(NOW, 10);
+    expect(listed).toMatchObject({ key: look.key, limit: 10, count: 10 });
+    expect(counters.listOver(listed?.windowEndSeconds ?? NOW, 10)).toEqual([]);
+    expect(counters.listOver(NOW, 0)).toEqual([]);
+    await counters.remove([look]);
+  });
+
   it('answers dry asks from its hits in use', async () => {
     const readings = new Map([[look.key, { count: 7, expiresInSeconds: 9, store: 'memory' }]]);
     const increments = [

@@ -223,6 +223,25 @@ describe('the local cache', () => {
     for (let at = 1; at < 100_000; at += 1)
       cache.rememberStanding({ ...ask(bucket), key: String(at) }, full, NOW);
     cache.remember({ ...over, key: 'unseen', windowEndSeconds: NOW + 60 }, NOW);
-    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual([over.key]);
+    const listed = cache.list(NOW, 200_000).map(({ key }) => key);
+    expect([listed.length, listed[0]]).toEqual([100_000, over.key]);
+    expect(listed).not.toContain('unseen');
   });
+});
+
+it('lists for operators the key of a counter that refuses, until the ask that it refused fits', () => {
+  const { cache } = createCached();
+  for (const name of ['gcra', 'sliding_window'] as const) {
+    const algorithm = rule(name);
+    const full = standingOfUsed(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
+    cache.rememberStanding(ask(algorithm), full, NOW);
+  }
+  const listed = cache.list(NOW, 10);
+  expect(listed.map(({ key, limit }) => [key, limit]).sort()).toEqual([
+    ['of gcra', 10],
+    ['of sliding_window', 10],
+  ]);
+  // At 10 hits a minute gcra admits one after 6 s.
+  expect(cache.list(NOW + 6, 10).map(({ key }) => key)).toEqual(['of sliding_window']);
+  expect(cache.list(NOW + 120, 10)).toEqual([]);
 });

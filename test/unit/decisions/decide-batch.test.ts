@@ -250,6 +250,17 @@ it('answers a fault of ours to everybody, once, and reports it', async () => {
   expect(faults).toHaveLength(1);
 });
 
+it('answers each call once when what comes after the answers fails, and reports that', async () => {
+  const answered = jest.fn(() => {
+    throw new Error('the log failed');
+  });
+  const log = { isWanted: () => true, write: answered };
+  const { answers, batchStats, faults } = await decide([request('shop', ['user=a'])], { log });
+  expect(answers).toMatchObject([{ kind: 'decision', overallCode: 'OK' }]);
+  expect(batchStats.rules).toHaveLength(1);
+  expect(faults).toEqual([new Error('the log failed')]);
+});
+
 describe('the decision log', () => {
   const logged = async (requests: readonly DecisionRequest[], setting: Setting = {}) => {
     const records: DecisionRecord[] = [];

@@ -73,6 +73,19 @@ const LOG = [
 ];
 
 describe('ratelimit-simulate', () => {
+  it('lists of two keys of a request under gcra the one that was refused', async () => {
+    const rules = directory(
+      'gcra',
+      RULES(
+        10,
+        '  - { key: ip, rate_limit: { unit: hour, requests_per_unit: 1, algorithm: gcra } }',
+      ),
+    );
+    const log = [line(0, 'ip=1'), line(1, 'ip=1', 'ip=2')];
+    const { mostLimited } = await report(log, ['-config_dir', rules]);
+    expect(mostLimited).toMatchObject([{ key: 'shop_ip_1', refused: 1 }]);
+  });
+
   it('says what rules would have refused, and which limit would have been enough', async () => {
     const rules = directory('rules', RULES(10));
     const { code, ...said } = await report(LOG, ['-config_dir', rules]);
