@@ -50,6 +50,7 @@ const NONE_YET = { current: 'no rules are loaded yet' };
 
 export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions): DecideBatch {
   const windowsAt = createWindowTable();
+  const { log } = deps;
   const { whyNoRules = NONE_YET } = deps;
 
   return async (pendingRequests) => {
@@ -71,7 +72,7 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
         : await makeUpFor(reply, plan, nowSeconds, deps, options);
-      batch = createBatchContext(plan, counted, windows, options, deps.log !== undefined);
+      batch = createBatchContext(plan, counted, windows, options, log !== undefined);
       answers = answersOf(pendingRequests, batch);
     } catch (error) {
       deps.onFault(error);
@@ -79,9 +80,8 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
     }
     // Whatever fails from here on, each call has its answer.
     try {
-      giveAnswers(pendingRequests, answers, batch.batchStats);
-      trace?.answered(answers);
-      logDecisions(deps.log, nowSeconds, pendingRequests, answers, batch);
+      giveAnswers(pendingRequests, answers, batch.batchStats, trace);
+      if (log !== undefined) logDecisions(log, nowSeconds, pendingRequests, answers, batch);
     } catch (error) {
       deps.onFault(error);
     }
@@ -180,6 +180,7 @@ function giveAnswers(
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
   batchStats: BatchStatsSheet,
+  trace: BatchTrace | undefined,
 ): void {
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;
@@ -187,4 +188,5 @@ function giveAnswers(
     const isTaken = responder.answer(callId, answer);
     if (!isTaken && answer.kind === 'decision') batchStats.abandoned += 1;
   }
+  trace?.answered(answers);
 }

@@ -13,13 +13,12 @@ export interface DecisionLog {
 
 /** Offers the decisions of a batch, which are answered already, to the log. Failures are left out. */
 export function logDecisions(
-  log: DecisionLog | undefined,
+  log: DecisionLog,
   nowSeconds: number,
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
   { verdicts = [], plan }: BatchContext,
 ): void {
-  if (log === undefined) return;
   // Rounded down, so that it lies in the windows that were counted in.
   const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
   let next = 0;
