@@ -10,6 +10,7 @@ import { createWireTransport } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
 import type { Transport } from '../transport/listener';
 import { late } from './late';
+import type { NotCounted } from './not-counted';
 import { allOrEveryError, type CallAddresses } from './open-ports';
 import type { Certificates } from './tls/create-certificates';
 import { createRefusalLog } from './tls/create-refusal-log';
@@ -21,6 +22,7 @@ export interface TransportsDeps {
   readonly health: Snapshot<HealthStatus<string>>;
   /** The names of all health components. */
   readonly components: readonly string[];
+  readonly notCounted: NotCounted;
   readonly registry: Registry;
   /** Undefined: the gRPC port speaks plain HTTP/2. */
   readonly certificates: Certificates | undefined;
@@ -60,7 +62,7 @@ export function createTransports({ servers, bounds }: Settings, deps: Transports
     toGrpcOptions(servers.grpc, certificates, bounds),
   );
   const http = createHttpTransport(
-    { health, components, statistics: registry, tracer },
+    { health, components, notCounted: deps.notCounted, statistics: registry, tracer },
     { ...servers.http, bounds, limits },
   );
   return {

@@ -1,5 +1,5 @@
 import { merge, type Observable } from 'rxjs';
-import type { HealthStatus, Snapshot } from '../../streams';
+import type { Snapshot } from '../../streams';
 import type { Clock, Random } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
@@ -13,6 +13,7 @@ import type { Registry } from '../stats/registry';
 import type { Tracing } from '../tracing/create-tracing';
 import type { PortShare } from '../transport/listener';
 import type { WorkerProfiles } from '../transport/debug/profile-endpoint';
+import type { ServiceHealth } from './actors/health';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import type { CounterStore } from './actors/store';
 import { createTransports, listenForCalls } from './create-transports';
@@ -22,6 +23,7 @@ import type { CallAddresses } from './open-ports';
 import type { OutageLog } from './outage-log';
 import { showRulesWithoutScripts } from './rules-without-scripts';
 import type { Certificates } from './tls/create-certificates';
+import { createNotCounted } from './not-counted';
 import { toDecisionOptions } from './to-options';
 
 /** What an owner gives to those that decide: directly in its own process, by messages to others. */
@@ -31,7 +33,7 @@ export interface OwnerPorts {
   readonly whyNoRules: Snapshot<string>;
   /** Whether the rules were read, right or wrong. */
   readonly isRead: Snapshot<boolean>;
-  readonly health: Snapshot<HealthStatus<string>>;
+  readonly health: Snapshot<ServiceHealth>;
   /** The names of all health components. */
   readonly components: readonly string[];
   /** Undefined: the gRPC port speaks plain HTTP/2. */
@@ -85,7 +87,8 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
   const tracer = tracing?.tracer;
   showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
   const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
-  const transports = createTransports(settings, { ...deps, ...ports, tracer });
+  const notCounted = createNotCounted(settings.health, ports.health, store);
+  const transports = createTransports(settings, { ...deps, ...ports, tracer, notCounted });
   // Without statistics: those are of BACKEND_TYPE=memory only.
   const localCounters = createMemoryCounters(
     { clock },

@@ -19,6 +19,8 @@ export interface GuardDeps {
 export interface Breakers {
   /** The breaker of a store or node of this name; the log tells what becomes of it. */
   readonly breakerOf: (name: string) => CircuitBreaker;
+  /** Whether one of them lets nothing through, or a probe alone. */
+  readonly areOpen: () => boolean;
   /** Takes the gauge away. */
   readonly close: () => void;
 }
@@ -35,6 +37,7 @@ export function createBreakers(
     Math.max(0, ...[...breakers.values()].map(({ state }) => LEVELS[state])),
   );
   return {
+    areOpen: () => [...breakers.values()].some(({ state }) => state !== 'closed'),
     breakerOf(name) {
       const lines = {
         level: 'warn',

@@ -7,7 +7,7 @@ import { createAuthority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
+import { ask, startService, stopServices, type Service } from '../support/service';
 import { withWorkers } from '../support/test-workers';
 
 const servers: RedisServer[] = [];
@@ -148,14 +148,41 @@ describe('an instance that cannot decide is not ready', () => {
   });
 });
 
+const STORE_DOWN = 'store: down (does not count: KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION=false)\n';
+
+it('says that the store is down while it hangs and when it is dead, though it does not count', async () => {
+  const redis = await startRedis();
+  const service = await start({
+    KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+    KVSTORE_TIMEOUT: '40ms',
+  });
+  await becomesReady(service);
+  const says = (store: string) =>
+    eventually(async () => {
+      await ask(service, 'example', 'api_key=a');
+      const { status, text } = await look(service, '/readyz?verbose');
+      expect([status, text]).toEqual([200, expect.stringContaining(`start: up\n${store}`)]);
+    });
+  await says('store: up\n');
+  redis.pause();
+  await says(STORE_DOWN);
+  redis.resume();
+  await says('store: up\n');
+  await redis.stop();
+  servers.splice(servers.indexOf(redis), 1);
+  await says(STORE_DOWN);
+});
+
 it('tells whether it lives from whether it is ready, and names every component', async () => {
   const port = String(await freePort());
   const service = await start({ KVSTORE_URL: `127.0.0.1:${port}` });
   expect(await look(service, '/livez')).toMatchObject({ status: 200, text: 'OK' });
   await isNotStarted(service, '/readyz');
-  expect(await look(service, '/readyz?verbose')).toMatchObject({
-    status: 500,
-    text: `start: down\nstore: up\nconfiguration: up\n${withWorkers('workers: up\n')}termination: up\n`,
+  await eventually(async () => {
+    expect(await look(service, '/readyz?verbose')).toMatchObject({
+      status: 500,
+      text: `start: down\n${STORE_DOWN}configuration: up\n${withWorkers('workers: up\n')}termination: up\n`,
+    });
   });
   for (const [path, status] of [
     ['/livez', 200],

@@ -13,9 +13,14 @@ import { isStopping, type Lifecycle } from '../lifecycle';
 import type { Actor } from './actor';
 import type { StoreConnections } from './store';
 
+/** Health, with the components that are down and do not count for it. */
+export interface ServiceHealth extends HealthStatus<string> {
+  readonly ignored: readonly string[];
+}
+
 /** Whether the service may be sent requests. */
 export interface HealthActor extends Actor {
-  readonly status: Snapshot<HealthStatus<string>>;
+  readonly status: Snapshot<ServiceHealth>;
   /** Whether all stores are connected. */
   readonly connected: Snapshot<boolean>;
   /** The names of all components. */
@@ -39,12 +44,21 @@ export function createHealthActor(
   inputs: HealthInputs & { readonly connected$: Observable<boolean> },
   settings: HealthSettings,
 ): HealthActor {
-  const status = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
+  const status = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
   const connected = createSnapshot(false);
   const stopSignal = createStopSignal();
   return {
     run$: merge(
-      healthSignals(inputs, settings).pipe(tap(status.set)),
+      healthSignals(inputs, settings).pipe(
+        tap(({ serving, down }) => {
+          status.set({ ...status.current, serving, down });
+        }),
+      ),
+      componentStates(inputs).pipe(
+        tap(({ down: ignored }) => {
+          status.set({ ...status.current, ignored });
+        }),
+      ),
       inputs.connected$.pipe(tap(connected.set)),
     ).pipe(stopSignal.until()),
     status,
@@ -65,6 +79,16 @@ export function createHealthActor(
   };
 }
 
+const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
+
+/** What components are, whether settings let them count or not. */
+function componentStates({ stores, rules$, keysAgree$ }: HealthInputs) {
+  const signals = new Map(stores);
+  signals.set('configuration', rules$.pipe(map(hasDomains)));
+  if (keysAgree$ !== undefined) signals.set('keys', keysAgree$);
+  return healthStatus<string>(Object.fromEntries(signals));
+}
+
 /**
  * The health components (docs/endpoints.md): which are enabled, and how each starts. One more, `start`, keeps requests
  * away from an instance whose ports are open before rules and stores are there.
@@ -73,7 +97,6 @@ export function healthSignals(
   { stores, rules$, rulesRead$, workers$, lifecycle$, keysAgree$ }: HealthInputs,
   { needsConfiguration, needsStoreConnection, needsEqualKeys }: HealthSettings,
 ): Observable<HealthStatus<string>> {
-  const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
   const always$ = of(true);
   const signals = new Map<string, Observable<boolean>>();
   signals.set('start', eachTrueOnce([rulesRead$, ...stores.values()]));

@@ -43,6 +43,7 @@ export function openMemcachedStore(memstore: MemstoreSettings, deps: MemcachedSt
     connections: new Map([[STORE, connected$]]),
     run$,
     whyAway: last.whyAway,
+    hanging: () => (breakers.areOpen() ? [STORE] : []),
     description,
   };
 }

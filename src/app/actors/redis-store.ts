@@ -96,6 +96,7 @@ export function openRedisStore(
     readFields,
     scripts: { prefix, lacksScripts: counters.lacksScripts },
     whyAway: last.whyAway,
+    hanging: () => (breakers.areOpen() ? [STORE] : []),
     description,
     claim: (claim: Claim) => claimText(counters, claim),
   };

@@ -34,6 +34,10 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
     connections,
     readFields,
     run$: merge(others.run$, perSecond.run$),
+    hanging: () => [
+      ...others.hanging(),
+      ...(perSecond.hanging().length > 0 ? [PER_SECOND_STORE] : []),
+    ],
     whyAway: () => others.whyAway() ?? perSecond.whyAway(),
     claim: others.claim,
     scriptStores: [

@@ -65,6 +65,8 @@ export interface ScriptStore {
 /** A counter store, and whether it is connected. It ends with `counters.close()`. */
 export interface CounterStore extends StoreView, OperatorStore, Pick<Actor, 'run$'> {
   readonly counters: Counters;
+  /** The stores that give no answer though they are connected, by their names in the health check; undefined: there are none. */
+  readonly hanging?: () => readonly string[];
   /** Undefined: it has no scripts. */
   readonly scriptStores?: readonly ScriptStore[];
 }

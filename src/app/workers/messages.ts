@@ -1,9 +1,9 @@
-import type { HealthStatus } from '../../../streams';
 import type { ParsedChunk } from '../../rule-sources/loader/chunks';
 import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
 import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
+import type { ServiceHealth } from '../actors/health';
 import type { CallAddresses } from '../open-ports';
 import type { OpenOutage, OutageFailure } from '../outage-log';
 
@@ -25,7 +25,7 @@ export type ToWorker =
   | { readonly kind: 'read' }
   /** What callers read while there are no rules. */
   | { readonly kind: 'no-rules'; readonly reason: string }
-  | { readonly kind: 'health'; readonly status: HealthStatus<string> }
+  | { readonly kind: 'health'; readonly status: ServiceHealth }
   | { readonly kind: 'certificates'; readonly pems: TlsPems }
   /** Report what was counted now; `collected` follows. */
   | { readonly kind: 'collect'; readonly id: number }

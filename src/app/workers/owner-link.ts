@@ -1,10 +1,11 @@
-import { createMailbox, createSnapshot, type HealthStatus, type Snapshot } from '../../../streams';
+import { createMailbox, createSnapshot, type Snapshot } from '../../../streams';
 import { compileInSlices, type CompileOptions } from '../../core/rules/compile';
 import type { Rules } from '../../core/rules/rules';
 import { createAssembly } from '../../rule-sources/loader/chunks';
 import { inSlices } from '../../rule-sources/loader/rule-loader';
 import type { ProfileRequest } from '../../transport/debug/profiles/profiles';
 import type { TlsPems } from '../../transport/grpc/options';
+import type { ServiceHealth } from '../actors/health';
 import type { Certificates } from '../tls/create-certificates';
 import type { FromWorker, ToWorker } from './messages';
 
@@ -25,7 +26,7 @@ export interface OwnerLink {
   readonly rules: Snapshot<Rules | undefined>;
   readonly whyNoRules: Snapshot<string>;
   readonly isRead: Snapshot<boolean>;
-  readonly health: Snapshot<HealthStatus<string>>;
+  readonly health: Snapshot<ServiceHealth>;
   take(message: ToWorker): void;
   /** Completes the streams. */
   close(): void;
@@ -47,7 +48,7 @@ export function createOwnerLink(
   const rules = createSnapshot<Rules | undefined>(undefined);
   const isRead = createSnapshot(false);
   const whyNoRules = createSnapshot('no rules are loaded yet');
-  const health = createSnapshot<HealthStatus<string>>({ serving: false, down: ['start'] });
+  const health = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
   const renewals = createMailbox<TlsPems>();
   let assembly = createAssembly();
   let compiling = Promise.resolve();

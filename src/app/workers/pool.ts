@@ -86,7 +86,7 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     if (ports === undefined) return;
     const { current } = ports.health;
     const down = [...new Set([...current.down, 'workers'])];
-    const status = relay.isOverdue(slot.worker) ? { serving: false, down } : current;
+    const status = relay.isOverdue(slot.worker) ? { ...current, serving: false, down } : current;
     slot.send({ kind: 'health', status });
   };
   const greet = (slot: Slot): void => {

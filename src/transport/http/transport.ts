@@ -14,6 +14,8 @@ export interface HttpTransportDeps {
   readonly statistics: Statistics;
   /** What health consists of, for `/readyz?verbose`; default: what is down. */
   readonly components?: readonly string[];
+  /** Components that are down and do not count, and why; default: none. */
+  readonly notCounted?: () => ReadonlyMap<string, string>;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
 }
@@ -25,7 +27,7 @@ export interface HttpTransportOptions extends HttpListenerOptions {
 
 /** The HTTP port by Express: `POST /json`, `GET /healthcheck`, `/readyz` and `/livez`. */
 export function createHttpTransport(
-  { health, components, statistics, tracer }: HttpTransportDeps,
+  { health, components, notCounted = none, statistics, tracer }: HttpTransportDeps,
   options: HttpTransportOptions,
 ): Transport {
   const { bounds = DEFAULT_BOUNDS } = options;
@@ -41,7 +43,7 @@ export function createHttpTransport(
   // Express answers HEAD by the handler of GET.
   app.get(['/healthcheck', '/readyz'], (request, response) => {
     const isVerbose = request.path === '/readyz' && 'verbose' in request.query;
-    if (isVerbose) respondComponents(response, health.current, components);
+    if (isVerbose) respondComponents(response, health.current, notCounted(), components);
     else respondHealth(response, health.current);
   });
   // That it answers is all that it says.
@@ -75,6 +77,8 @@ export function createHttpTransport(
   };
 }
 
+const none = () => new Map<string, string>();
+
 function respondHealth(response: ServerResponse, { serving, down }: HealthStatus<string>): void {
   if (serving) respond(response, 200, 'text/plain', 'OK');
   else respond(response, 500, 'text/plain', `not healthy: ${down.join(', ')}\n`);
@@ -83,9 +87,15 @@ function respondHealth(response: ServerResponse, { serving, down }: HealthStatus
 function respondComponents(
   response: ServerResponse,
   { serving, down }: HealthStatus<string>,
+  notCounted: ReadonlyMap<string, string>,
   components: readonly string[] = down,
 ): void {
-  const lines = components.map((name) => `${name}: ${down.includes(name) ? 'down' : 'up'}\n`);
+  const stateOf = (name: string): string => {
+    if (down.includes(name)) return 'down';
+    const why = notCounted.get(name);
+    return why === undefined ? 'up' : `down (does not count: ${why})`;
+  };
+  const lines = components.map((name) => `${name}: ${stateOf(name)}\n`);
   respond(response, serving ? 200 : 500, 'text/plain', lines.join(''));
 }
 

@@ -1,5 +1,6 @@
+import type { ServiceHealth } from '../../../src/app/actors/health';
 import { Subscription } from 'rxjs';
-import { createSnapshot, type HealthStatus } from '../../../streams';
+import { createSnapshot } from '../../../streams';
 import { createOutageLog } from '../../../src/app/outage-log';
 import { createTroubles } from '../../../src/app/troubles';
 import type { RuleProblem } from '../../../src/core/rules/parse/problem';
@@ -20,7 +21,7 @@ function start() {
   const monotonicMs = () => nowMs;
   const rules = createSnapshot<Rules | undefined>(undefined);
   const connected = createSnapshot(true);
-  const status = createSnapshot<HealthStatus<string>>({ serving: true, down: [] });
+  const status = createSnapshot<ServiceHealth>({ serving: true, down: [], ignored: [] });
   let problems: readonly RuleProblem[] = [];
   const outages = createOutageLog({ logger: silentLogger, monotonicMs });
   const troubles = createTroubles({
@@ -37,7 +38,7 @@ function start() {
   };
   const refuse = (errors: readonly RuleProblem[]) => (problems = errors);
   const check = (...down: readonly string[]) => {
-    status.set({ serving: down.length === 0, down });
+    status.set({ serving: down.length === 0, down, ignored: [] });
   };
   const pass = (ms: number) => (nowMs += ms);
   return { troubles, outages, rules, load, refuse, connected, check, pass };
