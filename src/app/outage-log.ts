@@ -12,12 +12,14 @@ export interface OutageLines {
   readonly ended: string;
 }
 
-/** Logs outages: the first failure at once, then once a minute how many there were, then the end. */
+/** Logs outages: the first failure at once, then each new reason, and once a minute how many there were, then the end. */
 export interface OutageLog {
   /** Something of this name failed, so many times (default 1). */
   readonly failed: (name: string, lines: OutageLines, fields: LogFields, times?: number) => void;
   /** Something of this name worked. Costs nothing while it has not failed. */
   readonly worked: (name: string) => void;
+  /** There is nothing of this name any more. Answers whether that ended an outage. */
+  readonly gone: (name: string) => boolean;
   /** The outages of now. */
   readonly open: () => readonly OpenOutage<OutageFailure>[];
   /** Writes the lines. Subscribe before the first failure; completes after `close`. */
@@ -31,6 +33,8 @@ export interface OutageLogDeps {
 }
 
 const EVERY_MS = 60_000;
+/** A reason that changes is logged at once, and no more often than this. */
+const CHANGE_MS = 5_000;
 /** Longer than the wait between two attempts to connect: what comes and goes is one outage. */
 const QUIET_MS = 2_000;
 const MAX_OPEN = 256;
@@ -42,8 +46,16 @@ export interface OutageFailure {
 }
 
 export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageLog {
-  const timing = { everyMs: EVERY_MS, quietMs: QUIET_MS, now: monotonicMs };
-  const { failed, worked, reports$, close } = createOutages<OutageFailure>(timing, MAX_OPEN);
+  const { failed, worked, gone, reports$, close } = createOutages<OutageFailure>(
+    {
+      everyMs: EVERY_MS,
+      changeMs: CHANGE_MS,
+      quietMs: QUIET_MS,
+      isSame: isSameFailure,
+      now: monotonicMs,
+    },
+    MAX_OPEN,
+  );
   const openOutages = createOpenOutages<OutageFailure>(monotonicMs, {
     quietMs: QUIET_MS,
     maxOpen: MAX_OPEN,
@@ -63,10 +75,23 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageL
       openOutages.worked(name);
       worked(name);
     },
+    gone(name) {
+      gone(name);
+      return openOutages.gone(name);
+    },
     open: openOutages.list,
     run$,
     close,
   };
+}
+
+/** Reasons that differ only in numbers (a port, a time-out that grows) are the same. */
+function isSameFailure(a: OutageFailure, b: OutageFailure): boolean {
+  return a.lines.failing === b.lines.failing && reasonOf(a) === reasonOf(b);
+}
+
+function reasonOf({ fields: { reason } }: OutageFailure): string {
+  return typeof reason === 'string' ? reason.replaceAll(/\d+/g, '0') : '';
 }
 
 function logReport(
@@ -94,6 +119,8 @@ export interface OpenOutage<Reason> {
 export interface OpenOutages<Reason> {
   readonly failed: (name: string, reason: Reason) => void;
   readonly worked: (name: string) => void;
+  /** Answers whether it was one of them. */
+  readonly gone: (name: string) => boolean;
   readonly list: () => readonly OpenOutage<Reason>[];
 }
 
@@ -136,6 +163,7 @@ export function createOpenOutages<Reason>(
       const known = followed.get(name);
       if (known !== undefined) known.workedMs ??= monotonicMs();
     },
+    gone: (name) => followed.delete(name),
     list() {
       for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
       const nowMs = monotonicMs();

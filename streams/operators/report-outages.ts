@@ -14,6 +14,7 @@ import {
   take,
   takeUntil,
   tap,
+  throttleTime,
   type Observable,
   type OperatorFunction,
 } from 'rxjs';
@@ -38,9 +39,12 @@ export interface OutageReport<Reason> {
   readonly reason: Reason;
 }
 
-export interface OutageTiming {
+export interface OutageTiming<Reason> {
   /** Milliseconds from one report of an outage to the next; silent while nothing failed in between. */
   readonly everyMs: number;
+  /** Milliseconds within which at most one report is of a reason that changed. */
+  readonly changeMs: number;
+  readonly isSame: (a: Reason, b: Reason) => boolean;
   /** An outage is over when an attempt worked and none failed for this long. */
   readonly quietMs: number;
   /** Monotonic milliseconds. */
@@ -48,11 +52,12 @@ export interface OutageTiming {
 }
 
 /**
- * Turns attempts into few reports: the first failure at once, then how many there were in each period, then the end.
+ * Turns attempts into few reports: the first failure at once, then how many there were in each period and each new reason,
+ * then the end.
  * Completion reports an end that only waits for its quiet time.
  */
 export function reportOutages<Reason>(
-  timing: OutageTiming,
+  timing: OutageTiming<Reason>,
 ): OperatorFunction<AttemptResult<Reason>, OutageReport<Reason>> {
   return connect((attempts$) =>
     attempts$.pipe(
@@ -65,44 +70,53 @@ export function reportOutages<Reason>(
 function followOutage<Reason>(
   first: FailedAttempt<Reason>,
   later$: Observable<AttemptResult<Reason>>,
-  { everyMs, quietMs, now }: OutageTiming,
+  { everyMs, changeMs, quietMs, isSame, now }: OutageTiming<Reason>,
 ): Observable<OutageReport<Reason>> {
   return defer(() => {
     const sinceMs = now();
     let { reason, times: all } = first;
-    let reported = all;
+    let reported = 0;
+    let said = reason;
     const count = (attempt: AttemptResult<Reason>): void => {
       if (attempt.kind === 'worked') return;
       all += attempt.times;
       ({ reason } = attempt);
     };
-    const report = (
-      kind: OutageReport<Reason>['kind'],
-      failures: number,
-    ): OutageReport<Reason> => ({ kind, failures, lastedMs: now() - sinceMs, reason });
+    const report = (kind: 'began' | 'continues'): OutageReport<Reason> => {
+      const failures = all - reported;
+      reported = all;
+      said = reason;
+      return { kind, failures, lastedMs: now() - sinceMs, reason };
+    };
+    const end = (): OutageReport<Reason> => {
+      return { kind: 'ended', failures: all, lastedMs: now() - sinceMs, reason };
+    };
+    const began = report('began');
 
-    const ended$ = later$.pipe(
-      tap(count),
-      startWith(first),
-      distinctUntilChanged((a, b) => a.kind === 'worked' && b.kind === 'worked'),
-      debounceTime(quietMs),
-      filter(({ kind }) => kind === 'worked'),
-      take(1),
-      map(() => report('ended', all)),
-    );
-    const continues$ = interval(everyMs).pipe(
-      filter(() => all > reported),
-      map(() => {
-        const failures = all - reported;
-        reported = all;
-        return report('continues', failures);
-      }),
-    );
-    const began = report('began', all);
-    return ended$.pipe(
-      connect((end$) =>
-        merge(of(began), continues$.pipe(takeUntil(end$.pipe(endWith(undefined)))), end$),
-      ),
-    );
+    const follow = (
+      counted$: Observable<AttemptResult<Reason>>,
+    ): Observable<OutageReport<Reason>> => {
+      const ended$ = counted$.pipe(
+        startWith(first),
+        distinctUntilChanged((a, b) => a.kind === 'worked' && b.kind === 'worked'),
+        debounceTime(quietMs),
+        filter(({ kind }) => kind === 'worked'),
+        take(1),
+        map(end),
+      );
+      const continues$ = interval(everyMs).pipe(filter(() => all > reported));
+      const changes$ = counted$.pipe(
+        filter(() => !isSame(reason, said)),
+        throttleTime(changeMs, undefined, { leading: true, trailing: true }),
+        filter(() => !isSame(reason, said)),
+      );
+      const reports$ = merge(continues$, changes$).pipe(map(() => report('continues')));
+      return ended$.pipe(
+        connect((end$) =>
+          merge(of(began), reports$.pipe(takeUntil(end$.pipe(endWith(undefined)))), end$),
+        ),
+      );
+    };
+    return later$.pipe(tap(count), connect(follow));
   });
 }

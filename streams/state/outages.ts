@@ -13,13 +13,15 @@ export interface Outages<Reason> {
   readonly failed: (name: string, reason: Reason, times: number) => void;
   /** Something of this name worked. Costs nothing while it has not failed. */
   readonly worked: (name: string) => void;
+  /** There is nothing of this name any more: it is followed no longer. */
+  readonly gone: (name: string) => void;
   /** Subscribe before the first failure. Completes after `close`. */
   readonly reports$: Observable<OutageReport<Reason>>;
   readonly close: () => void;
 }
 
 /** Follows at most `maxOpen` outages at the same time: of one more, the oldest is followed no longer. */
-export function createOutages<Reason>(timing: OutageTiming, maxOpen: number): Outages<Reason> {
+export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: number): Outages<Reason> {
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
   const open = new Map<string, Subject<AttemptResult<Reason>>>();
@@ -54,6 +56,7 @@ export function createOutages<Reason>(timing: OutageTiming, maxOpen: number): Ou
     worked(name) {
       open.get(name)?.next({ kind: 'worked' });
     },
+    gone: end,
     reports$: followedSubject.pipe(mergeAll(), stopping.until()),
     close() {
       for (const name of [...open.keys()]) end(name);

@@ -5,6 +5,7 @@ import { reportOutages, type AttemptResult, type OutageReport } from '../../../s
 const ATTEMPTS: Readonly<Record<string, AttemptResult<string>>> = {
   f: { kind: 'failed', times: 1, reason: 'refused' },
   g: { kind: 'failed', times: 10, reason: 'no answer' },
+  h: { kind: 'failed', times: 10, reason: 'refused' },
   w: { kind: 'worked' },
 };
 
@@ -15,9 +16,17 @@ const report = (
   reason = 'refused',
 ): OutageReport<string> => ({ kind, failures, lastedMs, reason });
 
-/** A report each 10 frames, an end after 3 quiet ones. */
+/** A report each 10 frames, a new reason each 5 at most, an end after 3 quiet ones. */
 const watch = (attempts$: Observable<AttemptResult<string>>, now: () => number) =>
-  attempts$.pipe(reportOutages({ everyMs: 10, quietMs: 3, now }));
+  attempts$.pipe(
+    reportOutages({
+      everyMs: 10,
+      changeMs: 5,
+      quietMs: 3,
+      isSame: (a, b) => a === b,
+      now,
+    }),
+  );
 
 describe('reportOutages', () => {
   it(
@@ -32,14 +41,44 @@ describe('reportOutages', () => {
   it(
     'reports the first failure at once, those of each period together, and the end',
     marbles((m) => {
-      const attempts = m.hot(' -f-fg--------ff-----------------w----', ATTEMPTS);
+      const attempts = m.hot(' -f-fh--------ff-----------------w----', ATTEMPTS);
       const expected = '       -a---------b---------c-------------d-';
       const now = () => m.scheduler.now();
       m.expect(watch(attempts, now)).toBeObservable(expected, {
         a: report('began', 1, 0),
-        b: report('continues', 11, 10, 'no answer'),
+        b: report('continues', 11, 10),
         c: report('continues', 2, 20),
         d: report('ended', 14, 34),
+      });
+    }),
+  );
+
+  it(
+    'reports a new reason at once, and the next one when that is 5 frames ago',
+    marbles((m) => {
+      const attempts = m.hot(' f-g-f----w----', ATTEMPTS);
+      const expected = '       a-b----c----d--';
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('continues', 10, 2, 'no answer'),
+        c: report('continues', 1, 7),
+        d: report('ended', 12, 12),
+      });
+    }),
+  );
+
+  it(
+    'does not report a reason that has gone again meanwhile',
+    marbles((m) => {
+      const attempts = m.hot(' f-g-fg---w----', ATTEMPTS);
+      const expected = '       a-b-------c-d--';
+      const now = () => m.scheduler.now();
+      m.expect(watch(attempts, now)).toBeObservable(expected, {
+        a: report('began', 1, 0),
+        b: report('continues', 10, 2, 'no answer'),
+        c: report('continues', 11, 10, 'no answer'),
+        d: report('ended', 22, 12, 'no answer'),
       });
     }),
   );

@@ -6,17 +6,28 @@ const REPORTS = { a: 'a began', b: 'b began', x: 'a ended', y: 'b ended' };
 
 describe('outages', () => {
   it.each([
-    // `a` and `b` fail, `A` and `B` work, `z` closes.
+    // `a` and `b` fail, `A` and `B` work, `x` says that there is no `a` any more, `z` closes.
     ['each on its own', 10, 'a--b--A-B--z', 'a--b----x-y|'],
     ['of more than it may the newest', 1, 'a--b--A-B--z', 'a--b------y|'],
+    ['until there is nothing of the name any more', 10, 'a--x-b-B--a-A', 'a----b---ya---x'],
     ['until it is closed, ends that wait included', 10, 'a--bAza----', 'a--b-(x|)'],
   ])('follows %s', (_what, maxOpen, calls, expected) => {
     marbles((m) => {
-      const outages = createOutages<string>({ everyMs: 50, quietMs: 2, now: () => 0 }, maxOpen);
+      const outages = createOutages<string>(
+        {
+          everyMs: 50,
+          changeMs: 5,
+          quietMs: 2,
+          isSame: (a, b) => a === b,
+          now: () => 0,
+        },
+        maxOpen,
+      );
       const calls$ = m.hot<string>(calls).pipe(
         map((call) => {
           const name = call.toLowerCase();
           if (call === 'z') outages.close();
+          else if (call === 'x') outages.gone('a');
           else if (call === name) outages.failed(name, name, 1);
           else outages.worked(name);
         }),

@@ -35,9 +35,44 @@ it('writes the first failure, then a line a minute with how many there were, the
   expect(said()).toEqual([
     { level, message: 'calls fail', reason: 'refused', failures: 2 },
     { level, message: 'calls fail', reason: 'refused', failures: 118, seconds: 60 },
-    { level, message: 'calls fail', reason: 'no answer', failures: 120, seconds: 120 },
+    { level, message: 'calls fail', reason: 'no answer', failures: 82, seconds: 100 },
+    { level, message: 'calls fail', reason: 'no answer', failures: 38, seconds: 120 },
     { level, message: 'calls work', failures: 300, seconds: 152 },
   ]);
+});
+
+it('says a new reason at once, at most one in 5 s, and lists the newest', () => {
+  const { log, said } = start();
+  const reasons = ['closed by the server', 'NOAUTH', 'WRONGPASS', 'ERR max number of clients'];
+  for (const reason of reasons) {
+    fail(log, reason);
+    expect(log.open()).toMatchObject([{ reason: { fields: { reason } } }]);
+    jest.advanceTimersByTime(1_000);
+  }
+  expect(said()).toMatchObject([{ reason: 'closed by the server' }, { reason: 'NOAUTH' }]);
+  jest.advanceTimersByTime(2_000);
+  expect(said().at(-1)).toMatchObject({ reason: 'ERR max number of clients', failures: 2 });
+  jest.advanceTimersByTime(4_000);
+  expect(said()).toHaveLength(3);
+});
+
+it('takes reasons that differ in a number for the same', () => {
+  const { log, said } = start();
+  for (const reason of ['no answer within 750 ms', 'no answer within 1500 ms']) fail(log, reason);
+  jest.advanceTimersByTime(10_000);
+  expect(said()).toHaveLength(1);
+});
+
+it('follows no longer what is gone', () => {
+  const { log, said } = start();
+  fail(log, 'refused');
+  expect(log.gone('calls')).toBe(true);
+  expect(log.gone('calls')).toBe(false);
+  expect(log.open()).toEqual([]);
+  jest.advanceTimersByTime(120_000);
+  expect(said()).toHaveLength(1);
+  fail(log, 'refused');
+  expect(said()).toHaveLength(2);
 });
 
 it('says nothing of what works, and nothing after it was closed', () => {
