@@ -13,7 +13,7 @@ export {
   type Disconnected,
 } from './pipelines/discovery-session';
 export { flushPeriodically, type FlushPeriodically } from './pipelines/flush-periodically';
-export { keepConnected, type KeepConnected } from './pipelines/keep-connected';
+export { keepConnected, type KeepConnected, type LostConnection } from './pipelines/keep-connected';
 export { keepRefreshed, type KeepRefreshed } from './pipelines/keep-refreshed';
 export { regain, type Regain } from './pipelines/regain';
 export { healthStatus, type HealthStatus } from './pipelines/health-status';

@@ -14,15 +14,25 @@ import {
 } from 'rxjs';
 import { backoffDelay, type BackoffPolicy } from '../backoff';
 
+/** A connection that is lost. */
+export interface LostConnection {
+  /** Milliseconds for which it was good. */
+  readonly goodMs: number;
+  /** It was of use, however short it was good. */
+  readonly hasServed: boolean;
+}
+
 export interface KeepConnected {
   /**
-   * Connects and emits, once the connection is lost, for how many milliseconds it was good; errors when
-   * none came about. Takes the number of failed attempts in a row.
+   * Connects and emits once the connection is lost; errors when none came about. Takes the number of failed
+   * attempts in a row.
    */
-  readonly connect: (failures: number) => ObservableInput<number>;
+  readonly connect: (failures: number) => ObservableInput<LostConnection>;
   readonly backoff: BackoffPolicy;
   /** A connection that was good for this long needs no wait before the next attempt. */
   readonly steadyMs: number;
+  /** Wait after a shorter one that had served. */
+  readonly servedWaitMs: number;
   /** How long the first connection may take before the stream errors; 0: for ever. */
   readonly giveUpAfterMs: number;
   /** Monotonic milliseconds. */
@@ -38,7 +48,7 @@ export interface KeepConnected {
 
 /** Connects again and again while it is subscribed to, waiting longer after each failure in a row. */
 export function keepConnected(options: KeepConnected): Observable<never> {
-  const { connect, backoff, steadyMs, giveUpAfterMs, now, random, onFailure } = options;
+  const { connect, backoff, steadyMs, servedWaitMs, giveUpAfterMs, now, random, onFailure } = options;
   const { toFinalError, onEnd } = options;
   return defer(() => {
     const startedMs = now();
@@ -47,10 +57,11 @@ export function keepConnected(options: KeepConnected): Observable<never> {
     const nextDelay = () => (failures === 0 ? 0 : backoffDelay(backoff, failures, random));
 
     return defer(() => from(connect(failures))).pipe(
-      map((goodMs) => {
+      map(({ goodMs, hasServed }) => {
         canGiveUp = false;
-        failures = goodMs >= steadyMs ? 0 : failures + 1;
-        return nextDelay();
+        const isSteady = goodMs >= steadyMs;
+        failures = isSteady || hasServed ? 0 : failures + 1;
+        return hasServed && !isSteady ? servedWaitMs : nextDelay();
       }),
       catchError((error: unknown) => {
         failures += 1;

@@ -305,6 +305,27 @@ describe('a network that fails', () => {
     expect(await server.client.get(key)).toBe('1');
   });
 
+  it('breaks again and again after some calls: each time the next one is there within a tenth of a second', async () => {
+    const server = await start();
+    const proxy = await startProxy(server.port);
+    const counters = await connected(proxy, SERVICE_INTERVALS);
+    for (let time = 0; time < 8; time += 1) {
+      await eventually(async () => {
+        expect((await tryAdd(counters, freshKey())).result).toBe('counted');
+      });
+      const connections = () => counters.kinds().filter((kind) => kind === 'connected').length;
+      const before = connections();
+      proxy.reset();
+      await eventuallyWithin(
+        () => {
+          expect(connections()).toBe(before + 1);
+        },
+        { name: 'connected again', belowMs: 250 },
+      );
+    }
+    expect(counters.kinds()).not.toContain('unreachable');
+  });
+
   it('whatever it does, a counter lies between the answers given and the calls made', async () => {
     const server = await start();
     const proxy = await startProxy(server.port);

@@ -1,5 +1,5 @@
 import { type Observable } from 'rxjs';
-import { createStopSignal, keepConnected } from '../../../streams';
+import { createStopSignal, keepConnected, type LostConnection } from '../../../streams';
 import { type Random } from '../../core/ports';
 import { toReason } from '../../platform/errors';
 
@@ -7,6 +7,8 @@ import { toReason } from '../../platform/errors';
 export interface OpenConnection {
   /** Resolves with the reason when it takes no more; never rejects. */
   readonly retired: Promise<string>;
+  /** It has answered more than what makes it ready. Default: nobody knows. */
+  readonly hasServed?: boolean;
   /** Ends now; what waits for an answer fails. */
   destroy(reason: string): void;
 }
@@ -75,6 +77,12 @@ const BACKOFF = { factor: 2, jitter: 0.1 };
 const STEADY_MS = 1_000;
 
 /**
+ * The wait after a shorter one that had served: something cuts connections of a server that is well. One that had not may
+ * lead to a server that only greets.
+ */
+const SERVED_WAIT_MS = 50;
+
+/**
  * An attempt without an answer is cut off after this time, twice as long after each failure: a server
  * that is back is noticed by the next attempt, and one that has many clients to greet is given its time.
  */
@@ -95,12 +103,12 @@ export function createKeptConnection<C extends OpenConnection>(
   let stoppedFor: string | undefined;
   let reason = 'not connected yet';
 
-  const useOne = async (failures: number): Promise<number> => {
+  const useOne = async (failures: number): Promise<LostConnection> => {
     const connection = await deps.open(attemptLimit(options.timeoutMs, failures), signal);
     const sinceMs = monotonicMs();
     if (isStopped()) {
       connection.destroy(stoppedFor ?? reason);
-      return 0;
+      return { goodMs: 0, hasServed: false };
     }
     current = connection;
     deps.onOpen(connection);
@@ -108,13 +116,14 @@ export function createKeptConnection<C extends OpenConnection>(
     current = undefined;
     if (!isStopped()) onEvent?.({ kind: 'disconnected', store, reason });
     deps.onAway();
-    return monotonicMs() - sinceMs;
+    return { goodMs: monotonicMs() - sinceMs, hasServed: connection.hasServed === true };
   };
 
   const run$ = keepConnected({
     connect: useOne,
     backoff: { initialMs, maxMs, ...BACKOFF },
     steadyMs: STEADY_MS,
+    servedWaitMs: SERVED_WAIT_MS,
     giveUpAfterMs: giveUp?.afterMs ?? 0,
     now: monotonicMs,
     random,

@@ -64,6 +64,7 @@ export function createConnection(
   let lostError: StoreError | undefined;
   let lastFault: string | undefined;
   let isRetired = false;
+  let hasServed = false;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -99,8 +100,10 @@ export function createConnection(
         end(lostError.message);
         onServerFault(lostError.message);
       },
-      onIdle: () => {
-        if (isRetired && lostError === undefined) quit();
+      onEnd: (left) => {
+        if (lostError !== undefined) return;
+        if (!isRetired) hasServed = true;
+        else if (left === 0) quit();
       },
     },
     options.timeoutMs,
@@ -143,6 +146,9 @@ export function createConnection(
     scripts: options.scripts,
     get isRetired() {
       return isRetired;
+    },
+    get hasServed() {
+      return hasServed;
     },
     retired,
     closed,

@@ -18,12 +18,12 @@ export interface BatchesInFlight {
 }
 
 export interface InFlightDeps extends Omit<ReplyDeadlineDeps, 'oldestSinceMs'> {
-  /** The last batch has ended. */
-  readonly onIdle: () => void;
+  /** A batch has ended; so many are left. */
+  readonly onEnd: (left: number) => void;
 }
 
 export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): BatchesInFlight {
-  const { monotonicMs, onTimeout, onIdle } = deps;
+  const { monotonicMs, onTimeout, onEnd } = deps;
   const open = new Set<BatchInFlight>();
   let weight = 0;
 
@@ -50,7 +50,7 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): Ba
     end(batch) {
       open.delete(batch);
       weight -= batch.weight;
-      if (open.size === 0) onIdle();
+      onEnd(open.size);
     },
     stop() {
       deadline.stop();

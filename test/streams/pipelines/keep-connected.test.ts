@@ -1,7 +1,8 @@
 import { marbles } from 'rxjs-marbles/jest';
-import { type Observable } from 'rxjs';
-import { keepConnected, type KeepConnected } from '../../../streams';
+import { NEVER, type Observable } from 'rxjs';
+import { keepConnected, type KeepConnected, type LostConnection } from '../../../streams';
 
+const lost = (goodMs: number, hasServed = false): LostConnection => ({ goodMs, hasServed });
 const backoff = { initialMs: 2, maxMs: 5, factor: 2, jitter: 0 };
 
 function keep(
@@ -12,6 +13,7 @@ function keep(
     connect,
     backoff,
     steadyMs: 3,
+    servedWaitMs: 1,
     giveUpAfterMs: 0,
     random: () => 0.5,
     onFailure: () => undefined,
@@ -27,7 +29,7 @@ describe('keepConnected', () => {
     marbles((m) => {
       const failures: [number, number][] = [];
       const source = m.cold('#');
-      const kept = keep(() => source as Observable<number>, {
+      const kept = keep(() => source as Observable<LostConnection>, {
         now: () => m.scheduler.now(),
         onFailure: (_error, count, nextMs) => failures.push([count, nextMs]),
       });
@@ -51,11 +53,11 @@ describe('keepConnected', () => {
   it(
     'connects again at once after a connection that was good for long, with a wait after a short one',
     marbles((m) => {
-      const good = m.cold('---(g|)', { g: 3 });
-      const brief = m.cold('-(b|)', { b: 1 });
+      const good = m.cold('---(g|)', { g: lost(3) });
+      const brief = m.cold('-(b|)', { b: lost(1) });
       const order = [good, brief, good];
       let next = 0;
-      const kept = keep(() => order[next++] as Observable<number>, {
+      const kept = keep(() => order[next++] ?? NEVER, {
         now: () => m.scheduler.now(),
       });
       m.expect(kept, '^---------!').toBeObservable('-');
@@ -65,11 +67,25 @@ describe('keepConnected', () => {
   );
 
   it(
+    'connects again soon after a short connection that had served, and then waits as ever',
+    marbles((m) => {
+      const served = m.cold('-(s|)', { s: lost(1, true) });
+      const refused = m.cold<LostConnection>('#');
+      const order = [served, served, refused];
+      let next = 0;
+      const kept = keep(() => order[next++] ?? refused, { now: () => m.scheduler.now() });
+      m.expect(kept, '^-----------!').toBeObservable('-');
+      m.expect(served).toHaveSubscriptions(['^!', '--^!']);
+      m.expect(refused).toHaveSubscriptions(['----(^!)', '------(^!)', '----------(^!)']);
+    }),
+  );
+
+  it(
     'gives up when no first connection comes in time',
     marbles((m) => {
       const source = m.cold('-#');
       let ends = 0;
-      const kept = keep(() => source as Observable<number>, {
+      const kept = keep(() => source as Observable<LostConnection>, {
         now: () => m.scheduler.now(),
         giveUpAfterMs: 4,
         onEnd: () => (ends += 1),
@@ -83,13 +99,13 @@ describe('keepConnected', () => {
   it(
     'never gives up once there was a connection',
     marbles((m) => {
-      const good = m.cold('(g|)', { g: 9 });
-      const lost = m.cold('#');
+      const good = m.cold('(g|)', { g: lost(9) });
+      const refused = m.cold('#');
       let first = true;
-      const connect = (): Observable<number> => {
-        const now = first ? good : lost;
+      const connect = (): Observable<LostConnection> => {
+        const now = first ? good : refused;
         first = false;
-        return now as Observable<number>;
+        return now as Observable<LostConnection>;
       };
       const kept = keep(connect, { now: () => m.scheduler.now(), giveUpAfterMs: 1 });
       m.expect(kept, '^--------!').toBeObservable('-');
