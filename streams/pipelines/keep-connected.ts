@@ -48,7 +48,8 @@ export interface KeepConnected {
 
 /** Connects again and again while it is subscribed to, waiting longer after each failure in a row. */
 export function keepConnected(options: KeepConnected): Observable<never> {
-  const { connect, backoff, steadyMs, servedWaitMs, giveUpAfterMs, now, random, onFailure } = options;
+  const { connect, backoff, steadyMs, servedWaitMs, giveUpAfterMs, now, random, onFailure } =
+    options;
   const { toFinalError, onEnd } = options;
   return defer(() => {
     const startedMs = now();

@@ -21,7 +21,10 @@ export interface Outages<Reason> {
 }
 
 /** Follows at most `maxOpen` outages at the same time: of one more, the oldest is followed no longer. */
-export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: number): Outages<Reason> {
+export function createOutages<Reason>(
+  timing: OutageTiming<Reason>,
+  maxOpen: number,
+): Outages<Reason> {
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
   const open = new Map<string, Subject<AttemptResult<Reason>>>();
