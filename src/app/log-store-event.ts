@@ -66,6 +66,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     ended: (store) => `the sentinel ${store} names the master again`,
   },
   'sentinel-works': { ends: ['sentinel'] },
+  'switch-unheard': {
+    level: 'warn',
+    text: (store) =>
+      `the sentinel ${store} lets nobody listen: a failover is known when it is asked next, twice a second`,
+  },
   'slots-changed': { level: 'info', text: (store) => `the slots of ${store} are placed` },
   'slots-unknown': {
     outage: 'slots',

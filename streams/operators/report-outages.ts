@@ -93,7 +93,7 @@ function followOutage<Reason>(
     };
     const began = report('began');
 
-    const follow = (
+    const follow$ = (
       counted$: Observable<AttemptResult<Reason>>,
     ): Observable<OutageReport<Reason>> => {
       const ended$ = counted$.pipe(
@@ -117,6 +117,6 @@ function followOutage<Reason>(
         ),
       );
     };
-    return later$.pipe(tap(count), connect(follow));
+    return later$.pipe(tap(count), connect(follow$));
   });
 }

@@ -1,12 +1,7 @@
-import { type Redis } from 'ioredis';
 import { type Observable } from 'rxjs';
-import { readCredentials } from '../../platform/credentials-source';
 import { toReason } from '../../platform/errors';
-import { createKeptConnection, type OpenConnection } from '../connection/kept-connection';
 import { toKeptKey } from '../kept-key';
-import { destroyClient } from './connection';
-import { authenticate } from './handshake';
-import { openClient } from './open-connection';
+import { createChannelListener } from './channel-listener';
 import { type RedisCounters, type RedisCountersDeps, type ServerOptions } from './options';
 
 /** Tells the instances that share a store which counters their local caches must forget; a message comes at most once. */
@@ -33,105 +28,43 @@ export interface ForgetChannelOptions extends Pick<ServerOptions, 'auth' | 'tls'
   readonly name: string;
 }
 
-/** How often the connection is asked whether it is there; one without an answer until the next time is replaced. */
-const PING_EVERY_MS = 5_000;
 /** Keys of one message; more are not looked for one by one: all counters are forgotten. */
 const MAX_KEYS = 10_000;
-const RECONNECT = { initialMs: 100, maxMs: 5_000 };
 
 export function createForgetChannel(
   { store, onForget, onEvent, ...deps }: ForgetChannelDeps,
   options: ForgetChannelOptions,
 ): ForgetChannel {
-  const { channel, name, timeoutMs } = options;
+  const { channel, name } = options;
   let hasWarned = false;
-  let isFirst = true;
 
   const warnOnce = (error: unknown): void => {
     if (hasWarned) return;
     hasWarned = true;
     onEvent?.({ kind: 'forget-refused', store: name, reason: toReason(error) });
   };
-  const open = async (attemptMs: number, signal: AbortSignal): Promise<OpenConnection> => {
-    const address = store.anyServer();
-    if (address === undefined) throw new Error('no server of the store is known now');
-    const auth = await readCredentials(options.auth);
-    const { tls } = options;
-    const { client } = await openClient({ address, tls, attemptMs, signal }, async (fresh) => {
-      if (auth !== undefined) await authenticate(fresh, auth);
-      // eslint-disable-next-line no-restricted-syntax -- the command of Redis, not of a stream
-      await fresh.subscribe(channel).catch((error: unknown) => {
-        warnOnce(error);
-        throw error;
-      });
-    });
-    client.on('message', (_channel: string, message: string) => {
-      const keys = readKeys(message);
-      if (keys !== undefined) onForget(keys.length > MAX_KEYS ? undefined : keys);
-    });
-    return listening(client);
-  };
-  const kept = createKeptConnection<OpenConnection>(
+  const listener = createChannelListener(
     {
       ...deps,
-      store: name,
-      open,
-      onOpen() {
-        if (!isFirst) onForget(undefined);
-        isFirst = false;
+      address: store.anyServer,
+      onMessage(message) {
+        const keys = readKeys(message);
+        if (keys !== undefined) onForget(keys.length > MAX_KEYS ? undefined : keys);
       },
-      onAway: () => undefined,
-      onEnd: () => kept.current?.destroy('closed by us'),
-      // The pool of the store says that a server is away.
-      onEvent: undefined,
+      onAgain() {
+        onForget(undefined);
+      },
+      onRefused: warnOnce,
     },
-    { timeoutMs, ...RECONNECT },
+    { ...options, channels: [channel] },
   );
   return {
-    run$: kept.run$,
+    run$: listener.run$,
     tell(keys) {
       const message = JSON.stringify(keys.map(toKeptKey));
       store.ask(channel, [['publish', channel, message]]).catch(warnOnce);
     },
-    close() {
-      kept.stop('closed by us');
-      kept.current?.destroy('closed by us');
-      kept.end();
-    },
-  };
-}
-
-/** Watches a connection that listens. */
-function listening(client: Redis): OpenConnection {
-  let fault: string | undefined;
-  let isAsked = false;
-  const timer = setInterval(() => {
-    if (isAsked) {
-      fault = `it did not answer within ${String(PING_EVERY_MS)} ms`;
-      destroyClient(client);
-      return;
-    }
-    isAsked = true;
-    client.ping().then(
-      () => (isAsked = false),
-      () => undefined,
-    );
-  }, PING_EVERY_MS).unref();
-  const retired = new Promise<string>((resolve) => {
-    const end = (): void => {
-      clearInterval(timer);
-      resolve(fault ?? 'closed by the server');
-    };
-    client.on('error', (error: unknown) => (fault ??= toReason(error)));
-    client.once('close', end);
-    if (client.status !== 'ready') end();
-  });
-  return {
-    retired,
-    destroy(reason) {
-      fault ??= reason;
-      destroyClient(client);
-    },
+    close: listener.close,
   };
 }
 

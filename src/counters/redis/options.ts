@@ -135,6 +135,8 @@ export type RedisEvent =
   /** A sentinel does not name the master; once, and once that it does again. */
   | { readonly kind: 'sentinel-failed'; readonly store: string; readonly reason: string }
   | { readonly kind: 'sentinel-works'; readonly store: string }
+  /** Once: a sentinel lets nobody listen, so that a failover is known when it is asked next. */
+  | { readonly kind: 'switch-unheard'; readonly store: string; readonly reason: string }
   /** Slots of the cluster have other owners than before, or their first. */
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
   /** No node says how slots are placed; once, and once that one does again. */
@@ -157,6 +159,11 @@ export interface RedisCountersDeps {
 
 /** Lets a call through to a node, or fails it at once. */
 export type NodeGuard = <T>(ask: () => Promise<T>) => Promise<T>;
+
+/** Whether a server can listen there. */
+export function isPort(port: number): boolean {
+  return Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
 
 /** The address as it stands in messages. */
 export function toAddressText(address: RedisStoreAddress): string {

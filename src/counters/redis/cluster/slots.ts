@@ -1,5 +1,5 @@
 import { type RedisConnection } from '../connection';
-import { type HostAndPort } from '../options';
+import { isPort, type HostAndPort } from '../options';
 
 /** Slots, both ends included, and the node that owns them. */
 export interface SlotRange {
@@ -41,7 +41,10 @@ export async function readSlotMap(
   }
 }
 
-/** The answer to CLUSTER SLOTS; a node that does not know its own host means the one that was asked. */
+/**
+ * The answer to CLUSTER SLOTS; a node that does not know its own host means the one that was asked. Throws where a port is
+ * none: what is known of all slots is better than that.
+ */
 export function parseSlots(answer: unknown, askedHost: string): readonly SlotRange[] {
   if (!Array.isArray(answer)) return [];
   return answer.flatMap((row: unknown): readonly SlotRange[] => {
@@ -49,7 +52,8 @@ export function parseSlots(answer: unknown, askedHost: string): readonly SlotRan
     const [host, port] = Array.isArray(node) ? (node as unknown[]) : [];
     const range = { first: Number(first), last: Number(last) };
     const isRange = range.first >= 0 && range.last < SLOTS && range.first <= range.last;
-    if (!isRange || host === '?' || !(Number(port) > 0)) return [];
+    if (!isRange || host === '?' || Number(port) === 0) return [];
+    if (!isPort(Number(port))) throw new Error(`it says ${String(port)} for the port of an owner`);
     const named = typeof host === 'string' ? host : '';
     return [{ ...range, owner: { host: named === '' ? askedHost : named, port: Number(port) } }];
   });

@@ -3,7 +3,13 @@ import { readCredentials, type CredentialsSource } from '../../../platform/crede
 import { destroyClient } from '../connection';
 import { authenticate } from '../handshake';
 import { openClient } from '../open-connection';
-import { toAddressText, type HostAndPort, type RedisAddress, type RedisTls } from '../options';
+import {
+  isPort,
+  toAddressText,
+  type HostAndPort,
+  type RedisAddress,
+  type RedisTls,
+} from '../options';
 
 /** What a sentinel says of a master. */
 export interface MasterView {
@@ -84,7 +90,7 @@ function toView(masterName: string, where: unknown, what: unknown): MasterView {
   const [host, port] = where.map(String);
   const fields = what.map(String);
   const epoch = Number(fields[fields.indexOf('config-epoch') + 1]);
-  if (host === undefined || host === '' || !(Number(port) > 0))
+  if (host === undefined || host === '' || !isPort(Number(port)))
     throw new Error(`it says "${String(where)}" for the address of "${masterName}"`);
   return {
     address: { kind: 'tcp', host, port: Number(port) },

@@ -15,8 +15,9 @@ import {
 import { type PoolDeps } from '../pool';
 import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
+import { createSwitchListener } from './hear-switches';
 
-/** How often each sentinel is asked; a failover is noticed within this time of what they say. */
+/** How often each sentinel is asked; a failover that is not heard is noticed within this time of what they say. */
 const ASK_EVERY_MS = 500;
 
 /** Longest wait for a sentinel's answer, connecting included. */
@@ -46,7 +47,7 @@ export function createSentinelStore(
       reason: () => (master === undefined ? reason : `its master ${master.store} is away`),
       onChange: () => {
         publish();
-        asks.set(asks.current + 1);
+        askAll();
       },
     },
     { ...options, mustBeMaster: true },
@@ -60,6 +61,25 @@ export function createSentinelStore(
     }),
   );
 
+  const switches = createSwitchListener(
+    {
+      ...deps,
+      onSwitch: () => {
+        askAll();
+      },
+    },
+    {
+      masterName,
+      sentinels: address.sentinels,
+      auth: options.sentinelAuth,
+      tls: options.sentinelTls,
+      timeoutMs: options.timeoutMs,
+    },
+  );
+
+  const askAll = (): void => {
+    asks.set(asks.current + 1);
+  };
   const publish = (): void => {
     if (nodes.isConnected !== connected.current) connected.set(nodes.isConnected);
   };
@@ -93,7 +113,7 @@ export function createSentinelStore(
 
   return {
     connected$: connected.changes$,
-    run$: merge(nodes.run$, ...asks$),
+    run$: merge(nodes.run$, switches.run$, ...asks$),
     async add(batch) {
       if (master === undefined) throw toUnavailableError(store, reason);
       return refuseIfNothing(await master.add(batch));
@@ -120,6 +140,7 @@ export function createSentinelStore(
     async close() {
       reason = 'the counters are closed';
       stopped.stop();
+      switches.close();
       asks.close();
       for (const sentinel of sentinels) sentinel.close();
       await nodes.close();

@@ -1,0 +1,122 @@
+import { type Redis } from 'ioredis';
+import { type Observable } from 'rxjs';
+import { readCredentials } from '../../platform/credentials-source';
+import { toReason } from '../../platform/errors';
+import { createKeptConnection, type OpenConnection } from '../connection/kept-connection';
+import { destroyClient } from './connection';
+import { authenticate } from './handshake';
+import { openClient } from './open-connection';
+import { type RedisAddress, type RedisCountersDeps, type ServerOptions } from './options';
+
+/** One connection that listens to channels of a server, opened again whenever it is lost. */
+export interface ChannelListener {
+  /** Listens while it is subscribed to; subscribe once. Completes after `close`. */
+  readonly run$: Observable<never>;
+  readonly close: () => void;
+}
+
+export interface ChannelListenerDeps extends Pick<RedisCountersDeps, 'monotonicMs' | 'random'> {
+  /** Where to listen; undefined: nowhere now. */
+  readonly address: () => RedisAddress | undefined;
+  readonly onMessage: (message: string) => void;
+  /** It listens again: messages may have been missed. */
+  readonly onAgain?: () => void;
+  /** The server refuses the channels. */
+  readonly onRefused: (error: unknown) => void;
+}
+
+export interface ChannelListenerOptions extends Pick<ServerOptions, 'auth' | 'tls' | 'timeoutMs'> {
+  readonly channels: readonly string[];
+  /** The server's name in messages. */
+  readonly name: string;
+}
+
+/** How often the connection is asked whether it is there; one without an answer until the next time is replaced. */
+const PING_EVERY_MS = 5_000;
+const RECONNECT = { initialMs: 100, maxMs: 5_000 };
+
+export function createChannelListener(
+  { address, onMessage, onAgain, onRefused, ...deps }: ChannelListenerDeps,
+  options: ChannelListenerOptions,
+): ChannelListener {
+  const { channels, name, timeoutMs, tls } = options;
+  let isFirst = true;
+  const open = async (attemptMs: number, signal: AbortSignal): Promise<OpenConnection> => {
+    const place = address();
+    if (place === undefined) throw new Error('no server of the store is known now');
+    const auth = await readCredentials(options.auth);
+    const { client } = await openClient(
+      { address: place, tls, attemptMs, signal },
+      async (fresh) => {
+        if (auth !== undefined) await authenticate(fresh, auth);
+        fresh.on('message', (_channel: string, message: string) => {
+          onMessage(message);
+        });
+        // eslint-disable-next-line no-restricted-syntax -- the command of Redis, not of a stream
+        await fresh.subscribe(...channels).catch((error: unknown) => {
+          onRefused(error);
+          throw error;
+        });
+      },
+    );
+    return listening(client);
+  };
+  const kept = createKeptConnection<OpenConnection>(
+    {
+      ...deps,
+      store: name,
+      open,
+      onOpen() {
+        if (!isFirst) onAgain?.();
+        isFirst = false;
+      },
+      onAway: () => undefined,
+      onEnd: () => kept.current?.destroy('closed by us'),
+      // Others that talk to the server say that it is away.
+      onEvent: undefined,
+    },
+    { timeoutMs, ...RECONNECT },
+  );
+  return {
+    run$: kept.run$,
+    close() {
+      kept.stop('closed by us');
+      kept.current?.destroy('closed by us');
+      kept.end();
+    },
+  };
+}
+
+/** Watches a connection that listens. */
+function listening(client: Redis): OpenConnection {
+  let fault: string | undefined;
+  let isAsked = false;
+  const timer = setInterval(() => {
+    if (isAsked) {
+      fault = `it did not answer within ${String(PING_EVERY_MS)} ms`;
+      destroyClient(client);
+      return;
+    }
+    isAsked = true;
+    client.ping().then(
+      () => (isAsked = false),
+      () => undefined,
+    );
+  }, PING_EVERY_MS).unref();
+  const retired = new Promise<string>((resolve) => {
+    const end = (): void => {
+      clearInterval(timer);
+      resolve(fault ?? 'closed by the server');
+    };
+    client.on('error', (error: unknown) => (fault ??= toReason(error)));
+    client.once('close', end);
+    if (client.status !== 'ready') end();
+  });
+  return {
+    retired,
+    destroy(reason) {
+      fault ??= reason;
+      destroyClient(client);
+    },
+  };
+}

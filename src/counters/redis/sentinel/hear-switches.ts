@@ -1,0 +1,64 @@
+import { merge, type Observable } from 'rxjs';
+import { toReason } from '../../../platform/errors';
+import { createChannelListener } from '../channel-listener';
+import {
+  toAddressText,
+  type HostAndPort,
+  type RedisCountersDeps,
+  type ServerOptions,
+} from '../options';
+
+/** Listens to what sentinels announce of their masters. */
+export interface SwitchListener {
+  readonly run$: Observable<never>;
+  close(): void;
+}
+
+export interface SwitchListenerDeps extends Pick<
+  RedisCountersDeps,
+  'monotonicMs' | 'random' | 'onEvent'
+> {
+  /** A sentinel may name another master now. */
+  readonly onSwitch: () => void;
+}
+
+export interface SwitchListenerOptions extends Pick<ServerOptions, 'auth' | 'tls' | 'timeoutMs'> {
+  readonly masterName: string;
+  readonly sentinels: readonly HostAndPort[];
+}
+
+/** The second comes first: from then on the sentinel that leads the failover names the new master. */
+const CHANNELS = ['+switch-master', '+failover-state-reconf-slaves'];
+
+export function createSwitchListener(
+  { onSwitch, onEvent, ...deps }: SwitchListenerDeps,
+  { masterName, sentinels, ...options }: SwitchListenerOptions,
+): SwitchListener {
+  const listeners = sentinels.map((place) => {
+    const address = { kind: 'tcp', ...place } as const;
+    const name = toAddressText(address);
+    let hasWarned = false;
+    return createChannelListener(
+      {
+        ...deps,
+        address: () => address,
+        onMessage(message) {
+          if (message.split(' ').includes(masterName)) onSwitch();
+        },
+        onAgain: onSwitch,
+        onRefused(error) {
+          if (hasWarned) return;
+          hasWarned = true;
+          onEvent?.({ kind: 'switch-unheard', store: name, reason: toReason(error) });
+        },
+      },
+      { ...options, channels: CHANNELS, name },
+    );
+  });
+  return {
+    run$: merge(...listeners.map(({ run$ }) => run$)),
+    close() {
+      for (const listener of listeners) listener.close();
+    },
+  };
+}

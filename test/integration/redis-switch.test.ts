@@ -1,0 +1,133 @@
+import { batch, freshKey, increment } from '../contract/counters.contract';
+import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
+import { eventually } from '../support/eventually';
+import { startFakeSentinel, type FakeSentinel } from '../support/fake-sentinel';
+import { eventuallyWithin } from '../support/figure';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+jest.setTimeout(60_000);
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await stopRedisCounters();
+  for (const end of ends.splice(0)) await end();
+});
+
+const GCRA = slowRule('gcra');
+
+async function startTwo() {
+  const servers = await Promise.all([startRedisServer(), startRedisServer()]);
+  const [master, next] = servers;
+  const sentinel = await startFakeSentinel(master.port);
+  ends.push(sentinel.close, ...servers.map(({ stop }) => stop));
+  const address = {
+    kind: 'sentinel',
+    masterName: 'limits',
+    sentinels: [{ host: '127.0.0.1', port: sentinel.port }],
+  } as const;
+  const counters = runRedisCounters({ address });
+  await counters.untilConnected();
+  return { master, next, sentinel, counters };
+}
+
+const nameMaster = (sentinel: FakeSentinel, port: number) => {
+  sentinel.master = { port, epoch: sentinel.master.epoch + 1 };
+};
+
+async function callsOf({ client }: RedisServer): Promise<number> {
+  const found = /cmdstat_evalsha:calls=(\d+)/.exec(await client.info('commandstats'));
+  return Number(found?.[1] ?? 0);
+}
+
+const untilHeard = (sentinel: FakeSentinel) =>
+  eventually(() => {
+    expect([...sentinel.channels]).toEqual(['+switch-master', '+failover-state-reconf-slaves']);
+  });
+
+it.each([
+  ['+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2'],
+  ['+failover-state-reconf-slaves', 'master limits 127.0.0.1 1'],
+])('a failover is heard by %s: each switch is known at once', async (channel, message) => {
+  const { master, next, sentinel, counters } = await startTwo();
+  await untilHeard(sentinel);
+  for (let switches = 1; switches <= 10; switches += 1) {
+    nameMaster(sentinel, (switches % 2 === 1 ? next : master).port);
+    sentinel.publish(channel, message);
+    await eventuallyWithin(
+      () => {
+        expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(
+          switches + 1,
+        );
+      },
+      { name: 'the switch is known', belowMs: 100 },
+    );
+  }
+});
+
+it('a sentinel that lets nobody listen is asked as before, and that is said once', async () => {
+  const servers = await Promise.all([startRedisServer(), startRedisServer()]);
+  const [master, next] = servers;
+  const sentinel = await startFakeSentinel(master.port);
+  ends.push(sentinel.close, ...servers.map(({ stop }) => stop));
+  sentinel.isSilent = true;
+  const sentinels = [{ host: '127.0.0.1', port: sentinel.port }];
+  const counters = runRedisCounters({
+    address: { kind: 'sentinel', masterName: 'limits', sentinels },
+  });
+  await counters.untilConnected();
+  nameMaster(sentinel, next.port);
+  const key = freshKey();
+  await eventually(async () => {
+    await counters.add(batch([increment(key)]));
+    expect(Number(await next.client.get(key))).toBeGreaterThan(0);
+  });
+  expect(counters.kinds().filter((kind) => kind === 'switch-unheard')).toHaveLength(1);
+});
+
+it('a demoted master answers refusals and looks, which write nothing, until the switch is heard and no longer', async () => {
+  const { master, next, sentinel, counters } = await startTwo();
+  await untilHeard(sentinel);
+  const key = freshKey();
+  const askOne = async () => {
+    const { standings, failures } = await counters.add(batch([ask(GCRA, key)]));
+    if (failures !== undefined) throw failures.get(0) as Error;
+    return usedHits(standings?.[0], GCRA) < GCRA.limit;
+  };
+  for (let hits = 0; hits < GCRA.limit; hits += 1) expect(await askOne()).toBe(true);
+  await master.client.replicaof('127.0.0.1', 1);
+  expect(await askOne()).toBe(false);
+  expect((await counters.look([keyFor(GCRA, key)])).size).toBe(1);
+  nameMaster(sentinel, next.port);
+  sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
+  await eventually(() => {
+    expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(2);
+  });
+  const before = await callsOf(master);
+  await eventually(async () => {
+    expect(await askOne()).toBe(true);
+  });
+  const text = freshKey();
+  await next.client.set(text, '7');
+  expect((await counters.look([text])).get(text)?.count).toBe(7);
+  expect(await callsOf(master)).toBe(before);
+});
+
+it.each([0, 65_536, 700_000])(
+  'port %d of a master is refused, and the master before stays',
+  async (port) => {
+    const { sentinel, counters } = await startTwo();
+    nameMaster(sentinel, port);
+    sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
+    await eventually(() => {
+      expect(counters.events).toContainEqual(
+        expect.objectContaining({
+          kind: 'sentinel-failed',
+          reason: `it says "127.0.0.1,${String(port)}" for the address of "limits"`,
+        }),
+      );
+    });
+    expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
+    expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(1);
+  },
+);
