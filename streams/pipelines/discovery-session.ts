@@ -1,14 +1,18 @@
 import {
   catchError,
   concat,
+  concatAll,
+  concatMap,
   connect,
   defer,
   endWith,
   filter,
   from,
   ignoreElements,
+  map,
   mergeMap,
   of,
+  range,
   repeat,
   takeUntil,
   tap,
@@ -23,7 +27,7 @@ import { fromDuplex, type OpenDuplex, type Received } from '../sources/from-dupl
 
 /** What some messages led to, and how to answer them. */
 export interface AckDecision<Out, R> {
-  /** Emitted at once, before anything is answered. */
+  /** Emitted before anything is answered. */
   readonly results: readonly R[];
   /** One for each message, in their order. */
   readonly answers: readonly Out[];
@@ -61,6 +65,9 @@ export interface DiscoverySession<In, Out, R> {
 
 /** Messages that wait to be handled: a server that sends more before it is answered is left, and connected to again. */
 const MAX_WAITING = 1_000;
+
+/** Results, or answers, of one turn of the event loop. */
+const PIECE = 32;
 
 /**
  * Follows a server that pushes state and wants every push answered: connect, send the initial request, then handle and
@@ -171,10 +178,19 @@ function conclude<In, Out, R>(
 ): Observable<R> {
   const ready$ = nackDelayMs === 0 ? of(0) : timer(nackDelayMs).pipe(takeUntil(endDelay$));
   const answered$ = ready$.pipe(
-    tap(() => {
-      for (const [index, answer] of answers.entries()) turn[index]?.reply(answer);
+    mergeMap(() => inPieces(answers.map((answer, index) => ({ answer, index })))),
+    tap((piece) => {
+      for (const { answer, index } of piece) turn[index]?.reply(answer);
     }),
     ignoreElements(),
   );
-  return concat(results, answered$);
+  return concat(inPieces(results).pipe(concatAll()), answered$);
+}
+
+/** The first piece at once, each further one in a turn of the event loop of its own. */
+function inPieces<T>(all: readonly T[]): Observable<readonly T[]> {
+  return range(0, Math.ceil(all.length / PIECE)).pipe(
+    concatMap((piece) => (piece === 0 ? of(piece) : timer(0).pipe(map(() => piece)))),
+    map((piece) => all.slice(piece * PIECE, (piece + 1) * PIECE)),
+  );
 }

@@ -12,6 +12,7 @@ import type { OpenDuplex } from '../../../streams';
 import { toReason } from '../../platform/errors';
 import { readPemNow, type TlsFiles } from '../../platform/tls-files';
 import type { MethodCodec } from './messages';
+import { readByTurns } from './read-by-turns';
 
 export interface ClientTls extends TlsFiles {
   /** The name to look for in the server's certificate; undefined: the host of the target. */
@@ -52,7 +53,7 @@ export function createOpenStream<In>(
       (bytes) => bytes,
       toMetadata(options.headers),
     );
-    call.on('data', (bytes: Buffer) => {
+    readByTurns(call, (bytes) => {
       try {
         message(read(bytes));
       } catch (error) {

@@ -1,6 +1,12 @@
 import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type DeltaDiscoveryRequest } from './messages';
-import { toAckDecision, type ResponseOutcome, type Protocol, type ProtocolDeps } from './protocol';
+import {
+  handleEach,
+  toAckDecision,
+  type ResponseOutcome,
+  type Protocol,
+  type ProtocolDeps,
+} from './protocol';
 import { readDeltaResponse, type DeltaResponse } from './read-response';
 import {
   toMessage,
@@ -24,6 +30,13 @@ export function createDelta<R>({
 }: ProtocolDeps<R>): Protocol<DeltaResponse, R> {
   let accepted: ResourceState = new Map();
   let held: ResourceDelta = new Map();
+  /** Of those that wait: it is asked for with each one that comes. */
+  const contents = new WeakMap<DeltaResponse, string>();
+  const contentOf = (response: DeltaResponse): string => {
+    const content = contents.get(response) ?? toContent(response);
+    contents.set(response, content);
+    return content;
+  };
 
   const request = (more: Partial<DeltaDiscoveryRequest>): DeltaDiscoveryRequest => ({
     node,
@@ -98,9 +111,7 @@ export function createDelta<R>({
     async handle(responses, signal) {
       const together = await handleTogether(responses, signal);
       if (together !== undefined) return together;
-      const outcomes: ResponseOutcome<R>[] = [];
-      for (const response of responses) outcomes.push(await handleOne(response, signal));
-      return toAckDecision(outcomes);
+      return toAckDecision(await handleEach(responses, (one) => handleOne(one, signal)));
     },
     supersedes: (next, waiting) =>
       nackBackoff.isRepeat(() => contentOf(next)) && nackBackoff.isRepeat(() => contentOf(waiting)),
@@ -113,6 +124,6 @@ function withoutNames(delta: ResourceDelta, changes: readonly ResourceDelta[]): 
 }
 
 /** Says whether two responses are the same; nonces differ. */
-function contentOf({ typeUrl, changed, removed }: DeltaResponse): string {
+function toContent({ typeUrl, changed, removed }: DeltaResponse): string {
   return JSON.stringify([typeUrl, changed.map(({ name, version }) => [name, version]), removed]);
 }

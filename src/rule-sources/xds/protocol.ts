@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { AckDecision } from '../../../streams';
 import type { LoadResult } from '../load-result';
 import type { Method, Node } from './messages';
@@ -36,6 +37,22 @@ export interface ResponseOutcome<R> {
   readonly nackDelayMs: number | undefined;
   /** Whether it was refused, and reported, before. */
   readonly isRepeat: boolean;
+}
+
+/** Responses that one turn of the event loop handles where they wait for nothing themselves. */
+const HANDLED_OF_TURN = 32;
+
+/** One after the other. */
+export async function handleEach<In, R>(
+  responses: readonly In[],
+  handle: (response: In) => Promise<ResponseOutcome<R>>,
+): Promise<readonly ResponseOutcome<R>[]> {
+  const outcomes: ResponseOutcome<R>[] = [];
+  for (const response of responses) {
+    outcomes.push(await handle(response));
+    if (outcomes.length % HANDLED_OF_TURN === 0) await setImmediate();
+  }
+  return outcomes;
 }
 
 /** Delays the answers only if every response repeats what was refused before. */

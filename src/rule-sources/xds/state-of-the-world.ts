@@ -1,5 +1,11 @@
 import { RULES_TYPE_URL, type DiscoveryRequest } from './messages';
-import { toAckDecision, type ResponseOutcome, type Protocol, type ProtocolDeps } from './protocol';
+import {
+  handleEach,
+  toAckDecision,
+  type ResponseOutcome,
+  type Protocol,
+  type ProtocolDeps,
+} from './protocol';
 import { readResponse, type Response } from './read-response';
 import { isOfRules, refuseType, toErrorDetail } from './nack';
 
@@ -44,9 +50,7 @@ export function createStateOfTheWorld<R>({
     read: readResponse,
     initialRequest: () => request({}),
     async handle(responses, signal) {
-      const outcomes: ResponseOutcome<R>[] = [];
-      for (const response of responses) outcomes.push(await handleOne(response, signal));
-      return toAckDecision(outcomes);
+      return toAckDecision(await handleEach(responses, (one) => handleOne(one, signal)));
     },
     supersedes: (next, waiting) => next.typeUrl === waiting.typeUrl,
     isChanged: (response) => !nackBackoff.isRepeat(() => contentOf(response)),

@@ -1,6 +1,6 @@
 import { marbles } from 'rxjs-marbles/jest';
 import type { Context } from 'rxjs-marbles/context';
-import { delay, of, type Observable } from 'rxjs';
+import { delay, firstValueFrom, of, Subject, type Observable } from 'rxjs';
 import { discoverySession, type DiscoverySession, type AckDecision } from '../../../streams';
 
 type Session = DiscoverySession<string, string, string>;
@@ -303,4 +303,54 @@ describe('discoverySession', () => {
       expect([...log, ...waiting.log]).toEqual(['0 hello-', '0 hello-', '0 lost refused 1 3']);
     }),
   );
+});
+
+it('emits some dozens of results in a turn of the event loop, then sends the answers so, in the order of the messages', async () => {
+  const sent: number[] = [];
+  let inTurn = 0;
+  let most = 0;
+  const allSubject = new Subject<void>();
+  const counting = (): void => {
+    most = Math.max(most, inTurn);
+    inTurn = 0;
+    if (sent.length === 500) allSubject.next();
+    else setImmediate(counting);
+  };
+  const results: number[] = [];
+  const session$ = discoverySession<number, number, number>({
+    open: ({ message }) => {
+      setImmediate(() => {
+        for (let at = 0; at < 500; at += 1) message(at);
+        setImmediate(counting);
+      });
+      return {
+        send(answer) {
+          if (answer < 0) return;
+          inTurn += 1;
+          sent.push(answer);
+        },
+        close: () => undefined,
+      };
+    },
+    initialRequest: () => -1,
+    handle: (messages) =>
+      of({ results: messages, answers: messages, nackDelayMs: 0 }).pipe(delay(1)),
+    supersedes: () => false,
+    isChanged: () => true,
+    isGood: () => true,
+    firstRetryMs: 3,
+    backoff: { initialMs: 4, maxMs: 10, factor: 1.5, jitter: 0 },
+    random: () => 0.5,
+    onLost: () => undefined,
+  });
+  const following = session$.subscribe((result) => {
+    inTurn += 1;
+    results.push(result);
+  });
+  await firstValueFrom(allSubject);
+  following.unsubscribe();
+  expect(results).toHaveLength(500);
+  expect(sent).toEqual(results);
+  // The last results and the first answers share a turn.
+  expect(most).toBeLessThanOrEqual(64);
 });
