@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { shouldRateLimit } from '../../src/cli/call';
 import { createAuthority } from '../support/certificates';
 import { temporaryRules } from '../support/dashboard-rules';
@@ -48,7 +49,6 @@ const MAY_BE_ABSENT: Readonly<Record<string, string>> = {
   ratelimit_memcache_add___code_error: 'begins with the first counter that is not made',
   ratelimit_memory_evictions: 'begins when there is no room for a counter',
   ratelimit_memory_refused: 'begins when there is no room for a counter',
-  'ratelimit_unmatched_(.+)': 'begins with the first descriptor that no rule of its domain matches',
   ratelimit_service_certificate_load_error: 'begins with the first unusable certificate',
   ratelimit_server_tls_handshake_error: 'begins with the first client that TLS refuses',
   ratelimit_connections_ended_unread: 'begins with the first client that does not read',
@@ -56,6 +56,18 @@ const MAY_BE_ABSENT: Readonly<Record<string, string>> = {
 };
 /** Labels that a series of a legend need not have: rules of one level have no second key. */
 const OPTIONAL_LABEL = 'key2';
+
+const { groups } = parse(
+  readFileSync(join(__dirname, '../../deploy/prometheus/alerts.yaml'), 'utf8'),
+) as { readonly groups: readonly { readonly rules: readonly { readonly expr: string }[] }[] };
+/** What alerts select: their comparisons have no result while nothing is wrong. */
+const selectors = groups
+  .flatMap(({ rules }) => rules)
+  .flatMap(({ expr }) =>
+    [
+      ...expr.matchAll(/\b(?:ratelimit|weir|nodejs|process)_\w+(?:\{[^}]*\})?|\{__name__[^}]*\}/g),
+    ].map(([selector]) => selector),
+  );
 
 const queries = [
   ...dashboard.panels.flatMap(({ targets = [] }) =>
@@ -68,6 +80,7 @@ const queries = [
     const [, expr, label] = /^label_values\((.*), (\w+)\)$/.exec(definition) ?? [];
     return expr === undefined || label === undefined ? [] : [{ expr, labels: [label] }];
   }),
+  ...selectors.map((expr) => ({ expr, labels: [] })),
 ];
 
 /** As Grafana does when everything is chosen, in steps of this fast scrape; `.+` finds only labels that exist. */

@@ -38,6 +38,7 @@ it('names only commands that work on an instance', async () => {
   const service = await startService({
     waitUntilUp: 'connected',
     env: {
+      ADMIN_API: 'write',
       KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
       DISABLE_STATS: 'false',
       USE_PULLMETRICS: 'true',
