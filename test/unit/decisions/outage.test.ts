@@ -131,8 +131,9 @@ describe('while the store is away', () => {
       forCaller: 'too long',
     });
     for (const policy of policies) {
-      const { answer } = await setUp(failing(error))(`${policy}=1`);
+      const { answer, batchStats } = await setUp(failing(error))(`${policy}=1`);
       expect(answer).toMatchObject({ kind: 'failure', message: 'too long' });
+      expect(batchStats.outage).toBeUndefined();
     }
   });
 
@@ -143,9 +144,10 @@ describe('while the store is away', () => {
   ])('%s is counted by its kind', async (error, kinds) => {
     const { batchStats } = await setUp(failing(error))('plain=1');
     const none = { storeTimeouts: 0, breakerOpen: 0, answeredLocally: 0 };
-    expect(batchStats).toMatchObject({ storeErrors: 1, ...none, ...kinds });
+    expect(batchStats).toMatchObject({ storeErrors: 1, ...none, ...kinds, outage: error.message });
     const { batchStats: answered } = await setUp(failing(error))('local=1', 'allow=1');
     expect(answered).toMatchObject({ storeErrors: 1, ...none, ...kinds, answeredLocally: 1 });
+    expect(answered.outage).toBeUndefined();
   });
 });
 

@@ -188,7 +188,9 @@ it.each([
     load('poison');
     if (isTaken) sayBoth({ kind: 'in-force', number: 2 });
     await settled();
-    await dieThrice(started);
+    await die(started, 2);
+    expect(domainsOf(started.at(-1) as FakeWorker)).toEqual(['poison']);
+    await die(started, 1);
     expect(domainsOf(started.at(-1) as FakeWorker)).toEqual(['good']);
     expect(domainsOf(one).at(-1)).toBe('good');
     const loads = inForce.map((each) => (each.ok ? [...each.rules.domains.keys()] : 'refused'));
@@ -200,8 +202,8 @@ it.each([
   },
 );
 
-async function dieThrice(started: readonly FakeWorker[]): Promise<void> {
-  for (let deaths = 1; deaths <= 3; deaths += 1) {
+async function die(started: readonly FakeWorker[], times: number): Promise<void> {
+  for (let deaths = 1; deaths <= times; deaths += 1) {
     started.at(-1)?.end({ signal: 'SIGSEGV' });
     await jest.advanceTimersByTimeAsync(500);
     started.at(-1)?.say(HELLO);

@@ -80,6 +80,22 @@ describe('the hottest keys', () => {
     ]);
   });
 
+  it.each([
+    ['the later window, which came last', [NOW + 10, NOW + 70], 2],
+    ['the later window, which came first', [NOW + 70, NOW + 10], 1],
+    ['of two that end together the one that came last', [NOW + 70, NOW + 70], 2],
+  ])('shows the value of %s', (_, ends, value) => {
+    const keys = create(() => 0);
+    for (const [at, windowEndSeconds] of ends.entries())
+      record(keys, [increment('a_', 1, { key: `p:a_${String(at)}`, windowEndSeconds })], {
+        after: [at + 1],
+      });
+    keys.advance(1);
+    expect(keys.top(9, NOW)).toEqual([
+      expect.objectContaining({ name: 'a_', perSecond: 2, value }),
+    ]);
+  });
+
   it('gives no weight to hits given back, to looks and to what failed, but follows the value', () => {
     const keys = create(() => 0);
     record(keys, [increment('a_', 5), increment('b_', 0), increment('c_', 9)], {
