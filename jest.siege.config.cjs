@@ -6,7 +6,8 @@ const { jest } = require('./package.json');
 const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } = jest;
 
 /** Helpers that judge figures: a test file that imports one takes part in the siege. */
-const judges = /(?:support\/(?:figure|fault-drill)|\/(?:transport|identity-store)\.contract)'/;
+const judges =
+  /(?:support\/(?:figure|fault-drill)|\/(?:transport|identity-store)\.contract|dashboard\/rules)'/;
 const tests = readdirSync(join(__dirname, 'test'), { recursive: true })
   .filter((file) => /\.test\.ts$/.test(file))
   .filter((file) => judges.test(readFileSync(join(__dirname, 'test', file), 'utf8')));

@@ -1,31 +1,9 @@
-import { rm } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { createTestClient } from '../contract/transport.client';
-import { launchChromium, openPage } from '../support/chromium';
-import { temporaryRules } from '../support/dashboard-rules';
-import { eventually } from '../support/eventually';
-import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import { createTestClient } from '../../contract/transport.client';
+import { eventually } from '../../support/eventually';
+import { startRedisServer } from '../../support/redis-server';
+import { ends, openDashboard, startWithRules } from './stage';
 
 /** What the dashboard shows of the processes that decide. */
-
-let browser: Browser;
-let redis: RedisServer;
-let rules: Awaited<ReturnType<typeof temporaryRules>>;
-beforeAll(async () => {
-  [browser, redis, rules] = await Promise.all([
-    launchChromium(),
-    startRedisServer(),
-    temporaryRules([SHOP]),
-  ]);
-});
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await stopServices();
-});
-afterAll(async () => {
-  await Promise.all([browser.close(), redis.stop(), rm(rules.folder, { recursive: true })]);
-});
 
 const SHOP = `domain: shop
 descriptors:
@@ -34,17 +12,18 @@ descriptors:
 `;
 const ANN = { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 
-const openDashboard = async (workers: number) => {
-  const address = `127.0.0.1:${String(redis.port)}`;
-  const env = { ...rules.env, WORKERS: String(workers), KVSTORE_URL: address };
-  const service = await startService({ env });
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+async function openWith(workers: number) {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  const env = { WORKERS: String(workers), KVSTORE_URL: `127.0.0.1:${String(redis.port)}` };
+  const { service } = await startWithRules([SHOP], env);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
-  return { service, page };
-};
+  return { service, page, redis };
+}
 
 it('lists several workers with their calls, the busy share of their loops and their restarts', async () => {
-  const { service, page } = await openDashboard(2);
+  const { service, page } = await openWith(2);
   const lines = () => page.locator('#workers > li').allInnerTexts();
   const quiet = /^Worker [12]\s+0 calls\/s\s+\d+(?:\.\d)?% busy, no restarts$/;
   await eventually(async () => {
@@ -61,7 +40,7 @@ it('lists several workers with their calls, the busy share of their loops and th
 });
 
 it('says why calls fail, as the workers know it', async () => {
-  const { service, page } = await openDashboard(2);
+  const { service, page, redis } = await openWith(2);
   const failing = page.locator('#banner li', { hasText: 'of decisions fail' }).first();
   const client = createTestClient(service.grpc);
   redis.pause();
@@ -80,6 +59,6 @@ it('says why calls fail, as the workers know it', async () => {
 });
 
 it('shows no workers where one process decides', async () => {
-  const { page } = await openDashboard(1);
+  const { page } = await openWith(1);
   expect(await page.locator('#workers-part').isVisible()).toBe(false);
 });

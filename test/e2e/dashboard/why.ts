@@ -1,24 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openPage } from '../support/chromium';
-import { temporaryRules } from '../support/dashboard-rules';
-import { eventually } from '../support/eventually';
-import { CUT_OFF, LEAST_CONTRAST } from '../support/legibility';
-import { startRedisServer } from '../support/redis-server';
-import { startService, stopServices, type Service } from '../support/service';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser.close());
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await stopServices();
-  for (const end of ends.splice(0)) await end();
-});
+import type { Page } from 'playwright-core';
+import { temporaryRules } from '../../support/dashboard-rules';
+import { eventually } from '../../support/eventually';
+import { CUT_OFF, LEAST_CONTRAST } from '../../support/legibility';
+import { startRedisServer } from '../../support/redis-server';
+import type { Service } from '../../support/service';
+import { ends, openDashboard, startWithRules } from './stage';
 
 /** As Envoy Gateway makes them: the same text as key and as value. */
 const ROUTE = 'httproute/default/checkout-payments-and-orders/rule/0/match/0/shop_example_com';
@@ -46,11 +34,7 @@ descriptors:
 
 type Pairs = readonly (readonly [key: string, value: string])[];
 
-async function startWith(env: Readonly<Record<string, string>> = {}) {
-  const rules = await temporaryRules([RULES]);
-  ends.push(() => rm(rules.folder, { recursive: true }));
-  return { ...rules, service: await startService({ env: { ...rules.env, ...env } }) };
-}
+const startWith = (env?: Readonly<Record<string, string>>) => startWithRules([RULES], env);
 
 async function hit(service: Service, domain: string, pairs: Pairs): Promise<void> {
   const entries = pairs.map(([key, value]) => ({ key, value }));
@@ -76,7 +60,7 @@ it.each(LOOKS)(
   async (width, colorScheme) => {
     const { service } = await startWith();
     const viewport = { width, height: 900 };
-    const { page, said } = await openPage(browser, `${service.debug}/ui`, {
+    const { page, said } = await openDashboard(`${service.debug}/ui`, {
       viewport,
       colorScheme,
     });
@@ -119,7 +103,7 @@ interface Element {
 
 it('explains what the list of descriptors without a rule shows, long values and commas included', async () => {
   const { service } = await startWith();
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   await hit(service, 'shop', [
     [ROUTE, ROUTE],
@@ -145,7 +129,7 @@ it('explains what the list of descriptors without a rule shows, long values and 
 
 it('says a limit that is more than hits per unit in words', async () => {
   const { service } = await startWith();
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   await explain(page, 'shop', 'order=7');
   await steps(page)
@@ -155,7 +139,7 @@ it('says a limit that is more than hits per unit in words', async () => {
 
 it('takes a hot key by keyboard, and moves to the answer', async () => {
   const { service } = await startWith();
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const pairs: Pairs = [
     ['user', 'bob'],
@@ -175,7 +159,7 @@ it('takes a hot key by keyboard, and moves to the answer', async () => {
 it('has room for a finger, and brings the answer into view', async () => {
   const { service } = await startWith();
   const viewport = { width: 390, height: 800 };
-  const { page } = await openPage(browser, `${service.debug}/ui`, {
+  const { page } = await openDashboard(`${service.debug}/ui`, {
     viewport,
     hasTouch: true,
     isMobile: true,
@@ -211,7 +195,7 @@ it('resets a counter after a question, with the token, and only where that is al
     ADMIN_API: 'write',
     ADMIN_TOKEN_FILE: token,
   });
-  const { page } = await openPage(browser, `${service.debug}/ui`, {
+  const { page } = await openDashboard(`${service.debug}/ui`, {
     httpCredentials: { username: 'operator', password: 's3cret' },
   });
   await page.locator('#dot[data-state=good]').waitFor();
@@ -242,7 +226,7 @@ it('resets a counter after a question, with the token, and only where that is al
   const pending = 'Reset the counter of user=ann › path=/cart/1 in shop? Its hits are forgotten.';
   expect(pendingRequests).toEqual([pending, pending]);
 
-  const { page: stranger } = await openPage(browser, `${service.debug}/ui`, {
+  const { page: stranger } = await openDashboard(`${service.debug}/ui`, {
     httpCredentials: { username: 'operator', password: 'guessed' },
   });
   await stranger.locator('#dot[data-state=good]').waitFor();
@@ -255,7 +239,7 @@ it.each([
   ['off', false],
 ])('with ADMIN_API=%s never resets, and shows the box: %s', async (ADMIN_API, isShown) => {
   const { service } = await startWith({ ADMIN_API });
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   await hit(service, 'shop', [
     ['user', 'bob'],
@@ -275,7 +259,7 @@ it('says what is wrong with the form, and that the store or the service does not
   ends.push(() => redis.stop());
   const env = { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
   const { service } = await startWith(env);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const wrong = page.locator('#why-answer .wrong');
   await explain(page, 'shop', 'nonsense');

@@ -1,27 +1,15 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openPage } from '../support/chromium';
-import { temporaryRules } from '../support/dashboard-rules';
-import { eventually } from '../support/eventually';
-import { manyRules } from '../support/many-rules';
-import { pauseProcess } from '../support/pause-process';
-import { OVERLAPPING } from '../support/legibility';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices } from '../support/service';
-import { startSubPathProxy } from '../support/sub-path-proxy';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser.close());
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await stopServices();
-  for (const end of ends.splice(0)) await end();
-});
+import type { Page } from 'playwright-core';
+import { temporaryRules } from '../../support/dashboard-rules';
+import { eventually } from '../../support/eventually';
+import { OVERLAPPING } from '../../support/legibility';
+import { manyRules } from '../../support/many-rules';
+import { pauseProcess } from '../../support/pause-process';
+import { startRedisServer } from '../../support/redis-server';
+import { ask, startService } from '../../support/service';
+import { startSubPathProxy } from '../../support/sub-path-proxy';
+import { ends, openDashboard, startWithRules } from './stage';
 
 const SHOP = `domain: shop
 descriptors:
@@ -46,11 +34,8 @@ descriptors:
         rate_limit: { unit: day, requests_per_unit: 100 }
 `;
 
-async function startWith(text: string, env: Readonly<Record<string, string>> = {}) {
-  const rules = await temporaryRules([text]);
-  ends.push(() => rm(rules.folder, { recursive: true }));
-  return { ...rules, service: await startService({ env: { ...rules.env, ...env } }) };
-}
+const startWith = (text: string, env?: Readonly<Record<string, string>>) =>
+  startWithRules([text], env);
 
 const width = (page: Page) => page.evaluate<number>('document.scrollingElement.scrollWidth');
 const ruleKeys = (page: Page) => page.locator('tr.row:visible .rule > .key').allTextContents();
@@ -61,7 +46,7 @@ it('says how many decisions fail, why and since when, and is green only before a
   const env = { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
   const { service } = await startWith(SHOP, env);
   const viewport = { width: 390, height: 800 };
-  const { page, said } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  const { page, said } = await openDashboard(`${service.debug}/ui`, { viewport });
   await page.locator('#dot[data-state=good]').waitFor();
   expect(await page.locator('#banner').isVisible()).toBe(false);
   await ask(service, 'shop', 'user=ann');
@@ -98,7 +83,7 @@ it('says how many decisions fail, why and since when, and is green only before a
 
 it('names the file and the line of rules that were not loaded, until they are good', async () => {
   const { service, folder } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const file = join(folder, 'config', 'broken.yaml');
   await writeFile(file, 'domain: broken\ndescriptors:\n  - rate_limit: {}\n');
@@ -116,13 +101,13 @@ it('says that there are no rules', async () => {
   const rules = await temporaryRules([]);
   ends.push(() => rm(rules.folder, { recursive: true }));
   const service = await startService({ env: rules.env });
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#banner', { hasText: 'every call is answered' }).waitFor();
 });
 
 it('greys its figures and says of when they are, while no event comes', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const color = () =>
     page.evaluate<string>("getComputedStyle(document.querySelector('.tile dd')).color");
@@ -140,7 +125,7 @@ it('greys its figures and says of when they are, while no event comes', async ()
 
 it('lists domains and descriptors without a rule, with how often they came', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   await ask(service, 'shop', 'plan=paid');
   await ask(service, 'shop', 'plan=paid');
@@ -152,7 +137,7 @@ it('lists domains and descriptors without a rule, with how often they came', asy
 
 it('tells refusals from what a rule in shadow let through, and says that 0 per day is blocked', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('tr.row', { hasText: 'plan=free' }).getByText('blocked').waitFor();
   const tile = page.locator('.tile', { hasText: 'Over the limit' });
   await eventually(async () => {
@@ -165,7 +150,7 @@ it('tells refusals from what a rule in shadow let through, and says that 0 per d
 
 it('sorts rules by what happens, shows only what moves, folds and filters', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   expect(await ruleKeys(page)).toEqual(['user', 'plan=free', 'path']);
   await page.getByLabel('Sort by').selectOption('hits');
@@ -193,7 +178,7 @@ it('sorts rules by what happens, shows only what moves, folds and filters', asyn
 it('shows 50 of 300 rules, those that move first, and all when asked', async () => {
   const { service } = await startWith(manyRules(300, 10));
   const viewport = { width: 390, height: 800 };
-  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  const { page } = await openDashboard(`${service.debug}/ui`, { viewport });
   await page.locator('#dot[data-state=good]').waitFor();
   expect(await page.locator('tr.row:visible').count()).toBe(50);
   await eventually(async () => {
@@ -208,7 +193,7 @@ it('shows 50 of 300 rules, those that move first, and all when asked', async () 
 it('cuts long keys in the middle, never says one twice, and opens them by keyboard', async () => {
   const { service } = await startWith(GATEWAY);
   const viewport = { width: 390, height: 800 };
-  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  const { page } = await openDashboard(`${service.debug}/ui`, { viewport });
   const level = page.locator('tr.row', { hasText: 'httproute' }).locator('details');
   await level.waitFor();
   expect(await level.locator('summary').textContent()).toMatch(/^httproute\/.{3,20}….{3,20}_com$/);
@@ -231,7 +216,7 @@ it('cuts long keys in the middle, never says one twice, and opens them by keyboa
 
 it('reaches every control by keyboard', async () => {
   const { service } = await startWith(GATEWAY);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const reached = new Set<string>();
   for (let i = 0; i < 15; i++) {
@@ -248,7 +233,7 @@ it('reaches every control by keyboard', async () => {
 
 it('is a table with heads of columns and rows for screen readers', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   const table = page.getByRole('table', { name: 'Rules by domain' });
   await table.getByRole('columnheader', { name: 'hits/s', exact: true }).waitFor();
   await table.getByRole('rowheader', { name: /user any ?5 per day/ }).waitFor();
@@ -256,7 +241,7 @@ it('is a table with heads of columns and rows for screen readers', async () => {
 
 it('says which instance it shows, and the time', async () => {
   const { service } = await startWith(SHOP);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page
     .getByText(
       /^\S+, version \d+\.\d+\.\d+(?:-rc\.\d+)?, since \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\d+ (?:s|min)\)$/,
@@ -269,7 +254,7 @@ it.each(['/ui', '/ui/'])('works below a path, opened as %s', async (path) => {
   const { service } = await startWith(SHOP);
   const proxy = await startSubPathProxy(service.debug, '/api/v1/namespaces/x/pods/y:6070/proxy');
   ends.push(() => proxy.close());
-  const { page, said } = await openPage(browser, `${proxy.address}${path}`);
+  const { page, said } = await openDashboard(`${proxy.address}${path}`);
   await page.locator('#dot[data-state=good]').waitFor();
   const links = await page
     .locator('.pages a')
@@ -301,7 +286,7 @@ descriptors:
 it('lays no text over another on a narrow page, and its fold buttons can be hit', async () => {
   const { service } = await startWith(WORDY);
   const viewport = { width: 390, height: 800 };
-  const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+  const { page } = await openDashboard(`${service.debug}/ui`, { viewport });
   await page.locator('#dot[data-state=good]').waitFor();
   const entries = ['tenant', 'region', 'plan'].map((key) => ({
     key,
@@ -329,7 +314,7 @@ it('lays no text over another on a narrow page, and its fold buttons can be hit'
 
 it('says how much of a burst is in use, and colours it in one way everywhere', async () => {
   const { service } = await startWith(WORDY);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   const hot = page.locator('#hot li', { hasText: 'bucket=ann' });
   const value = page.locator('li.value', { hasText: 'ann' });

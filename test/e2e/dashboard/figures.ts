@@ -1,22 +1,8 @@
-import { rm } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openPage } from '../support/chromium';
-import { temporaryRules } from '../support/dashboard-rules';
-import { eventually } from '../support/eventually';
-import { startRedisServer } from '../support/redis-server';
-import { ask, startService, stopServices } from '../support/service';
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchChromium();
-});
-afterAll(() => browser.close());
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await stopServices();
-  for (const end of ends.splice(0)) await end();
-});
+import type { Page } from 'playwright-core';
+import { eventually } from '../../support/eventually';
+import { startRedisServer } from '../../support/redis-server';
+import { ask } from '../../support/service';
+import { ends, openDashboard, startWithRules } from './stage';
 
 const SHOP = `domain: shop
 descriptors:
@@ -26,11 +12,8 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 1000 }
 `;
 
-async function startWith(env: Readonly<Record<string, string>> = {}) {
-  const rules = await temporaryRules([SHOP]);
-  ends.push(() => rm(rules.folder, { recursive: true }));
-  return startService({ env: { ...rules.env, ...env } });
-}
+const startWith = async (env: Readonly<Record<string, string>> = {}) =>
+  (await startWithRules([SHOP], env)).service;
 
 const tile = (page: Page, title: string) =>
   page.locator('.tile').filter({ has: page.locator('dt', { hasText: title }) });
@@ -40,7 +23,7 @@ it('shows failed decisions as a tile, the size of batches at the side, and no st
   ends.push(() => redis.stop());
   const env = { BACKEND_TYPE: 'redis', REDIS_URL: `127.0.0.1:${String(redis.port)}` };
   const service = await startWith(env);
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   expect(await page.locator('.tile dt').allTextContents()).toEqual([
     'Decisions',
@@ -70,7 +53,7 @@ it('shows failed decisions as a tile, the size of batches at the side, and no st
 
 it('says which component of health is down', async () => {
   const service = await startWith({ DRAIN_DELAY: '10s' });
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   await page.locator('#dot[data-state=good]').waitFor();
   service.child.kill('SIGTERM');
   await page.locator('#banner li', { hasText: /^The health check fails: / }).waitFor();
@@ -79,7 +62,7 @@ it('says which component of health is down', async () => {
 
 it('keeps the line of a key when the order changes, so that no bar moves from one key to another', async () => {
   const service = await startWith();
-  const { page } = await openPage(browser, `${service.debug}/ui`);
+  const { page } = await openDashboard(`${service.debug}/ui`);
   const keys = () => page.locator('#hot .long').allTextContents();
   await eventually(async () => {
     await ask(service, 'shop', 'path=/a');
@@ -103,7 +86,7 @@ it.each([1400, 700, 390])(
   async (width) => {
     const service = await startWith();
     const viewport = { width, height: 900 };
-    const { page } = await openPage(browser, `${service.debug}/ui`, { viewport });
+    const { page } = await openDashboard(`${service.debug}/ui`, { viewport });
     await page.locator('#dot[data-state=good]').waitFor();
     const head = await page
       .locator('#table thead')
