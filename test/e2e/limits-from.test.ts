@@ -192,7 +192,7 @@ it('explains a value, and shows its counter, with what the hash says now', async
   });
   await redis.client.hset('tenant_limits', { gold: '6000' });
   expect(await post(service, 'counters/read', request)).toMatchObject({
-    counters: [{ key: 'shop_paced_gold_7200s~g', limitsFrom: { ...limitsFrom, says: 6_000 } }],
+    counters: [{ key: 'shop_paced_gold_7200s~g4', limitsFrom: { ...limitsFrom, says: 6_000 } }],
   });
 });
 

@@ -159,7 +159,7 @@ const LENGTHS: readonly WindowRow[] = [
 ];
 
 describe.each([
-  ['calendar periods', CALENDAR, '~c'],
+  ['calendar periods', CALENDAR, '~c1'],
   ['windows of several units', LENGTHS, ''],
 ] as const)('the whole service, in %s', (_title, rows, keyEnd) => {
   let service: Service;

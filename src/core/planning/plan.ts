@@ -206,8 +206,11 @@ function uncommonIncrement(
   // A counter keeps its name to the end of its window. That of gcra and sliding_window has no end: it starts anew.
   const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
   const shown = rules.secrets && shownPath(match, rules.secrets, tokensAt);
+  const isOurs = ownEnd !== undefined || limit.calendar !== undefined;
+  // The domain `a` with the key `k_x` reads as `a_k` with `x` does: its length tells them apart, where no other service shares the key.
+  const end = isOurs ? (ownEnd ?? keyEnd) + String(limit.domain.length) : keyEnd;
   return {
-    key: options.keyPrefix + counterName(template, shown ?? entries) + (ownEnd ?? keyEnd),
+    key: options.keyPrefix + counterName(template, shown ?? entries) + end,
     hits,
     limit: requestsPerUnit,
     ttlSeconds: (periodSeconds ?? endSeconds - windows.second) + jitter,

@@ -1,5 +1,8 @@
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
+import { planBatch } from '../../../src/core/planning/plan';
+import { windowsAt } from '../../../src/core/planning/windows';
+import type { Rules } from '../../../src/core/rules/rules';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { createDecider } from '../../support/decider';
@@ -139,11 +142,11 @@ it('keys end in the period and the algorithm, or in the window', async () => {
   const { decide, batches } = setUp();
   await decide(one('gcra'), one('sliding'), one('guarded'), one('long'), one('deny'));
   expect(batches[0]?.increments.map(({ key, ttlSeconds }) => [key, ttlSeconds])).toEqual([
-    ['p:d_gcra_v_3600s~g', 3600],
-    ['p:d_sliding_v_3600s~s', 3600],
+    ['p:d_gcra_v_3600s~g1', 3600],
+    ['p:d_sliding_v_3600s~s1', 3600],
     ['p:d_guarded_v_1795237200', 3600],
     ['p:d_long_v_1795240200', 300],
-    ['p:d_deny_v_7200s~g', 7200],
+    ['p:d_deny_v_7200s~g1', 7200],
   ]);
 });
 
@@ -175,7 +178,7 @@ it('quota_mode bears on the overall code alone', async () => {
 it('share_threshold puts the pattern into the key', async () => {
   const { decide, batches } = setUp();
   const { answers } = await decide(one('shared', 9, 'ab'), one('shared', 9, 'ac'));
-  expect(batches[0]?.increments).toMatchObject([{ key: 'p:d_shared_a*_3600s~g', times: 2 }]);
+  expect(batches[0]?.increments).toMatchObject([{ key: 'p:d_shared_a*_3600s~g1', times: 2 }]);
   expect(shown(answers)).toEqual(['OK 1', `${OVER} 0`]);
 });
 
@@ -286,4 +289,27 @@ it('a store that does not know algorithms is a fault, never a count', async () =
     { kind: 'failure', code: 'internal' },
   ]);
   expect(String(faults[0])).toContain('does not count by the algorithm of the rule d.gcra');
+});
+
+it.each([
+  ['gcra', { unit: 'MINUTE', algorithm: 'gcra' }],
+  ['sliding windows', { unit: 'MINUTE', algorithm: 'sliding_window' }],
+  [
+    'calendar periods',
+    { unit: 'MONTH', calendar: { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } },
+  ],
+] as const)('keeps counters of %s of two domains apart whose keys read the same', (_, more) => {
+  const limit = { requestsPerUnit: 5, ...more };
+  const [one, other] = [
+    rulesOf('a', [{ key: 'k', limit }]).domains,
+    rulesOf('a_k', [{ key: 'x', limit }]).domains,
+  ];
+  const rules: Rules = {
+    ...{ limitCount: 2, hasLimitsFrom: false, places: new Map(), secrets: undefined },
+    domains: new Map([...one, ...other]),
+  };
+  const options = { keyPrefix: '', ttlJitterSeconds: 0, holdBack: false };
+  const requests = [request('a', ['k=x_victim']), request('a_k', ['x=victim'])];
+  const { increments } = planBatch(rules, requests, windowsAt(1_795_240_200), options, () => 0);
+  expect(new Set(increments.map(({ key }) => key)).size).toBe(2);
 });

@@ -109,7 +109,7 @@ function limitsFrom(hash: Readonly<Record<string, ValueLimit>>): LimitsFrom {
 describe('an explanation of a limit of its value', () => {
   const options = { limitsFrom: limitsFrom({ big: 5_000, free: 'unlimited' }) };
   const lines = async (entry: string) => {
-    const counts = { [`shop_${entry.replace('=', '_')}_300s~g`]: 0 };
+    const counts = { [`shop_${entry.replace('=', '_')}_300s~g4`]: 0 };
     return explanationText(await explain(requestOf([hit(entry)]), { options, counts })).split('\n');
   };
 

@@ -74,13 +74,13 @@ it('takes the limit that a value has of its own, else that of the rule', () => {
 });
 
 it.each([
-  ['gcra=ann', 7, 7, 'shop_gcra_ann_60s~g'],
-  ['burst=ann', 7, 20, 'shop_burst_ann_60s~g'],
-  ['sliding=ann', 7, 7, 'shop_sliding_ann_60s~s'],
+  ['gcra=ann', 7, 7, 'shop_gcra_ann_60s~g4'],
+  ['burst=ann', 7, 20, 'shop_burst_ann_60s~g4'],
+  ['sliding=ann', 7, 7, 'shop_sliding_ann_60s~s4'],
   // A limit of 0 blocks without counting by the algorithm.
   ['gcra=none', 0, undefined, 'shop_gcra_none_1699999980'],
   ['long=ann', 7, undefined, 'shop_long_ann_1699999800'],
-  ['month=ann', 7, undefined, 'shop_month_ann_1698796800~c'],
+  ['month=ann', 7, undefined, 'shop_month_ann_1698796800~c4'],
 ])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
   const { descriptorHits, increments } = plan([entry]);
   expect(descriptorHits[0]?.limit).toMatchObject({ requestsPerUnit: requests });
