@@ -92,7 +92,7 @@ describe('settings', () => {
       perSecondStore: undefined,
       storeFailure: { mode: 'error', replicas: 1 },
       memstore: undefined,
-      memory: { maxKeys: 1_000_000, maxBytes: 536_870_912 },
+      memory: { maxKeys: 1_000_000, maxBytes: undefined },
       statistics: {
         output: 'statsd',
         flushIntervalMs: 10_000,
