@@ -9,7 +9,14 @@ const { collectTestNames } = createRequire(import.meta.url)(
   '../test/support/collect-test-names.cjs',
 );
 
-const FILES = ['redis', 'redis-sentinel', 'redis-cluster', 'memcached', 'outage-policies'];
+const FILES = [
+  'redis',
+  'redis-sentinel',
+  'redis-cluster',
+  'memcached',
+  'memcached-answers',
+  'outage-policies',
+];
 
 const INTRODUCTION = `# Faults
 
@@ -20,6 +27,8 @@ without a pause, takes it away, and sees that
 - callers got answers and these statuses, and no others, and no call took longer than a second (\`KVSTORE_TIMEOUT=300ms\`);
 - calls were right again within 2.5 seconds, and \`/healthcheck\` said so, with nobody's help;
 - the counters held what the last column says.
+
+The table of memcached's commands is played by a server of the tests that answers one command as the row says, and all others as memcached does.
 
 \`UNAVAILABLE\` and \`DEADLINE_EXCEEDED\` are what callers see under \`on_store_error: error\`, the default; for the others see the end of the
 page and [outages.md](outages.md). Over HTTP both are a 503.

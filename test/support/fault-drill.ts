@@ -19,6 +19,7 @@ export const COUNTS = {
   unsure: 'every answered hit once, a failed hit once or not at all',
   replicated: 'what was replicated, and from then on as ever; a failed hit once or not at all',
   behind: 'no failed hit; of the answered ones the last few may be lost',
+  refused: 'no failed hit; those answered meanwhile are lost',
   lost: 'lost by the store; no failed hit',
 } as const;
 
