@@ -3,8 +3,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type MemcachedCommand = 'version' | 'get' | 'incr' | 'decr' | 'add' | 'set' | 'delete';
 
-/** What a server may do instead of answering: a line of its own, the end of the connection, or nothing. */
-export type WrongAnswer = string | 'closes' | 'silent';
+/** What a server may do instead of answering: a line of its own; `closes`: end the connection; `silent`: nothing. */
+export type WrongAnswer = string;
 
 export interface FakeMemcached {
   readonly port: number;
@@ -41,7 +41,9 @@ export async function startFakeMemcached(): Promise<FakeMemcached> {
   const answerTo = (words: readonly string[], data: string): string => {
     const [command = '', ...keys] = words;
     if (self.wrong?.command === command) return self.wrong.answer;
-    return command === 'get' ? itemsOf(values, keys) : change(values, words, data);
+    return command === 'get'
+      ? itemsOf(values, keys)
+      : (CHANGES[command]?.(values, keys, data) ?? 'ERROR');
   };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -70,30 +72,28 @@ function itemsOf(values: ReadonlyMap<string, string>, keys: readonly string[]): 
   return `${items.join('')}END`;
 }
 
-function change(values: Map<string, string>, words: readonly string[], data: string): string {
-  const [command, key = '', by = '0'] = words;
+type Values = Map<string, string>;
+type Words = readonly string[];
+
+const store = (values: Values, key: string, data: string): string => {
+  values.set(key, data);
+  return 'STORED';
+};
+const addUp = (values: Values, key: string, by: number): string => {
   const held = values.get(key);
-  switch (command) {
-    case 'version':
-      return 'VERSION 1.6.0';
-    case 'delete':
-      return values.delete(key) ? 'DELETED' : 'NOT_FOUND';
-    case 'set':
-    case 'add':
-      if (command === 'add' && held !== undefined) return 'NOT_STORED';
-      values.set(key, data);
-      return 'STORED';
-    case 'incr':
-    case 'decr': {
-      if (held === undefined) return 'NOT_FOUND';
-      const sum = Number(held) + (command === 'incr' ? 1 : -1) * Number(by);
-      values.set(key, String(Math.max(sum, 0)));
-      return values.get(key) ?? '';
-    }
-    default:
-      return 'ERROR';
-  }
-}
+  if (held === undefined) return 'NOT_FOUND';
+  const sum = String(Math.max(Number(held) + by, 0));
+  values.set(key, sum);
+  return sum;
+};
+const CHANGES: Readonly<Record<string, (values: Values, words: Words, data: string) => string>> = {
+  version: () => 'VERSION 1.6.0',
+  delete: (values, [key = '']) => (values.delete(key) ? 'DELETED' : 'NOT_FOUND'),
+  set: (values, [key = ''], data) => store(values, key, data),
+  add: (values, [key = ''], data) => (values.has(key) ? 'NOT_STORED' : store(values, key, data)),
+  incr: (values, [key = '', by]) => addUp(values, key, Number(by)),
+  decr: (values, [key = '', by]) => addUp(values, key, -Number(by)),
+};
 
 /** The first command of a text, with the data line that `add` and `set` have; undefined: it is not complete. */
 function readCommand(text: string) {
