@@ -6,7 +6,7 @@ import { createMemoryCounters } from '../counters/memory/create-memory-counters'
 import type { LimitsFromHashes } from '../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../platform/http-listener';
 import { readHeapLimit } from '../platform/heap-limit';
-import type { Logger } from '../platform/logger/logger';
+import type { Logger, LogLevel } from '../platform/logger/logger';
 import type { Settings } from '../settings/settings';
 import { createLiveView, type LiveView } from '../stats/dashboard/create-live-view';
 import type { Registry } from '../stats/registry';
@@ -17,6 +17,7 @@ import type { ServiceHealth } from './actors/health';
 import { createDecisionReports, createDecisionsActor } from './actors/decisions';
 import type { CounterStore } from './actors/store';
 import { createTransports, listenForCalls } from './create-transports';
+import { bothLogs, createDebugDecisions } from './debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from './decision-log';
 import { memoryBounds } from './memory-bounds';
 import type { CallAddresses } from './open-ports';
@@ -80,6 +81,9 @@ export interface DeciderDeps {
 /** How long the export of the last traces may take when the service stops. */
 const LAST_TRACES_MS = 1_000;
 
+/** Levels at which each decision is in the log. */
+const DEBUG_LEVELS: ReadonlySet<LogLevel> = new Set<LogLevel>(['debug', 'trace']);
+
 /** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
 export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
   const { registry, store, clock, tracing, limitsFrom } = deps;
@@ -99,13 +103,16 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     statistics: registry,
     open: deps.openLog,
   });
+  const debugged = DEBUG_LEVELS.has(settings.logging.level)
+    ? createDebugDecisions(deps)
+    : undefined;
   const decisions = createDecisionsActor(transports.requests$, settings, {
     ...deps,
     ...{ rules, whyNoRules },
     counters: store.counters,
     localCounters,
     tracer,
-    log,
+    log: bothLogs(log, debugged),
     live,
     reports: createDecisionReports(deps),
   });
@@ -117,6 +124,7 @@ export function createDecider(settings: Settings, deps: DeciderDeps, ports: Owne
     closePorts: (withinMs) => transports.close(withinMs),
     async finish() {
       await decisions.close();
+      debugged?.close();
       await log?.close();
       limitsFrom.close();
       await Promise.all([store.counters.close(), localCounters.close()]);

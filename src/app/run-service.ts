@@ -83,8 +83,13 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
       : lateRoles.owner().assembleOwner(start, plan),
   );
   const addresses = await app.listen();
-  for (const [name, address] of Object.entries(addresses))
-    logger.info(`listening for ${name} on ${String(address)}`);
+  // A warning, as the first lines of the log, so that it is there at the default level.
+  for (const [name, address] of Object.entries({
+    gRPC: addresses.grpc,
+    HTTP: addresses.http,
+    debug: addresses.debug,
+  }))
+    logger.warn(`listening for ${name} on ${address}`);
   if (settings.logging.format === 'text' && stdout.isTTY) {
     const areRead$ = app.rules.changes$.pipe(map((current) => current !== undefined));
     await runToCompletion(firstTrueOrTimeout(areRead$, BANNER_WAIT_MS));

@@ -27,8 +27,6 @@ export interface ScrapeSinkDeps {
   readonly heldByWorkers?: (() => number) | undefined;
 }
 
-const SETTINGS = { host: 'PULLMETRICS_ADDR', port: 'PULLMETRICS_ADDR' };
-
 /** How long a scrape may go on when the service stops. */
 const LAST_SCRAPE_MS = 1_000;
 
@@ -37,7 +35,14 @@ export function createScrapeSink(
   { extraTags, pullMetrics }: StatisticsSettings,
   { registry, logger, rules, rulesVersion, limits, heldByWorkers }: ScrapeSinkDeps,
 ): Actor {
-  const { host = '', port, path, mapperFile, responseTimeAsMilliseconds } = pullMetrics;
+  const {
+    host = '',
+    port,
+    addressSetting,
+    path,
+    mapperFile,
+    responseTimeAsMilliseconds,
+  } = pullMetrics;
   const ofProcess = createProcessMetrics();
   const ofBuild = createBuildMetrics(
     rules,
@@ -65,8 +70,10 @@ export function createScrapeSink(
     { host, port, limits },
   );
   const listen = async () => {
-    const address = addressText(await listenAt(listener, SETTINGS));
-    logger.info(`listening for scrapes on ${address}${path}`);
+    const address = addressText(
+      await listenAt(listener, { host: addressSetting, port: addressSetting }),
+    );
+    logger.warn(`listening for metrics on ${address}${path}`);
   };
   return {
     run$: merge(listener.run$, defer(listen)),

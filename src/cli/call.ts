@@ -58,6 +58,10 @@ function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions):
   const { code, details } = error;
   const options = { cause: error };
   const unreachable = unreachableReason(details);
+  if (code === status.UNAVAILABLE && unreachable?.startsWith(NOT_HTTP2) === true) {
+    const next = 'is it an HTTP port? Give the address of the gRPC port with -dial_string';
+    return new Error(`${dialString} does not speak gRPC; ${next}`, options);
+  }
   if (code === status.UNAVAILABLE && unreachable !== undefined) {
     const next = 'is it running there? Give another address with -dial_string';
     return new Error(`cannot reach the service at ${dialString}: ${unreachable}; ${next}`, options);
@@ -69,6 +73,9 @@ function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions):
   }
   return new Error(`the service at ${dialString} answered ${status[code]}: ${details}`, options);
 }
+
+/** What Node says of an answer that is not HTTP/2, such as that of an HTTP/1.1 port. */
+const NOT_HTTP2 = 'Protocol error';
 
 /** The library's words for a connection that did not come about; an answer has others. */
 function unreachableReason(details: string): string | undefined {

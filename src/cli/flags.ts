@@ -27,6 +27,10 @@ export const FLAGS = {
   tls_cert: { value: 'FILE', about: 'show this client certificate (PEM), with -tls_key' },
   tls_key: { value: 'FILE', about: 'its private key (PEM)' },
   tls_server_name: { value: 'NAME', about: "the name on the service's certificate" },
+  'oltp-protocol': {
+    value: 'PROTOCOL',
+    about: "no effect: the reference's client exports traces by it",
+  },
   help: { about: 'print this help' },
 } as const satisfies Record<string, Flag>;
 

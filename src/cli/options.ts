@@ -37,6 +37,8 @@ export interface ClientOptions {
   readonly tls: TlsOptions | undefined;
   /** Explain, instead of asking for a decision; undefined: ask. */
   readonly explain?: ExplainOptions | undefined;
+  /** Flags that were given and do nothing, a line each. */
+  readonly remarks?: readonly string[];
 }
 
 const MAX_UINT32 = 4_294_967_295;
@@ -58,7 +60,13 @@ export function parseOptions(args: readonly string[]): ClientOptions | 'help' {
     json: isSet(flags, 'json'),
     tls: parseTls(flags),
     explain: parseExplain(flags),
+    remarks: remarksOn(flags),
   };
+}
+
+function remarksOn(flags: FlagValues): readonly string[] {
+  const protocol = last(flags, 'oltp-protocol') ?? '';
+  return protocol === '' ? [] : ['-oltp-protocol has no effect: this client exports no traces'];
 }
 
 function last(flags: FlagValues, name: FlagName): string | undefined {

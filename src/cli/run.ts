@@ -18,10 +18,15 @@ export async function runClient(args: readonly string[]): Promise<CliResult> {
   try {
     const options = parseOptions(args);
     if (options === 'help') return { exitCode: 0, stdout: usage(), stderr: '' };
-    if (options.explain !== undefined) {
-      return { exitCode: 0, stdout: await explain(options, options.explain), stderr: '' };
-    }
-    return report(await shouldRateLimit(options), options);
+    const { explain: explained, remarks = [] } = options;
+    const { stderr, ...result } =
+      explained === undefined
+        ? report(await shouldRateLimit(options), options)
+        : { exitCode: 0 as const, stdout: await explain(options, explained), stderr: '' };
+    return {
+      ...result,
+      stderr: `${remarks.map((remark) => `ratelimit-client: ${remark}\n`).join('')}${stderr}`,
+    };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { exitCode: 1, stdout: '', stderr: `ratelimit-client: ${message}\n` };

@@ -25,6 +25,24 @@ const PREFIXES = new Set(
 /** Names that Kubernetes makes for a Service: `REDIS_SERVICE_HOST`, `REDIS_PORT_6379_TCP_ADDR`. */
 const SERVICE_NAME = /_SERVICE_(?:HOST|PORT(?:_.+)?)$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.+)?)?$/;
 
+/** Names that the README of the reference has for what its code reads under others, with what they mean. */
+const OF_THE_README: readonly (readonly [RegExp, string])[] = [
+  [/^DOG_STATSD_MOGRIFIERS$/, 'USE_DOG_STATSD_MOGRIFIERS'],
+  [/^DOG_STATSD_MOGRIFIERS_(.+_(?:PATTERN|NAME|TAGS))$/, 'DOG_STATSD_MOGRIFIER_$1'],
+];
+
+function meantName(name: string): string | undefined {
+  const found = OF_THE_README.find(([pattern]) => pattern.test(name));
+  if (found !== undefined) return name.replace(found[0], found[1]);
+  const isOurs = PREFIXES.has(name.slice(0, name.indexOf('_') + 1));
+  return isOurs ? nearestName(name, NAMES) : undefined;
+}
+
+/** What to say of it. */
+export function misspeltText({ name, meant }: Misspelt): string {
+  return `${name} is not a setting: did you mean ${meant}?`;
+}
+
 /**
  * Variables under one of our prefixes whose name is within two letters of a setting and is none. Names that
  * Kubernetes makes for Services do not count.
@@ -33,8 +51,8 @@ export function findMisspelt(env: Environment): readonly Misspelt[] {
   const found: Misspelt[] = [];
   for (const [name, text] of Object.entries(env)) {
     if (text === undefined || KNOWN.has(name) || SERVICE_NAME.test(name)) continue;
-    if (isServiceLink(name, text) || !PREFIXES.has(name.slice(0, name.indexOf('_') + 1))) continue;
-    const meant = nearestName(name, NAMES);
+    if (isServiceLink(name, text)) continue;
+    const meant = meantName(name);
     if (meant !== undefined) found.push({ name, meant });
   }
   return found;

@@ -8,7 +8,7 @@ import { decisionsTable } from './decisions';
 import { healthTable } from './health';
 import { identityTable, toIdentity } from './identity';
 import { loggingTable } from './logging';
-import { findMisspelt } from './misspelt';
+import { findMisspelt, misspeltText } from './misspelt';
 import { readStores } from './read-stores';
 import { responseHeadersTable, toResponseHeaders } from './response-headers';
 import { secretsTable } from './secrets';
@@ -26,14 +26,13 @@ export type SettingsResult =
 
 /**
  * The settings in an environment, or every problem of it at once: one line each that names the setting,
- * its value (never a secret) and what was expected. Warnings are for the log of the start.
+ * its value (never a secret) and what was expected; names that may be misspelt stand first, since a problem may be theirs.
+ * Warnings are for the log of the start.
  */
 export function readSettings(env: Environment): SettingsResult {
   const diagnostics: Diagnostics = { problems: [], warnings: [] };
   const misspelt = findMisspelt(env);
-  for (const { name, meant } of misspelt) {
-    diagnostics.warnings.push(`${name} is not a setting: did you mean ${meant}?`);
-  }
+  diagnostics.warnings.push(...misspelt.map(misspeltText));
   const read: Read = (table) => readTable(table, env, diagnostics);
   const configuration = read(configurationTable).values;
   const xdsReading = read(xdsTable);
@@ -62,6 +61,6 @@ export function readSettings(env: Environment): SettingsResult {
   };
   const { problems, warnings } = diagnostics;
   return problems.length > 0
-    ? { ok: false, problems: [...new Set(problems)] }
+    ? { ok: false, problems: [...new Set([...misspelt.map(misspeltText), ...problems])] }
     : { ok: true, settings, warnings };
 }

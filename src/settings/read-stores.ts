@@ -46,6 +46,14 @@ function filesOf(
 function isSplit(kind: Backend, readings: StoreReadings, diagnostics: Diagnostics): boolean {
   const { backend, perSecondSwitch, store, perSecond } = readings;
   const isAnotherBackend = kind !== 'kvstore' && backend.isSet('type');
+  if (kind === 'kvstore' && !perSecondSwitch.values.enabled && perSecond.isSet('url')) {
+    const given = perSecond.describe('url');
+    const on = `${perSecond.nameOf('url').replace(/_URL$/, '')}=true`;
+    const main = store.nameOf('url');
+    diagnostics.warnings.push(
+      `${given} has no effect without ${on}: limits per second are counted at ${main}`,
+    );
+  }
   if (!perSecondSwitch.values.enabled || isAnotherBackend || kind === 'memstore') return false;
   for (const reading of [store, perSecond]) {
     if (reading.isSet('url')) continue;
@@ -64,14 +72,15 @@ function checkForgottenAddress(
 ): void {
   const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
   if (perSecondSwitch.values.enabled) return;
+  const addresses = misspelt.filter(isAddress);
   const given = [
-    ...misspelt.filter(isAddress).map(({ name }) => name),
+    ...addresses.map(({ name }) => name),
     ...[store, shared, perSecond].flatMap((reading) => reading.given),
   ];
   if (given[0] !== undefined) {
     const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
     diagnostics.problems.push(
-      `${given[0]}${others}: expected ${store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
+      `${given[0]}${others}: expected ${addresses[0]?.meant ?? store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
     );
   }
   if (memstore.given[0] !== undefined) {

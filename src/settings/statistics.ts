@@ -91,6 +91,8 @@ export interface StatisticsSettings {
     /** Undefined: every address of this machine. */
     readonly host: string | undefined;
     readonly port: number;
+    /** The setting of this address by the name that the operator wrote. */
+    readonly addressSetting: string;
     readonly path: string;
     /** Undefined: the built-in mapping. */
     readonly mapperFile: string | undefined;
@@ -161,6 +163,7 @@ export function toStatistics(
     mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
     pullMetrics: {
       ...values.pullAddress,
+      addressSetting: reading.nameOf('pullAddress'),
       path: values.pullPath,
       mapperFile: values.pullMapperFile,
       responseTimeAsMilliseconds: values.pullResponseTimeAsMilliseconds,

@@ -344,6 +344,8 @@ it.each<[number, readonly string[], string, RegExp]>([
   [3, ['user', 'show', 'nobody'], '', /there is no user "nobody"/],
   [3, ['token', 'issue', 'nobody'], '', /there is no user "nobody"/],
   [0, ['--help'], '', /^$/],
+  [2, ['serve', '--port', '1'], '', /unknown argument "--port"\n\nusage: identity \[serve\]/],
+  [2, ['serve', 'nonsense'], '', /unknown argument "nonsense"\n\nusage: identity \[serve\]/],
 ])('exits with %i: identity %j', async (code, words, input, stderr) => {
   const result = await identityCli(embedded(), words, input);
   expect(result.code).toBe(code);
@@ -358,6 +360,14 @@ it('exits with 1 when the store is damaged or a setting is missing', async () =>
   });
   const lost = await identityCli({ IDENTITY_STORE: 'kvstore' }, ['user', 'list']);
   expect(lost).toMatchObject({ code: 1, stderr: expect.stringContaining('KVSTORE_URL') as string });
+});
+
+it('warns of settings that it does not know, as the service does', async () => {
+  const env = { ...embedded(), IDENTITY_STORE_FIEL: 'x' };
+  const { code, stderr } = await identityCli(env, ['user', 'list']);
+  const warning =
+    'warning: IDENTITY_STORE_FIEL is not a setting: did you mean IDENTITY_STORE_FILE?\n';
+  expect([code, stderr]).toEqual([0, warning]);
 });
 
 it('imports users from JSON lines and lists them as JSON', async () => {

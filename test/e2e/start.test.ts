@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestClient } from '../contract/transport.client';
 import { eventually } from '../support/eventually';
+import { freePort } from '../support/free-port';
 import { startService, stopServices } from '../support/service';
 
 const ROOT = join(__dirname, '../..');
@@ -43,6 +44,28 @@ it('prints nothing to try where nobody sits, and says first what it is', async (
       `level=warning msg="starting weir \\S+" node=v\\S+ rules=\\S+examples/config counters=(?:memory|"Redis at \\S+" workers=2)$`,
     ),
   );
+});
+
+it('says at the default level where it listens, without a terminal too', async () => {
+  const port = String(await freePort());
+  const service = await startService({
+    env: {
+      DISABLE_STATS: 'false',
+      USE_PULLMETRICS: 'true',
+      PULLMETRICS_ADDR: `127.0.0.1:${port}`,
+    },
+  });
+  const listening = await eventually(() => {
+    const found = service.output().match(/(?<=msg=")listening for [^"]*/g) ?? [];
+    if (found.length < 4) throw new Error(service.output());
+    return found;
+  });
+  expect([...listening].sort()).toEqual([
+    `listening for HTTP on ${service.http.replace('http://', '')}`,
+    `listening for debug on ${service.debug.replace('http://', '')}`,
+    `listening for gRPC on ${service.grpc}`,
+    `listening for metrics on 127.0.0.1:${port}/metrics`,
+  ]);
 });
 
 async function shell(line: string): Promise<{ code: number; stdout: string }> {
@@ -141,6 +164,15 @@ it('says the same of the port for scrapes, as a line of the log without a stack'
     expect.stringMatching(/ level=error msg=".*"$/) as string,
   ]);
   expect(lines.at(-1)).toContain(JSON.stringify(reason));
+});
+
+it('names a port that it cannot have by the name that the operator wrote', async () => {
+  const named = await startOnTakenPort((taken) => ({
+    DISABLE_STATS: 'false',
+    USE_PULLMETRICS: 'true',
+    PROMETHEUS_ADDR: `127.0.0.1:${taken}`,
+  }));
+  expect(named.lines.at(-1)).toContain(`${named.port} (PROMETHEUS_ADDR): address already in use`);
 });
 
 it('writes what stops the start as lines of the JSON log when asked, whatever else is wrong', async () => {
@@ -264,7 +296,7 @@ it('logs in JSON when asked, and prints nothing else', async () => {
       'loaded the rules',
       'loaded the domain',
       'loaded the limit',
-      expect.stringContaining('listening for grpc on 127.0.0.1:') as string,
+      expect.stringContaining('listening for gRPC on 127.0.0.1:') as string,
     ]),
   );
   for (const one of messages) {

@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runClient } from '../../src/cli/run';
@@ -147,6 +149,18 @@ describe('ratelimit-client', () => {
     });
   });
 
+  it("takes -oltp-protocol of the reference's client, and says that it does nothing", async () => {
+    const { address } = await start();
+    const dial = ['-dial_string', address];
+    const told = await runClient([...dial, '-oltp-protocol', 'grpc', ...ASK]);
+    expect([told.exitCode, told.stderr]).toEqual([
+      2,
+      'ratelimit-client: -oltp-protocol has no effect: this client exports no traces\n',
+    ]);
+    const silent = await runClient([...dial, '-oltp-protocol=', ...ASK]);
+    expect([silent.exitCode, silent.stderr]).toEqual([2, '']);
+  });
+
   it('says what to do when nobody listens', async () => {
     const address = `127.0.0.1:${String(await freePort())}`;
     const { exitCode, stderr } = await runClient(['-dial_string', address, ...ASK]);
@@ -155,6 +169,20 @@ describe('ratelimit-client', () => {
       `ratelimit-client: cannot reach the service at ${address}: connection refused (ECONNREFUSED ${address}); ` +
         'is it running there? Give another address with -dial_string\n',
     );
+  });
+
+  it('says that no gRPC is spoken on an HTTP port', async () => {
+    const server = createServer((_request, response) => response.end('hello'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(async () => {
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const address = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { exitCode, stderr } = await runClient(['-dial_string', address, ...ASK]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `ratelimit-client: ${address} does not speak gRPC; is it an HTTP port? Give the address of the gRPC port with -dial_string\n`,
+    ]);
   });
 
   it('gives up after -timeout', async () => {

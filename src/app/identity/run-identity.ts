@@ -4,11 +4,17 @@ import { runCommand, usage } from '../../identity/provisioning/run-command';
 import { completionOf } from '../../platform/completion';
 import { hushServerNameWarning } from '../../platform/server-name';
 import { createLogger } from '../../platform/logger/create-logger';
+import { findMisspelt, misspeltText } from '../../settings/misspelt';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
 import { failStart } from '../run-process';
 import { chooseIdentityStore, localName } from './choose-store';
+
+const SERVE_USAGE = 'usage: identity [serve] [--help]\n';
+
+/** As the commands on users and tokens end with. */
+const WRONG_CALL = 2;
 
 /** `identity` from its command line to its exit code; without words it serves. */
 export async function runIdentity(process: NodeJS.Process): Promise<void> {
@@ -25,18 +31,27 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
     process.stdout.write(completionOf('identity', usage()));
     return;
   }
+  if (first === 'serve' && second !== undefined) {
+    process.stderr.write(`unknown argument ${JSON.stringify(second)}\n\n${SERVE_USAGE}`);
+    process.exitCode = WRONG_CALL;
+    return;
+  }
   const read = readSettings(process.env);
   if (!read.ok)
     failStart(process, read.problems.join('\n'), 'identity serve --help lists all settings');
   if (first === 'serve') await loadServe().serve(process, read.settings, read.warnings);
-  else await provision(process, read.settings, words);
+  else {
+    for (const one of findMisspelt(process.env))
+      process.stderr.write(`warning: ${misspeltText(one)}\n`);
+    await provision(process, read.settings, words);
+  }
 }
 
 function serveHelp(): string {
   const others =
     'LOG_LEVEL and LOG_FORMAT apply too. Limits that are counted in this process, and users in Redis, take the settings ' +
     'of the rules and of the store: ratelimit --help lists them.';
-  return `usage: identity [serve] [--help]\n\n${settingsHelp('identity')}\n${others}\n`;
+  return `${SERVE_USAGE}\n${settingsHelp('identity')}\n${others}\n`;
 }
 
 function loadServe(): typeof Serve {

@@ -44,7 +44,8 @@ export async function serve(
   await Promise.race([service.ready, delay(FIRST_RULES_MS, undefined, { ref: false })]);
   const port = await service.listen();
   const { host } = settings.identity;
-  logger.info(`listening for identity on ${host}:${String(port)}`);
+  // A warning, so that it is there at the default level.
+  logger.warn(`listening for identity on ${host}:${String(port)}`);
   if (settings.logging.format === 'text')
     process.stdout.write(
       banner(`http://${localName(host)}:${String(port)}`, settings, commandOf(process)),

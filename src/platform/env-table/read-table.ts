@@ -18,6 +18,8 @@ export interface TableReading<T extends Table> {
    * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
    */
   describe(key: keyof T): string;
+  /** The name by which it was set, or that fits the others. */
+  nameOf(key: keyof T): string;
   /** All that are set, as `describe` writes them. */
   readonly given: readonly string[];
 }
@@ -98,6 +100,7 @@ export function readTable<T extends Table>(
 ): TableReading<T> {
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
+  const names: Record<string, string> = {};
   let usesAliases = false;
   for (const [key, entry] of Object.entries(table)) {
     const given = findGiven(entry, env, diagnostics);
@@ -105,14 +108,18 @@ export function readTable<T extends Table>(
     const [first] = given;
     if (first === undefined) continue;
     shown[key] = show(entry, first.name, first.text);
+    names[key] = first.name;
     usesAliases ||= first.name !== entry.name;
   }
-  const nameOf = ({ name, aliases = [] }: Setting<unknown>) =>
+  const fittingName = ({ name, aliases = [] }: Setting<unknown>) =>
     usesAliases ? (aliases[0] ?? name) : name;
+  const nameOf = (key: keyof T) =>
+    names[String(key)] ?? fittingName(table[key] as Setting<unknown>);
   return {
     values: values as Values<T>,
     isSet: (key) => Object.hasOwn(shown, key),
-    describe: (key) => shown[String(key)] ?? nameOf(table[key] as Setting<unknown>),
+    describe: (key) => shown[String(key)] ?? nameOf(key),
+    nameOf,
     given: Object.values(shown),
   };
 }

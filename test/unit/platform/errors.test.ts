@@ -55,6 +55,11 @@ it.each<[unknown, string]>([
     new Error('Client network socket disconnected before secure TLS connection was established'),
     'the server closed the connection before TLS was set up',
   ],
+  [new Error('Unknown RESP type 72 "H". Please report this.'), 'this is an HTTP port, not Redis'],
+  [
+    new Error('Unknown RESP type 34 """. Please report this.'),
+    'the server does not speak the Redis protocol',
+  ],
   [new Error('Unknown RESP type 72 "H"'), 'this is an HTTP port, not Redis'],
   [new Error('Unknown RESP type 21 "\u0015"'), 'the server speaks TLS only'],
   [new Error('Unknown RESP type 83 "S"'), 'the server does not speak the Redis protocol'],

@@ -27,6 +27,16 @@ describe('a name that is nearly a setting', () => {
   });
 
   it.each([
+    ['DOG_STATSD_MOGRIFIERS', 'USE_DOG_STATSD_MOGRIFIERS'],
+    ['DOG_STATSD_MOGRIFIERS_HITS_PATTERN', 'DOG_STATSD_MOGRIFIER_HITS_PATTERN'],
+    ['DOG_STATSD_MOGRIFIERS_HITS_TAGS', 'DOG_STATSD_MOGRIFIER_HITS_TAGS'],
+  ])('%s, which the README of the reference has, is a warning that names %s', (name, meant) => {
+    expect(warningsOf({ [name]: 'x' })).toEqual([
+      `${name} is not a setting: did you mean ${meant}?`,
+    ]);
+  });
+
+  it.each([
     ['REDIS_PORT', 'tcp://10.0.0.1:6379'],
     ['REDIS_SERVICE_HOST', '10.0.0.1'],
     ['REDIS_PORT_6379_TCP_ADDR', '10.0.0.1'],
@@ -41,7 +51,6 @@ describe('a name that is nearly a setting', () => {
 
 describe('settings of a store without its address', () => {
   it.each([
-    [{ REDIS_ULR: 'redis:6379' }, 'REDIS_ULR: expected KVSTORE_URL to be set too'],
     [{ REDIS_TIMEOUT: '1s' }, 'REDIS_TIMEOUT="1s": expected REDIS_URL to be set too'],
     [
       { REDIS_TYPE: 'cluster', REDIS_TIMEOUT: '1s' },
@@ -55,9 +64,24 @@ describe('settings of a store without its address', () => {
     expect(problemsOf(env)).toEqual([expect.stringContaining(problem)]);
   });
 
+  it('name the setting that was meant', () => {
+    expect(problemsOf({ REDIS_ULR: 'redis:6379' })).toEqual([
+      'REDIS_ULR is not a setting: did you mean REDIS_URL?',
+      'REDIS_ULR: expected REDIS_URL to be set too, or BACKEND_TYPE=memory to count in this process',
+    ]);
+  });
+
   it('count in memory when that is asked for', () => {
     expect(problemsOf({ BACKEND_TYPE: 'memory', REDIS_TIMEOUT: '1s' })).toEqual([]);
   });
+});
+
+it('REDIS_PERSECOND_URL without REDIS_PERSECOND=true is a warning', () => {
+  const env = { BACKEND_TYPE: 'redis', REDIS_URL: 'a:6379', REDIS_PERSECOND_URL: 'b:6379' };
+  expect(warningsOf(env)).toEqual([
+    'REDIS_PERSECOND_URL="b:6379" has no effect without REDIS_PERSECOND=true: limits per second are counted at REDIS_URL',
+  ]);
+  expect(warningsOf({ ...env, REDIS_PERSECOND: 'true' })).toEqual([]);
 });
 
 it.each(['GRPC_SERVER_TLS_CERT', 'GRPC_SERVER_TLS_KEY'])(

@@ -103,6 +103,7 @@ describe('settings', () => {
         pullMetrics: {
           host: undefined,
           port: 9090,
+          addressSetting: 'PULLMETRICS_ADDR',
           path: '/metrics',
           mapperFile: undefined,
           responseTimeAsMilliseconds: false,
