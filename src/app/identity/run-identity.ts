@@ -21,30 +21,30 @@ export async function runIdentity(process: NodeJS.Process): Promise<void> {
   hushServerNameWarning(process);
   const words = process.argv.slice(2);
   const [first = 'serve', second] = words;
-  const isHelp = (word: string | undefined) =>
-    ['--help', '-help', '-h', 'help'].includes(word ?? '');
-  if (isHelp(first) || (first === 'serve' && isHelp(second))) {
-    process.stdout.write(first === 'serve' ? serveHelp() : usage());
-    return;
-  }
-  if (first === '--completion' && second === 'bash') {
-    process.stdout.write(completionOf('identity', usage()));
-    return;
-  }
-  if (first === 'serve' && second !== undefined) {
-    process.stderr.write(`unknown argument ${JSON.stringify(second)}\n\n${SERVE_USAGE}`);
-    process.exitCode = WRONG_CALL;
-    return;
-  }
+  if (answerAtOnce(process, first, second)) return;
   const read = readSettings(process.env);
   if (!read.ok)
     failStart(process, read.problems.join('\n'), 'identity serve --help lists all settings');
   if (first === 'serve') await loadServe().serve(process, read.settings, read.warnings);
-  else {
-    for (const one of findMisspelt(process.env))
-      process.stderr.write(`warning: ${misspeltText(one)}\n`);
-    await provision(process, read.settings, words);
-  }
+  else await provision(process, read.settings, words);
+}
+
+/** Help, completion, and arguments that `serve` does not take need no settings; whether it was one of them. */
+function answerAtOnce(process: NodeJS.Process, first: string, second: string | undefined): boolean {
+  const isServe = first === 'serve';
+  if (isHelp(first) || (isServe && isHelp(second))) {
+    process.stdout.write(isServe ? serveHelp() : usage());
+  } else if (first === '--completion' && second === 'bash') {
+    process.stdout.write(completionOf('identity', usage()));
+  } else if (isServe && second !== undefined) {
+    process.stderr.write(`unknown argument ${JSON.stringify(second)}\n\n${SERVE_USAGE}`);
+    process.exitCode = WRONG_CALL;
+  } else return false;
+  return true;
+}
+
+function isHelp(word: string | undefined): boolean {
+  return ['--help', '-help', '-h', 'help'].includes(word ?? '');
 }
 
 function serveHelp(): string {
@@ -64,6 +64,8 @@ async function provision(
   settings: Settings,
   words: readonly string[],
 ): Promise<void> {
+  for (const one of findMisspelt(process.env))
+    process.stderr.write(`warning: ${misspeltText(one)}\n`);
   // The command itself reports what goes wrong.
   const logger = createLogger({ level: 'fatal', format: 'text' });
   const store = chooseIdentityStore(settings, logger);
