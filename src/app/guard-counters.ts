@@ -21,6 +21,8 @@ export interface Breakers {
   readonly breakerOf: (name: string) => CircuitBreaker;
   /** Whether one of them lets nothing through, or a probe alone. */
   readonly areOpen: () => boolean;
+  /** There is nothing of this name any more. */
+  readonly forget: (name: string) => void;
   /** Takes the gauge away. */
   readonly close: () => void;
 }
@@ -53,6 +55,7 @@ export function createBreakers(
       breakers.set(name, breaker);
       return breaker;
     },
+    forget: (name) => breakers.delete(name),
     close,
   };
 }

@@ -2,7 +2,7 @@ import type { MemcachedEvent } from '../counters/memcached/options';
 import type { RedisEvent } from '../counters/redis/options';
 
 const AWAY: ReadonlySet<string> = new Set(['disconnected', 'unreachable', 'unresolved']);
-const BACK: ReadonlySet<string> = new Set(['connected', 'resolved']);
+const BACK: ReadonlySet<string> = new Set(['connected', 'resolved', 'left']);
 
 /** Remembers the last server that was lost or could not be reached, until it is connected. */
 export function createLastFailure() {

@@ -17,6 +17,13 @@ interface Recovery {
   readonly ends: readonly string[];
 }
 
+/** An event of something that there is no more, with what it failed in. */
+interface Parting {
+  readonly parts: readonly string[];
+  /** Logged when there was something. */
+  readonly text: ToText;
+}
+
 /** An event of something that fails again and again. */
 interface Failing {
   readonly outage: string;
@@ -29,7 +36,7 @@ const connection = (failing: ToText, ended: ToText) => ({ outage: 'connection', 
 
 const redisIsBack: ToText = (store) => `the store at ${store} is back`;
 
-const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> = {
+const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | Failing>> = {
   connected: {
     level: 'info',
     text: (store) => `connected to the store at ${store}`,
@@ -78,6 +85,16 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Failing>> =
     ended: (store) => `the nodes of ${store} say again how slots are placed`,
   },
   'slots-known': { ends: ['slots'] },
+  'redirects-astray': {
+    outage: 'redirects',
+    failing: (store) => `nodes of ${store} redirect to addresses that do not belong to it`,
+    ended: (store) => `no node of ${store} redirects to an address that does not belong to it`,
+  },
+  'redirects-followed': { ends: ['redirects'] },
+  left: {
+    parts: ['connection', 'scripts', 'breaker Redis at'],
+    text: (store) => `the store at ${store} was away and no longer belongs to the stores`,
+  },
   'forget-refused': {
     level: 'warn',
     text: (store) =>
@@ -133,11 +150,16 @@ export function logMemcachedEvent(logger: Logger, outages: OutageLog, event: Mem
 }
 
 function logEvent(
-  entry: Notice | Recovery | Failing,
+  entry: Notice | Recovery | Parting | Failing,
   logger: Logger,
   outages: OutageLog,
   { store, ...fields }: { readonly store: string; readonly hits?: number },
 ): void {
+  if ('parts' in entry) {
+    const ended = entry.parts.filter((part) => outages.gone(`${part} ${store}`));
+    if (ended.length > 0) logger.warn(entry.text(store), fields);
+    return;
+  }
   if ('outage' in entry) {
     const { outage, isEachLogged = false } = entry;
     const [failing, ended] = [entry.failing(store), entry.ended(store)];

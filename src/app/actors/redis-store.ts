@@ -49,6 +49,7 @@ export function openRedisStore(
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
+    if (event.kind === 'left') breakers.forget(`Redis at ${event.store}`);
     logRedisEvent(deps.logger, deps.outages, event);
   };
   const options = toRedisOptions(store, prefix);

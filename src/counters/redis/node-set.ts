@@ -71,6 +71,7 @@ export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'add
     const gone = members.get(name)?.node.close(why, graceMs);
     members.delete(name);
     if (gone === undefined) return;
+    if (closing === undefined) deps.onEvent?.({ kind: 'left', store: name });
     leaving.add(gone);
     void gone.finally(() => leaving.delete(gone));
   };

@@ -142,6 +142,11 @@ export type RedisEvent =
   /** No node says how slots are placed; once, and once that one does again. */
   | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string }
   | { readonly kind: 'slots-known'; readonly store: string }
+  /** A server no longer belongs to the store. */
+  | { readonly kind: 'left'; readonly store: string }
+  /** Nodes of the cluster redirect to addresses that are no nodes of it; once, and once that none does any more. */
+  | { readonly kind: 'redirects-astray'; readonly store: string; readonly reason: string }
+  | { readonly kind: 'redirects-followed'; readonly store: string }
   /** Once: messages to the local caches cannot be sent or heard. */
   | { readonly kind: 'forget-refused'; readonly store: string; readonly reason: string };
 

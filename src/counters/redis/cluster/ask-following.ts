@@ -12,7 +12,7 @@ export interface FirstNode {
 
 /** Sends commands about one key to a node, and again to where its slot is. Rejects with a StoreError. */
 export async function askFollowing(
-  nodeAt: (address: HostAndPort) => ClusterNode,
+  nodeAt: (address: HostAndPort) => ClusterNode | undefined,
   { first, ...start }: FirstNode,
   commands: readonly PlainCommand[],
   deadlineMs: number,
@@ -26,7 +26,9 @@ export async function askFollowing(
       const redirect = error instanceof StoreError ? toRedirect(error, asked.host) : undefined;
       const isOther = redirect !== undefined && redirect.kind !== 'without-scripts';
       if (!isOther || step === MAX_STEPS) throw error;
-      asked = nodeAt(redirect.to);
+      const next = nodeAt(redirect.to);
+      if (next === undefined) throw error;
+      asked = next;
       asking = redirect.kind === 'ask';
     }
   }

@@ -1,6 +1,13 @@
 import { type RedisNode } from '../node';
 import { type NodeSet } from '../node-set';
-import { type HostAndPort, type NodeGuard, type RedisCountersDeps } from '../options';
+import {
+  isPort,
+  toAddressText,
+  type HostAndPort,
+  type NodeGuard,
+  type RedisCountersDeps,
+} from '../options';
+import { type RedirectTargets } from './redirect-targets';
 import { SLOTS, type SlotRange } from './slots';
 
 /** One node of a cluster. */
@@ -17,25 +24,30 @@ export interface ClusterNodes {
   /** Slots have owners that are known. */
   readonly isKnown: boolean;
   slotOwner(slot: number): ClusterNode | undefined;
-  /** The node that a redirect names; it stays for a while, also when it owns nothing. */
-  readonly redirectTarget: (address: HostAndPort) => ClusterNode;
+  /**
+   * The node that a redirect names; it stays for a while, also when it owns nothing. Undefined: there cannot be one, or
+   * too many were named.
+   */
+  readonly redirectTarget: (address: HostAndPort) => ClusterNode | undefined;
   /** Takes over how slots are placed; returns the owners when that has changed. */
   place(ranges: readonly SlotRange[]): readonly string[] | undefined;
+  /** Leaves nodes that own nothing and were not named for a while. */
+  dropOthers(): void;
   /** All owners are connected. */
   isComplete(): boolean;
 }
 
+export interface ClusterNodesDeps extends Pick<RedisCountersDeps, 'guardNode'> {
+  readonly targets: RedirectTargets;
+}
+
 const UNGUARDED: NodeGuard = (ask) => ask();
 
-/** A node without slots is kept for this long after a redirect has named it. */
-const REDIRECT_TARGET_MS = 10_000;
-
 export function createClusterNodes(
-  nodes: Pick<NodeSet, 'node' | 'keepOnly'>,
-  { monotonicMs, guardNode }: Pick<RedisCountersDeps, 'monotonicMs' | 'guardNode'>,
+  nodes: Pick<NodeSet, 'node' | 'nodes' | 'keepOnly'>,
+  { guardNode, targets }: ClusterNodesDeps,
 ): ClusterNodes {
   const slotOwners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
-  const targetsSinceMs = new Map<RedisNode, number>();
   const known = new Map<RedisNode, ClusterNode>();
   let placement = '';
   let owners = new Set<RedisNode>();
@@ -56,10 +68,8 @@ export function createClusterNodes(
     };
   };
   const dropOthers = (): void => {
-    const oldestMs = monotonicMs() - REDIRECT_TARGET_MS;
-    for (const [node, sinceMs] of targetsSinceMs)
-      if (sinceMs < oldestMs) targetsSinceMs.delete(node);
-    const kept = new Set([...owners, ...targetsSinceMs.keys()]);
+    targets.drop(owners);
+    const kept = new Set([...owners, ...targets.nodes]);
     for (const node of known.keys()) if (!kept.has(node)) known.delete(node);
     nodes.keepOnly(kept);
   };
@@ -70,8 +80,12 @@ export function createClusterNodes(
     },
     slotOwner: (slot) => slotOwners[slot],
     redirectTarget(address) {
+      if (!isPort(address.port)) return undefined;
+      const name = toAddressText({ kind: 'tcp', ...address });
+      const isKnown = nodes.nodes.some(({ store }) => store === name);
+      if (!isKnown && targets.isFull()) return undefined;
       const target = nodeAt(address);
-      targetsSinceMs.set(target.node, monotonicMs());
+      if (!owners.has(target.node)) targets.keep(target.node);
       return target;
     },
     place(ranges) {
@@ -86,6 +100,9 @@ export function createClusterNodes(
       const before = placement;
       placement = JSON.stringify(ranges);
       return placement === before ? undefined : [...owners].map(({ store }) => store);
+    },
+    dropOthers() {
+      if (placement !== '') dropOthers();
     },
     isComplete() {
       for (const { anyConnection } of owners) if (anyConnection === undefined) return false;

@@ -17,6 +17,7 @@ import { toNeverSentError, toUnavailableError } from '../store-errors';
 import { createClusterNodes, type ClusterNode } from './cluster-nodes';
 import { askFollowing } from './ask-following';
 import { addFollowing, readFollowing } from './follow-redirects';
+import { createRedirectTargets } from './redirect-targets';
 import { slotOf } from './slots';
 import { createTopologyRefresh } from './topology-refresh';
 
@@ -48,11 +49,12 @@ export function createClusterStore(
     publish();
   };
   const reason = (): string => (isClosed ? CLOSED : topology.reason);
+  const targets = createRedirectTargets({ monotonicMs, onEvent, store });
   const nodes = createNodeSet(
-    { ...deps, store, reason, onChange },
+    { ...deps, onEvent: targets.onEvent, store, reason, onChange },
     { ...options, isClusterNode: true },
   );
-  const clusterNodes = createClusterNodes(nodes, deps);
+  const clusterNodes = createClusterNodes(nodes, { ...deps, targets });
   const topology = createTopologyRefresh(
     { monotonicMs, onEvent, nodes, clusterNodes, onPlaced: publish },
     { store, seeds: address.nodes, answerMs: timeoutMs },

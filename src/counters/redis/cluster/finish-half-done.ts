@@ -7,7 +7,7 @@ import { type ClusterNode } from './cluster-nodes';
 import { toRedirect } from './redirect';
 
 export interface HalfDoneDeps {
-  readonly nodeAt: (address: HostAndPort) => ClusterNode;
+  readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
   readonly onStale: () => void;
   readonly onUnknown: () => void;
 }
@@ -28,6 +28,7 @@ export async function finishHalfDone(
       const redirect = toRedirect(error.redirect, askedAt(index).host);
       if (redirect === undefined || redirect.kind === 'without-scripts') throw error.redirect;
       const first = nodeAt(redirect.to);
+      if (first === undefined) throw error.redirect;
       await askFollowing(nodeAt, { first, asking: redirect.kind === 'ask' }, [left], deadlineMs);
       draft.failures?.delete(index);
       draft.after[index] = count;

@@ -9,7 +9,8 @@ import { finishHalfDone } from './finish-half-done';
 import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect } from './redirect';
 
 export interface RedirectDeps {
-  readonly nodeAt: (address: HostAndPort) => ClusterNode;
+  /** Undefined: there is none that may be followed. */
+  readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
   /** An answer shows that the placement of slots has changed. */
   readonly onStale: () => void;
   /** Whether the hits of an increment count for good is not known. */
@@ -69,7 +70,7 @@ function toDraft({ after, held, failures, standings }: CounterReply): ReplyDraft
 function planRedirects(
   { failures = new Map<number, StoreError>() }: ReplyDraft,
   askedAt: (index: number) => ClusterNode,
-  nodeAt: (address: HostAndPort) => ClusterNode,
+  nodeAt: RedirectDeps['nodeAt'],
   step: number,
 ): readonly RedirectedBatch[] {
   const redirected = new Map<string, RedirectedBatch>();
@@ -78,7 +79,7 @@ function planRedirects(
     const redirect = toRedirect(error, asked.host);
     if (redirect === undefined || (redirect.kind === 'without-scripts' && step > 1)) continue;
     const node = redirect.kind === 'without-scripts' ? asked : nodeAt(redirect.to);
-    addTo(redirected, node, redirect, index);
+    if (node !== undefined) addTo(redirected, node, redirect, index);
   }
   return [...redirected.values()];
 }
@@ -141,7 +142,7 @@ export interface ClusterReading {
 
 /** Reads counters of a node; keys of slots that are elsewhere are read there. Rejects with a StoreError. */
 export async function readFollowing(
-  nodeAt: (address: HostAndPort) => ClusterNode,
+  nodeAt: RedirectDeps['nodeAt'],
   node: ClusterNode,
   keys: readonly string[],
   reading: ClusterReading,
@@ -156,7 +157,8 @@ export async function readFollowing(
       const redirect = toRedirect(error, node.host);
       if (redirect === undefined || redirect.kind === 'without-scripts') return;
       const how = { ...reading, asking: redirect.kind === 'ask' };
-      const there = await nodeAt(redirect.to).read([key], how);
+      const there = await nodeAt(redirect.to)?.read([key], how);
+      if (there === undefined) return;
       if (there.failures.size === 0) failures.delete(key);
       for (const [name, count] of there.counts) counts.set(name, count);
       for (const [name, lifeMs] of there.livesMs) livesMs.set(name, lifeMs);

@@ -75,6 +75,7 @@ export function createTopologyRefresh(
   };
 
   const refresh = async (signal: AbortSignal): Promise<undefined> => {
+    clusterNodes.dropOthers();
     if (!isDue()) return;
     isWanted = false;
     const map = await ask();
