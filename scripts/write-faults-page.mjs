@@ -13,6 +13,7 @@ const FILES = [
   'redis',
   'redis-sentinel',
   'redis-cluster',
+  'redis-answers',
   'memcached',
   'memcached-answers',
   'outage-policies',
@@ -30,13 +31,29 @@ without a pause, takes it away, and sees that
 
 The table of memcached's commands is played by a server of the tests that answers one command as the row says, and all others as memcached does.
 
+The tables of Redis's answers are written from tests in which a server of ours answers a command with an error, each error of a row after the other:
+a call gets what the row says within a second, the log has the server's words, the statistics (under
+\`ratelimit.service.call.should_rate_limit\`) count one call, and calls are right again once the server answers rightly.
+
 \`UNAVAILABLE\` and \`DEADLINE_EXCEEDED\` are what callers see under \`on_store_error: error\`, the default; for the others see the end of the
 page and [outages.md](outages.md). Over HTTP both are a 503.
 `;
 
+const OF_FAULTS = ['fault', 'the caller sees', 'the counters hold'];
+const OF_ANSWERS = [
+  'what is asked',
+  'the server answers',
+  'the caller sees',
+  'the log says, with these words',
+  'counted in',
+  'right again, once it answers rightly',
+];
+
 const tableOf = ([store, names]) => {
-  const rows = names.map((name) => `| ${name.split(' → ').join(' | ')} |`);
-  return `## ${store}\n\n| fault | the caller sees | the counters hold |\n|-|-|-|\n${rows.join('\n')}\n`;
+  const rows = names.map((name) => name.split(' → '));
+  const heads = rows[0].length === OF_FAULTS.length ? OF_FAULTS : OF_ANSWERS;
+  const lines = [heads, heads.map(() => '-'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return `## ${store}\n\n${lines.join('\n')}\n`;
 };
 
 const files = FILES.map((name) =>

@@ -68,8 +68,8 @@ export function itSees(
   it([fault, also === undefined ? words : `${words}, ${also}`, COUNTS[counts]].join(COLUMN), run);
 }
 
-/** The built service with settings as a user gives them, and rules for a drill. */
-export async function startDrill(env: Readonly<Record<string, string>>) {
+/** The built service with settings as a user gives them, and rules for a drill, and more lines of them. */
+export async function startDrill(env: Readonly<Record<string, string>>, moreRules = '') {
   const rules = createTemporaryDirectory();
   const policies = ['error', 'allow', 'deny', 'local']
     .map((policy) => `  - { key: ${policy}, on_store_error: ${policy}, rate_limit: *limit }\n`)
@@ -80,7 +80,7 @@ export async function startDrill(env: Readonly<Record<string, string>>) {
 descriptors:
   - { key: user, rate_limit: { unit: year, requests_per_unit: 1000000000 } }
   - { key: plain, rate_limit: &limit { unit: year, requests_per_unit: 4 } }
-${policies}`,
+${policies}${moreRules}`,
   );
   const service = await startService({
     waitUntilUp: 'connected',
