@@ -5,7 +5,7 @@ import { createReplyDraft, fail, holdBackAt, type ReplyDraft } from '../reply-dr
 import { type RedisConnection } from './connection';
 import { readByPipeline, sendAll, toKeys, type PlainCommand } from './pipeline';
 import { atOnce, settleCount, type FollowUp } from './settle-count';
-import { AnswerError, toHalfDone, toNoCountError } from './store-errors';
+import { AnswerError, toHalfDone, toHalfDoneError, toNoCountError } from './store-errors';
 
 /** One command and the place of its increment in the batch. */
 interface Step {
@@ -130,6 +130,9 @@ function failCounted(
   if (draft.failures?.has(index) === true) return;
   const refusal = connection.toError(error);
   const count = draft.after[index] ?? 0;
-  const isRefused = refusal instanceof AnswerError;
-  fail(draft, index, isRefused ? toHalfDone(refusal, { count, left: command }) : refusal);
+  if (!(refusal instanceof AnswerError)) fail(draft, index, refusal);
+  // Only a node of a cluster names another one that there is.
+  else if (connection.scripts.isDeclaringKeys)
+    fail(draft, index, toHalfDoneError(connection.store, refusal.answer));
+  else fail(draft, index, toHalfDone(refusal, { count, left: command }));
 }

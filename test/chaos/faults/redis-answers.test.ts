@@ -5,6 +5,8 @@ import { startDrill, type Drill } from '../../support/fault-drill';
 import { itAnswers, playAnswers, type AnswerFault } from '../../support/fault-table';
 import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
 
+jest.setTimeout(60_000);
+
 /** Errors of a server that is there and does not do what it is asked. */
 const REFUSALS = [
   "OOM command not allowed when used memory > 'maxmemory'.",
@@ -59,7 +61,8 @@ interface Row extends AnswerFault {
 
 const FAILING = { sees: 'UNAVAILABLE', says: /did not count/, counts: ['redis_error'] } as const;
 const UNSEEN = { sees: undefined, says: undefined, counts: [] } as const;
-const KEY_ALONE = 'under every `on_store_error`';
+/** It is about one counter, so that no policy lets the caller past its limit. */
+const KEY_FAILING = { ...FAILING, says: /fault=key/ } as const;
 
 /** What holds for a command whatever it is for. */
 const rowsOf = (command: string, key: string, of: string): readonly Row[] => {
@@ -67,7 +70,7 @@ const rowsOf = (command: string, key: string, of: string): readonly Row[] => {
   return [
     { ...about, answers: REFUSALS, well: 'atOnce' },
     { ...about, answers: WRONG_SERVER, well: 'reconnected' },
-    { ...about, answers: OF_KEYS, well: 'atOnce', also: KEY_ALONE },
+    { ...about, ...KEY_FAILING, answers: OF_KEYS, well: 'atOnce' },
   ];
 };
 
@@ -80,11 +83,15 @@ const insideRowsOf = (command: string, key: string): readonly Row[] => {
       answers: [...WRONG_SERVER.slice(0, 1), '@user_script: 7: -READONLY no'],
       well: 'reconnected',
     },
-    { ...about, answers: OF_KEYS, well: 'atOnce', also: KEY_ALONE },
+    { ...about, ...KEY_FAILING, answers: OF_KEYS, well: 'atOnce' },
   ];
 };
 
-const scriptRowsOf = (name: string, key: string): readonly Row[] => {
+const scriptRowsOf = (
+  name: string,
+  key: string,
+  refusals: readonly string[] = NO_SCRIPTS,
+): readonly Row[] => {
   const command = `\`EVALSHA\` of ${name}`;
   const about = { command, key, of: 'evalsha', where: 'command' } as const;
   const needsScripts = key !== 'user';
@@ -92,11 +99,18 @@ const scriptRowsOf = (name: string, key: string): readonly Row[] => {
     ...rowsOf(command, key, 'evalsha'),
     { ...about, ...UNSEEN, answers: ['NOSCRIPT No matching script.'], well: 'atOnce' },
     needsScripts
-      ? { ...about, ...FAILING, says: /needs scripts/, answers: NO_SCRIPTS, well: 'askedAgain' }
+      ? {
+          ...about,
+          ...FAILING,
+          says: /needs scripts/,
+          isReworded: true,
+          answers: refusals,
+          well: 'askedAgain',
+        }
       : {
           ...about,
           ...UNSEEN,
-          answers: NO_SCRIPTS,
+          answers: refusals,
           well: 'atOnce',
           also: 'plain commands are used',
         },
@@ -120,7 +134,7 @@ const BY_SCRIPT: readonly Row[] = [
   },
   ...scriptRowsOf('`gcra`', 'bucket'),
   ...insideRowsOf('`TIME`, `GET`, `PSETEX` or `DEL` inside it', 'bucket'),
-  ...scriptRowsOf('`sliding_window`', 'slid'),
+  ...scriptRowsOf('`sliding_window`', 'slid', [NO_PERMISSION]),
   ...insideRowsOf('`TIME`, `GET`, `PSETEX`, `SETRANGE` or `DEL` inside it', 'slid'),
 ];
 
@@ -130,12 +144,15 @@ const PLAIN: readonly Row[] = [
   { ...expire, ...HALF_DONE, answers: [...REFUSALS, NO_PERMISSION], well: 'atOnce' },
   { ...expire, ...HALF_DONE, answers: WRONG_SERVER, well: 'reconnected' },
 ];
-const HELD_BACK = [
-  ...rowsOf('`GET`, to hold back', 'user', 'get'),
+const get = { command: '`GET`, to hold back', key: 'user', of: 'get', where: 'command' } as const;
+const AS_NEW = { ...UNSEEN, also: 'a counter that cannot be read holds nothing back' } as const;
+const HELD_BACK: readonly Row[] = [
+  { ...get, ...AS_NEW, answers: [...REFUSALS, ...OF_KEYS], well: 'atOnce' },
+  { ...get, ...AS_NEW, answers: WRONG_SERVER, well: 'reconnected' },
   ...rowsOf('`INCRBY`, once it is not held back', 'user', 'incrby'),
 ];
 const HELD_BACK_BY_SCRIPT = [
-  ...scriptRowsOf('fixed windows, with holding back', 'user'),
+  ...scriptRowsOf('fixed windows, with holding back', 'user', [NO_PERMISSION]),
   ...insideRowsOf('`GET` or `INCRBY` inside it', 'user'),
 ];
 
@@ -167,22 +184,31 @@ async function start(env: Readonly<Record<string, string>>, rules = ''): Promise
   return { server, drill: await startDrill({ KVSTORE_URL, ...env }, rules) };
 }
 
+const PLAYED = [SCRIPTS.add, SCRIPTS.holdBack, ALGORITHM_SCRIPTS.declaring];
+const RIGHT: Readonly<Record<string, string>> = {
+  incrby: ':1\r\n',
+  ttl: ':1\r\n',
+  get: '$-1\r\n',
+};
+
+/** The right answer; that of a script has an error in place of its counter where there is one. */
+function answerTo(words: readonly string[], inside?: string): string | undefined {
+  const [name = '', text, size, key = ''] = words;
+  const script = PLAYED.find(({ source, sha }) => text === sha || text === source);
+  if (script !== undefined && size !== '0') return answerOf(script.sha, key, inside);
+  return RIGHT[name.toLowerCase()];
+}
+
+interface Lie {
+  readonly row: Row;
+  readonly error: string;
+}
+
 /** Lets a server answer one command wrongly, and all others rightly. */
-function play(server: LyingRedis, row: Row | undefined, error?: string): void {
-  const SHAS = [SCRIPTS.add.sha, SCRIPTS.holdBack.sha, ALGORITHM_SCRIPTS.declaring.sha];
-  const shaOf = (source: string) =>
-    [SCRIPTS.add, SCRIPTS.holdBack, ALGORITHM_SCRIPTS.declaring].find(
-      (script) => script.source === source,
-    )?.sha;
-  server.lie = ([name = '', script = '', size, key = '']) => {
-    const command = name.toLowerCase();
-    const sha = SHAS.includes(script) ? script : shaOf(script);
-    const isAsked = error !== undefined && row?.of === command;
-    if (isAsked && row?.where === 'command') return `-${error}\r\n`;
-    if (sha !== undefined && size !== '0')
-      return answerOf(sha, key, isAsked && row?.where === 'inside' ? error : undefined);
-    if (command === 'incrby' || command === 'ttl') return ':1\r\n';
-    return command === 'get' ? '$-1\r\n' : undefined;
+function play(server: LyingRedis, lie: Lie | undefined): void {
+  server.lie = (words) => {
+    if (lie === undefined || words[0]?.toLowerCase() !== lie.row.of) return answerTo(words);
+    return lie.row.where === 'command' ? `-${lie.error}\r\n` : answerTo(words, lie.error);
   };
 }
 
@@ -196,6 +222,7 @@ const GROUPS: readonly {
   {
     name: 'Redis, answers to scripts that hold back',
     env: { STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' },
+    rules: PACED,
     rows: HELD_BACK_BY_SCRIPT,
   },
   {
@@ -226,8 +253,9 @@ for (const { name, env, rules, rows } of GROUPS)
         playAnswers(row, {
           drill: place.drill,
           key: row.key,
+          wellKey: rules === undefined ? row.key : 'bucket',
           answer: (error) => {
-            play(place.server, row, error);
+            play(place.server, error === undefined ? undefined : { row, error });
           },
         }),
       );
