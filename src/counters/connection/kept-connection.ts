@@ -7,7 +7,7 @@ import { toReason } from '../../platform/errors';
 export interface OpenConnection {
   /** Resolves with the reason when it takes no more; never rejects. */
   readonly retired: Promise<string>;
-  /** It has answered more than what makes it ready. Default: nobody knows. */
+  /** It has answered more than what makes it ready. Default: not known. */
   readonly hasServed?: boolean;
   /** Ends now; what waits for an answer fails. */
   destroy(reason: string): void;
@@ -59,7 +59,7 @@ export type ConnectionEvent =
     };
 
 export interface KeptConnectionOptions {
-  /** An attempt never takes longer. */
+  /** Time of a call. An attempt takes no longer, or 2 s where that is longer. */
   readonly timeoutMs: number;
   /** Wait before a second attempt, and how far it may grow. */
   readonly initialMs?: number | undefined;
@@ -87,7 +87,8 @@ const SERVED_WAIT_MS = 50;
  * that is back is noticed by the next attempt, and one that has many clients to greet is given its time.
  */
 const FIRST_ATTEMPT_MS = 750;
-const MIN_ATTEMPT_MS = 250;
+/** No call waits for an attempt, so that a time-out for calls, which may be short, does not cut it before this. */
+const LONG_ATTEMPT_MS = 2_000;
 
 export function createKeptConnection<C extends OpenConnection>(
   deps: KeptConnectionDeps<C>,
@@ -160,5 +161,5 @@ export function createKeptConnection<C extends OpenConnection>(
 }
 
 function attemptLimit(timeoutMs: number, failures: number): number {
-  return Math.max(MIN_ATTEMPT_MS, Math.min(timeoutMs, FIRST_ATTEMPT_MS * 2 ** failures));
+  return Math.min(Math.max(timeoutMs, LONG_ATTEMPT_MS), FIRST_ATTEMPT_MS * 2 ** failures);
 }

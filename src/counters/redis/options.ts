@@ -135,7 +135,7 @@ export type RedisEvent =
   /** A sentinel does not name the master; once, and once that it does again. */
   | { readonly kind: 'sentinel-failed'; readonly store: string; readonly reason: string }
   | { readonly kind: 'sentinel-works'; readonly store: string }
-  /** Once: a sentinel lets nobody listen, so that a failover is known when it is asked next. */
+  /** Once: a sentinel refuses listeners, so that a failover is known when it is asked next. */
   | { readonly kind: 'switch-unheard'; readonly store: string; readonly reason: string }
   /** Slots of the cluster have other owners than before, or their first. */
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
