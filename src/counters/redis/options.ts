@@ -144,7 +144,7 @@ export type RedisEvent =
   | { readonly kind: 'slots-known'; readonly store: string }
   /** A server no longer belongs to the store. */
   | { readonly kind: 'left'; readonly store: string }
-  /** Nodes of the cluster redirect to addresses that are no nodes of it; once, and once that none does any more. */
+  /** Nodes of the cluster redirect to addresses that are not among its nodes; once, and once when none does any more. */
   | { readonly kind: 'redirects-astray'; readonly store: string; readonly reason: string }
   | { readonly kind: 'redirects-followed'; readonly store: string }
   /** Once: messages to the local caches cannot be sent or heard. */
