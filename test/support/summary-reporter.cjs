@@ -10,7 +10,7 @@ module.exports = class SummaryReporter {
     const failed = numFailedTests + (numFailedTests === 0 ? numFailedTestSuites : brokenSuites);
     const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
     process.once('exit', () => {
-      // Streams are closed by then: jest is told to end at once, because of handles that node cannot close.
+      // After what other reporters still write.
       writeSync(1, `\n${numPassedTests} passed, ${failed} failed${skipped}\n`);
     });
   }
