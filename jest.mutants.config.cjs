@@ -8,7 +8,7 @@ module.exports = {
     '<rootDir>/test/unit/{core,decisions}/**/*.test.ts',
     '<rootDir>/test/streams/**/*.test.ts',
   ],
-  testEnvironment: jest.testEnvironment,
+  testEnvironment: 'node',
   testSequencer: '<rootDir>/test/support/mutants/covering-tests.cjs',
   setupFilesAfterEnv: ['<rootDir>/test/support/mutants/late-errors.cjs'],
   transform: jest.transform,
