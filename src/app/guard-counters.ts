@@ -43,7 +43,7 @@ export function createBreakers(
     breakerOf(name) {
       const lines = {
         level: 'warn',
-        failing: `${name} is away and not asked until it is back`,
+        failing: `${name}: circuit breaker open; retrying periodically`,
         ended: `${name} is asked again`,
       } as const;
       const onChange = (change: BreakerChange): void => {

@@ -94,7 +94,7 @@ describe('the master', () => {
     await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(/READONLY/);
     await eventually(() =>
       expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow(
-        /is a slave and no master/,
+        /is a slave, not the master/,
       ),
     );
     await master.client.replicaof('NO', 'ONE');

@@ -35,7 +35,7 @@ it('logs once, as an error with the address and the reason, that calls fail, and
   });
   for (let i = 0; i < 10; i++)
     expect((await ask(service, 'example', 'api_key=a')).status).toBe(503);
-  const [line, ...others] = linesWith(service, 'calls fail for want of the counter store');
+  const [line, ...others] = linesWith(service, 'calls are failing: counter store unavailable');
   expect(others).toEqual([]);
   expect(line).toMatch(/level=error/);
   expect(line).toContain(address);
@@ -69,7 +69,7 @@ it('warns once that the store is away, and once that it is back', async () => {
   expect(linesWith(service, 'cannot reach')).toHaveLength(PROCESSES.atStore);
 });
 
-it('says at the same level that the rules are good again', async () => {
+it('says at the same level that rules loaded successfully again', async () => {
   const root = mkdtempSync(join(tmpdir(), 'weir-rules-'));
   mkdirSync(join(root, 'config'));
   const file = join(root, 'config', 'a.yaml');
@@ -79,6 +79,6 @@ it('says at the same level that the rules are good again', async () => {
   });
   await untilLogged(service, 'the rules were not loaded, there are none yet');
   writeFileSync(file, 'domain: shop\n');
-  await untilLogged(service, 'the rules are good again');
+  await untilLogged(service, 'rules loaded successfully again');
   rmSync(root, { recursive: true });
 });

@@ -128,7 +128,7 @@ const COUNTER_LINES = {
 const CALLS = 'calls';
 const CALL_LINES = {
   level: 'error',
-  failing: 'calls fail for want of the counter store',
+  failing: 'calls are failing: counter store unavailable',
   ended: 'calls are counted again',
 } as const;
 

@@ -99,7 +99,7 @@ export function createRulesActor(
       const lines = {
         level: 'error',
         failing: `the rules were not loaded, ${kept}`,
-        ended: 'the rules are good again',
+        ended: 'rules loaded successfully again',
       } as const;
       const isAnother = refusedVersion !== undefined && load.version !== refusedVersion;
       refusedVersion = load.version;

@@ -42,8 +42,7 @@ const FORGET_DEATHS_MS = 30_000;
 /** Entries in one message: a worker receives it in a fraction of a millisecond. */
 const CHUNK_SIZE = 250;
 
-const TAKEN_BACK =
-  'workers died of the new rules, the rules before them are in force again until the next change';
+const TAKEN_BACK = 'workers crashed after loading the new rules; rolled back';
 
 interface RuleSet {
   readonly number: number;
@@ -149,11 +148,11 @@ export function createRuleRelay(
   };
 }
 
-/** A load that workers died of before it was in force everywhere. */
+/** A load after which workers crashed before it was in force everywhere. */
 function refused({ version, problems, durationMs }: LoadedRules<Rules>): LoadResult<Rules> {
   const died: RuleProblem = {
     ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
-    message: 'workers died of these rules',
+    message: 'workers crashed after loading these rules',
   };
   return {
     ok: false,

@@ -153,7 +153,7 @@ export function readAlgorithmAnswer(
   }
   if (reader.at !== reader.list.length)
     throw new PackError(
-      `${String(reader.list.length)} numbers of a script are not those of its keys`,
+      `${String(reader.list.length)} numbers in the script's reply are not those of its keys`,
     );
   return { standings, after, held: readHeld(places, increments.length), failures };
 }
@@ -197,10 +197,10 @@ function readHeld(answer: unknown, length: number): boolean[] | undefined {
 
 function readList(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw new PackError(`${typeof value} stands where a list is expected in the answer of a script`);
+  throw new PackError(`unexpected ${typeof value} in the script's reply, expected a list`);
 }
 
 function toOddItem({ list, at }: Reader, expected: string): PackError {
   const found = typeof list[at] === 'number' ? String(list[at]) : typeof list[at];
-  return new PackError(`${found} stands where ${expected} is expected in the answer of a script`);
+  return new PackError(`unexpected ${found} in the script's reply, expected ${expected}`);
 }

@@ -78,7 +78,7 @@ async function checkRole(client: Redis): Promise<void> {
     return undefined;
   });
   const role = Array.isArray(answer) ? String(answer[0]) : 'master';
-  if (role !== 'master') throw new Error(`it is a ${role} and no master`);
+  if (role !== 'master') throw new Error(`it is a ${role}, not the master`);
 }
 
 async function loadScript(client: Redis, { source, sha }: Script): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 /** What a script answers in MessagePack: counts, texts, and lists of both. */
 export type Packed = number | string | readonly Packed[];
 
-/** The bytes are not the answer of a script; the message says what stands where. */
+/** The bytes are not the reply of a script; the message says what was found and what was expected. */
 export class PackError extends Error {
   override readonly name = 'PackError';
 }
@@ -50,7 +50,7 @@ function readOddNumber(reader: Reader, type: number): number {
     return bytes.readIntBE(skip(reader, octets), octets);
   }
   throw new PackError(
-    `octet 0x${type.toString(16)} stands where a count, a text or a list is expected in the answer of a script`,
+    `unexpected MessagePack type 0x${type.toString(16)} in the script's reply, expected a count, a text or a list`,
   );
 }
 

@@ -123,7 +123,7 @@ describe('memcached', () => {
   });
 
   const wrong = {
-    fault: 'a counter is no number',
+    fault: 'a counter is not a number',
     sees: ['UNAVAILABLE'],
     counts: 'exact',
     also: 'for this counter alone, under every `on_store_error`',

@@ -222,7 +222,7 @@ describe('Redis, one server', () => {
   });
 
   const wrongType = {
-    fault: 'a counter is no number (a key of the wrong type)',
+    fault: 'a counter is not a number (a key of the wrong type)',
     sees: ['UNAVAILABLE'],
     counts: 'exact',
     also: 'for this counter alone, under every `on_store_error`',

@@ -42,8 +42,8 @@ describe('what scripts answer in MessagePack', () => {
     ['a5 61', 'the answer of a script is cut off'],
     ['dd ffffffff 01', 'the answer of a script is cut off'],
     ['01 02 03', '2 octets follow the answer of a script'],
-    ['91 c0', 'octet 0xc0 stands where a count, a text or a list is expected'],
-    ['c1', 'octet 0xc1 stands where'],
+    ['91 c0', "unexpected MessagePack type 0xc0 in the script's reply"],
+    ['c1', 'unexpected MessagePack type 0xc1'],
     ['cb 3ff0', 'the answer of a script is cut off'],
   ])('refuses %s', (hex, message) => {
     expect(() => read(hex)).toThrow(PackError);
