@@ -1,5 +1,7 @@
 import { type Standing } from '../core/algorithms/standing';
 import { type Increment, type Statistics } from '../core/ports';
+import type { Steps } from '../core/steps';
+import { findOver } from './find-over';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
 import { endOfRefusal, standingRefusing } from './refusal';
@@ -13,7 +15,7 @@ export interface OverLimitCache {
   /** The same for an operator: counts as no lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
   /** Keys that are over their limit now, up to a number, among the first that one look passes; long ones by their digest. */
-  readonly list: (nowSeconds: number, most: number) => readonly OverKey[];
+  readonly list: (nowSeconds: number, most: number) => Steps<readonly OverKey[]>;
   /**
    * Where the counter of an increment with an algorithm stands at least, if that refuses each of its asks. Others can only
    * have charged it since, and a refused ask writes nothing: the store would refuse them too.
@@ -43,9 +45,6 @@ export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
 }
-
-/** Entries that one look for keys over their limit passes: some milliseconds. */
-const MAX_VISITS = 100_000;
 
 export function createOverLimitCache(
   { statistics }: { readonly statistics?: Pick<Statistics, 'gauge'> },
@@ -101,19 +100,13 @@ export function createOverLimitCache(
       const entry = entries.get(toKeptKey(key), windowEndSeconds);
       return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
     },
-    list(nowSeconds, most) {
-      const found: OverKey[] = [];
-      let visits = 0;
-      for (const { key, entry, endSeconds } of entries) {
-        visits += 1;
-        if (found.length >= most || visits > MAX_VISITS) break;
+    list: (nowSeconds, most) =>
+      findOver(entries, most, ({ key, entry, endSeconds }) => {
         const windowEndSeconds = entry.stood?.endSeconds ?? endSeconds;
-        if (windowEndSeconds <= nowSeconds) continue;
+        if (windowEndSeconds <= nowSeconds) return undefined;
         const shown = entry.stood === undefined ? key : keyOfStanding(key);
-        found.push({ key: shown, limit: entry.limit, windowEndSeconds });
-      }
-      return found;
-    },
+        return { key: shown, limit: entry.limit, windowEndSeconds };
+      }),
     refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
       const entry = standingEntryOf(increment.key);

@@ -9,7 +9,7 @@ import type {
 } from '../../core/ports';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
-import type { OverKey, OverLimitCache } from '../../counters/over-limit-cache';
+import type { OverLimitCache } from '../../counters/over-limit-cache';
 import type { Claim } from '../../counters/redis/claim';
 import type { TellForget } from '../../counters/with-over-limit-cache';
 import { readHeapLimit } from '../../platform/heap-limit';
@@ -45,7 +45,7 @@ export interface OperatorStore {
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
   /** Counters over their limit now, up to a number; undefined where they cannot be listed. */
-  readonly listOver?: ((nowSeconds: number, most: number) => readonly OverKey[]) | undefined;
+  readonly listOver?: OverLimitCache['list'] | undefined;
   /** Reads fields of a hash; undefined where the store has no hashes. */
   readonly readFields?: ReadFields;
   /** Undefined: instances cannot compare texts in this store. */

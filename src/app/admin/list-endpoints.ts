@@ -34,7 +34,7 @@ export function createListEndpoints(deps: ListEndpointsDeps): readonly AdminEndp
   return [
     { ...list('rules', (query) => answerRules(query, deps)), isLarge: true },
     list('hot', (query) => answerHot(query, deps)),
-    list('limited', (query) => answered(answerLimited(query, deps))),
+    list('limited', (query) => answerLimited(query, deps)),
     list('version', () => answered(answerVersion(startedSeconds, deps))),
   ];
 }
@@ -135,7 +135,10 @@ function* answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Steps<
   }
 }
 
-function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDeps): object {
+function* answerLimited(
+  query: URLSearchParams,
+  { store, clock }: ListEndpointsDeps,
+): Steps<AdminAnswer> {
   const most = readNumber(query, 'limit', 100, [1, 1_000]);
   if (store.listOver === undefined) {
     const advice =
@@ -143,12 +146,13 @@ function answerLimited(query: URLSearchParams, { store, clock }: ListEndpointsDe
     throw new Refused(refusedWith(409, 'not_known_here', advice));
   }
   const nowSeconds = clock();
-  const keys = store.listOver(nowSeconds, most).map(({ key, limit, windowEndSeconds }) => ({
+  const over = yield* store.listOver(nowSeconds, most);
+  const keys = over.map(({ key, limit, windowEndSeconds }) => ({
     key,
     limit,
     resetSeconds: Math.ceil(windowEndSeconds - nowSeconds),
   }));
-  return { keys };
+  return answered({ keys });
 }
 
 function answerVersion(

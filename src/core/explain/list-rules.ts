@@ -19,7 +19,7 @@ export interface ListedRule {
   readonly metric: string;
 }
 
-/** Limits that one step passes on the way to the first. */
+/** Rules that one step passes on the way to those that are listed. */
 const PASSED_IN_STEP = 256;
 
 /** The limits in the order of `/rlconfig`, from a position on; undefined: not there yet. */
@@ -29,14 +29,19 @@ export function* listRules(
   most: number,
 ): Generator<ListedRule | undefined, void> {
   let id = 0;
-  for (const { domain, above, rule, node, limit } of limitsOf(rules)) {
+  let passed = 0;
+  for (const { domain, above, rule, node } of rulesOf(rules)) {
+    passed += 1;
+    if (passed % PASSED_IN_STEP === 0) yield undefined;
+    const { limit } = node;
+    if (limit === undefined) continue;
     if (id >= offset + most) return;
     if (id >= offset) {
       const { metric } = limit;
       const path = pathOf(above, rule);
       const listed = { id, domain, path, ...placeOf(node, rules.places) };
       yield { ...listed, limit: fieldsOf(limit), metric };
-    } else if (id % PASSED_IN_STEP === 0) yield undefined;
+    }
     id += 1;
   }
 }
@@ -46,7 +51,6 @@ interface Found {
   readonly above: Above | undefined;
   readonly rule: string;
   readonly node: RuleNode;
-  readonly limit: RuleLimit;
 }
 
 /** The way to a level. It is written down for those limits alone that are listed. */
@@ -55,18 +59,18 @@ interface Above {
   readonly above: Above | undefined;
 }
 
-function* limitsOf({ domains }: Rules): Generator<Found, void> {
-  for (const { domain, top } of domains.values()) yield* limitsBelow(top, domain, undefined);
+function* rulesOf({ domains }: Rules): Generator<Found, void> {
+  for (const { domain, top } of domains.values()) yield* rulesBelow(top, domain, undefined);
 }
 
-function* limitsBelow(
+function* rulesBelow(
   level: RuleLevel,
   domain: DomainRules['domain'],
   above: Above | undefined,
 ): Generator<Found, void> {
   for (const [rule, node] of nodesOf(level)) {
-    if (node.limit !== undefined) yield { domain, above, rule, node, limit: node.limit };
-    if (node.children !== undefined) yield* limitsBelow(node.children, domain, { rule, above });
+    yield { domain, above, rule, node };
+    if (node.children !== undefined) yield* rulesBelow(node.children, domain, { rule, above });
   }
 }
 

@@ -13,17 +13,17 @@ export interface LimitPlace {
  * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`.
  */
 export function dumpRules(rules: Rules): readonly string[] {
-  return [...linesOfRules(rules)];
+  return listLimits(rules).map(dumpLimit);
 }
 
-/** The same, line by line. */
-export function* linesOfRules(rules: Rules): Generator<string, void> {
-  for (const place of limitsOf(rules)) yield dumpLimit(place);
+/** The same, line by line; undefined: a rule without a limit. */
+export function* linesOfRules(rules: Rules): Generator<string | undefined, void> {
+  for (const place of limitsOf(rules)) yield place && dumpLimit(place);
 }
 
 /** All limits, in the order of the rule files. */
 export function listLimits(rules: Rules): readonly LimitPlace[] {
-  return [...limitsOf(rules)];
+  return [...limitsOf(rules)].filter((place) => place !== undefined);
 }
 
 /** The line of one limit. */
@@ -33,11 +33,12 @@ export function dumpLimit({ path, limit }: LimitPlace): string {
   return `${path}: unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}`;
 }
 
-function* limitsOf({ domains }: Rules): Generator<LimitPlace, void> {
+/** Of each rule its limit, or that it has none. */
+function* limitsOf({ domains }: Rules): Generator<LimitPlace | undefined, void> {
   for (const { domain, top } of domains.values()) yield* limitsOfLevel(top, domain);
 }
 
-function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace, void> {
+function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace | undefined, void> {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
     for (const node of byValue?.values() ?? [])
@@ -48,7 +49,10 @@ function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace, v
   }
 }
 
-function* limitsOfNode({ limit, children }: RuleNode, path: string): Generator<LimitPlace, void> {
-  if (limit !== undefined) yield { path, limit };
+function* limitsOfNode(
+  { limit, children }: RuleNode,
+  path: string,
+): Generator<LimitPlace | undefined, void> {
+  yield limit && { path, limit };
   if (children !== undefined) yield* limitsOfLevel(children, path);
 }

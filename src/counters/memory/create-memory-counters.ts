@@ -11,6 +11,7 @@ import {
   type Increment,
   type Statistics,
 } from '../../core/ports';
+import type { Steps } from '../../core/steps';
 import { toKeyError } from '../count';
 import { decideRuns, isOverAt, type Seen } from '../hold-back';
 import {
@@ -67,8 +68,8 @@ export interface MemoryCounters extends Counters, CounterWriter {
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
   read(key: string, nowSeconds: number, algorithm?: Algorithm): MemoryEntry | undefined;
-  /** Counters over their limit now, up to a number, among the first 100,000; long keys by their digest. Not of gcra and sliding_window. */
-  readonly listOver: (nowSeconds: number, most: number) => readonly OverCounter[];
+  /** Counters over their limit now, up to a number; long keys by their digest. */
+  readonly listOver: (nowSeconds: number, most: number) => Steps<readonly OverCounter[]>;
   /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
   entries(nowSeconds: number): IterableIterator<readonly [key: string, entry: MemoryEntry]>;
 }
@@ -204,9 +205,9 @@ export function createMemoryCounters(
       };
       return Promise.resolve(counters.map(setOne));
     },
-    listOver(nowSeconds, most) {
-      const found = windows.listOver(nowSeconds, most);
-      return [...found, ...paced.listOver(nowSeconds, most - found.length)];
+    *listOver(nowSeconds, most) {
+      const found = yield* windows.listOver(nowSeconds, most);
+      return [...found, ...(yield* paced.listOver(nowSeconds, most - found.length))];
     },
     *entries(nowSeconds) {
       for (const counter of windows.buckets.counters()) {

@@ -81,14 +81,6 @@ export class ExpirySlots {
     return undefined;
   }
 
-  /** Counters that had reached their limit when they were last charged. */
-  *atLimit(): Generator<PacedCounter> {
-    for (const { lists } of this.#ordered) {
-      let counter = lists[USAGE_QUARTILES]?.first;
-      for (; counter !== undefined; counter = counter.next) yield counter;
-    }
-  }
-
   clear(): void {
     this.#byDue.clear();
     this.#ordered = [];

@@ -11,11 +11,13 @@ import {
 } from '../../core/algorithms/standing';
 import { tickAt } from '../../core/algorithms/ticks';
 import type { Increment } from '../../core/ports';
+import type { Steps } from '../../core/steps';
+import { findOver } from '../find-over';
 import { bytesOfText, toKeptKey } from '../kept-key';
 import { ExpirySlots, type PacedCounter } from './expiry-slots';
 import { createShards, shardOf } from './shards';
-import { usageQuartileOf } from './window-bucket';
-import { MAX_VISITS, type MakeRoom, type OverCounter } from './window-counters';
+import { USAGE_QUARTILES, usageQuartileOf } from './window-bucket';
+import type { MakeRoom, OverCounter } from './window-counters';
 
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, two numbers, a string and a map entry. */
 const COUNTER_BYTES = 248;
@@ -108,22 +110,18 @@ export class PacedCounters {
     this.#slots.file(kept, usageQuartileOf(size - freeHits(algorithm, after), size), nowSeconds);
   }
 
-  /** Counters that refuse one hit now, up to a number, among the first that one look passes. */
-  listOver(nowSeconds: number, most: number): readonly OverCounter[] {
-    const found: OverCounter[] = [];
-    let visits = 0;
-    for (const counter of this.#slots.atLimit()) {
-      visits += 1;
-      if (found.length >= most || visits > MAX_VISITS) break;
+  /** Counters that refuse one hit now, up to a number. */
+  listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
+    return findOver(this.#counters(), most, (counter) => {
+      if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
       const { key, algorithm } = counter;
       const standing = standingOf(counter, algorithm, nowSeconds);
-      if (freeHits(algorithm, standing) >= 1) continue;
+      if (freeHits(algorithm, standing) >= 1) return undefined;
       const { resetSeconds } = outcomeOf(algorithm, standing, ONE_HIT, 1);
       const windowEndSeconds = Math.ceil(nowSeconds) + resetSeconds;
       const count = usedHits(algorithm, standing);
-      found.push({ key, limit: algorithm.limit, count, windowEndSeconds });
-    }
-    return found;
+      return { key, limit: algorithm.limit, count, windowEndSeconds };
+    });
   }
 
   /** Drops counters that nothing of is in use, of at most so many that may have ended. */
@@ -148,6 +146,10 @@ export class PacedCounters {
     this.#slots.clear();
     this.liveKeys = 0;
     this.bytes = 0;
+  }
+
+  *#counters(): Generator<PacedCounter, void> {
+    for (const shard of this.#shards) yield* shard.values();
   }
 
   #find(key: string): PacedCounter | undefined {

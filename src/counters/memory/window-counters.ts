@@ -1,6 +1,8 @@
 import type { StoreError } from '../../core/errors';
 import type { Increment } from '../../core/ports';
+import type { Steps } from '../../core/steps';
 import type { Count } from '../count';
+import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
 import {
   applyHits,
@@ -12,9 +14,6 @@ import {
   type WindowBucket,
 } from './window-bucket';
 import { createWindowBuckets } from './window-buckets';
-
-/** Counters that one look for those over their limit passes: some milliseconds. */
-export const MAX_VISITS = 100_000;
 
 /** A counter over its limit. */
 export interface OverCounter {
@@ -82,16 +81,12 @@ export class WindowCounters {
     return true;
   }
 
-  /** Counters over their limit now, up to a number, among the first that one look passes. */
-  listOver(nowSeconds: number, most: number): readonly OverCounter[] {
-    const found: OverCounter[] = [];
-    let visits = 0;
-    for (const [{ key, limit, count }, windowEndSeconds] of this.buckets.withEnds(nowSeconds)) {
-      visits += 1;
-      if (found.length >= most || visits > MAX_VISITS) break;
-      if (count > limit) found.push({ key, limit, count, windowEndSeconds });
-    }
-    return found;
+  /** Counters over their limit now, up to a number. */
+  listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
+    return findOver(this.buckets.withEnds(nowSeconds), most, ([counter, windowEndSeconds]) => {
+      const { key, limit, count } = counter;
+      return count > limit ? { key, limit, count, windowEndSeconds } : undefined;
+    });
   }
 
   #create(

@@ -19,8 +19,8 @@ import { createWorkScheduler, type WorkScheduler } from './work/work-scheduler';
 
 /** What the pages show; each is asked when its page is. */
 export interface DebugDeps {
-  /** The rules in force, a line for each limit. */
-  readonly dumpRules: () => Iterable<string>;
+  /** The rules in force, a line for each limit; undefined: one without a limit was passed. */
+  readonly dumpRules: () => Iterable<string | undefined>;
   /** All statistics as lines of text, in pieces: there may be a million. */
   readonly dumpStats: () => Steps<void, string>;
   /** The same as JSON. */

@@ -9,6 +9,7 @@ import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache'
 import { MOVES, play, rules } from '../../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../../support/algorithm-counter';
 import { SOME_MATCH } from '../../support/rules';
+import { runSteps } from '../../support/run-steps';
 
 const NOW = 1_795_240_200;
 const YEAR_SECONDS = 31_536_000;
@@ -213,35 +214,23 @@ describe('the local cache', () => {
       cache.refusing(ask(slow), NOW + share * YEAR_SECONDS);
     expect([read('entryCount'), read('expiredCount')]).toEqual([0, count]);
   });
-
-  it('looks at 100,000 entries for a list of what is over, and no further', () => {
-    const { cache } = createCached(100_000_000);
-    const bucket = rule('gcra');
-    const full = standingOfUsed(bucket, bucket.size, 0);
-    const over = { ...ask(bucket), algorithm: undefined };
-    cache.remember(over, NOW);
-    for (let at = 1; at < 100_000; at += 1)
-      cache.rememberStanding({ ...ask(bucket), key: String(at) }, full, NOW);
-    cache.remember({ ...over, key: 'unseen', windowEndSeconds: NOW + 60 }, NOW);
-    const listed = cache.list(NOW, 200_000).map(({ key }) => key);
-    expect([listed.length, listed[0]]).toEqual([100_000, over.key]);
-    expect(listed).not.toContain('unseen');
-  });
 });
 
-it('lists for operators the key of a counter that refuses, until the ask that it refused fits', () => {
+it('lists for operators the key of a counter that refuses, until the ask that it refused fits', async () => {
   const { cache } = createCached();
   for (const name of ['gcra', 'sliding_window'] as const) {
     const algorithm = rule(name);
     const full = standingOfUsed(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
     cache.rememberStanding(ask(algorithm), full, NOW);
   }
-  const listed = cache.list(NOW, 10);
+  const listed = await runSteps(cache.list(NOW, 10));
   expect(listed.map(({ key, limit }) => [key, limit]).sort()).toEqual([
     ['of gcra', 10],
     ['of sliding_window', 10],
   ]);
   // At 10 hits a minute gcra admits one after 6 s.
-  expect(cache.list(NOW + 6, 10).map(({ key }) => key)).toEqual(['of sliding_window']);
-  expect(cache.list(NOW + 120, 10)).toEqual([]);
+  expect((await runSteps(cache.list(NOW + 6, 10))).map(({ key }) => key)).toEqual([
+    'of sliding_window',
+  ]);
+  expect(await runSteps(cache.list(NOW + 120, 10))).toEqual([]);
 });

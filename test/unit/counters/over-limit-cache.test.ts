@@ -4,6 +4,7 @@ import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache'
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
 import { SOME_MATCH } from '../../support/rules';
+import { runSteps } from '../../support/run-steps';
 
 const NOW = 1_795_240_200;
 const of = (key: string, more: Partial<Increment> = {}): Increment => ({
@@ -29,7 +30,7 @@ function createCache(sizeBytes = 1_000_000) {
 }
 
 describe('the cache', () => {
-  it('shows an operator what it knows, and counts that as no lookup', () => {
+  it('shows an operator what it knows, and counts that as no lookup', async () => {
     const { cache, read } = createCache();
     cache.remember(of('a'), NOW);
     cache.remember(of('b', { windowEndSeconds: NOW + 1 }), NOW);
@@ -38,9 +39,12 @@ describe('the cache', () => {
       false,
     ]);
     expect([cache.knows(of('c'), NOW), cache.knows(of('a'), NOW + 60)]).toEqual([false, false]);
-    expect(cache.list(NOW, 10).map(({ key }) => key)).toEqual(['a', 'b']);
-    expect(cache.list(NOW, 1)).toHaveLength(1);
-    expect(cache.list(NOW + 1, 10)).toEqual([{ key: 'a', limit: 2, windowEndSeconds: NOW + 60 }]);
+    const listed = await runSteps(cache.list(NOW, 10));
+    expect(listed.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(await runSteps(cache.list(NOW, 1))).toHaveLength(1);
+    expect(await runSteps(cache.list(NOW + 1, 10))).toEqual([
+      { key: 'a', limit: 2, windowEndSeconds: NOW + 60 },
+    ]);
     expect([read('lookupCount'), read('expiredCount')]).toEqual([0, 0]);
   });
 

@@ -15,7 +15,7 @@ export interface Head {
 export function* sendPieces(
   response: ServerResponse,
   { status, contentType, headers }: Head,
-  pieces: Steps<void, string> | Iterable<string>,
+  pieces: Steps<void, string> | Iterable<string | undefined>,
 ): Steps<void> {
   const isHead = response.req.method === 'HEAD';
   let text = '';

@@ -22,8 +22,9 @@ export function servePage(
   });
 }
 
-export function* linesOf(lines: Iterable<string>): Generator<string, void> {
-  for (const line of lines) yield `${line}\n`;
+/** Undefined, a step without a line, stays one. */
+export function* linesOf(lines: Iterable<string | undefined>): Generator<string | undefined, void> {
+  for (const line of lines) yield line && `${line}\n`;
 }
 
 export function sendText(response: ServerResponse, status: number, body: string): void {

@@ -1,5 +1,6 @@
 import { listRules } from '../../../../src/core/explain/list-rules';
 import { compileRules } from '../../../../src/core/rules/compile';
+import { linesOfRules } from '../../../../src/core/rules/dump';
 import { definitionsOf, rulesOf } from '../../../support/rules';
 
 const limit = [10, 'HOUR'] as const;
@@ -65,5 +66,16 @@ describe('the list of limits', () => {
       [2, 'b.l'],
     ]);
     expect([...listRules(rules, 3, 5)].filter(Boolean)).toEqual([]);
+  });
+
+  it('goes in steps past rules that have no limit', () => {
+    const without = Array.from({ length: 5_000 }, (_, at) => ({ key: 'k', value: String(at) }));
+    const rules = rulesOf('shop', [...without, { key: 'k', limit }]);
+    const listed = [...listRules(rules, 0, 10)];
+    expect(listed.filter(Boolean)).toHaveLength(1);
+    expect(listed.length).toBeGreaterThan(10);
+    const lines = [...linesOfRules(rules)];
+    expect(lines.filter(Boolean)).toHaveLength(1);
+    expect(lines.length).toBeGreaterThan(10);
   });
 });
