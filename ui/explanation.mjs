@@ -94,9 +94,9 @@ function pathView(domain, asked, descriptor) {
   return element('ol', 'path', ...steps, lastStep(descriptor));
 }
 
-function standsText({ error, count, expiresInSeconds, knownOverHere }) {
+function standsText({ error, count, expiresInSeconds, cachedOverLimit }) {
   const expiry = expiresInSeconds === undefined ? '' : `, expires in ${spanText(expiresInSeconds)}`;
-  const known = knownOverHere ? '; this instance knows that it is over' : '';
+  const known = cachedOverLimit ? '; this instance knows that it is over' : '';
   return `${error ?? `${hitsText(count)}${expiry}`}${known}`;
 }
 

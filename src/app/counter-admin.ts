@@ -44,7 +44,7 @@ export function createCounterAdmin(
   { rules, whyNoRules, store, clock, statistics, logger }: CounterAdminDeps,
   options: CounterAdminOptions,
 ): CounterAdmin {
-  const { reader, writer, localCache, tellForget } = store;
+  const { reader, writer, localCache, publishInvalidation } = store;
 
   const find = async (request: DecisionRequest): Promise<Found | Failure> => {
     const { current } = rules;
@@ -79,7 +79,7 @@ export function createCounterAdmin(
         : await writer.set(counters, used, clock());
     // Those that failed too: they may have been changed all the same.
     localCache?.forgetKeys(counters.map(({ key }) => key));
-    if (counters.length > 0) tellForget?.(counters);
+    if (counters.length > 0) publishInvalidation?.(counters);
     return failures;
   };
 
@@ -113,8 +113,9 @@ export function createCounterAdmin(
       const found = await find(request);
       if ('kind' in found) return found;
       if (change.dryRun) return show(request, found);
-      const isHeard = localCache === undefined || !options.isShared || tellForget !== undefined;
-      if (!isHeard && !change.force) return 'not_told';
+      const isHeard =
+        localCache === undefined || !options.isShared || publishInvalidation !== undefined;
+      if (!isHeard && !change.force) return 'not_published';
       const before = await show(request, found);
       const failures = (await write(present(found), change.used)).values();
       const changed = before.map((shown, at) => {

@@ -1,4 +1,4 @@
-import { isPaced, type Algorithm } from '../core/algorithms/algorithm';
+import { isRolling, type Algorithm } from '../core/algorithms/algorithm';
 import { StoreError } from '../core/errors';
 import type { Clock, CounterPlace, CounterReader, CounterReading } from '../core/ports';
 import type { MemcachedCounters } from '../counters/memcached/create-memcached-counters';
@@ -6,27 +6,27 @@ import type { MemoryCounters } from '../counters/memory/create-memory-counters';
 import { isPerSecond } from '../counters/per-second-split';
 import type { RedisCounters } from '../counters/redis/options';
 import { unread } from '../counters/unread';
-import { late } from './late';
+import { lazy } from './lazy';
 
 export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
   const read = ({ key, rule }: CounterPlace): CounterReading => {
     const entry = counters.read(key, clock(), rule.algorithm);
     const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
     const count = Number(entry?.value ?? 0);
-    return { count, standing: entry?.standing, expiresInSeconds, store: 'memory' };
+    return { count, state: entry?.state, expiresInSeconds, store: 'memory' };
   };
   return { read: (places) => Promise.resolve(places.map(read)) };
 }
 
 /** A counter of an algorithm is not a plain number: it is read by itself. */
-async function paced(
+async function rolling(
   counters: Pick<RedisCounters, 'ask'>,
   key: string,
   algorithm: Algorithm,
   { store }: CounterReading,
 ): Promise<CounterReading> {
   try {
-    return { ...(await late.redis().readPaced(counters, key, algorithm)), store };
+    return { ...(await lazy.redis().readRolling(counters, key, algorithm)), store };
   } catch (error) {
     if (error instanceof StoreError) return unread(store, error);
     throw error;
@@ -41,7 +41,7 @@ export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): Coun
         places.map(async ({ key, rule }) => {
           const look = looks.get(key) as CounterReading;
           const { algorithm } = rule;
-          return isPaced(algorithm) ? paced(counters, key, algorithm, look) : look;
+          return isRolling(algorithm) ? rolling(counters, key, algorithm, look) : look;
         }),
       );
     },

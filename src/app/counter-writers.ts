@@ -1,6 +1,6 @@
 import type { CounterWriter, Increment } from '../core/ports';
 import { isPerSecond } from '../counters/per-second-split';
-import type { TellForget } from '../counters/with-over-limit-cache';
+import type { PublishInvalidation } from '../counters/with-over-limit-cache';
 
 /** What is limited per second lies in a store of its own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
@@ -27,10 +27,10 @@ export function splitWriter(perSecond: CounterWriter, others: CounterWriter): Co
 }
 
 /** Each store carries the messages about its own counters. */
-export function splitTelling(
-  perSecond: TellForget | undefined,
-  others: TellForget | undefined,
-): TellForget | undefined {
+export function splitPublishing(
+  perSecond: PublishInvalidation | undefined,
+  others: PublishInvalidation | undefined,
+): PublishInvalidation | undefined {
   if (perSecond === undefined || others === undefined) return undefined;
   return (counters) => {
     const seconds = counters.filter(isPerSecond);

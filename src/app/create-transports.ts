@@ -9,7 +9,7 @@ import type { Registry } from '../stats/registry';
 import { createWireTransport } from '../transport/grpc/wire/transport';
 import { createHttpTransport } from '../transport/http/transport';
 import type { Transport } from '../transport/listener';
-import { late } from './late';
+import { lazy } from './lazy';
 import type { NotCounted } from './not-counted';
 import { allOrEveryError, type CallAddresses } from './open-ports';
 import type { Certificates } from './tls/create-certificates';
@@ -45,7 +45,7 @@ export interface Transports {
 export function createTransports({ servers, bounds }: Settings, deps: TransportsDeps): Transports {
   const { limits, health, components, registry, certificates, monotonicMs, logger, tracer } = deps;
   const createGrpc =
-    servers.grpc.transport === 'wire' ? createWireTransport : late.grpcJs().createGrpcJsTransport;
+    servers.grpc.transport === 'wire' ? createWireTransport : lazy.grpcJs().createGrpcJsTransport;
   const grpc = createGrpc(
     {
       health,

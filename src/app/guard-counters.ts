@@ -5,7 +5,7 @@ import {
   type CircuitBreaker,
 } from '../counters/circuit-breaker/circuit-breaker';
 import { createOverLimitCache, type OverLimitCache } from '../counters/over-limit-cache';
-import { withOverLimitCache, type TellForget } from '../counters/with-over-limit-cache';
+import { withOverLimitCache, type PublishInvalidation } from '../counters/with-over-limit-cache';
 import type { Settings } from '../settings/settings';
 import type { OutageLog } from './outage-log';
 
@@ -84,7 +84,7 @@ export function createLocalCache(
 export function withLocalCache(
   counters: Counters,
   cache: OverLimitCache | undefined,
-  tellForget?: TellForget,
+  publishInvalidation?: PublishInvalidation,
 ): Counters {
-  return cache === undefined ? counters : withOverLimitCache(counters, cache, tellForget);
+  return cache === undefined ? counters : withOverLimitCache(counters, cache, publishInvalidation);
 }

@@ -7,7 +7,7 @@ import type { Rules } from '../core/rules/rules';
 import type { Settings } from '../settings/settings';
 import { compileAndTell } from './compile-and-tell';
 import { storeAbilities } from './store-abilities';
-import { late } from './late';
+import { lazy } from './lazy';
 import { toSecretKeyIds } from './to-options';
 import type { ManagementServerDeps } from './xds-source';
 
@@ -21,7 +21,7 @@ export function ruleLoads(
 ): Observable<LoadResult<Rules>> {
   return settings.configuration.type === 'FILE'
     ? directoryLoads(settings, deps)
-    : late.xdsSource().managementServerLoads(settings, deps);
+    : lazy.xdsSource().managementServerLoads(settings, deps);
 }
 
 /** What explanations and metrics call the source. */

@@ -3,7 +3,7 @@ import { StoreError } from '../core/errors';
 import { createLogger } from '../platform/logger/create-logger';
 import type { Logger } from '../platform/logger/logger';
 import { ListenError } from '../platform/listen-address';
-import { CurableError } from './curable-error';
+import { OperatorError } from './operator-error';
 import { exitCodeOf, type Lifecycle } from './lifecycle';
 
 export const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
@@ -43,7 +43,7 @@ export function linesOf(error: unknown): readonly string[] {
 /** Whether an operator can cure an error by its message; the stack is for faults of ours. */
 export function isCurable(error: unknown): error is Error {
   return (
-    error instanceof ListenError || error instanceof StoreError || error instanceof CurableError
+    error instanceof ListenError || error instanceof StoreError || error instanceof OperatorError
   );
 }
 

@@ -12,7 +12,7 @@ import { settingsHelp } from '../settings/settings-help';
 import { runToCompletion } from './actors/actor';
 import { banner } from './banner';
 import { parseCommandLine, USAGE } from './command-line';
-import { lateRoles } from './late-roles';
+import { lazyRoles } from './lazy-roles';
 import { packageVersion } from './package-version';
 import { failStart, runProcess } from './run-process';
 import { checkClientFiles } from './tls/check-client-files';
@@ -61,7 +61,7 @@ function completions(): string {
 async function serve(process: NodeJS.Process): Promise<void> {
   const place = workerPlace(process);
   if (place === undefined) await serveAll(process);
-  else lateRoles.worker().runWorker(process, place);
+  else lazyRoles.worker().runWorker(process, place);
 }
 
 async function serveAll(process: NodeJS.Process): Promise<void> {
@@ -72,15 +72,15 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   const { settings, warnings } = read;
   const { stores, rules } = settings.clientFiles;
   checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
-  const plan = settings.workers === 1 ? undefined : lateRoles.owner().planFor(settings);
-  if (plan !== undefined) await lateRoles.owner().clearSocket(settings);
+  const plan = settings.workers === 1 ? undefined : lazyRoles.owner().planFor(settings);
+  if (plan !== undefined) await lazyRoles.owner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
   const start = { settings, warnings, logger };
   const app = runProcess(process, logger, stopWithinMs, () =>
     plan === undefined
-      ? lateRoles.alone().assembleAlone(start)
-      : lateRoles.owner().assembleOwner(start, plan),
+      ? lazyRoles.alone().assembleAlone(start)
+      : lazyRoles.owner().assembleOwner(start, plan),
   );
   const addresses = await app.listen();
   // A warning, as the first lines of the log, so that it is there at the default level.

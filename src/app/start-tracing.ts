@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../settings/settings';
 import type { Tracing, TracingDeps } from '../tracing/create-tracing';
-import { late } from './late';
+import { lazy } from './lazy';
 import type { OutageLog } from './outage-log';
 import { packageVersion } from './package-version';
 
@@ -35,7 +35,7 @@ export function startTracing(
     if (failure === undefined) outages.worked(TRACES);
     else outages.failed(TRACES, lines, { reason: failure });
   };
-  return late.tracing().createTracing(
+  return lazy.tracing().createTracing(
     { ...deps, onExport },
     {
       ...rest,

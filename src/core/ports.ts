@@ -1,5 +1,5 @@
 import type { Algorithm } from './algorithms/algorithm';
-import type { Standing } from './algorithms/standing';
+import type { CounterState } from './algorithms/counter-state';
 import type { Failure, StoreError } from './errors';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
@@ -84,7 +84,7 @@ export interface CounterReply {
    * Where the counters of increments with an algorithm stood before their asks; undefined when the batch has none. `after`
    * means nothing for those.
    */
-  readonly standings?: readonly (Standing | undefined)[] | undefined;
+  readonly states?: readonly (CounterState | undefined)[] | undefined;
 }
 
 /** A counter store. The contract suite in `test/contract` says what every one must keep. */
@@ -114,7 +114,7 @@ export interface CounterReading {
   /** 0 where there is no counter. */
   readonly count: number;
   /** Where a counter of gcra or sliding_window stands; undefined: it says no more than `count` does. */
-  readonly standing?: Standing | undefined;
+  readonly state?: CounterState | undefined;
   /** Undefined: there is no counter, or its store does not say. */
   readonly expiresInSeconds: number | undefined;
   /** Where it lies: `Redis at r1:6379 (slot 1234)`. */

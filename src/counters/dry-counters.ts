@@ -1,6 +1,6 @@
 import type { Algorithm } from '../core/algorithms/algorithm';
 import { applyAsks } from '../core/algorithms/apply-asks';
-import { standingOfUsed, type Standing } from '../core/algorithms/standing';
+import { stateOfUsed, type CounterState } from '../core/algorithms/counter-state';
 import { tickAt } from '../core/algorithms/ticks';
 import type {
   CounterBatch,
@@ -9,7 +9,7 @@ import type {
   Counters,
   Increment,
 } from '../core/ports';
-import { decideRuns, isOverAt, type Seen } from './hold-back';
+import { decideRuns, isOverAt, type ReadState } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
 import { createReplyDraft, fail, holdBackAt, stand, toReply } from './reply-draft';
 
@@ -27,16 +27,16 @@ export function createDryCounters(
 function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading>): CounterReply {
   const draft = createReplyDraft(batch.increments.length);
   const counts = new Map<string, number>();
-  const standings = new Map<string, Standing>();
+  const states = new Map<string, CounterState>();
   const countOf = ({ key }: Increment): number => counts.get(key) ?? readings.get(key)?.count ?? 0;
-  const standingOf = (increment: Increment, algorithm: Algorithm): Standing =>
-    standings.get(increment.key) ??
-    readings.get(increment.key)?.standing ??
-    standingOfUsed(algorithm, countOf(increment), tickAt(batch.nowSeconds, algorithm.tickMicros));
-  const look = (increment: Increment): Standing | number =>
+  const stateOf = (increment: Increment, algorithm: Algorithm): CounterState =>
+    states.get(increment.key) ??
+    readings.get(increment.key)?.state ??
+    stateOfUsed(algorithm, countOf(increment), tickAt(batch.nowSeconds, algorithm.tickMicros));
+  const look = (increment: Increment): CounterState | number =>
     increment.algorithm === undefined
       ? countOf(increment)
-      : standingOf(increment, increment.algorithm);
+      : stateOf(increment, increment.algorithm);
   const add = (index: number, increment: Increment): void => {
     const { algorithm, key, times = 1 } = increment;
     const hits = Number(increment.hits);
@@ -44,9 +44,9 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
     draft.after[index] = after;
     if (algorithm === undefined) counts.set(key, after);
     else {
-      const before = standingOf(increment, algorithm);
+      const before = stateOf(increment, algorithm);
       stand(draft, index, before);
-      standings.set(key, applyAsks(algorithm, before, { hits, times }) ?? before);
+      states.set(key, applyAsks(algorithm, before, { hits, times }) ?? before);
     }
     const error = readings.get(key)?.error;
     if (error !== undefined) fail(draft, index, error);
@@ -54,7 +54,7 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
   if (batch.groupEnds === undefined) {
     for (const [index, increment] of batch.increments.entries()) add(index, increment);
   } else {
-    decideRuns<Seen>(batch, {
+    decideRuns<ReadState>(batch, {
       look,
       isOver: isOverAt,
       add,
@@ -74,7 +74,7 @@ export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
     knows,
     list,
     refusing: () => undefined,
-    rememberStanding: nothing,
+    rememberState: nothing,
     remember: nothing,
     forget: nothing,
     forgetKeys: nothing,

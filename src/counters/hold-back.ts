@@ -1,6 +1,6 @@
-import { countAdmitted, standingAfterAsks } from '../core/algorithms/apply-asks';
+import { countAdmitted, stateAfterAsks } from '../core/algorithms/apply-asks';
 import { outcomeOf } from '../core/algorithms/outcome';
-import { type Standing } from '../core/algorithms/standing';
+import { type CounterState } from '../core/algorithms/counter-state';
 import { type CounterBatch, type Increment } from '../core/ports';
 
 /** What becomes of the increments of a batch, by their index. `S` is how a store sees a counter before a run. */
@@ -36,10 +36,10 @@ export function decideRuns<S>(
 }
 
 /** A counter as it is seen before a run: its count or, under an algorithm, where it stands; undefined: it cannot be read. */
-export type Seen = Standing | number | undefined;
+export type ReadState = CounterState | number | undefined;
 
 /** Whether an increment does not fit. What cannot be read fails when it is added; it holds back nothing. */
-export function isOverAt({ algorithm, hits, limit }: Increment, seen: Seen): boolean {
+export function isOverAt({ algorithm, hits, limit }: Increment, seen: ReadState): boolean {
   if (typeof seen === 'number') return seen + Number(hits) > limit;
   if (seen === undefined || algorithm === undefined) return false;
   return outcomeOf(algorithm, seen, { hits: Number(hits), times: 1 }, 1).isOver;
@@ -49,27 +49,30 @@ export function isOverAt({ algorithm, hits, limit }: Increment, seen: Seen): boo
 export interface ReadCounters {
   readonly counts: ReadonlyMap<string, number>;
   /** Those of increments with an algorithm. */
-  readonly standings?: ReadonlyMap<string, Standing>;
+  readonly states?: ReadonlyMap<string, CounterState>;
 }
 
 /** Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen. */
-export function planHoldBack(batch: CounterBatch, read: ReadCounters): ReadonlyMap<number, Seen> {
+export function planHoldBack(
+  batch: CounterBatch,
+  read: ReadCounters,
+): ReadonlyMap<number, ReadState> {
   const counts = new Map(read.counts);
-  const standings = new Map(read.standings);
-  const held = new Map<number, Seen>();
+  const states = new Map(read.states);
+  const held = new Map<number, ReadState>();
   const countOf = ({ key }: Increment): number => counts.get(key) ?? 0;
-  decideRuns<Seen>(batch, {
+  decideRuns<ReadState>(batch, {
     look: (increment) =>
-      increment.algorithm === undefined ? countOf(increment) : standings.get(increment.key),
+      increment.algorithm === undefined ? countOf(increment) : states.get(increment.key),
     isOver: isOverAt,
     add(_, increment) {
       const { algorithm, key } = increment;
       const hits = Number(increment.hits);
-      const standing = standings.get(key);
+      const state = states.get(key);
       if (algorithm === undefined) counts.set(key, Math.max(0, countOf(increment) + hits));
-      else if (standing !== undefined) {
-        const admitted = countAdmitted(algorithm, standing, { hits, times: 1 });
-        standings.set(key, standingAfterAsks(algorithm, standing, hits, 1, admitted));
+      else if (state !== undefined) {
+        const admitted = countAdmitted(algorithm, state, { hits, times: 1 });
+        states.set(key, stateAfterAsks(algorithm, state, hits, 1, admitted));
       }
     },
     holdBack(index, seen) {

@@ -1,5 +1,5 @@
-import { countAdmitted, standingAfterAsks } from '../core/algorithms/apply-asks';
-import { type Standing } from '../core/algorithms/standing';
+import { countAdmitted, stateAfterAsks } from '../core/algorithms/apply-asks';
+import { type CounterState } from '../core/algorithms/counter-state';
 import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
 import { type OverLimitCache } from './over-limit-cache';
 
@@ -8,7 +8,7 @@ export interface Known {
   /** Increments that need no call to the store: they are over. */
   readonly knownOverLimit: boolean[];
   /** Where those of them stand that have an algorithm; undefined when none has. */
-  readonly standings: (Standing | undefined)[] | undefined;
+  readonly states: (CounterState | undefined)[] | undefined;
 }
 
 /** What of a batch is known to be over; undefined: nothing. Forgets counters to which hits are given back. */
@@ -17,7 +17,7 @@ export function findKnown(
   { increments, nowSeconds }: CounterBatch,
 ): Known | undefined {
   let known: boolean[] | undefined;
-  let standings: (Standing | undefined)[] | undefined;
+  let states: (CounterState | undefined)[] | undefined;
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
     if (increment.hits < 0) {
@@ -27,15 +27,15 @@ export function findKnown(
     if (increment.algorithm === undefined) {
       if (!cache.isOver(increment, nowSeconds)) continue;
     } else {
-      const standing = isCached(increment) ? cache.refusing(increment, nowSeconds) : undefined;
-      if (standing === undefined) continue;
-      standings ??= new Array<Standing | undefined>(increments.length).fill(undefined);
-      standings[index] = standing;
+      const state = isCached(increment) ? cache.refusing(increment, nowSeconds) : undefined;
+      if (state === undefined) continue;
+      states ??= new Array<CounterState | undefined>(increments.length).fill(undefined);
+      states[index] = state;
     }
     known ??= new Array<boolean>(increments.length).fill(false);
     known[index] = true;
   }
-  return known && { knownOverLimit: known, standings };
+  return known && { knownOverLimit: known, states };
 }
 
 /** Remembers what a batch that was counted has shown to be over. */
@@ -47,11 +47,10 @@ export function rememberOver(
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
     if (reply.knownOverLimit?.[index] === true) continue;
-    const standing = reply.standings?.[index];
-    if (standing === undefined) {
+    const state = reply.states?.[index];
+    if (state === undefined) {
       if (isOverByCount(increment, reply, index)) cache.remember(increment, nowSeconds);
-    } else if (reply.held?.[index] !== true)
-      rememberRefusal(cache, increment, standing, nowSeconds);
+    } else if (reply.held?.[index] !== true) rememberRefusal(cache, increment, state, nowSeconds);
   }
 }
 
@@ -67,18 +66,18 @@ function isCached({ algorithm, hits }: Increment): boolean {
 function rememberRefusal(
   cache: OverLimitCache,
   increment: Increment,
-  standing: Standing,
+  state: CounterState,
   nowSeconds: number,
 ): void {
   const { algorithm, times = 1 } = increment;
   const hits = Number(increment.hits);
   if (algorithm === undefined || hits <= 0 || algorithm.chargeDenied) return;
-  const admitted = countAdmitted(algorithm, standing, { hits, times });
+  const admitted = countAdmitted(algorithm, state, { hits, times });
   if (admitted === times) {
     // What is known of it is no longer all.
     cache.forget(increment);
     return;
   }
-  const after = standingAfterAsks(algorithm, standing, hits, times, admitted);
-  cache.rememberStanding(increment, after, nowSeconds);
+  const after = stateAfterAsks(algorithm, state, hits, times, admitted);
+  cache.rememberState(increment, after, nowSeconds);
 }

@@ -1,7 +1,7 @@
 import { copyOf } from '../platform/copy-of';
 import { dueSecondsOf } from './due-seconds';
 import { bytesOfText } from './kept-key';
-import type { Stood } from './refusal';
+import type { KnownState } from './refusal';
 
 /** What is remembered of a counter that is over its limit. */
 export interface OverEntry {
@@ -9,7 +9,7 @@ export interface OverEntry {
   limit: number;
   accessSeconds: number;
   /** Of a counter with an algorithm. */
-  readonly stood?: Stood;
+  readonly knownState?: KnownState;
 }
 
 /** The entries that end together; the walk over the oldest of them goes on where it stopped. */
@@ -21,10 +21,10 @@ interface EndingTogether {
 /** What V8 takes for an entry besides the text of its key: two objects and a place in a map. */
 const ENTRY_BYTES = 120;
 /** The same of a standing, with its place in the index of ends. */
-const STANDING_BYTES = 160;
+const STATE_BYTES = 160;
 
 /**
- * Entries filed by the second at which they end: windows end together. Standings end at any second, and would need as many
+ * Entries filed by the second at which they end: windows end together. CounterStates end at any second, and would need as many
  * places: they are filed by their due times. Bounded in bytes: those of one second are dropped together when it comes; when
  * there is no room, the oldest of those that end soonest goes first.
  */
@@ -62,10 +62,10 @@ export class OverEntries {
   /** Adds an entry that was accessed now. */
   add(kept: string, entry: OverEntry, endSeconds: number): void {
     const key = copyOf(kept);
-    const isStanding = entry.stood !== undefined;
-    const filed = isStanding ? dueSecondsOf(endSeconds, entry.accessSeconds) : endSeconds;
+    const hasState = entry.knownState !== undefined;
+    const filed = hasState ? dueSecondsOf(endSeconds, entry.accessSeconds) : endSeconds;
     this.#endingAt(filed).entries.set(key, entry);
-    if (isStanding) this.#ends.set(key, filed);
+    if (hasState) this.#ends.set(key, filed);
     this.size += 1;
     this.#bytes += bytesOf(key, entry);
     this.accessSeconds += entry.accessSeconds;
@@ -139,14 +139,14 @@ export class OverEntries {
   #forget(key: string, entry: OverEntry): void {
     this.size -= 1;
     this.#bytes -= bytesOf(key, entry);
-    if (entry.stood !== undefined) this.#ends.delete(key);
+    if (entry.knownState !== undefined) this.#ends.delete(key);
     this.accessSeconds -= entry.accessSeconds;
   }
 }
 
 /** The most that an entry takes. */
-function bytesOf(key: string, { stood }: OverEntry): number {
-  return ENTRY_BYTES + bytesOfText(key) + (stood === undefined ? 0 : STANDING_BYTES);
+function bytesOf(key: string, { knownState }: OverEntry): number {
+  return ENTRY_BYTES + bytesOfText(key) + (knownState === undefined ? 0 : STATE_BYTES);
 }
 
 /**

@@ -1,10 +1,10 @@
-import { type Standing } from '../core/algorithms/standing';
+import { type CounterState } from '../core/algorithms/counter-state';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
 import { findOver } from './find-over';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
-import { endOfRefusal, standingRefusing } from './refusal';
+import { endOfRefusal, stateRefusing } from './refusal';
 
 /** Counters known to be over a limit, so that no store has to be asked for them. */
 export interface OverLimitCache {
@@ -20,9 +20,9 @@ export interface OverLimitCache {
    * Where the counter of an increment with an algorithm stands at least, if that refuses each of its asks. Others can only
    * have charged it since, and a refused ask writes nothing: the store would refuse them too.
    */
-  refusing(increment: Increment, nowSeconds: number): Standing | undefined;
+  refusing(increment: Increment, nowSeconds: number): CounterState | undefined;
   /** Remembers where a counter stands that has refused an ask, until that ask would fit. */
-  rememberStanding(increment: Increment, standing: Standing, nowSeconds: number): void;
+  rememberState(increment: Increment, state: CounterState, nowSeconds: number): void;
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
   /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
@@ -59,8 +59,8 @@ export function createOverLimitCache(
     entries.touch(entry, nowSeconds);
   };
 
-  const standingEntryOf = (key: string): OverEntry | undefined => {
-    const kept = toStandingKey(key);
+  const stateEntryOf = (key: string): OverEntry | undefined => {
+    const kept = toStateKey(key);
     return entries.get(kept, entries.endOf(kept));
   };
 
@@ -94,37 +94,43 @@ export function createOverLimitCache(
       const { key, hits, limit, windowEndSeconds, algorithm } = increment;
       if (algorithm !== undefined) {
         if (hits === 0) return false;
-        const stood = standingEntryOf(key)?.stood;
-        return stood !== undefined && standingRefusing(stood, increment, nowSeconds) !== undefined;
+        const knownState = stateEntryOf(key)?.knownState;
+        return (
+          knownState !== undefined && stateRefusing(knownState, increment, nowSeconds) !== undefined
+        );
       }
       const entry = entries.get(toKeptKey(key), windowEndSeconds);
       return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
     },
     list: (nowSeconds, most) =>
       findOver(entries, most, ({ key, entry, endSeconds }) => {
-        const windowEndSeconds = entry.stood?.endSeconds ?? endSeconds;
+        const windowEndSeconds = entry.knownState?.endSeconds ?? endSeconds;
         if (windowEndSeconds <= nowSeconds) return undefined;
-        const shown = entry.stood === undefined ? key : keyOfStanding(key);
+        const shown = entry.knownState === undefined ? key : keyOfState(key);
         return { key: shown, limit: entry.limit, windowEndSeconds };
       }),
     refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
-      const entry = standingEntryOf(increment.key);
-      const standing = entry?.stood && standingRefusing(entry.stood, increment, nowSeconds);
-      if (entry === undefined || standing === undefined) {
+      const entry = stateEntryOf(increment.key);
+      const state = entry?.knownState && stateRefusing(entry.knownState, increment, nowSeconds);
+      if (entry === undefined || state === undefined) {
         count.miss += 1;
         return undefined;
       }
       used(entry, nowSeconds);
-      return standing;
+      return state;
     },
-    rememberStanding(increment, standing, nowSeconds) {
-      const kept = toStandingKey(increment.key);
-      const endSeconds = endOfRefusal(increment, standing, nowSeconds);
+    rememberState(increment, state, nowSeconds) {
+      const kept = toStateKey(increment.key);
+      const endSeconds = endOfRefusal(increment, state, nowSeconds);
       if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
       if (endSeconds <= nowSeconds) return;
-      const stood = { standing, atSeconds: nowSeconds, endSeconds };
-      entries.add(kept, { limit: increment.limit, accessSeconds: nowSeconds, stood }, endSeconds);
+      const knownState = { state, atSeconds: nowSeconds, endSeconds };
+      entries.add(
+        kept,
+        { limit: increment.limit, accessSeconds: nowSeconds, knownState },
+        endSeconds,
+      );
     },
     remember({ key, limit, windowEndSeconds }, nowSeconds) {
       if (windowEndSeconds <= nowSeconds) return;
@@ -147,7 +153,7 @@ export function createOverLimitCache(
     forget({ key, windowEndSeconds, algorithm }) {
       if (algorithm === undefined) entries.remove(toKeptKey(key), windowEndSeconds);
       else {
-        const kept = toStandingKey(key);
+        const kept = toStateKey(key);
         entries.remove(kept, entries.endOf(kept));
       }
     },
@@ -158,15 +164,15 @@ export function createOverLimitCache(
 }
 
 /** A fixed window that charges nothing it refuses may share its counter with one that does: their entries differ. */
-function toStandingKey(key: string): string {
+function toStateKey(key: string): string {
   return `${toKeptKey(key)}~`;
 }
 
-function keyOfStanding(key: string): string {
+function keyOfState(key: string): string {
   return key.slice(0, -1);
 }
 
 /** The keys of the entries that a counter may have. */
 function toEntryKeys(key: string): readonly string[] {
-  return [toKeptKey(key), toStandingKey(key)];
+  return [toKeptKey(key), toStateKey(key)];
 }

@@ -1,38 +1,38 @@
 import { countAdmitted } from '../core/algorithms/apply-asks';
 import { outcomeOf } from '../core/algorithms/outcome';
-import { standingAfter, type Standing } from '../core/algorithms/standing';
+import { stateAfter, type CounterState } from '../core/algorithms/counter-state';
 import { tickAt } from '../core/algorithms/ticks';
 import { type Increment } from '../core/ports';
 
 /** Where a counter stood, and when that was by the clock of this process. */
-export interface Stood {
-  readonly standing: Standing;
+export interface KnownState {
+  readonly state: CounterState;
   readonly atSeconds: number;
   /** Unix second from which the ask that it refused would fit. */
   readonly endSeconds: number;
 }
 
 /** The standing now, if no ask fits; undefined also when the clock went back, after which it cannot be known. */
-export function standingRefusing(
-  stood: Stood,
+export function stateRefusing(
+  knownState: KnownState,
   { algorithm, hits, times = 1 }: Increment,
   nowSeconds: number,
-): Standing | undefined {
-  if (algorithm === undefined || nowSeconds < stood.atSeconds) return undefined;
+): CounterState | undefined {
+  if (algorithm === undefined || nowSeconds < knownState.atSeconds) return undefined;
   const { tickMicros } = algorithm;
-  const ticks = tickAt(nowSeconds, tickMicros) - tickAt(stood.atSeconds, tickMicros);
-  const standing = standingAfter(algorithm, stood.standing, ticks);
-  const admitted = countAdmitted(algorithm, standing, { hits: Number(hits), times });
-  return admitted === 0 ? standing : undefined;
+  const ticks = tickAt(nowSeconds, tickMicros) - tickAt(knownState.atSeconds, tickMicros);
+  const state = stateAfter(algorithm, knownState.state, ticks);
+  const admitted = countAdmitted(algorithm, state, { hits: Number(hits), times });
+  return admitted === 0 ? state : undefined;
 }
 
 /** The Unix second from which an ask that a counter refuses would fit. */
 export function endOfRefusal(
   { algorithm, hits, windowEndSeconds }: Increment,
-  standing: Standing,
+  state: CounterState,
   nowSeconds: number,
 ): number {
   if (algorithm === undefined || algorithm.name === 'fixed_window') return windowEndSeconds;
-  const { resetSeconds } = outcomeOf(algorithm, standing, { hits: Number(hits), times: 1 }, 1);
+  const { resetSeconds } = outcomeOf(algorithm, state, { hits: Number(hits), times: 1 }, 1);
   return Math.ceil(nowSeconds) + resetSeconds;
 }

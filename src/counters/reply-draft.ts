@@ -1,7 +1,7 @@
-import { type Standing } from '../core/algorithms/standing';
+import { type CounterState } from '../core/algorithms/counter-state';
 import { type StoreError } from '../core/errors';
 import { type CounterReply } from '../core/ports';
-import type { Seen } from './hold-back';
+import type { ReadState } from './hold-back';
 
 /** A reply while it is being put together; every list runs parallel to the batch's increments. */
 export interface ReplyDraft {
@@ -9,11 +9,11 @@ export interface ReplyDraft {
   readonly after: number[];
   held: boolean[] | undefined;
   failures: Map<number, StoreError> | undefined;
-  standings: (Standing | undefined)[] | undefined;
+  states: (CounterState | undefined)[] | undefined;
 }
 
 export function createReplyDraft(size: number, after: number[] = []): ReplyDraft {
-  return { size, after, held: undefined, failures: undefined, standings: undefined };
+  return { size, after, held: undefined, failures: undefined, states: undefined };
 }
 
 /** Notes that an increment was held back while its counter stood at `count`. */
@@ -24,7 +24,7 @@ export function holdBack(draft: ReplyDraft, index: number, count: number): void 
 }
 
 /** Notes that an increment was held back and what was seen of its counter. */
-export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen): void {
+export function holdBackAt(draft: ReplyDraft, index: number, seen: ReadState): void {
   holdBack(draft, index, typeof seen === 'number' ? seen : 0);
   if (typeof seen === 'object') stand(draft, index, seen);
 }
@@ -36,9 +36,9 @@ export function fail(draft: ReplyDraft, index: number, error: StoreError): void 
 }
 
 /** Notes where the counter of an increment stood before its asks. */
-export function stand(draft: ReplyDraft, index: number, standing: Standing): void {
-  draft.standings ??= new Array<Standing | undefined>(draft.size).fill(undefined);
-  draft.standings[index] = standing;
+export function stand(draft: ReplyDraft, index: number, state: CounterState): void {
+  draft.states ??= new Array<CounterState | undefined>(draft.size).fill(undefined);
+  draft.states[index] = state;
 }
 
 /** Takes over what a reply says of its increment `at`. */
@@ -48,16 +48,16 @@ export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, 
     fail(draft, index, failure);
     return;
   }
-  const standing = reply.standings?.[at];
-  if (standing !== undefined) stand(draft, index, standing);
+  const state = reply.states?.[at];
+  if (state !== undefined) stand(draft, index, state);
   if (reply.held?.[at] === true) holdBack(draft, index, reply.after[at] as number);
   else draft.after[index] = reply.after[at] as number;
 }
 
 /** The finished reply, in which everything may have failed. */
-export function finish({ after, held, failures, standings }: ReplyDraft): CounterReply {
+export function finish({ after, held, failures, states }: ReplyDraft): CounterReply {
   const reply = { after, held, failures };
-  return standings === undefined ? reply : { ...reply, standings };
+  return states === undefined ? reply : { ...reply, states };
 }
 
 /** The finished reply; throws the first failure when nothing of the batch was applied. */

@@ -1,4 +1,4 @@
-import { type Standing } from '../core/algorithms/standing';
+import { type CounterState } from '../core/algorithms/counter-state';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack } from './hold-back';
@@ -93,11 +93,11 @@ async function planAcross<P>(
     if (increment.algorithm === undefined) listOf(keys, part, newSet).add(increment.key);
     else listOf(looks, part, newMap).set(increment.key, { ...increment, hits: 0 });
   });
-  const [counts, standings] = await Promise.all([
+  const [counts, states] = await Promise.all([
     readCounts(keys, options),
-    readStandings(looks, batch.nowSeconds, options),
+    readStates(looks, batch.nowSeconds, options),
   ]);
-  for (const [index, seen] of planHoldBack(batch, { counts, standings })) {
+  for (const [index, seen] of planHoldBack(batch, { counts, states })) {
     holdBackAt(draft, index, seen);
   }
 }
@@ -115,21 +115,21 @@ async function readCounts<P>(
 }
 
 /** Where counters stand; a look writes nothing under an algorithm. */
-async function readStandings<P>(
+async function readStates<P>(
   looks: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
   nowSeconds: number,
   { add, parallelism }: SplitOptions<P>,
-): Promise<ReadonlyMap<string, Standing>> {
-  const standings = new Map<string, Standing>();
+): Promise<ReadonlyMap<string, CounterState>> {
+  const states = new Map<string, CounterState>();
   await forEachOf(looks, parallelism, async ([part, byKey]) => {
     const increments = [...byKey.values()];
     const reply = await unlessAway(add(part, { increments, groupEnds: undefined, nowSeconds }));
     increments.forEach(({ key }, at) => {
-      const standing = reply?.standings?.[at];
-      if (standing !== undefined) standings.set(key, standing);
+      const state = reply?.states?.[at];
+      if (state !== undefined) states.set(key, state);
     });
   });
-  return standings;
+  return states;
 }
 
 /** What cannot be read cannot be added to either, and fails then. */

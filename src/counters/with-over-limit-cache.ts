@@ -1,4 +1,4 @@
-import { freeHits, type Standing } from '../core/algorithms/standing';
+import { freeHits, type CounterState } from '../core/algorithms/counter-state';
 import { StoreError } from '../core/errors';
 import {
   type CounterBatch,
@@ -12,7 +12,7 @@ import { type OverLimitCache } from './over-limit-cache';
 import { createReplyDraft, fail, finish, holdBack, takeOver } from './reply-draft';
 
 /** Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails. */
-export type TellForget = (counters: readonly CounterPlace[]) => void;
+export type PublishInvalidation = (counters: readonly CounterPlace[]) => void;
 
 /**
  * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
@@ -22,7 +22,7 @@ export type TellForget = (counters: readonly CounterPlace[]) => void;
 export function withOverLimitCache(
   counters: Counters,
   cache: OverLimitCache,
-  tellForget?: TellForget,
+  publishInvalidation?: PublishInvalidation,
 ): Counters {
   const addAll = async (batch: CounterBatch): Promise<CounterReply> => {
     const { generation } = cache;
@@ -37,16 +37,16 @@ export function withOverLimitCache(
     const back = takenBack(batch, reply);
     if (back === undefined) return;
     cache.forgetKeys(back.map(({ key }) => key));
-    tellForget?.(back);
+    publishInvalidation?.(back);
   };
 
   const addRest = async (
     batch: CounterBatch,
-    { knownOverLimit: known, standings }: Known,
+    { knownOverLimit: known, states }: Known,
   ): Promise<CounterReply> => {
     const { generation } = cache;
     const { rest, indexes, looks } = withoutKnown(batch, known);
-    const draft = { ...createReplyDraft(batch.increments.length), standings };
+    const draft = { ...createReplyDraft(batch.increments.length), states };
     for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
     const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
     if (reply instanceof StoreError) {
@@ -77,14 +77,14 @@ export function withOverLimitCache(
 /** Counters that hits given back took from over their limit to within it; undefined: none. */
 function takenBack(
   { increments }: CounterBatch,
-  { after, held, failures, standings }: CounterReply,
+  { after, held, failures, states }: CounterReply,
 ): readonly Increment[] | undefined {
   let back: Increment[] | undefined;
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
     const { hits } = increment;
     if (hits >= 0 || held?.[index] === true || failures?.has(index) === true) continue;
-    if (isTakenBack(increment, after[index] as number, standings?.[index]))
+    if (isTakenBack(increment, after[index] as number, states?.[index]))
       (back ??= []).push(increment);
   }
   return back;
@@ -93,7 +93,7 @@ function takenBack(
 function isTakenBack(
   { hits, limit, algorithm }: Increment,
   after: number,
-  before: Standing | undefined,
+  before: CounterState | undefined,
 ): boolean {
   if (algorithm !== undefined && before !== undefined) return freeHits(algorithm, before) === 0;
   return after <= limit && after - Number(hits) > limit;

@@ -17,7 +17,7 @@ import {
   type Verdict,
 } from '../core/decision/verdict';
 import { failure, type StoreError } from '../core/errors';
-import { shownRequest } from '../core/rules/secrets';
+import { redactedRequest } from '../core/rules/secrets';
 import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
 import type { Answer } from '../core/ports';
 import {
@@ -33,7 +33,7 @@ import { withPolicies } from './with-policies';
 
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
-const NOT_COUNTED: LocalCount = { after: 0, isHeld: false, standing: undefined, error: undefined };
+const NOT_COUNTED: LocalCount = { after: 0, isHeld: false, state: undefined, error: undefined };
 
 /** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the statistics. */
 export function answerFor(
@@ -137,7 +137,7 @@ function evaluateHit(hit: DescriptorHit, batch: BatchContext): Verdict {
   if (increment === -1) return evaluateUnlimited(hit);
   const error = outage?.errorOf(increment);
   if (error !== undefined) return evaluateFailed(hit, error, batch);
-  if (hit.limit.algorithm !== undefined) return evaluateStanding(hit, batch);
+  if (hit.limit.algorithm !== undefined) return evaluateState(hit, batch);
   if (reply.knownOverLimit?.[increment] === true) return evaluateKnownOver(hit, windows, options);
   const total = reply.after[increment] as number;
   if (reply.held?.[increment] === true) return evaluate(hit, total, true, windows, options);
@@ -145,13 +145,13 @@ function evaluateHit(hit: DescriptorHit, batch: BatchContext): Verdict {
   return evaluate(hit, total - others, false, windows, options);
 }
 
-function evaluateStanding(
+function evaluateState(
   hit: DescriptorHit,
   { reply, plan, windows, options }: BatchContext,
 ): Verdict {
   const { increment } = hit;
   const isHeld = reply.held?.[increment] === true;
-  const outcome = outcomeOfHit(hit, reply.standings?.[increment], isHeld, plan);
+  const outcome = outcomeOfHit(hit, reply.states?.[increment], isHeld, plan);
   const verdict = evaluateOutcome(hit, outcome, isHeld, windows, options);
   if (reply.knownOverLimit?.[increment] !== true) return verdict;
   return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
@@ -161,10 +161,10 @@ function evaluateFailed(hit: DescriptorHit, error: StoreError, batch: BatchConte
   const { outage, plan, windows, options } = batch;
   if (finalError(hit, error, batch) !== undefined) return evaluateUnknown(hit, options);
   const policy = policyOf(hit, error, options);
-  const { after, isHeld, standing } = outage?.local.get(hit.increment) ?? NOT_COUNTED;
+  const { after, isHeld, state } = outage?.local.get(hit.increment) ?? NOT_COUNTED;
   if (policy === 'local' && hit.limit.algorithm !== undefined) {
     const shared = withShare(hit, options);
-    const outcome = outcomeOfHit(shared, standing, isHeld, plan);
+    const outcome = outcomeOfHit(shared, state, isHeld, plan);
     return evaluateOutcome(shared, outcome, isHeld, windows, options);
   }
   const own = { after: isHeld ? after : after - hitsAfter(hit, plan), isHeld };
@@ -206,7 +206,7 @@ function toDecision(
     responseHeaders:
       options.headers === undefined ? NO_HEADERS : limitHeaders(verdicts, options.headers),
     dynamicMetadata: options.dynamicMetadata
-      ? dynamicMetadata(shownRequest(plan.secrets, request), verdicts, code)
+      ? dynamicMetadata(redactedRequest(plan.secrets, request), verdicts, code)
       : undefined,
   };
   return options.policies === undefined

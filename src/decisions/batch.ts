@@ -1,6 +1,6 @@
 import type { Asks } from '../core/algorithms/apply-asks';
 import { outcomeOf, type Outcome } from '../core/algorithms/outcome';
-import type { Standing } from '../core/algorithms/standing';
+import type { CounterState } from '../core/algorithms/counter-state';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
@@ -91,17 +91,17 @@ const LOOK: Asks = { hits: 0, times: 1 };
 /** What an ask of an algorithm gets, by where its counter stood before all asks of its increment. */
 export function outcomeOfHit(
   { limit, hits, cumulativeHits, increment }: DescriptorHit,
-  standing: Standing | undefined,
+  state: CounterState | undefined,
   isHeld: boolean,
   { increments }: Plan,
 ): Outcome {
   const { algorithm } = limit;
-  if (algorithm === undefined || standing === undefined)
+  if (algorithm === undefined || state === undefined)
     throw new Error(`the store does not count by the algorithm of the rule ${limit.metric}`);
-  if (isHeld) return outcomeOf(algorithm, standing, LOOK, 1);
+  if (isHeld) return outcomeOf(algorithm, state, LOOK, 1);
   const times = increments[increment]?.times ?? 1;
   const number = hits > 0 ? cumulativeHits / hits : 1;
-  return outcomeOf(algorithm, standing, { hits, times }, number);
+  return outcomeOf(algorithm, state, { hits, times }, number);
 }
 
 /** The hits of an ask's increment that came after its own. */

@@ -71,7 +71,7 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
       if (plan.increments.length > 0) trace?.counted(reply);
       const counted = isWhole(reply)
         ? { reply, outage: undefined }
-        : await makeUpFor(reply, plan, nowSeconds, deps, options);
+        : await countLocally(reply, plan, nowSeconds, deps, options);
       batch = createBatchContext(plan, counted, windows, options, log !== undefined);
       answers = answersOf(pendingRequests, batch);
     } catch (error) {
@@ -116,7 +116,7 @@ function firstError(reply: CounterReply | StoreError): StoreError {
 }
 
 /** Counts in this process what the store failed and a rule wants counted here. */
-async function makeUpFor(
+async function countLocally(
   reply: CounterReply | StoreError,
   plan: Plan,
   nowSeconds: number,

@@ -219,7 +219,7 @@ function counterOf(
     store,
     ...(error === undefined && { count }),
     ...(expiresInSeconds !== undefined && { expiresInSeconds }),
-    knownOverHere: knows(increment),
+    cachedOverLimit: knows(increment),
     ...(error !== undefined && { error: error.message }),
   };
 }

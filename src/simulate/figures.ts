@@ -1,5 +1,5 @@
 import { countAdmitted } from '../core/algorithms/apply-asks';
-import type { Standing } from '../core/algorithms/standing';
+import type { CounterState } from '../core/algorithms/counter-state';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
@@ -47,7 +47,7 @@ export class FigureSheet {
 
   note(outcome: RunOutcome, nowSeconds: number): void {
     if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
-    const { rules, increments, after, standings } = outcome;
+    const { rules, increments, after, states } = outcome;
     for (const rule of rules) {
       const figures = this.#of(rule.limit);
       figures.requests += 1;
@@ -62,7 +62,7 @@ export class FigureSheet {
     for (let i = 0; i < increments.length; i++) {
       const increment = increments[i] as Increment;
       if (increment.algorithm === undefined) this.#noteCounter(increment, after[i] as number);
-      else this.#notePaced(increment, standings[i]);
+      else this.#noteRolling(increment, states[i]);
     }
   }
 
@@ -103,10 +103,10 @@ export class FigureSheet {
   }
 
   /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
-  #notePaced(increment: Increment, standing: Standing | undefined): void {
+  #noteRolling(increment: Increment, state: CounterState | undefined): void {
     const { key, rule } = increment;
     this.#noteName(this.#of(rule), key);
-    if (!rule.shadowMode && isRefused(increment, standing))
+    if (!rule.shadowMode && isRefused(increment, state))
       this.#noteLimited(counterNameOf(key), rule);
   }
 
@@ -150,8 +150,8 @@ function countsOf({ counts }: LiveWindow, figures: RuleFigures): Map<string, num
 /** Whether one of its asks was. */
 function isRefused(
   { algorithm, hits, times = 1 }: Increment,
-  standing: Standing | undefined,
+  state: CounterState | undefined,
 ): boolean {
-  if (algorithm === undefined || standing === undefined || hits <= 0) return false;
-  return countAdmitted(algorithm, standing, { hits: Number(hits), times }) < times;
+  if (algorithm === undefined || state === undefined || hits <= 0) return false;
+  return countAdmitted(algorithm, state, { hits: Number(hits), times }) < times;
 }

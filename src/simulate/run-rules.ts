@@ -1,4 +1,4 @@
-import type { Standing } from '../core/algorithms/standing';
+import type { CounterState } from '../core/algorithms/counter-state';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
 import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
@@ -18,7 +18,7 @@ export interface RunOutcome {
   readonly increments: readonly Increment[];
   readonly after: readonly number[];
   /** Where those with an algorithm stood before it. */
-  readonly standings: readonly (Standing | undefined)[];
+  readonly states: readonly (CounterState | undefined)[];
 }
 
 /** One set of rules with counters of its own, on the clock of the log. */
@@ -96,8 +96,8 @@ export function createRuleRun(
       const decision = answer as Answer | undefined;
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
-      const { after = NOTHING, standings = NOTHING } = (reply as CounterReply | undefined) ?? {};
-      return { decision, rules: batchStats.rules, increments, after, standings };
+      const { after = NOTHING, states = NOTHING } = (reply as CounterReply | undefined) ?? {};
+      return { decision, rules: batchStats.rules, increments, after, states };
     },
     close: () => memory.close(),
   };

@@ -103,7 +103,7 @@ export async function benchAlgorithmFlow(algorithm: AlgorithmName): Promise<numb
 export interface MemoryFlow {
   readonly plain: number;
   readonly streams: number;
-  /** Seen by the dashboard: while nobody looks, and while somebody does. */
+  /** ReadState by the dashboard: while nobody looks, and while somebody does. */
   readonly unwatched: number;
   readonly watched: number;
 }

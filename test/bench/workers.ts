@@ -73,9 +73,9 @@ async function measure(
   );
   const pids = [service.pid, ...childrenOf(service.pid)];
   for (const [name, load] of Object.entries(loads)) {
-    const isPaced = name.startsWith('paced');
-    const requests = isPaced ? PACED_REQUESTS : REQUESTS;
-    if (!isPaced) await load(service.port, WARM_UP, workers);
+    const isRolling = name.startsWith('paced');
+    const requests = isRolling ? PACED_REQUESTS : REQUESTS;
+    if (!isRolling) await load(service.port, WARM_UP, workers);
     const before = pids.map(cpuMicros);
     const startedMs = performance.now();
     await load(service.port, requests, workers);

@@ -137,12 +137,12 @@ describe('a slot that moves, under an algorithm', () => {
     const asked = () => batch(keys.flatMap((key) => [ask(rule, key), increment(key)]));
     let rounds = 0;
     const isKnown = async () => {
-      const { failures, standings, after } = await counters.add(asked());
+      const { failures, states, after } = await counters.add(asked());
       expect(failures).toBeUndefined();
       rounds += 1;
       keys.forEach((_, at) => {
         expect(after[2 * at + 1]).toBe(rounds);
-        expect(standings?.[2 * at]).toBeDefined();
+        expect(states?.[2 * at]).toBeDefined();
       });
     };
     await isKnown();

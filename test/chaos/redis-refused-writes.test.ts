@@ -104,7 +104,7 @@ async function addAll(
     const failure = error as StoreError;
     return {
       after: [],
-      standings: [],
+      states: [],
       failures: new Map(increments.map((_, at) => [at, failure])),
     };
   });
@@ -112,7 +112,7 @@ async function addAll(
     const failure = reply.failures?.get(at);
     if (failure !== undefined) return failure;
     if (algorithm === undefined) return (reply.after[at] ?? NaN) - Number(hits);
-    return usedHits(reply.standings?.[at], algorithm);
+    return usedHits(reply.states?.[at], algorithm);
   });
 }
 

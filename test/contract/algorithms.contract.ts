@@ -53,9 +53,9 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
     /** Of each increment: how many of its asks were admitted; undefined without a standing. */
     const admittedIn = (increments: readonly Increment[], reply: CounterReply) =>
       increments.map(({ algorithm, hits, times = 1 }, index) => {
-        const standing = reply.standings?.[index];
-        if (standing === undefined || algorithm === undefined) return undefined;
-        return countAdmitted(algorithm, standing, { hits: Number(hits), times });
+        const state = reply.states?.[index];
+        if (state === undefined || algorithm === undefined) return undefined;
+        return countAdmitted(algorithm, state, { hits: Number(hits), times });
       });
     const admitted = async (...increments: Increment[]) =>
       admittedIn(increments, await add(increments));
@@ -86,7 +86,7 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
       it('changes nothing by a look', async () => {
         const key = freshKey();
         const reply = await add([asks(key, 3), asks(key, 0), asks(key, 0)]);
-        expect(reply.standings?.[1]?.used).toBe(reply.standings?.[2]?.used);
+        expect(reply.states?.[1]?.used).toBe(reply.states?.[2]?.used);
         expect(await admitted(asks(key, 8), asks(key, 7))).toEqual([0, 1]);
       });
 
@@ -105,9 +105,9 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
           asks(own, 7),
         ]);
         expect([reply.after[0], reply.after[2]]).toEqual([3, 5]);
-        expect([0, 2].map((at) => reply.standings?.[at])).toEqual([undefined, undefined]);
-        expect(reply.standings?.[1]?.used).toBe(0);
-        expect(reply.standings?.[3]?.used).toBeGreaterThan(0);
+        expect([0, 2].map((at) => reply.states?.[at])).toEqual([undefined, undefined]);
+        expect(reply.states?.[1]?.used).toBe(0);
+        expect(reply.states?.[3]?.used).toBeGreaterThan(0);
       });
 
       it('admits the same however equal asks are split over batches', async () => {
@@ -135,7 +135,7 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
         const reply = await add(run, [3]);
         expect(reply.held).toEqual([true, false, true]);
         expect(reply.after[2]).toBe(0);
-        expect(reply.standings?.[0]?.used).toBe(0);
+        expect(reply.states?.[0]?.used).toBe(0);
         expect(await admitted(asks(free, 10))).toEqual([1]);
       });
 
@@ -160,10 +160,10 @@ export function describeAlgorithms(name: string, create: () => Promise<Algorithm
         const algorithm = algorithmOf(name, 10, { chargeDenied: true });
         const key = freshKey();
         await add([asksOf(key, algorithm, 8), asksOf(key, algorithm, 8)]);
-        const { standings } = await add([asksOf(key, algorithm, 0)]);
-        const standing = standings?.[0];
-        if (standing === undefined) throw new Error('no standing');
-        expect(outcomeOf(algorithm, standing, { hits: 0, times: 1 }, 1).isOver).toBe(true);
+        const { states } = await add([asksOf(key, algorithm, 0)]);
+        const state = states?.[0];
+        if (state === undefined) throw new Error('no state');
+        expect(outcomeOf(algorithm, state, { hits: 0, times: 1 }, 1).isOver).toBe(true);
         expect(await admitted(asksOf(key, algorithm, -6), asksOf(key, algorithm, 1))).toEqual([
           0, 0,
         ]);

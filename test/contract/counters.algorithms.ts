@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type Algorithm } from '../../src/core/algorithms/algorithm';
 import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type Standing } from '../../src/core/algorithms/standing';
+import { type CounterState } from '../../src/core/algorithms/counter-state';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { AlgorithmCounter } from '../support/algorithm-counter';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -13,7 +13,7 @@ const guarded = slowRule('fixed_window');
 const ALL = [gcra, sliding, guarded] as const;
 
 function hitsOf(reply: CounterReply, algorithms: readonly Algorithm[]): readonly number[] {
-  return algorithms.map((algorithm, at) => usedHits(reply.standings?.[at], algorithm));
+  return algorithms.map((algorithm, at) => usedHits(reply.states?.[at], algorithm));
 }
 
 /** What a store keeps that knows algorithms. */
@@ -23,10 +23,10 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
 
   describe('algorithms', () => {
     it('says nothing of them where none is asked', async () => {
-      expect(await add([increment(freshKey())])).not.toHaveProperty('standings');
+      expect(await add([increment(freshKey())])).not.toHaveProperty('states');
     });
 
-    it('says where each counter stood before its asks, beside the counts of others', async () => {
+    it('says where each counter knownState before its asks, beside the counts of others', async () => {
       const [a, b, c, d] = [freshKey(), freshKey(), freshKey(), freshKey()];
       const asked = () => [
         increment(a, 3),
@@ -37,12 +37,12 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       ];
       const first = await add(asked());
       expect([first.after[0], first.after[2], first.failures]).toEqual([3, 4, undefined]);
-      expect([0, 2].map((at) => first.standings?.[at])).toEqual([undefined, undefined]);
-      expect([1, 3, 4].map((at) => first.standings?.[at]?.used)).toEqual([0, 0, 0]);
+      expect([0, 2].map((at) => first.states?.[at])).toEqual([undefined, undefined]);
+      expect([1, 3, 4].map((at) => first.states?.[at]?.used)).toEqual([0, 0, 0]);
       const second = await add(asked());
       expect([second.after[0], second.after[2]]).toEqual([7, 8]);
       const used = [1, 3, 4].map((at) =>
-        usedHits(second.standings?.[at], asked()[at]?.algorithm as Algorithm),
+        usedHits(second.states?.[at], asked()[at]?.algorithm as Algorithm),
       );
       expect(used).toEqual([4, 6, 7]);
     });
@@ -53,11 +53,11 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
         const key = freshKey();
         const hits = [3, 3, 3, 3, 1, 0, -2, 4, 3, 0];
         const reply = await add(hits.map((each) => ask(algorithm, key, each)));
-        const stood = hitsOf(
+        const knownState = hitsOf(
           reply,
           hits.map(() => algorithm),
         );
-        expect(stood).toEqual([0, 3, 6, 9, 9, 10, 10, 8, 8, 8]);
+        expect(knownState).toEqual([0, 3, 6, 9, 9, 10, 10, 8, 8, 8]);
       },
     );
 
@@ -76,7 +76,7 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       const reply = await add([ask(gcra, odd), ask(gcra, good)]);
       expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
       expect(reply.failures?.get(0)).toMatchObject({ fault: 'key' });
-      expect(reply.standings?.[1]?.used).toBe(0);
+      expect(reply.states?.[1]?.used).toBe(0);
     });
 
     it('decides the counters of a request together', async () => {
@@ -86,8 +86,8 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       const over = await add([...request(3), ask(gcra, a)], [3, 4]);
       expect(over.held).toEqual([true, false, true, false]);
       expect(over.after[1]).toBe(11);
-      expect(usedHits(over.standings?.[0], gcra)).toBe(3);
-      expect(over.standings?.[2]?.used).toBe(3);
+      expect(usedHits(over.states?.[0], gcra)).toBe(3);
+      expect(over.states?.[2]?.used).toBe(3);
       const denied = await add([increment(b, 0, { limit: 20 }), ask(sliding, c, 8)], [2]);
       expect(denied.held).toEqual([true, false]);
       expect(denied.after[0]).toBe(11);
@@ -136,9 +136,9 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
           Array.from({ length: 60 }, () => add([ask(algorithm, key, 1, 2), increment(freshKey())])),
         );
         const asks = { hits: 1, times: 2 };
-        const admitted = replies.flatMap(({ standings }) =>
+        const admitted = replies.flatMap(({ states }) =>
           [1, 2].filter(
-            (number) => !outcomeOf(algorithm, standings?.[0] as Standing, asks, number).isOver,
+            (number) => !outcomeOf(algorithm, states?.[0] as CounterState, asks, number).isOver,
           ),
         );
         expect(admitted).toHaveLength(10);

@@ -84,7 +84,7 @@ export function describeCounters(
 
     it.each([0n, 9n, 2n ** 48n + 3n, 2n ** 52n + 3n, 2n ** 53n + 1n, 2n ** 62n, 2n ** 63n - 1n])(
       'never goes below zero from %d, however many hits are given back',
-      async (stood) => {
+      async (knownState) => {
         const refunds = [
           1n,
           2n ** 48n,
@@ -96,9 +96,9 @@ export function describeCounters(
         ];
         for (const refund of refunds) {
           const key = freshKey();
-          await add([increment(key, stood)]);
+          await add([increment(key, knownState)]);
           const { after } = await add([increment(key, -refund)]);
-          const left = stood > refund ? stood - refund : 0n;
+          const left = knownState > refund ? knownState - refund : 0n;
           expect([refund, (await store.read(key))?.value]).toEqual([refund, String(left)]);
           expect(Math.abs((after[0] ?? NaN) - Number(left))).toBeLessThanOrEqual(1_024);
           await add([increment(key, -(2n ** 63n) + 1n), increment(key, -(2n ** 63n) + 1n)]);

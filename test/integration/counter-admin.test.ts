@@ -346,7 +346,7 @@ describe('local caches of other instances', () => {
     // Until the store is connected.
     await eventually(() => hit(instance, 0));
     await hit(instance, 3);
-    expect(await instance.admin.change(ANN, CHANGE)).toBe('not_told');
+    expect(await instance.admin.change(ANN, CHANGE)).toBe('not_published');
     expect(await instance.admin.change(ANN, { ...CHANGE, dryRun: true })).toMatchObject([
       { count: 3 },
     ]);

@@ -1,5 +1,5 @@
 import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type Standing } from '../../src/core/algorithms/standing';
+import { type CounterState } from '../../src/core/algorithms/counter-state';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -57,9 +57,9 @@ describe('a batch', () => {
     const key = freshKey();
     const fixed = slowRule('fixed_window');
     const asked = ask(fixed, key);
-    const { after, standings } = await counters.add(batch([asked, increment(key, 2), asked]));
-    const stood = [0, 2].map((at) => usedHits(standings?.[at], fixed));
-    expect([stood[0], after[1], stood[1]]).toEqual([0, 3, 3]);
+    const { after, states } = await counters.add(batch([asked, increment(key, 2), asked]));
+    const knownState = [0, 2].map((at) => usedHits(states?.[at], fixed));
+    expect([knownState[0], after[1], knownState[1]]).toEqual([0, 3, 3]);
   });
 
   it('fails alone what is wrong with one of its two calls', async () => {
@@ -77,11 +77,11 @@ describe('a batch', () => {
     const keys = Array.from({ length: 4_500 }, () => freshKey());
     const asked = keys.map((key, at) => (at % 3 === 0 ? increment(key, 2) : ask(gcra, key, 2)));
     await counters.add(batch(asked));
-    const { after, standings, failures } = await counters.add(batch(asked));
+    const { after, states, failures } = await counters.add(batch(asked));
     expect(failures).toBeUndefined();
     keys.forEach((_, at) => {
       if (at % 3 === 0) expect(after[at]).toBe(4);
-      else expect(usedHits(standings?.[at], gcra)).toBe(2);
+      else expect(usedHits(states?.[at], gcra)).toBe(2);
     });
   });
 });
@@ -120,7 +120,7 @@ describe('a store without scripts', () => {
     const keys = ['elsewhere', freshKey()];
     const reply = await counters.add(batch(keys.map((key) => ask(gcra, key))));
     expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
-    expect(reply.standings?.[1]?.used).toBe(0);
+    expect(reply.states?.[1]?.used).toBe(0);
     expect(counters.kinds()).toEqual(['connected']);
   });
 });
@@ -135,12 +135,12 @@ describe('two instances', () => {
       const admitted: boolean[] = [];
       for (let round = 0; round < 12; round += 1) {
         const [instance, behind] = round % 2 === 0 ? [counters, 0] : [other, 5];
-        const { standings } = await instance.add({
+        const { states } = await instance.add({
           ...batch([ask(algorithm, key)]),
           nowSeconds: Date.now() / 1_000 - behind,
         });
         const asks = { hits: 1, times: 1 };
-        const outcome = outcomeOf(algorithm, standings?.[0] as Standing, asks, 1);
+        const outcome = outcomeOf(algorithm, states?.[0] as CounterState, asks, 1);
         admitted.push(!outcome.isOver);
         expect(outcome.remaining).toBe(Math.max(0, 9 - round));
       }
@@ -153,7 +153,7 @@ describe('a store that dies', () => {
   it('between a look and a charge leaves the charge open, or never counts it', async () => {
     const { server, counters } = await started({ timeoutMs: 1_000 });
     const key = freshKey();
-    expect((await counters.add(batch([ask(gcra, key, 0)]))).standings?.[0]?.used).toBe(0);
+    expect((await counters.add(batch([ask(gcra, key, 0)]))).states?.[0]?.used).toBe(0);
     await server.client.client('PAUSE', 60_000, 'ALL').catch(() => undefined);
     const charge = counters.add(batch([ask(gcra, key), increment(freshKey())]));
     const settled = charge.catch((error: unknown) => error as StoreError);
@@ -169,8 +169,8 @@ describe('a store that dies', () => {
     const key = freshKey();
     await counters.add(batch([ask(gcra, key), ask(sliding, key)]));
     await server.client.script('FLUSH');
-    const { standings } = await counters.add(batch([ask(gcra, key), ask(sliding, key)]));
-    expect([usedHits(standings?.[0], gcra), usedHits(standings?.[1], sliding)]).toEqual([1, 1]);
+    const { states } = await counters.add(batch([ask(gcra, key), ask(sliding, key)]));
+    expect([usedHits(states?.[0], gcra), usedHits(states?.[1], sliding)]).toEqual([1, 1]);
     expect(await server.client.get(keyFor(sliding, key))).toMatch(/^\d+ 0 2$/);
   });
 });

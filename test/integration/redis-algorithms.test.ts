@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
 import { countAdmitted } from '../../src/core/algorithms/apply-asks';
 import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type Standing } from '../../src/core/algorithms/standing';
+import { type CounterState } from '../../src/core/algorithms/counter-state';
 import { tickAt } from '../../src/core/algorithms/ticks';
 import {
   encodeAlgorithmCall,
@@ -81,10 +81,10 @@ const expectKept = async (
 ): Promise<void> => {
   const [value, ttlMs] = await Promise.all([server.client.get(key), server.client.pttl(key)]);
   if (name === 'fixed_window') {
-    expect(Number(value ?? 0)).toBe(counter.state?.[0] ?? 0);
+    expect(Number(value ?? 0)).toBe(counter.stored?.[0] ?? 0);
     return;
   }
-  const [used, tick] = counter.state ?? [];
+  const [used, tick] = counter.stored ?? [];
   if (used === undefined || tick === undefined) {
     expect(value).toBeNull();
     return;
@@ -108,8 +108,8 @@ describe.each([true, false])('the script of algorithms, declaring keys: %s', (is
           for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
             const increment = ask(key, any, move.hits, { times: move.times });
             const nowMicros = move.tick * any.tickMicros;
-            const { standings } = await call([increment], { nowMicros, isDeclaringKeys });
-            expect(standings[0]).toEqual(counter.apply(any, move.tick, move));
+            const { states } = await call([increment], { nowMicros, isDeclaringKeys });
+            expect(states[0]).toEqual(counter.apply(any, move.tick, move));
             await expectKept(key, any, counter);
           }
         }),
@@ -132,19 +132,9 @@ describe.each([true, false])('the script of algorithms, declaring keys: %s', (is
       ask(three, guarded, 0),
     ];
     const options = { nowMicros: micros(START), isDeclaringKeys };
-    const { standings, failures, held } = await call(increments, options);
+    const { states, failures, held } = await call(increments, options);
     const hit = gcra.periodTicks;
-    expect(standings.map((standing) => standing?.used)).toEqual([
-      0,
-      0,
-      4 * hit,
-      0,
-      6,
-      8 * hit,
-      0,
-      7,
-      5,
-    ]);
+    expect(states.map((state) => state?.used)).toEqual([0, 0, 4 * hit, 0, 6, 8 * hit, 0, 7, 5]);
     expect([failures, held]).toEqual([undefined, undefined]);
     expect(await server.client.get(one)).toBe(`540000000 ${String(micros(START))}`);
     expect(await server.client.get(two)).toBe('28333334 0 6');
@@ -164,13 +154,13 @@ describe.each([true, false])('the script of algorithms, declaring keys: %s', (is
     await server.client.rpush(list, 'x');
     for (const algorithm of [gcra, sliding]) {
       const increments = [...odd, list, good].map((key) => ask(key, algorithm));
-      const { standings, failures } = await call(increments, { isDeclaringKeys });
+      const { states, failures } = await call(increments, { isDeclaringKeys });
       expect([...(failures?.keys() ?? [])]).toEqual([...odd, list].map((_, index) => index));
       expect([...(failures?.values() ?? [])].map((text) => text.slice(0, 27))).toEqual([
         ...odd.map(() => 'ERR value is not an integer'),
         'WRONGTYPE Operation against',
       ]);
-      expect(standings.at(-1)).toMatchObject({ used: 0 });
+      expect(states.at(-1)).toMatchObject({ used: 0 });
       await server.client.del(good);
     }
   });
@@ -215,7 +205,7 @@ describe('the script of algorithms', () => {
         [0, expect.stringMatching(/^ERR the clock of the server/)],
         [2, expect.stringMatching(/^ERR the clock of the server/)],
       ]);
-      expect(reply.standings[1]).toMatchObject({ used: 0 });
+      expect(reply.states[1]).toMatchObject({ used: 0 });
     } finally {
       await server.client.acl('SETUSER', 'default', '+time');
     }
@@ -238,7 +228,7 @@ describe('the script of algorithms', () => {
     const second = await call(all(3), options);
     expect(second.held).toEqual([true, true, true, false, false]);
     expect(second.after[3]).toBe(11);
-    expect(second.standings.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
+    expect(second.states.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
     const used = Number((await server.client.get(a))?.split(' ')[0]);
     expect(used).toBe(5 * gcra.periodTicks);
     const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { limit: 20 })], {
@@ -281,13 +271,13 @@ describe('the script of algorithms', () => {
       const nowMicros = micros(START + seconds);
       const tick = nowMicros / wide.tickMicros;
       const asks = { hits, times: 1 };
-      const { standings } = await call([ask(key, wide, hits)], { nowMicros });
-      expect(standings[0]).toEqual(counter.apply(wide, tick, asks));
+      const { states } = await call([ask(key, wide, hits)], { nowMicros });
+      expect(states[0]).toEqual(counter.apply(wide, tick, asks));
       const kept = (await server.client.pttl(key)) / 1_000;
       expect([seconds, Math.ceil(kept)]).toEqual([seconds, seconds < 31 ? 121 : endAfter(seconds)]);
       expect((await server.client.get(key))?.split(' ').slice(1).map(Number)).toEqual([
         counter.previous,
-        counter.state?.[0],
+        counter.stored?.[0],
       ]);
     }
   });
@@ -295,9 +285,9 @@ describe('the script of algorithms', () => {
   it('lets the odd key of a clock that jumped fail alone, also by the short way', async () => {
     const key = freshKey();
     await server.client.set(key, '5 x');
-    const { failures, standings } = await call([ask(key, gcra), ask(freshKey(), sliding)]);
+    const { failures, states } = await call([ask(key, gcra), ask(freshKey(), sliding)]);
     expect([...(failures?.keys() ?? [])]).toEqual([0]);
-    expect(standings[1]).toMatchObject({ used: 0 });
+    expect(states[1]).toMatchObject({ used: 0 });
   });
 
   it.each([-10, 10])(
@@ -319,10 +309,10 @@ describe('the script of algorithms', () => {
             for (let step = 0; step < STEPS; step += 1) {
               const seconds = step * 0.25 + (step >= jumpAt ? jump : 0);
               const asks = { hits: 1, times: 3 };
-              const { standings } = await call([ask(a, bucket, 1, asks), ask(b, window, 1, asks)], {
+              const { states } = await call([ask(a, bucket, 1, asks), ask(b, window, 1, asks)], {
                 nowMicros: micros(START + 20 + seconds),
               });
-              const [first, second] = standings as [Standing, Standing];
+              const [first, second] = states as [CounterState, CounterState];
               admitted.gcra += countAdmitted(bucket, first, asks);
               admitted.sliding += countAdmitted(window, second, asks);
             }
@@ -343,8 +333,8 @@ describe('the script of algorithms', () => {
     const key = freshKey();
     const slow = rule('gcra', 1, { burst: 50, periodSeconds: 86_400 });
     const replies = await Promise.all(Array.from({ length: 200 }, () => call([ask(key, slow)])));
-    const admitted = replies.map(({ standings }) =>
-      outcomeOf(slow, standings[0] as Standing, { hits: 1, times: 1 }, 1),
+    const admitted = replies.map(({ states }) =>
+      outcomeOf(slow, states[0] as CounterState, { hits: 1, times: 1 }, 1),
     );
     expect(admitted.filter(({ isOver }) => !isOver)).toHaveLength(50);
   });

@@ -90,9 +90,9 @@ it('a demoted master answers refusals and looks, which write nothing, until the 
   await untilHeard(sentinel);
   const key = freshKey();
   const askOne = async () => {
-    const { standings, failures } = await counters.add(batch([ask(GCRA, key)]));
+    const { states, failures } = await counters.add(batch([ask(GCRA, key)]));
     if (failures !== undefined) throw failures.get(0) as Error;
-    return usedHits(standings?.[0], GCRA) < GCRA.limit;
+    return usedHits(states?.[0], GCRA) < GCRA.limit;
   };
   for (let hits = 0; hits < GCRA.limit; hits += 1) expect(await askOne()).toBe(true);
   await master.client.replicaof('127.0.0.1', 1);

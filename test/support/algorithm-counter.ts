@@ -1,40 +1,40 @@
 import type { Algorithm } from '../../src/core/algorithms/algorithm';
 import { applyAsks, isUnused, lifetimeMs, type Asks } from '../../src/core/algorithms/apply-asks';
 import { outcomeOf, type Outcome } from '../../src/core/algorithms/outcome';
-import { standingAfter, unusedAt, type Standing } from '../../src/core/algorithms/standing';
+import { stateAfter, unusedAt, type CounterState } from '../../src/core/algorithms/counter-state';
 
 /** One counter in memory, as a store keeps it: where it stood, and at which tick that was its own time. */
 export class AlgorithmCounter {
-  #kept: { readonly standing: Standing; readonly tick: number } | undefined;
+  #kept: { readonly state: CounterState; readonly tick: number } | undefined;
 
   /** How long a store has to keep it, by the last write. */
   lifetimeMs = 0;
 
   get previous(): number {
-    return this.#kept?.standing.previous ?? 0;
+    return this.#kept?.state.previous ?? 0;
   }
 
   /** Units or hits in use as they are kept, and the counter's own tick. */
-  get state(): readonly [used: number, tick: number] | undefined {
-    return this.#kept && [this.#kept.standing.used, this.#kept.tick];
+  get stored(): readonly [used: number, tick: number] | undefined {
+    return this.#kept && [this.#kept.state.used, this.#kept.tick];
   }
 
-  standing(algorithm: Algorithm, tick: number): Standing {
+  stateAt(algorithm: Algorithm, tick: number): CounterState {
     if (this.#kept === undefined) return unusedAt(algorithm, tick);
-    return standingAfter(algorithm, this.#kept.standing, tick - this.#kept.tick);
+    return stateAfter(algorithm, this.#kept.state, tick - this.#kept.tick);
   }
 
   /** Where it stood before the asks. */
-  apply(algorithm: Algorithm, tick: number, asks: Asks): Standing {
-    const standing = this.standing(algorithm, tick);
-    const after = applyAsks(algorithm, standing, asks);
-    if (after === undefined) return standing;
+  apply(algorithm: Algorithm, tick: number, asks: Asks): CounterState {
+    const state = this.stateAt(algorithm, tick);
+    const after = applyAsks(algorithm, state, asks);
+    if (after === undefined) return state;
     const { elapsed } = after;
     this.lifetimeMs = lifetimeMs(algorithm, after);
     this.#kept = isUnused(after)
       ? undefined
-      : { standing: { ...after, elapsed: 0 }, tick: tick - elapsed };
-    return standing;
+      : { state: { ...after, elapsed: 0 }, tick: tick - elapsed };
+    return state;
   }
 
   ask(algorithm: Algorithm, tick: number, hits: number): Outcome {

@@ -1,5 +1,5 @@
 import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
-import { type Standing } from '../../src/core/algorithms/standing';
+import { type CounterState } from '../../src/core/algorithms/counter-state';
 import type { Increment } from '../../src/core/ports';
 import { increment } from './increments';
 
@@ -27,8 +27,11 @@ export function ask(
 }
 
 /** Whole hits in use: what has drained since the test began is less than one. */
-export function usedHits(standing: Standing | undefined, { name, periodTicks }: Algorithm): number {
-  if (standing === undefined) return NaN;
-  const hits = name === 'gcra' ? Math.ceil(standing.used / periodTicks - 1e-3) : standing.used;
+export function usedHits(
+  state: CounterState | undefined,
+  { name, periodTicks }: Algorithm,
+): number {
+  if (state === undefined) return NaN;
+  const hits = name === 'gcra' ? Math.ceil(state.used / periodTicks - 1e-3) : state.used;
   return Math.max(0, hits);
 }

@@ -22,7 +22,7 @@ const protos = loadProtos([
 const service = protos['envoy.service.discovery.v3.AggregatedDiscoveryService'] as LoadedService;
 
 /** A request of either protocol. */
-export type Seen = Partial<DiscoveryRequest & DeltaDiscoveryRequest>;
+export type ReadState = Partial<DiscoveryRequest & DeltaDiscoveryRequest>;
 
 /** An `Any` of the protocol; protobufjs brings its definition along and writes it so. */
 export interface Resource {
@@ -33,9 +33,9 @@ export interface Resource {
 /** A stream that a client opened. */
 export interface AdsStream {
   readonly headers: ReadonlyMap<string, string>;
-  readonly requests: readonly Seen[];
+  readonly requests: readonly ReadState[];
   /** Waits until the client has sent so many requests and answers the newest of these. */
-  requested(count: number): Promise<Seen>;
+  requested(count: number): Promise<ReadState>;
   send(response: object): void;
   /** Ends the stream in order. */
   end(): void;
@@ -58,7 +58,7 @@ export interface AdsServerOptions {
   readonly credentials?: ServerCredentials;
   readonly options?: ServerOptions;
   /** Called for each request, after it was noted. */
-  readonly onRequest?: (stream: AdsStream, request: Seen) => void;
+  readonly onRequest?: (stream: AdsStream, request: ReadState) => void;
 }
 
 export async function startAdsServer({
@@ -69,8 +69,8 @@ export async function startAdsServer({
 }: AdsServerOptions = {}): Promise<AdsServer> {
   const server = new Server(options);
   const streams: AdsStream[] = [];
-  const follow = (call: ServerDuplexStream<Seen, object>) => {
-    const requests: Seen[] = [];
+  const follow = (call: ServerDuplexStream<ReadState, object>) => {
+    const requests: ReadState[] = [];
     const headers = new Map(
       Object.entries(call.metadata.getMap()).map(([name, value]) => [name, String(value)]),
     );
@@ -87,7 +87,7 @@ export async function startAdsServer({
       },
     };
     streams.push(stream);
-    call.on('data', (request: Seen) => {
+    call.on('data', (request: ReadState) => {
       requests.push(request);
       onRequest(stream, request);
     });

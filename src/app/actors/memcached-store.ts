@@ -6,7 +6,7 @@ import type { MemstoreSettings } from '../../settings/memstore';
 import { memcachedReader } from '../counter-readers';
 import { closeWith, createBreakers, type GuardDeps } from '../guard-counters';
 import { createLastFailure } from '../last-failure';
-import { late } from '../late';
+import { lazy } from '../lazy';
 import { logMemcachedEvent } from '../log-store-event';
 import { withStoreTime } from '../../stats/store-time';
 import { describeMemcached, STORE } from './describe-store';
@@ -23,7 +23,7 @@ interface MemcachedStoreDeps extends MemcachedCountersDeps, GuardDeps {
 
 /** A store in memcached with its breaker. */
 export function openMemcachedStore(memstore: MemstoreSettings, deps: MemcachedStoreDeps) {
-  const { createMemcachedCounters } = late.memcached();
+  const { createMemcachedCounters } = lazy.memcached();
   const last = createLastFailure();
   const onEvent = (event: MemcachedEvent): void => {
     last.note(event);

@@ -9,7 +9,7 @@ import type {
   RedisEvent,
 } from '../../counters/redis/options';
 import type { ReadFields } from '../../counters/limits-from/create-limits-from';
-import type { TellForget } from '../../counters/with-over-limit-cache';
+import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { withPipelineWindow } from '../../counters/with-pipeline-window';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
@@ -17,7 +17,7 @@ import type { StoreSettings } from '../../settings/store';
 import { redisReader } from '../counter-readers';
 import { closeWith, createBreakers, type GuardDeps } from '../guard-counters';
 import { createLastFailure } from '../last-failure';
-import { late } from '../late';
+import { lazy } from '../lazy';
 import { logRedisEvent } from '../log-store-event';
 import { restOfWindowMs } from '../to-options';
 import { withStoreTime } from '../../stats/store-time';
@@ -45,7 +45,7 @@ export function openRedisStore(
   settings: Settings,
   deps: RedisStoreDeps,
 ) {
-  const { createRedisCounters, createRedisWriter } = late.redis();
+  const { createRedisCounters, createRedisWriter } = lazy.redis();
   const last = createLastFailure();
   const onEvent = (event: RedisEvent): void => {
     last.note(event);
@@ -79,18 +79,18 @@ export function openRedisStore(
     ),
     read: (keys: readonly string[]) => counters.read(keys),
   };
-  const { connected$, tellForget } = counters;
-  const tellOfPlaces: TellForget | undefined =
-    tellForget &&
+  const { connected$, publishInvalidation } = counters;
+  const publishPlaces: PublishInvalidation | undefined =
+    publishInvalidation &&
     ((places) => {
-      tellForget(places.map(({ key }) => key));
+      publishInvalidation(places.map(({ key }) => key));
     });
   const readFields: ReadFields = ({ key }, fields) => counters.readFields(key, fields);
   return {
     counters: guarded,
     reader: redisReader(counters),
     writer: createRedisWriter(counters),
-    tellForget: tellOfPlaces,
+    publishInvalidation: publishPlaces,
     connected$,
     connections: new Map([[STORE, connected$]]),
     run$: merge(counters.run$, gathered.run$),

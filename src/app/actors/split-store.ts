@@ -4,7 +4,7 @@ import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createPerSecondSplit } from '../../counters/per-second-split';
 import type { Logger } from '../../platform/logger/logger';
 import { splitReader } from '../counter-readers';
-import { splitTelling, splitWriter } from '../counter-writers';
+import { splitPublishing, splitWriter } from '../counter-writers';
 import { describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
 import type { RedisStore } from './redis-store';
 
@@ -29,7 +29,7 @@ export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Lo
     }),
     reader: splitReader(perSecond.reader, others.reader),
     writer: splitWriter(perSecond.writer, others.writer),
-    tellForget: splitTelling(perSecond.tellForget, others.tellForget),
+    publishInvalidation: splitPublishing(perSecond.publishInvalidation, others.publishInvalidation),
     connected$: status$.pipe(map(({ serving }) => serving)),
     connections,
     readFields,

@@ -10,7 +10,7 @@ import type { Registry } from '../../stats/registry';
 import { createStatsLog } from '../../stats/stats-log';
 import { createStatsd } from '../../stats/statsd/create-statsd';
 import { createTaggedNaming } from '../../stats/tagged-naming';
-import { late } from '../late';
+import { lazy } from '../lazy';
 import type { OutageLog } from '../outage-log';
 import { withEnd, type Actor } from './actor';
 import type { RulesActor } from './rules';
@@ -81,7 +81,7 @@ function chooseOutput(settings: StatisticsSettings, deps: StatisticsDeps): Actor
       return reported(createStatsLog(log, options), deps, true);
     }
     case 'pull-metrics':
-      return late.scrapeSink().createScrapeSink(settings, deps);
+      return lazy.scrapeSink().createScrapeSink(settings, deps);
     case 'none':
       return { run$: EMPTY, close: () => undefined };
   }

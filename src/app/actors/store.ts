@@ -11,7 +11,7 @@ import type { ReadFields } from '../../counters/limits-from/create-limits-from';
 import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
 import type { Claim } from '../../counters/redis/claim';
-import type { TellForget } from '../../counters/with-over-limit-cache';
+import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
 import { readHeapLimit } from '../../platform/heap-limit';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
@@ -41,7 +41,7 @@ export interface OperatorStore {
   readonly reader: CounterReader;
   readonly writer: CounterWriter;
   /** Undefined: other instances cannot hear what their local caches must forget. */
-  readonly tellForget?: TellForget | undefined;
+  readonly publishInvalidation?: PublishInvalidation | undefined;
   /** Counters known to be over their limit; undefined: there is no local cache. */
   readonly localCache?: OverLimitCache | undefined;
   /** Counters over their limit now, up to a number; undefined where they cannot be listed. */
@@ -97,7 +97,7 @@ export function chooseCounters(settings: Settings, deps: CounterStoreDeps): Coun
       localCache.forgetKeys(keys);
     });
   const store = chooseStore(settings, { ...deps, outages, onForget });
-  const counters = withLocalCache(store.counters, localCache, store.tellForget);
+  const counters = withLocalCache(store.counters, localCache, store.publishInvalidation);
   const close = () => counters.close().finally(outages.close);
   // The log first: nothing that happens to the store is missed.
   const run$ = merge(outages.run$, store.run$);

@@ -129,7 +129,7 @@ function* answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Steps<
     yield delay(seconds * 1_000, undefined, { ref: false });
     const { hot, hotError } = live.hot(seconds, 500);
     const keys = hot.filter(({ isOver }) => by === 'hits' || isOver).slice(0, most);
-    return answered({ seconds, by, tooLowByAtMost: hotError, keys });
+    return answered({ seconds, by, maxUndercountPerSecond: hotError, keys });
   } finally {
     live.stop();
   }

@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/logger/logger';
 import type { IdentitySettings } from '../../settings/identity';
 import type { Settings } from '../../settings/settings';
 import type { InProcessDecisions } from './in-process-decisions';
-import { late } from './late';
+import { lazy } from './lazy';
 
 const DEFAULT_PORT = { grpc: 8081, json: 8080 } as const;
 
@@ -15,10 +15,10 @@ export function chooseDecisions(
 ): Decisions | InProcessDecisions | undefined {
   const { rateLimit } = settings.identity;
   if (rateLimit === 'off') return undefined;
-  if (rateLimit === 'process') return late.inProcess().createInProcessDecisions(settings, logger);
+  if (rateLimit === 'process') return lazy.inProcess().createInProcessDecisions(settings, logger);
   const options = toRemoteOptions(settings.identity, DEFAULT_PORT[rateLimit]);
   return rateLimit === 'grpc'
-    ? late.grpcDecisions().createGrpcDecisions(options)
+    ? lazy.grpcDecisions().createGrpcDecisions(options)
     : createJsonDecisions(options);
 }
 

@@ -2,7 +2,7 @@ import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { JwtSettings } from '../../settings/identity';
-import { late } from './late';
+import { lazy } from './lazy';
 
 /** Leaves time for a 503 within a second, after the time-out of the limits. */
 const LOAD_WITHIN_MS = 600;
@@ -17,7 +17,7 @@ export function chooseJwtVerifier(
 ): JwtVerifier | undefined {
   if (settings === undefined) return undefined;
   const { keys: source } = settings;
-  const { createKeySet, loadKeysByUrl, loadKeysFromFile } = late.keySet();
+  const { createKeySet, loadKeysByUrl, loadKeysFromFile } = lazy.keySet();
   const { load, options } =
     source.kind === 'url'
       ? {
@@ -29,5 +29,5 @@ export function chooseJwtVerifier(
           options: { name: source.file, refreshMs: REFRESH_FILE_MS },
         };
   const keys = createKeySet({ load, monotonicMs, logger }, options);
-  return late.jwtVerifier().createJwtVerifier({ keys, nowMs: Date.now }, settings);
+  return lazy.jwtVerifier().createJwtVerifier({ keys, nowMs: Date.now }, settings);
 }

@@ -4,7 +4,7 @@ import { monotonicMs } from '../../platform/clock';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { checkClientFiles } from '../tls/check-client-files';
-import { late } from './late';
+import { lazy } from './lazy';
 
 /** Leaves time for a 503 within a second, after the time-out of the limits. */
 const STORE_TIMEOUT_MS = 600;
@@ -20,7 +20,7 @@ export function chooseIdentityStore(
   checkClientFiles(clientFiles.stores);
   const { address, database, auth, sentinelAuth, tls } = store;
   const timeoutMs = Math.min(store.timeoutMs, STORE_TIMEOUT_MS);
-  return late
+  return lazy
     .redisStore()
     .createRedisStore(
       { monotonicMs, nowMs: Date.now, logger },

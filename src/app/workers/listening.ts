@@ -1,6 +1,6 @@
 import { tap, type Observable } from 'rxjs';
 import { createMailbox, createSnapshot, type Snapshot } from '../../../streams';
-import { CurableError } from '../curable-error';
+import { OperatorError } from '../operator-error';
 import type { CallAddresses } from '../open-ports';
 
 /** Which workers listen, from the start of the service to its end. */
@@ -22,7 +22,7 @@ export interface Listening {
 export function createListening(workers: number): Listening {
   const listening = new Map<number, CallAddresses>();
   const serves = createSnapshot(false);
-  const failures = createMailbox<CurableError>();
+  const failures = createMailbox<OperatorError>();
   let haveAllListened = false;
   let resolve: (addresses: CallAddresses) => void = () => undefined;
   let reject: (error: Error) => void = () => undefined;
@@ -58,8 +58,8 @@ export function createListening(workers: number): Listening {
       update();
     },
     fail(problems) {
-      if (haveAllListened) failures.post(new CurableError(problems.join('\n')));
-      else reject(new AggregateError(problems.map((problem) => new CurableError(problem))));
+      if (haveAllListened) failures.post(new OperatorError(problems.join('\n')));
+      else reject(new AggregateError(problems.map((problem) => new OperatorError(problem))));
     },
     close() {
       serves.close();

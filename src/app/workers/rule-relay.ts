@@ -100,7 +100,7 @@ export function createRuleRelay(
     }
     if (overdue.size > 0) onOverdue();
   };
-  const takeBack = (poison: RuleSet, kept: RuleSet): void => {
+  const rollBack = (poison: RuleSet, kept: RuleSet): void => {
     put(kept.load);
     before = undefined;
     logger.error(TAKEN_BACK, { deaths: poison.deaths });
@@ -140,7 +140,7 @@ export function createRuleRelay(
       if (current !== undefined && isSuspect) {
         current.deaths = nowMs - current.lastDeathMs < FORGET_DEATHS_MS ? current.deaths + 1 : 1;
         current.lastDeathMs = nowMs;
-        if (current.deaths >= POISON_DEATHS && before !== undefined) takeBack(current, before);
+        if (current.deaths >= POISON_DEATHS && before !== undefined) rollBack(current, before);
       }
       settle();
     },

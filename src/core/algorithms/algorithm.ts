@@ -52,6 +52,6 @@ export function toAlgorithm(definition: AlgorithmDefinition): Algorithm | undefi
 }
 
 /** Whether a counter holds more than a count: that of gcra or sliding_window. */
-export function isPaced(algorithm: Algorithm | undefined): algorithm is Algorithm {
+export function isRolling(algorithm: Algorithm | undefined): algorithm is Algorithm {
   return algorithm?.keyEnd !== undefined;
 }

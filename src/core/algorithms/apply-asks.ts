@@ -1,5 +1,5 @@
 import type { Algorithm } from './algorithm';
-import { freeUnits, type Standing } from './standing';
+import { freeUnits, type CounterState } from './counter-state';
 import { millisOfTicks } from './ticks';
 
 /** Asks of one batch for one counter, one after the other: so many times the same hits. */
@@ -20,25 +20,25 @@ const SPARE_MS = 1_000;
 /** How many of the asks are admitted, whole: the first ones. */
 export function countAdmitted(
   algorithm: Algorithm,
-  standing: Standing,
+  state: CounterState,
   { hits, times }: Asks,
 ): number {
   if (hits <= 0 || hits > algorithm.size) return 0;
-  const free = Math.max(0, freeUnits(algorithm, standing));
+  const free = Math.max(0, freeUnits(algorithm, state));
   return Math.min(times, Math.floor(free / (hits * algorithm.periodTicks)));
 }
 
 /** The counter after the first `asked` of the asks, of which `admitted` fit. */
-export function standingAfterAsks(
+export function stateAfterAsks(
   algorithm: Algorithm,
-  standing: Standing,
+  state: CounterState,
   hits: number,
   asked: number,
   admitted: number,
-): Standing {
+): CounterState {
   const charged = algorithm.chargeDenied || hits < 0 ? asked : Math.min(asked, admitted);
-  if (hits === 0 || charged === 0) return standing;
-  const { used, previous, elapsed } = standing;
+  if (hits === 0 || charged === 0) return state;
+  const { used, previous, elapsed } = state;
   const unitsOfHit = algorithm.name === 'gcra' ? algorithm.periodTicks : 1;
   const after = Math.min(used + charged * hits * unitsOfHit, mostUsed(algorithm));
   return { used: Math.max(0, after), previous, elapsed };
@@ -51,23 +51,23 @@ function mostUsed({ name }: Algorithm): number {
 /** The counter after all asks; undefined when nothing has to be written, as for a look and for what was refused. */
 export function applyAsks(
   algorithm: Algorithm,
-  standing: Standing,
+  state: CounterState,
   asks: Asks,
-): Standing | undefined {
+): CounterState | undefined {
   const { hits, times } = asks;
   if (hits === 0) return undefined;
-  const admitted = countAdmitted(algorithm, standing, asks);
+  const admitted = countAdmitted(algorithm, state, asks);
   if (hits > 0 && admitted === 0 && !algorithm.chargeDenied) return undefined;
-  return standingAfterAsks(algorithm, standing, hits, times, admitted);
+  return stateAfterAsks(algorithm, state, hits, times, admitted);
 }
 
 /** Whether a counter says the same as none: its key is deleted. */
-export function isUnused({ used, previous }: Standing): boolean {
+export function isUnused({ used, previous }: CounterState): boolean {
   return used === 0 && previous === 0;
 }
 
 /** Milliseconds for which a counter of gcra or sliding_window has to be kept after it was written. */
-export function lifetimeMs(algorithm: Algorithm, { used, elapsed }: Standing): number {
+export function lifetimeMs(algorithm: Algorithm, { used, elapsed }: CounterState): number {
   const { name, limit, periodTicks, tickMicros } = algorithm;
   const ticks = name === 'gcra' ? Math.ceil(used / limit) : 2 * periodTicks;
   return millisOfTicks(ticks - elapsed, tickMicros) + SPARE_MS;

@@ -1,6 +1,6 @@
 import type { Algorithm } from './algorithm';
-import { countAdmitted, standingAfterAsks, type Asks } from './apply-asks';
-import { freeHits, freeUnits, type Standing } from './standing';
+import { countAdmitted, stateAfterAsks, type Asks } from './apply-asks';
+import { freeHits, freeUnits, type CounterState } from './counter-state';
 import { secondsOfTicks } from './ticks';
 
 /** What one ask is answered. */
@@ -23,13 +23,13 @@ export interface Outcome {
  */
 export function outcomeOf(
   algorithm: Algorithm,
-  standing: Standing,
+  state: CounterState,
   asks: Asks,
   number: number,
 ): Outcome {
   const { hits } = asks;
-  const admitted = countAdmitted(algorithm, standing, asks);
-  const after = standingAfterAsks(algorithm, standing, hits, number, admitted);
+  const admitted = countAdmitted(algorithm, state, asks);
+  const after = stateAfterAsks(algorithm, state, hits, number, admitted);
   const isOver = hits > 0 ? number > admitted : freeUnits(algorithm, after) < 0;
   const free = freeHits(algorithm, after);
   const ticks = isOver
@@ -49,25 +49,25 @@ export function nearHits(threshold: number, hits: number, used: number): number 
   return Math.max(0, Math.min(hits, used - threshold));
 }
 
-function ticksUntilReset({ name, limit, periodTicks }: Algorithm, standing: Standing): number {
+function ticksUntilReset({ name, limit, periodTicks }: Algorithm, state: CounterState): number {
   if (name === 'fixed_window') return 0;
-  if (name === 'sliding_window') return periodTicks - standing.elapsed;
-  return standing.used === 0 ? 0 : Math.ceil(standing.used / limit) - standing.elapsed;
+  if (name === 'sliding_window') return periodTicks - state.elapsed;
+  return state.used === 0 ? 0 : Math.ceil(state.used / limit) - state.elapsed;
 }
 
-function ticksUntilItFits(algorithm: Algorithm, standing: Standing, hits: number): number {
+function ticksUntilItFits(algorithm: Algorithm, state: CounterState, hits: number): number {
   const { name, size, limit, periodTicks } = algorithm;
-  const { elapsed } = standing;
-  if (hits > size || name === 'fixed_window') return ticksUntilReset(algorithm, standing);
-  if (name === 'sliding_window') return ticksUntilWindowFits(algorithm, standing, hits);
-  const missing = hits * periodTicks - freeUnits(algorithm, standing);
+  const { elapsed } = state;
+  if (hits > size || name === 'fixed_window') return ticksUntilReset(algorithm, state);
+  if (name === 'sliding_window') return ticksUntilWindowFits(algorithm, state, hits);
+  const missing = hits * periodTicks - freeUnits(algorithm, state);
   return Math.ceil(missing / limit) - elapsed;
 }
 
 /** What this window holds stays until its end; only the window before fades meanwhile. */
 function ticksUntilWindowFits(
   { limit, periodTicks }: Algorithm,
-  { used, previous, elapsed }: Standing,
+  { used, previous, elapsed }: CounterState,
   hits: number,
 ): number {
   if (used + hits <= limit)

@@ -1,5 +1,5 @@
 import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
-import { shownRequest, type Secrets } from '../rules/secrets';
+import { redactedRequest, type Secrets } from '../rules/secrets';
 import { hitsOf } from './request';
 
 /** A decision as a line of the decision log says it. */
@@ -27,7 +27,7 @@ export interface DecisionRecord {
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
   const { time, decision, metrics, secrets, isShadow, isQuota, traceId } = record;
-  const request = shownRequest(secrets, record.request);
+  const request = redactedRequest(secrets, record.request);
   return {
     time,
     domain: request.domain,

@@ -1,5 +1,5 @@
 import type { Algorithm } from '../algorithms/algorithm';
-import type { Standing } from '../algorithms/standing';
+import type { CounterState } from '../algorithms/counter-state';
 import type { DescriptorHit, Plan } from '../planning/plan';
 import type { Windows } from '../planning/windows';
 import type { StoreError } from '../errors';
@@ -32,7 +32,7 @@ export interface LocalCount {
   readonly after: number;
   readonly isHeld: boolean;
   /** Of an algorithm: where the counter of this process stood. */
-  readonly standing: Standing | undefined;
+  readonly state: CounterState | undefined;
   /** Why it cannot be counted here either. */
   readonly error: StoreError | undefined;
 }
@@ -107,11 +107,11 @@ export function toLocalCounts(
   return new Map(
     indexes.map((index, at) => {
       if (reply instanceof Error)
-        return [index, { after: 0, isHeld: false, standing: undefined, error: reply }];
-      const { after, held, failures, standings } = reply;
+        return [index, { after: 0, isHeld: false, state: undefined, error: reply }];
+      const { after, held, failures, states } = reply;
       const isHeld = held?.[at] === true;
       const error = failures?.get(at);
-      return [index, { after: after[at] as number, isHeld, standing: standings?.[at], error }];
+      return [index, { after: after[at] as number, isHeld, state: states?.[at], error }];
     }),
   );
 }

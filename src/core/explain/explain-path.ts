@@ -2,7 +2,7 @@ import type { Entry } from '../model';
 import type { RulePlace } from '../rules/definition';
 import type { Place } from '../rules/parse/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
-import { shownEntries, type Secrets } from '../rules/secrets';
+import { redactedEntries, type Secrets } from '../rules/secrets';
 import { findOrder, findWayBack } from './alternatives';
 import { candidatesOf, keysOf, rulesOfKey, valuesOf, type Candidate } from './candidates';
 import type { LevelExplanation, NoLimit, PathExplanation } from './explanation';
@@ -62,7 +62,7 @@ export function entryTexts(
   secrets: Secrets | undefined,
   entries: readonly Entry[],
 ): readonly string[] {
-  const shown = secrets === undefined ? entries : shownEntries(secrets, entries);
+  const shown = secrets === undefined ? entries : redactedEntries(secrets, entries);
   return shown.map(({ key, value }) => `${key}=${value}`);
 }
 
@@ -124,7 +124,7 @@ function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
   const keys = below === undefined ? [] : firstOf(keysOf(below), MAX_NAMES);
   if (keys.length === 0) {
     const hint = `the rule of level ${String(level)} has no rate_limit`;
-    return { reason: 'only_a_placeholder', level, hint };
+    return { reason: 'rule_has_no_limit', level, hint };
   }
   const hint = `the limits lie below level ${String(level)}: the next entry must have one of the keys ${listed(keys)}`;
   return { reason: 'too_shallow', level, hint, names: keys };
@@ -177,5 +177,5 @@ function* wayBackOf(
   const { at: place } = placeOf(last.node, places);
   const where = place === undefined ? '' : ` at ${place}`;
   const hint = `${specific.rule} was taken at level ${String(level)} and leads to no limit; ${rules}${where} would have matched`;
-  return { reason: 'no_way_back', level, hint };
+  return { reason: 'no_backtracking', level, hint };
 }

@@ -9,8 +9,8 @@ export type NoLimitReason =
   | 'no_entry_for_value'
   | 'too_deep'
   | 'too_shallow'
-  | 'no_way_back'
-  | 'only_a_placeholder'
+  | 'no_backtracking'
+  | 'rule_has_no_limit'
   | 'unlimited'
   | 'replaced';
 
@@ -84,7 +84,7 @@ export interface CounterExplanation {
   readonly count?: number;
   readonly expiresInSeconds?: number;
   /** The local cache of this instance knows it to be over. */
-  readonly knownOverHere: boolean;
+  readonly cachedOverLimit: boolean;
   /** Why it could not be read. */
   readonly error?: string;
 }

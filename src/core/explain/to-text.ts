@@ -67,10 +67,10 @@ function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanat
 }
 
 function counterLine(counter: CounterExplanation): string {
-  const { key, store, count, expiresInSeconds, knownOverHere, error } = counter;
+  const { key, store, count, expiresInSeconds, cachedOverLimit, error } = counter;
   const expiry =
     expiresInSeconds === undefined ? '' : `, expires in ${String(expiresInSeconds)} seconds`;
-  const known = knownOverHere ? ', known to be over here' : '';
+  const known = cachedOverLimit ? ', known to be over here' : '';
   const stands = error === undefined ? `stands at ${String(count)}${expiry}` : `not read: ${error}`;
   return `counter ${key} in ${store}: ${stands}${known}`;
 }

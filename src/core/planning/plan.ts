@@ -2,7 +2,7 @@ import { validateRequest, hitsOf } from '../decision/request';
 import type { DecisionRequest, RequestDescriptor } from '../model';
 import type { Increment, LimitsFrom, Random } from '../ports';
 import { counterName } from '../rules/key-template';
-import { dropReplaced, matchDescriptor, shownPath, type Match } from '../rules/match';
+import { dropReplaced, matchDescriptor, redactedPath, type Match } from '../rules/match';
 import type { RuleLimit, Rules } from '../rules/rules';
 import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
@@ -178,7 +178,7 @@ function incrementFor(match: Match, hits: number | bigint, planning: Planning): 
     return uncommonIncrement(match, hits, planning);
   const { rules, windows, options, random } = planning;
   const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
-  const shown = rules.secrets && shownPath(match, rules.secrets, startSeconds);
+  const shown = rules.secrets && redactedPath(match, rules.secrets, startSeconds);
   return {
     key: options.keyPrefix + counterName(template, shown ?? entries) + keyEnd,
     hits,
@@ -205,7 +205,7 @@ function uncommonIncrement(
   const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
   // A counter keeps its name to the end of its window. That of gcra and sliding_window has no end: it starts anew.
   const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
-  const shown = rules.secrets && shownPath(match, rules.secrets, tokensAt);
+  const shown = rules.secrets && redactedPath(match, rules.secrets, tokensAt);
   const isOurs = ownEnd !== undefined || limit.calendar !== undefined;
   // The domain `a` with the key `k_x` reads as `a_k` with `x` does: its length tells them apart, where no other service shares the key.
   const end = isOurs ? (ownEnd ?? keyEnd) + String(limit.domain.length) : keyEnd;

@@ -2,7 +2,7 @@ import type { DecisionRequest, Entry } from '../model';
 import type { LimitsFrom } from '../ports';
 import { matchDescriptor, type Match } from '../rules/match';
 import type { LimitsFromRule, Rules } from '../rules/rules';
-import { shownValue, type Secrets } from '../rules/secrets';
+import { redactedValue, type Secrets } from '../rules/secrets';
 
 /**
  * The match with the limit that its value has of its own; the same match while none is known, and of a rule without such limits.
@@ -27,7 +27,7 @@ export function fieldOf(
 ): string {
   if (field !== undefined) return field;
   const last = entries.at(-1) as Entry;
-  return secrets === undefined ? last.value : shownValue(secrets, last);
+  return secrets === undefined ? last.value : redactedValue(secrets, last);
 }
 
 /** Reads the limits of the values in a request now, for operators; decisions do not wait for them. */

@@ -1,7 +1,7 @@
 import type { Entry, RequestDescriptor } from '../model';
 import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
-import { shownEntries, type Secrets } from './secrets';
+import { redactedEntries, type Secrets } from './secrets';
 import type { DomainRules, KeyRules, RuleLevel, RuleLimit, RuleNode } from './rules';
 import { findWildcard } from './wildcards';
 
@@ -82,7 +82,7 @@ function runtimeMetric(
   let metric = rules.domain;
   let level: RuleLevel | undefined = rules.top;
   const { secrets } = rules;
-  const shown = secrets === undefined ? entries : shownEntries(secrets, entries);
+  const shown = secrets === undefined ? entries : redactedEntries(secrets, entries);
   for (let i = 0; i < entries.length; i++) {
     const { key, value } = entries[i] as Entry;
     const node: RuleNode | undefined =
@@ -131,7 +131,7 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
   const { requestsPerUnit } = descriptor.limit;
   const { secrets } = rules;
   const shown =
-    secrets === undefined ? descriptor.entries : shownEntries(secrets, descriptor.entries);
+    secrets === undefined ? descriptor.entries : redactedEntries(secrets, descriptor.entries);
   const segments = shown.map(({ key, value }) => (value === '' ? key : `${key}_${value}`));
   const metric = `${rules.domain}.${segments.join('.')}`;
   const limit: RuleLimit = {
@@ -168,13 +168,13 @@ function overrideName(domain: string, entries: readonly Entry[]): string {
 }
 
 /** The entries of a match as everything outside of matching may see them, with the tokens of a Unix second. */
-export function shownPath(
+export function redactedPath(
   { limit, entries, asked }: Match,
   secrets: Secrets,
   atSeconds: number,
 ): readonly Entry[] {
-  if (asked === undefined) return shownEntries(secrets, entries, atSeconds);
-  const shown = shownEntries(secrets, asked, atSeconds);
+  if (asked === undefined) return redactedEntries(secrets, entries, atSeconds);
+  const shown = redactedEntries(secrets, asked, atSeconds);
   return [{ key: '', value: overrideName(limit.domain, shown) }];
 }
 

@@ -23,29 +23,33 @@ export interface Secrets {
 }
 
 /** The value as counters, statistics and pages may show it. An empty value hides nothing and stays empty. */
-export function shownValue({ kinds, tokens }: Secrets, entry: Entry, atSeconds?: number): string {
+export function redactedValue(
+  { kinds, tokens }: Secrets,
+  entry: Entry,
+  atSeconds?: number,
+): string {
   const kind = entry.value === '' ? undefined : kinds.get(entry.key);
   return kind === undefined ? entry.value : tokens.tokenOf(entry, kind, atSeconds);
 }
 
-export function shownEntries(
+export function redactedEntries(
   secrets: Secrets,
   entries: readonly Entry[],
   atSeconds?: number,
 ): readonly Entry[] {
   return entries.map((entry) => ({
     key: entry.key,
-    value: shownValue(secrets, entry, atSeconds),
+    value: redactedValue(secrets, entry, atSeconds),
   }));
 }
 
 /** The request as answers and logs may show it; the same object where no key is secret. */
-export function shownRequest(
+export function redactedRequest(
   secrets: Secrets | undefined,
   request: DecisionRequest,
 ): DecisionRequest {
   if (secrets === undefined) return request;
-  return withEntries(request, (entries) => shownEntries(secrets, entries));
+  return withEntries(request, (entries) => redactedEntries(secrets, entries));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { RuleDefinition, RulePlace } from './definition';
 import type { KeyTemplate } from './key-template';
 import { compileLimit, type LimitMaker } from './compile-limit';
 import type { KeyRules, RuleLevel, RuleNode } from './rules';
-import { shownValue, type Secrets } from './secrets';
+import { redactedValue, type Secrets } from './secrets';
 import { ValuesByToken } from './values-by-token';
 import { indexWildcards } from './wildcards';
 
@@ -105,7 +105,7 @@ function metricSegment(rule: RuleDefinition, secrets: Secrets | undefined): stri
   if (valueHash !== undefined) return `${key}_${valueHash}`;
   if (value === undefined) return key;
   if (secrets !== undefined && !value.includes('*'))
-    return `${key}_${shownValue(secrets, { key, value })}`;
+    return `${key}_${redactedValue(secrets, { key, value })}`;
   return `${key}_${shareThreshold ? value.slice(0, value.indexOf('*')) : value}`;
 }
 

@@ -1,6 +1,6 @@
-import { isPaced, type Algorithm } from '../../core/algorithms/algorithm';
+import { isRolling, type Algorithm } from '../../core/algorithms/algorithm';
 import { countAdmitted } from '../../core/algorithms/apply-asks';
-import type { Standing } from '../../core/algorithms/standing';
+import type { CounterState } from '../../core/algorithms/counter-state';
 import { StoreError } from '../../core/errors';
 import {
   type Clock,
@@ -13,7 +13,7 @@ import {
 } from '../../core/ports';
 import type { Steps } from '../../core/steps';
 import { toKeyError } from '../count';
-import { decideRuns, isOverAt, type Seen } from '../hold-back';
+import { decideRuns, isOverAt, type ReadState } from '../hold-back';
 import {
   createReplyDraft,
   fail,
@@ -22,7 +22,7 @@ import {
   toReply,
   type ReplyDraft,
 } from '../reply-draft';
-import { PacedCounters } from './paced-counters';
+import { RollingCounters } from './rolling-counters';
 import { USAGE_QUARTILES, type LiveCounter } from './window-bucket';
 import { WindowCounters, type OverCounter } from './window-counters';
 
@@ -58,7 +58,7 @@ export interface MemoryCountersOptions {
 export interface MemoryEntry {
   readonly value: number | bigint;
   /** Under gcra and sliding_window alone. */
-  readonly standing?: Standing;
+  readonly state?: CounterState;
   readonly ttlSeconds: number;
 }
 
@@ -85,24 +85,24 @@ export function createMemoryCounters(
 ): MemoryCounters {
   let evictions = 0;
   let closed = false;
-  const liveKeys = (): number => windows.buckets.liveKeys + paced.liveKeys;
+  const liveKeys = (): number => windows.buckets.liveKeys + rolling.liveKeys;
   const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
     const nowSeconds = clock();
     windows.buckets.dropEnded(nowSeconds);
-    paced.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
+    rolling.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
   /** Forgets the counter that matters least; false when every counter has reached its limit. */
   const evictOne = (): boolean => {
     for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
-      if (windows.buckets.evictOne(quartile) || paced.evictOne(quartile)) return true;
+      if (windows.buckets.evictOne(quartile) || rolling.evictOne(quartile)) return true;
     }
     return false;
   };
 
   const makeRoom = (bytes: number): boolean => {
-    while (liveKeys() >= maxKeys || windows.buckets.bytes + paced.bytes + bytes > maxBytes) {
+    while (liveKeys() >= maxKeys || windows.buckets.bytes + rolling.bytes + bytes > maxBytes) {
       const evicted = evictOne();
       statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
       if (!evicted) return false;
@@ -111,7 +111,7 @@ export function createMemoryCounters(
     return true;
   };
   const windows = new WindowCounters(makeRoom);
-  const paced = new PacedCounters(makeRoom);
+  const rolling = new RollingCounters(makeRoom);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
     const { algorithm, hits } = increment;
@@ -133,35 +133,35 @@ export function createMemoryCounters(
     increment: Increment,
     algorithm: Algorithm,
     nowSeconds: number,
-  ): Standing | StoreError | undefined => {
-    if (isPaced(algorithm)) return paced.apply(increment, algorithm, nowSeconds);
-    const standing = toStanding(windows.countOf(increment));
+  ): CounterState | StoreError | undefined => {
+    if (isRolling(algorithm)) return rolling.apply(increment, algorithm, nowSeconds);
+    const state = toCounterState(windows.countOf(increment));
     const { hits, times = 1 } = increment;
-    const admitted = countAdmitted(algorithm, standing, { hits: Number(hits), times });
+    const admitted = countAdmitted(algorithm, state, { hits: Number(hits), times });
     const charged = hits < 0 ? hits : admitted * Number(hits);
     const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
-    return typeof after === 'number' ? standing : after;
+    return typeof after === 'number' ? state : after;
   };
 
   /** Where a counter stands; its count, where nothing but that is known of it. */
-  const look = (increment: Increment, nowSeconds: number): Standing | number => {
+  const look = (increment: Increment, nowSeconds: number): CounterState | number => {
     const { algorithm } = increment;
     if (algorithm === undefined) return windows.countOf(increment);
-    return isPaced(algorithm)
-      ? paced.look(increment, algorithm, nowSeconds)
-      : toStanding(windows.countOf(increment));
+    return isRolling(algorithm)
+      ? rolling.look(increment, algorithm, nowSeconds)
+      : toCounterState(windows.countOf(increment));
   };
 
   const apply = (batch: CounterBatch): CounterReply => {
     const { increments, groupEnds, nowSeconds } = batch;
     windows.buckets.dropEnded(nowSeconds);
-    paced.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
+    rolling.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
     if (groupEnds === undefined) {
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
-      decideRuns<Seen>(batch, {
+      decideRuns<ReadState>(batch, {
         look: (increment) => look(increment, nowSeconds),
         isOver: isOverAt,
         add(index, increment) {
@@ -188,18 +188,18 @@ export function createMemoryCounters(
       return apply(batch);
     },
     read(key, nowSeconds, algorithm) {
-      if (isPaced(algorithm)) return paced.read({ key }, algorithm, nowSeconds);
+      if (isRolling(algorithm)) return rolling.read({ key }, algorithm, nowSeconds);
       const counter = windows.find(key);
       return counter && toEntry(counter, nowSeconds);
     },
     remove(counters) {
-      for (const one of counters) (isPaced(one.algorithm) ? paced : windows).remove(one);
+      for (const one of counters) (isRolling(one.algorithm) ? rolling : windows).remove(one);
       return Promise.resolve(counters.map(() => undefined));
     },
     set(counters, used, nowSeconds) {
       const setOne = (one: Increment): StoreError | undefined => {
-        const isSet = isPaced(one.algorithm)
-          ? paced.set(one, one.algorithm, used, nowSeconds)
+        const isSet = isRolling(one.algorithm)
+          ? rolling.set(one, one.algorithm, used, nowSeconds)
           : windows.set(one, used, nowSeconds);
         return isSet ? undefined : fullError(liveKeys());
       };
@@ -207,7 +207,7 @@ export function createMemoryCounters(
     },
     *listOver(nowSeconds, most) {
       const found = yield* windows.listOver(nowSeconds, most);
-      return [...found, ...(yield* paced.listOver(nowSeconds, most - found.length))];
+      return [...found, ...(yield* rolling.listOver(nowSeconds, most - found.length))];
     },
     *entries(nowSeconds) {
       for (const counter of windows.buckets.counters()) {
@@ -219,14 +219,14 @@ export function createMemoryCounters(
       clearInterval(sweep);
       removeGauge?.();
       windows.buckets.clear();
-      paced.clear();
+      rolling.clear();
       return Promise.resolve();
     },
   };
 }
 
 /** A window that charges no refused hits. */
-function toStanding(used: number): Standing {
+function toCounterState(used: number): CounterState {
   return { used, previous: 0, elapsed: 0 };
 }
 

@@ -4,11 +4,11 @@ import { append, unlink, type LinkedList } from './linked-list';
 import { USAGE_QUARTILES } from './window-bucket';
 
 /** One live counter of gcra or sliding_window. */
-export interface PacedCounter {
+export interface RollingCounter {
   readonly key: string;
   /** By which it was last charged. */
   algorithm: Algorithm;
-  /** As a `Standing` says it, at the tick. */
+  /** As a `CounterState` says it, at the tick. */
   used: number;
   usedBefore: number;
   tick: number;
@@ -17,15 +17,15 @@ export interface PacedCounter {
   /** Where it is filed; undefined before it is. */
   slot: Slot | undefined;
   usageQuartile: number;
-  previous: PacedCounter | undefined;
-  next: PacedCounter | undefined;
+  previous: RollingCounter | undefined;
+  next: RollingCounter | undefined;
 }
 
 /** Counters that may have ended at a second. */
 interface Slot {
   readonly dueSeconds: number;
   /** By usage quartile; the last are at their limit. */
-  readonly lists: readonly LinkedList<PacedCounter>[];
+  readonly lists: readonly LinkedList<RollingCounter>[];
 }
 
 /**
@@ -39,7 +39,7 @@ export class ExpirySlots {
   #ordered: Slot[] = [];
 
   /** Files a new counter, or one whose usage has changed. */
-  file(counter: PacedCounter, usageQuartile: number, nowSeconds: number): void {
+  file(counter: RollingCounter, usageQuartile: number, nowSeconds: number): void {
     const isFiled = counter.slot !== undefined;
     if (isFiled && counter.usageQuartile === usageQuartile) return;
     const slot = counter.slot ?? this.#slotOf(counter.endSeconds, nowSeconds);
@@ -50,19 +50,19 @@ export class ExpirySlots {
   }
 
   /** Files a counter under its end of now. */
-  move(counter: PacedCounter, nowSeconds: number): void {
+  move(counter: RollingCounter, nowSeconds: number): void {
     this.remove(counter);
     this.file(counter, counter.usageQuartile, nowSeconds);
   }
 
-  remove(counter: PacedCounter): void {
+  remove(counter: RollingCounter): void {
     if (counter.slot === undefined) return;
     unlink(listOf(counter.slot, counter), counter);
     counter.slot = undefined;
   }
 
   /** A counter whose slot is due; undefined when there is none. */
-  due(nowSeconds: number): PacedCounter | undefined {
+  due(nowSeconds: number): RollingCounter | undefined {
     for (;;) {
       const [slot] = this.#ordered;
       if (slot === undefined || slot.dueSeconds > nowSeconds) return undefined;
@@ -73,7 +73,7 @@ export class ExpirySlots {
   }
 
   /** The counter of this usage quartile that may end soonest. */
-  first(usageQuartile: number): PacedCounter | undefined {
+  first(usageQuartile: number): RollingCounter | undefined {
     for (const { lists } of this.#ordered) {
       const first = lists[usageQuartile]?.first;
       if (first !== undefined) return first;
@@ -102,6 +102,6 @@ export class ExpirySlots {
   }
 }
 
-function listOf({ lists }: Slot, { usageQuartile }: PacedCounter): LinkedList<PacedCounter> {
-  return lists[usageQuartile] as LinkedList<PacedCounter>;
+function listOf({ lists }: Slot, { usageQuartile }: RollingCounter): LinkedList<RollingCounter> {
+  return lists[usageQuartile] as LinkedList<RollingCounter>;
 }

@@ -1,5 +1,5 @@
 import { type Algorithm, type AlgorithmName } from '../../core/algorithms/algorithm';
-import { type Standing } from '../../core/algorithms/standing';
+import { type CounterState } from '../../core/algorithms/counter-state';
 import { type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { PackError } from './message-pack';
@@ -14,7 +14,7 @@ export type AlgorithmIncrement = Pick<
 /** What becomes of a call; the lists run parallel to its increments. */
 export interface AlgorithmReply {
   /** Where each counter stood before its asks; undefined for a failure, and where `after` says the count. */
-  readonly standings: readonly (Standing | undefined)[];
+  readonly states: readonly (CounterState | undefined)[];
   /** The count after the asks, of a fixed window that charges what it refuses; it stands as it was for one held back. */
   readonly after: readonly number[];
   readonly held: readonly boolean[] | undefined;
@@ -136,7 +136,7 @@ export function readAlgorithmAnswer(
 ): AlgorithmReply {
   const [counters, places] = readList(answer);
   const reader: Reader = { list: readList(counters), at: 0 };
-  const standings: (Standing | undefined)[] = [];
+  const states: (CounterState | undefined)[] = [];
   const after: number[] = [];
   let failures: Map<number, string> | undefined;
   for (const { algorithm } of increments) {
@@ -144,10 +144,10 @@ export function readAlgorithmAnswer(
     if (typeof value === 'string' || Buffer.isBuffer(value)) {
       reader.at += 1;
       (failures ??= new Map()).set(after.length, String(value));
-      standings.push(undefined);
+      states.push(undefined);
       after.push(0);
     } else {
-      standings.push(algorithm && readStanding(reader, algorithm));
+      states.push(algorithm && readCounterState(reader, algorithm));
       after.push(algorithm === undefined ? readCount(reader) : 0);
     }
   }
@@ -155,7 +155,7 @@ export function readAlgorithmAnswer(
     throw new PackError(
       `${String(reader.list.length)} numbers in the script's reply are not those of its keys`,
     );
-  return { standings, after, held: readHeld(places, increments.length), failures };
+  return { states, after, held: readHeld(places, increments.length), failures };
 }
 
 interface Reader {
@@ -163,7 +163,7 @@ interface Reader {
   at: number;
 }
 
-function readStanding(reader: Reader, { name }: Algorithm): Standing {
+function readCounterState(reader: Reader, { name }: Algorithm): CounterState {
   const used = readCount(reader);
   if (name === 'fixed_window') return { used, previous: 0, elapsed: 0 };
   const previous = name === 'gcra' ? 0 : readCount(reader);

@@ -1,5 +1,5 @@
-import { isPaced, type Algorithm } from '../../core/algorithms/algorithm';
-import { unusedAt, usedHits } from '../../core/algorithms/standing';
+import { isRolling, type Algorithm } from '../../core/algorithms/algorithm';
+import { unusedAt, usedHits } from '../../core/algorithms/counter-state';
 import { tickAt } from '../../core/algorithms/ticks';
 import { readWritten, writeUsed } from '../../core/algorithms/written';
 import { StoreError } from '../../core/errors';
@@ -16,7 +16,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
-    const { value, lifeMs } = isPaced(rule.algorithm)
+    const { value, lifeMs } = isRolling(rule.algorithm)
       ? await writtenNow(counters, key, rule.algorithm, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
     await counters.ask(key, [['psetex', key, String(lifeMs), value]]);
@@ -28,7 +28,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
 }
 
 /** A counter of gcra or sliding_window as it stands, from its own form of value. */
-export async function readPaced(
+export async function readRolling(
   counters: Asking,
   key: string,
   algorithm: Algorithm,
@@ -36,14 +36,14 @@ export async function readPaced(
   const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
   const nowSeconds = toSeconds(time);
   if (value === null) {
-    const standing = unusedAt(algorithm, tickAt(nowSeconds, algorithm.tickMicros));
-    return { count: 0, standing, expiresInSeconds: undefined };
+    const state = unusedAt(algorithm, tickAt(nowSeconds, algorithm.tickMicros));
+    return { count: 0, state, expiresInSeconds: undefined };
   }
-  const standing = readWritten(algorithm, value as string, nowSeconds);
-  if (standing === undefined)
+  const state = readWritten(algorithm, value as string, nowSeconds);
+  if (state === undefined)
     throw toKeyError(`the value of this key was not written by ${algorithm.name}`);
   const expiresInSeconds = Math.max(0, Math.ceil(Number(lifeMs) / 1_000));
-  return { count: usedHits(algorithm, standing), standing, expiresInSeconds };
+  return { count: usedHits(algorithm, state), state, expiresInSeconds };
 }
 
 async function writtenNow(counters: Asking, key: string, algorithm: Algorithm, used: number) {

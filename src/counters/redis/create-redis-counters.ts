@@ -16,7 +16,7 @@ import {
 import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
 
-export { createRedisWriter, readPaced } from './counter-writer';
+export { createRedisWriter, readRolling } from './counter-writer';
 
 /**
  * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
@@ -39,7 +39,7 @@ export function createRedisCounters(
   };
   return {
     ...store,
-    ...(forget && { tellForget: forget.tell, run$: merge(store.run$, forget.run$) }),
+    ...(forget && { publishInvalidation: forget.tell, run$: merge(store.run$, forget.run$) }),
     close: () => (closing ??= close()),
   };
 }

@@ -18,7 +18,7 @@ export interface RedisCounters extends ReadableCounters {
   /** A server that passes messages to all others of the store; undefined: none is known now. */
   readonly anyServer: () => RedisAddress | undefined;
   /** Tells the local caches of all instances to forget these keys; undefined: no message reaches them. */
-  readonly tellForget?: (keys: readonly string[]) => void;
+  readonly publishInvalidation?: (keys: readonly string[]) => void;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
   /**

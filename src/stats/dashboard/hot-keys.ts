@@ -1,5 +1,5 @@
 import { outcomeOf } from '../../core/algorithms/outcome';
-import type { Standing } from '../../core/algorithms/standing';
+import type { CounterState } from '../../core/algorithms/counter-state';
 import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
 import { periodOf, periodText } from '../../core/rules/describe-limit';
 import { copyOf } from '../../platform/copy-of';
@@ -33,7 +33,7 @@ export interface HotKeysDeps {
   readonly pathOf: PathOf;
 }
 
-interface Seen {
+interface WatchedCounter {
   readonly key: string;
   readonly path: CounterPath;
   /** A reload, or a limit of the value itself, may change it. */
@@ -61,7 +61,7 @@ export class HotKeys {
   readonly #keyPrefix: string;
   readonly #random: Random;
   readonly #pathOf: PathOf;
-  readonly #items = new FrequentItems<Seen>(PLACES);
+  readonly #items = new FrequentItems<WatchedCounter>(PLACES);
   /** Seconds that the weights cover, decayed as they are. */
   #seconds = 0;
   /** One batch in this many is inspected. */
@@ -88,28 +88,32 @@ export class HotKeys {
   }
 
   #inspect({ increments }: CounterBatch, reply: CounterReply): void {
-    const { failures, standings } = reply;
+    const { failures, states } = reply;
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
-      const seen = this.#see(increment);
-      if (seen === undefined) continue;
-      seen.limit = increment.limit;
-      seen.burst = burstOf(increment);
-      const standing = standings?.[i];
-      if (standing !== undefined) noteOutcome(seen, increment, standing);
+      const watched = this.#see(increment);
+      if (watched === undefined) continue;
+      watched.limit = increment.limit;
+      watched.burst = burstOf(increment);
+      const state = states?.[i];
+      if (state !== undefined) noteOutcome(watched, increment, state);
       else
-        noteCount(seen, increment, reply.knownOverLimit?.[i] === true ? undefined : reply.after[i]);
+        noteCount(
+          watched,
+          increment,
+          reply.knownOverLimit?.[i] === true ? undefined : reply.after[i],
+        );
     }
   }
 
   /** Hits of one increment; those given back have no weight. */
-  #see(increment: Increment): Seen | undefined {
+  #see(increment: Increment): WatchedCounter | undefined {
     const { key } = increment;
     if (key.length > MAX_KEY_LENGTH) return undefined;
     const hits = Number(increment.hits) * (increment.times ?? 1);
     if (!(hits > 0)) return this.#items.peek(key);
-    return this.#items.add(key, hits * this.#stride, () => toSeen(increment, this.#pathOf));
+    return this.#items.add(key, hits * this.#stride, () => toWatched(increment, this.#pathOf));
   }
 
   /** Adds elapsed time, before the figures are read. */
@@ -162,13 +166,13 @@ export class HotKeys {
   }
 
   /** A key ends in its window, or in its period and algorithm. */
-  #nameOf({ key }: Seen): string {
+  #nameOf({ key }: WatchedCounter): string {
     return key.slice(this.#keyPrefix.length, key.lastIndexOf('_') + 1);
   }
 }
 
 /** Copies what it keeps: the sketch outlives the requests. */
-function toSeen(increment: Increment, pathOf: PathOf): Seen {
+function toWatched(increment: Increment, pathOf: PathOf): WatchedCounter {
   return {
     key: copyOf(increment.key),
     path: pathOf(increment),
@@ -186,17 +190,17 @@ function burstOf({ algorithm }: Increment): number | undefined {
 }
 
 /** No count: the local cache knows that it is over. */
-function noteCount(seen: Seen, { limit }: Increment, count: number | undefined): void {
-  seen.value = count ?? seen.value;
-  seen.isOver = count === undefined || count > limit;
+function noteCount(watched: WatchedCounter, { limit }: Increment, count: number | undefined): void {
+  watched.value = count ?? watched.value;
+  watched.isOver = count === undefined || count > limit;
 }
 
 /** Under an algorithm: hits in use after the last ask, and whether it was refused. */
-function noteOutcome(seen: Seen, increment: Increment, standing: Standing): void {
+function noteOutcome(watched: WatchedCounter, increment: Increment, state: CounterState): void {
   const { algorithm, hits, times = 1, windowEndSeconds } = increment;
   if (algorithm === undefined) return;
-  const { used, isOver } = outcomeOf(algorithm, standing, { hits: Number(hits), times }, times);
-  seen.value = used;
-  seen.isOver = isOver;
-  seen.windowEndSeconds = windowEndSeconds;
+  const { used, isOver } = outcomeOf(algorithm, state, { hits: Number(hits), times }, times);
+  watched.value = used;
+  watched.isOver = isOver;
+  watched.windowEndSeconds = windowEndSeconds;
 }

@@ -117,7 +117,7 @@ export function pathOf(
   for (const [at, { key, value }] of entries.entries()) {
     node = level && findNode(level, key, value);
     if (node === undefined) break;
-    path.push(shownPair(node, shown[at] as Entry));
+    path.push(redactedPair(node, shown[at] as Entry));
     level = node.children;
   }
   const own = rule.ofRule ?? rule;
@@ -126,10 +126,10 @@ export function pathOf(
     : { domain, entries: undefined, rule: undefined };
 }
 
-function shownPair({ sharedPattern }: RuleNode, { key, value }: Entry): [string, string] {
-  return [shownText(key), shownText(sharedPattern ?? value)];
+function redactedPair({ sharedPattern }: RuleNode, { key, value }: Entry): [string, string] {
+  return [redactedText(key), redactedText(sharedPattern ?? value)];
 }
 
-function shownText(text: string): string {
+function redactedText(text: string): string {
   return copyOf(cutText(text));
 }

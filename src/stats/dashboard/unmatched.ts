@@ -3,7 +3,7 @@ import type { DecisionRequest, Entry } from '../../core/model';
 import type { PendingRequest, Random } from '../../core/ports';
 import { matchDescriptor } from '../../core/rules/match';
 import type { Rules } from '../../core/rules/rules';
-import { shownEntries } from '../../core/rules/secrets';
+import { redactedEntries } from '../../core/rules/secrets';
 import { copyOf } from '../../platform/copy-of';
 import { cutText } from './rule-tree';
 
@@ -87,7 +87,7 @@ export class Unmatched {
     for (const descriptor of descriptors) {
       if (matchDescriptor(domainRules, descriptor) !== undefined) continue;
       const entries =
-        secrets === undefined ? descriptor.entries : shownEntries(secrets, descriptor.entries);
+        secrets === undefined ? descriptor.entries : redactedEntries(secrets, descriptor.entries);
       this.#add(domain, entries, 1);
     }
   }

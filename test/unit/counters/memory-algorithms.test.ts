@@ -25,11 +25,11 @@ function create(maxKeys = 1_000, maxBytes?: number) {
     return counters.add({ increments, groupEnds: undefined, nowSeconds: at });
   };
   const admits = async (increment: Increment, at = now): Promise<boolean | undefined> => {
-    const { standings } = await add([increment], at);
-    const standing = standings?.[0];
+    const { states } = await add([increment], at);
+    const state = states?.[0];
     const { algorithm: own, hits } = increment;
-    if (standing === undefined || own === undefined) return undefined;
-    return countAdmitted(own, standing, { hits: Number(hits), times: 1 }) === 1;
+    if (state === undefined || own === undefined) return undefined;
+    return countAdmitted(own, state, { hits: Number(hits), times: 1 }) === 1;
   };
   return { counters, add, admits };
 }
@@ -106,7 +106,7 @@ describe('counters of algorithms in memory', () => {
     await add([hit('a_60s~g', 10), hit('b_60s~g', 10)]);
     const reply = await add([hit('a_60s~g'), hit('c_60s~g')]);
     expect([...(reply.failures ?? [])]).toMatchObject([[1, { fault: 'key' }]]);
-    expect(reply.standings?.[1]).toBeUndefined();
+    expect(reply.states?.[1]).toBeUndefined();
     expect(counters.liveKeys).toBe(2);
   });
 

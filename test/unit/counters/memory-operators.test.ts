@@ -1,5 +1,5 @@
 import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
-import { usedHits } from '../../../src/core/algorithms/standing';
+import { usedHits } from '../../../src/core/algorithms/counter-state';
 import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/find-over';
@@ -60,7 +60,7 @@ describe.each(ALGORITHMS)('a counter of $name in memory', (algorithm) => {
     ];
     const dry = createDryCounters(readings);
     const reply = await dry.add({ increments, groupEnds: undefined, nowSeconds: NOW });
-    expect(reply.standings?.map((one) => one && usedHits(algorithm, one))).toEqual([7, 9]);
+    expect(reply.states?.map((one) => one && usedHits(algorithm, one))).toEqual([7, 9]);
   });
 });
 

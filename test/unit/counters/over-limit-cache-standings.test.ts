@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
 import { outcomeOf } from '../../../src/core/algorithms/outcome';
-import { standingOfUsed, type Standing } from '../../../src/core/algorithms/standing';
+import { stateOfUsed, type CounterState } from '../../../src/core/algorithms/counter-state';
 import { tickAt } from '../../../src/core/algorithms/ticks';
 import type { CounterBatch, Counters, Increment } from '../../../src/core/ports';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
@@ -31,7 +31,7 @@ function createStore() {
   const store = { asked: 0, looks: 0 };
   const add: Counters['add'] = ({ increments, nowSeconds }) => {
     store.asked += increments.length;
-    const standings = increments.map(({ key, algorithm, hits, times = 1 }) => {
+    const states = increments.map(({ key, algorithm, hits, times = 1 }) => {
       if (algorithm === undefined) return undefined;
       if (hits === 0) store.looks += 1;
       const counter = counters.get(key) ?? new AlgorithmCounter();
@@ -40,7 +40,7 @@ function createStore() {
       return counter.apply(algorithm, tick, { hits: Number(hits), times });
     });
     const after = increments.map(({ algorithm }) => (algorithm === undefined ? 3 : 0));
-    return Promise.resolve({ after, held: undefined, failures: undefined, standings });
+    return Promise.resolve({ after, held: undefined, failures: undefined, states });
   };
   return Object.assign(store, { add, close: () => Promise.resolve() });
 }
@@ -77,8 +77,8 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
               plain.add({ increments: batch, groupEnds: undefined, nowSeconds }),
               cached.add(batch, seconds),
             ]);
-            const outcomes = [expected, reply].map(({ standings }) =>
-              outcomeOf(any, standings?.[0] as Standing, { hits, times }, times),
+            const outcomes = [expected, reply].map(({ states }) =>
+              outcomeOf(any, states?.[0] as CounterState, { hits, times }, times),
             );
             expect(outcomes[1]).toEqual(outcomes[0]);
           }
@@ -95,8 +95,8 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       expect(store.asked).toBe(2);
       const refused = await add([ask(algorithm, 5), ask(algorithm, 3, 4), ask(algorithm, 99n)]);
       expect(refused.knownOverLimit).toEqual([true, true, true]);
-      expect(refused.standings?.map((standing) => standing?.used)).toEqual(
-        Array(3).fill(refused.standings?.[0]?.used),
+      expect(refused.states?.map((state) => state?.used)).toEqual(
+        Array(3).fill(refused.states?.[0]?.used),
       );
       expect(store.asked).toBe(2);
       expect((await add([ask(algorithm, 2)])).knownOverLimit).toBeUndefined();
@@ -139,7 +139,7 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       const reply = await add([ask(algorithm, 11), plain, other], 0, [3]);
       expect(reply.knownOverLimit).toEqual([true, false, false]);
       expect(reply.held).toEqual([false, true, true]);
-      expect(reply.standings?.[2]?.used).toBe(0);
+      expect(reply.states?.[2]?.used).toBe(0);
       expect([store.asked, store.looks]).toEqual([3, 1]);
     });
   },
@@ -206,9 +206,9 @@ describe('the local cache', () => {
       chargeDenied: false,
       periodSeconds: YEAR_SECONDS,
     }) as Algorithm;
-    const full = standingOfUsed(slow, slow.limit, 0);
+    const full = stateOfUsed(slow, slow.limit, 0);
     for (let hits = 1; hits <= count; hits += 1)
-      cache.rememberStanding({ ...ask(slow, hits), key: `key ${String(hits)}` }, full, NOW);
+      cache.rememberState({ ...ask(slow, hits), key: `key ${String(hits)}` }, full, NOW);
     expect(read('entryCount')).toBe(count);
     for (let share = 0; share <= 1; share += 0.01)
       cache.refusing(ask(slow), NOW + share * YEAR_SECONDS);
@@ -220,8 +220,8 @@ it('lists for operators the key of a counter that refuses, until the ask that it
   const { cache } = createCached();
   for (const name of ['gcra', 'sliding_window'] as const) {
     const algorithm = rule(name);
-    const full = standingOfUsed(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
-    cache.rememberStanding(ask(algorithm), full, NOW);
+    const full = stateOfUsed(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
+    cache.rememberState(ask(algorithm), full, NOW);
   }
   const listed = await runSteps(cache.list(NOW, 10));
   expect(listed.map(({ key, limit }) => [key, limit]).sort()).toEqual([

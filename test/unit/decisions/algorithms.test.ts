@@ -255,7 +255,7 @@ describe('when the store fails', () => {
           after: [0, 0],
           held: undefined,
           failures: new Map([[0, full]]),
-          standings: [
+          states: [
             undefined,
             ...batch.increments.slice(1).map(() => ({ used: 0, previous: 0, elapsed: 0 })),
           ],
@@ -274,7 +274,7 @@ it('hits that a local cache refuses are counted as such', async () => {
         held: undefined,
         failures: undefined,
         knownOverLimit: [true],
-        standings: [{ used: 10 * 36_000_000, previous: 0, elapsed: 0 }],
+        states: [{ used: 10 * 36_000_000, previous: 0, elapsed: 0 }],
       }),
   });
   const { answers, batchStats } = await decide(one('gcra'));

@@ -83,11 +83,11 @@ describe('an address that failed too often', () => {
       const { limits, over: answers, fail, asked } = createUnderTest(failure);
       answers.set('authenticated=false,remote_address=a', over);
       await limits.chargeFailure('a');
-      const standing = await limits.admit('a', false);
+      const state = await limits.admit('a', false);
       answers.clear();
-      expect(await limits.chargeFailure('a')).toEqual(standing);
+      expect(await limits.chargeFailure('a')).toEqual(state);
       fail(new Error('away'));
-      expect(await limits.chargeFailure('a')).toEqual(standing);
+      expect(await limits.chargeFailure('a')).toEqual(state);
       expect(asked.filter((text) => text.startsWith('authenticated=false'))).toHaveLength(3);
     },
   );

@@ -40,7 +40,7 @@ export function readCounting(
     chargeDenied: chargeNode && readFlag(chargeNode, 'charge_denied', report),
   };
   if (node !== undefined && algorithm !== undefined && algorithm !== 'fixed_window')
-    checkPaced(node, fields, algorithm, limit, report);
+    checkRolling(node, fields, algorithm, limit, report);
   return counting;
 }
 
@@ -80,7 +80,7 @@ function readBurst(
 }
 
 /** What gcra and sliding_window, which count in ticks, cannot do. */
-function checkPaced(
+function checkRolling(
   { at }: Located,
   fields: RateLimit,
   algorithm: AlgorithmName,

@@ -57,13 +57,13 @@ export async function addFollowing(
   return finish(draft);
 }
 
-function toDraft({ after, held, failures, standings }: CounterReply): ReplyDraft {
+function toDraft({ after, held, failures, states }: CounterReply): ReplyDraft {
   return {
     size: after.length,
     after: [...after],
     held: held && [...held],
     failures: new Map(failures),
-    standings: standings && [...standings],
+    states: states && [...states],
   };
 }
 

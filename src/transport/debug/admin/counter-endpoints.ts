@@ -38,7 +38,7 @@ export interface CounterAdmin {
   change(
     request: DecisionRequest,
     change: CounterChange,
-  ): Promise<readonly ShownCounter[] | Failure | 'not_told'>;
+  ): Promise<readonly ShownCounter[] | Failure | 'not_published'>;
 }
 
 /** The parser of `/json`: a request, or what is wrong with the text. */
@@ -73,10 +73,10 @@ export function counterEndpoints(
     const dryRun = options['dryRun'] === true;
     const force = options['force'] === true;
     const answer = yield* until(admin.change(request, { used, dryRun, force, peer, tokenId }));
-    if (answer !== 'not_told') return dryRun ? toAnswer(answer) : toChanged(answer);
+    if (answer !== 'not_published') return dryRun ? toAnswer(answer) : toChanged(answer);
     const error =
-      'the other instances cannot be told and their local caches would refuse on until the window ends; send "force": true to change the counters all the same';
-    return refusedWith(409, 'not_told', error);
+      'the change cannot be published to the other instances, whose local caches would refuse until the window ends; send "force": true to change the counters all the same';
+    return refusedWith(409, 'not_published', error);
   }
 
   return [

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Algorithm } from '../../../../src/core/algorithms/algorithm';
 import { countAdmitted, type Asks } from '../../../../src/core/algorithms/apply-asks';
 import { outcomeOf } from '../../../../src/core/algorithms/outcome';
-import type { Standing } from '../../../../src/core/algorithms/standing';
+import type { CounterState } from '../../../../src/core/algorithms/counter-state';
 import { tickAt } from '../../../../src/core/algorithms/ticks';
 import { MOVES, play, rules } from '../../../support/algorithm-arbitraries';
 import { AlgorithmCounter } from '../../../support/algorithm-counter';
@@ -31,7 +31,7 @@ describe('a gcra counter', () => {
         let admitted = BigInt(admit(counter, rule, tick, all));
         for (const pause of pauses) {
           // Demand never ends: the bucket is not left alone for longer than it takes to fill.
-          tick += Math.floor((pause * counter.standing(rule, tick).used) / rule.limit);
+          tick += Math.floor((pause * counter.stateAt(rule, tick).used) / rule.limit);
           admitted += BigInt(admit(counter, rule, tick, all));
           expect(admitted).toBe(promiseOf(rule, tick - start));
         }
@@ -59,7 +59,7 @@ describe('a gcra counter', () => {
     );
   });
 
-  it('admits no more while its clock goes back than if it stood still', () => {
+  it('admits no more while its clock goes back than if it knownState still', () => {
     fc.assert(
       fc.property(rules('gcra'), MOVES, (rule, moves) => {
         const counter = new AlgorithmCounter();
@@ -87,7 +87,7 @@ describe('a sliding window counter', () => {
           const taken = admit(counter, rule, move.tick, move);
           // A window that the clock has gone back from goes on being the current one.
           const window = Math.floor(
-            (move.tick - counter.standing(rule, move.tick).elapsed) / rule.periodTicks,
+            (move.tick - counter.stateAt(rule, move.tick).elapsed) / rule.periodTicks,
           );
           admitted.set(window, (admitted.get(window) ?? 0) + taken);
         }
@@ -105,7 +105,7 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)('a %s counter
         for (const { tick, hits } of play(rule, moves, startOf(rule))) {
           looked.ask(rule, tick, 0);
           expect(looked.ask(rule, tick, hits)).toEqual(left.ask(rule, tick, hits));
-          expect(looked.state).toEqual(left.state);
+          expect(looked.stored).toEqual(left.stored);
         }
       }),
     );
@@ -116,10 +116,10 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)('a %s counter
       fc.property(rules(name), MOVES, (rule, moves) => {
         const counter = new AlgorithmCounter();
         for (const { tick, hits } of play(rule, moves, startOf(rule))) {
-          const before = counter.standing(rule, tick);
+          const before = counter.stateAt(rule, tick);
           if (!counter.ask(rule, tick, hits).isOver && hits > 0) {
             counter.ask(rule, tick, -hits);
-            expect(counter.standing(rule, tick)).toEqual(before);
+            expect(counter.stateAt(rule, tick)).toEqual(before);
           }
           counter.ask(rule, tick, hits);
         }
@@ -132,12 +132,12 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)('a %s counter
       fc.property(rules(name, debts), MOVES, (rule, moves) => {
         const [joined, split] = [new AlgorithmCounter(), new AlgorithmCounter()];
         for (const { tick, ...asks } of play(rule, moves, startOf(rule))) {
-          const standing = joined.apply(rule, tick, asks);
+          const state = joined.apply(rule, tick, asks);
           for (let number = 1; number <= asks.times; number += 1) {
             const alone = split.ask(rule, tick, asks.hits);
-            expect(outcomeOf(rule, standing, asks, number)).toEqual(alone);
+            expect(outcomeOf(rule, state, asks, number)).toEqual(alone);
           }
-          expect(joined.state).toEqual(split.state);
+          expect(joined.stored).toEqual(split.stored);
         }
       }),
     );
@@ -153,8 +153,8 @@ describe.each(['gcra', 'sliding_window'] as const)('a refusal by %s', (name) => 
           const { isOver, resetSeconds } = counter.ask(rule, tick, hits);
           if (!isOver || hits <= 0 || hits > rule.size) continue;
           const later = tick + (resetSeconds * 1_000_000) / rule.tickMicros;
-          const standing = counter.standing(rule, later);
-          expect(countAdmitted(rule, standing, { hits, times: 1 })).toBe(1);
+          const state = counter.stateAt(rule, later);
+          expect(countAdmitted(rule, state, { hits, times: 1 })).toBe(1);
         }
       }),
     );
@@ -162,7 +162,7 @@ describe.each(['gcra', 'sliding_window'] as const)('a refusal by %s', (name) => 
 });
 
 /** What is free, in integers of any size. */
-const exactFree = (rule: Algorithm, { used, previous, elapsed }: Standing): bigint => {
+const exactFree = (rule: Algorithm, { used, previous, elapsed }: CounterState): bigint => {
   const [period, held] = [BigInt(rule.periodTicks), BigInt(used)];
   const capacity = BigInt(rule.size) * period;
   if (rule.name === 'gcra') return capacity - held;
@@ -186,12 +186,12 @@ describe('the arithmetic', () => {
     fc.assert(
       fc.property(rules('gcra'), shares, MOVES, (rule, share, moves) => {
         const used = Math.floor(share * rule.size) * rule.periodTicks + 7;
-        const standing = { used, previous: 0, elapsed: 0 };
-        const free = exactFree(rule, standing);
+        const state = { used, previous: 0, elapsed: 0 };
+        const free = exactFree(rule, state);
         for (const { hits } of play(rule, moves, 0)) {
           if (hits <= 0) continue;
           const cost = BigInt(hits) * BigInt(rule.periodTicks);
-          const found = outcomeOf(rule, standing, { hits, times: 1 }, 1);
+          const found = outcomeOf(rule, state, { hits, times: 1 }, 1);
           expect(found.isOver).toBe(cost > free);
           if (found.isOver && hits <= rule.size)
             expect(BigInt(found.resetSeconds)).toBe(exactWait(rule, cost - free));
@@ -207,12 +207,12 @@ describe('the arithmetic', () => {
     fc.assert(
       fc.property(rules('sliding_window', debts), some, MOVES, (rule, [a, b, c], moves) => {
         const [used, previous] = [Math.floor(a * rule.size), Math.floor(b * rule.size)];
-        const standing = { used, previous, elapsed: Math.floor((c / 2) * (rule.periodTicks - 1)) };
-        const free = exactFree(rule, standing);
+        const state = { used, previous, elapsed: Math.floor((c / 2) * (rule.periodTicks - 1)) };
+        const free = exactFree(rule, state);
         for (const { hits } of play(rule, moves, 0)) {
           if (hits <= 0) continue;
           const cost = BigInt(hits) * BigInt(rule.periodTicks);
-          const found = outcomeOf(rule, standing, { hits, times: 1 }, 1);
+          const found = outcomeOf(rule, state, { hits, times: 1 }, 1);
           expect(found.isOver).toBe(cost > free);
           if (!found.isOver)
             expect(BigInt(found.remaining)).toBe((free - cost) / BigInt(rule.periodTicks));

@@ -29,7 +29,7 @@ const play = (rule: Algorithm, rows: readonly Row[], counter = new AlgorithmCoun
     if (near === undefined) return answered;
     const counted = isOver ? 0 : nearHits(threshold, Math.max(hits, 0), used);
     if (state === undefined) return [...answered, counted] as unknown as Row;
-    const [units, tick] = counter.state ?? [0, startTick];
+    const [units, tick] = counter.stored ?? [0, startTick];
     return [...answered, counted, [units, tick - startTick]] as unknown as Row;
   });
 };
@@ -75,15 +75,15 @@ describe('the answers of an algorithm', () => {
     const rule = algorithm('gcra', 1, 90_000_000, { chargeDenied: true });
     const counter = new AlgorithmCounter();
     expect(counter.ask(rule, 0, 2 ** 63).resetSeconds).toBe(315_576_000_000);
-    expect(counter.state).toEqual([Number.MAX_SAFE_INTEGER, 0]);
-    const standing = { used: Number.MAX_SAFE_INTEGER, previous: 0, elapsed: 0 };
-    expect(lifetimeMs(rule, standing)).toBe(315_576_000_001_000);
+    expect(counter.stored).toEqual([Number.MAX_SAFE_INTEGER, 0]);
+    const state = { used: Number.MAX_SAFE_INTEGER, previous: 0, elapsed: 0 };
+    expect(lifetimeMs(rule, state)).toBe(315_576_000_001_000);
   });
 
   it('stop the debt of a sliding window at 100,000,000 hits', () => {
     const counter = new AlgorithmCounter();
     counter.ask(algorithm('sliding_window', 1, 60, { chargeDenied: true }), 0, 2 ** 63);
-    expect(counter.state?.[0]).toBe(100_000_000);
+    expect(counter.stored?.[0]).toBe(100_000_000);
   });
 });
 

@@ -3,7 +3,7 @@ import {
   type Algorithm,
   type AlgorithmName,
 } from '../../../../src/core/algorithms/algorithm';
-import { usedHits } from '../../../../src/core/algorithms/standing';
+import { usedHits } from '../../../../src/core/algorithms/counter-state';
 import { readWritten, writeUsed } from '../../../../src/core/algorithms/written';
 
 const NOW = 1_795_240_205;
@@ -21,8 +21,8 @@ function algorithm(name: AlgorithmName, periodSeconds = 10) {
 }
 
 function readUsed(rule: Algorithm, value: string, nowSeconds: number): number | undefined {
-  const standing = readWritten(rule, value, nowSeconds);
-  return standing && usedHits(rule, standing);
+  const state = readWritten(rule, value, nowSeconds);
+  return state && usedHits(rule, state);
 }
 
 it.each(['gcra', 'sliding_window'] as const)('reads under %s what was written', (name) => {

@@ -114,9 +114,19 @@ describe('the path of a descriptor', () => {
     ['plan=free,path=/a', 'too_deep', 1, /ends at level 1, but the descriptor has 2 entries/],
     ['a=1', 'too_shallow', 1, /must have one of the keys "b"/],
     ['', 'too_shallow', 0, /one of the keys "user", /],
-    ['group=x', 'only_a_placeholder', 1, /has no rate_limit/],
-    ['user=ann', 'no_way_back', 1, /user=ann was taken at level 1.*user at shop.yaml:6:5 would/],
-    ['user=ann,path=/b', 'no_way_back', 1, /user > path=\/b at shop.yaml:8:5 would have matched/],
+    ['group=x', 'rule_has_no_limit', 1, /has no rate_limit/],
+    [
+      'user=ann',
+      'no_backtracking',
+      1,
+      /user=ann was taken at level 1.*user at shop.yaml:6:5 would/,
+    ],
+    [
+      'user=ann,path=/b',
+      'no_backtracking',
+      1,
+      /user > path=\/b at shop.yaml:8:5 would have matched/,
+    ],
   ])('of %j ends in %s at level %i', (text, reason, level, hint) => {
     const { noLimit } = explain(text);
     expect(noLimit).toMatchObject({ reason, level });
@@ -128,7 +138,7 @@ describe('the path of a descriptor', () => {
       { key: 'k', value: 'v' },
       { key: 'k', limit },
     ];
-    expect(explain('k=v', rules).noLimit?.reason).toBe('no_way_back');
+    expect(explain('k=v', rules).noLimit?.reason).toBe('no_backtracking');
   });
 
   it('names another order of the entries that meets a limit', () => {
@@ -155,7 +165,7 @@ describe('the path of a descriptor', () => {
         value: `${'*'.repeat(below + 1)}v`,
       })),
     }));
-    expect(explain('k=v,l=v', wide).noLimit?.reason).toBe('only_a_placeholder');
+    expect(explain('k=v,l=v', wide).noLimit?.reason).toBe('rule_has_no_limit');
   });
 
   it('is the one that matching takes, for any rules and entries', () => {

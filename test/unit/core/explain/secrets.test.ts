@@ -4,7 +4,7 @@ import type { DomainRules } from '../../../../src/core/rules/rules';
 import { finish } from '../../../../src/core/steps';
 import {
   requestOfTokens,
-  shownRequest,
+  redactedRequest,
   takeTokens,
   type Secrets,
 } from '../../../../src/core/rules/secrets';
@@ -91,5 +91,5 @@ it('takes tokens for their values where an operator or a log names them', () => 
   });
   const asked = request('shop', [`api_key=${token('gold', 1)}`, 'user=ann']);
   expect(requestOfTokens(undefined, asked)).toBe(asked);
-  expect(shownRequest(secrets, requestOfTokens(secrets, asked))).toEqual(asked);
+  expect(redactedRequest(secrets, requestOfTokens(secrets, asked))).toEqual(asked);
 });

@@ -16,13 +16,13 @@ it('prints the rules that were passed over below the level that they stand on', 
         ],
       },
     ],
-    noLimit: { reason: 'only_a_placeholder', hint: 'the entry has no rate_limit' },
+    noLimit: { reason: 'rule_has_no_limit', hint: 'the entry has no rate_limit' },
   });
   expect(lines).toEqual([
     'user=ann',
     '  user=ann: the rule user=ann (value, shop.yaml:8:5)',
     `    passed over: user (shop.yaml:3:5): ${why}`,
     `    passed over: user=a*: ${why}`,
-    '    no limit: only_a_placeholder: the entry has no rate_limit',
+    '    no limit: rule_has_no_limit: the entry has no rate_limit',
   ]);
 });

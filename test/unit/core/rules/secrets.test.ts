@@ -3,7 +3,7 @@ import { planBatch } from '../../../../src/core/planning/plan';
 import { toDecisionRecord } from '../../../../src/core/decision/decision-record';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
-import { shownRequest } from '../../../../src/core/rules/secrets';
+import { redactedRequest } from '../../../../src/core/rules/secrets';
 import type { RequestDescriptor } from '../../../../src/core/model';
 import { pathOf, toRuleTree } from '../../../../src/stats/dashboard/rule-tree';
 import { Unmatched } from '../../../../src/stats/dashboard/unmatched';
@@ -199,7 +199,7 @@ describe('everything outside of matching', () => {
 
   it('leaves requests alone where no key is secret', () => {
     const one = request('shop', [path]);
-    expect(shownRequest(undefined, one)).toBe(one);
+    expect(redactedRequest(undefined, one)).toBe(one);
   });
 });
 

@@ -133,10 +133,10 @@ it('takes an empty value that is written down', async () => {
 });
 
 it('answers 409 where other instances would not hear of a change, and failures as /json', async () => {
-  const notTold = serve({ change: () => Promise.resolve('not_told') });
-  expect(await notTold.call('reset', request)).toMatchObject({
+  const notPublished = serve({ change: () => Promise.resolve('not_published') });
+  expect(await notPublished.call('reset', request)).toMatchObject({
     status: 409,
-    body: { code: 'not_told' },
+    body: { code: 'not_published' },
   });
   const noRules = serve({ read: () => Promise.resolve(failure('no_rules', 'none')) });
   expect(await noRules.call('read', request)).toMatchObject({ status: 503 });

@@ -262,11 +262,10 @@ describe('a stand-in for values', () => {
     placeholderFor: (octets: Uint8Array, length: number) =>
       length > 1 && octets[0] === 0x61 ? 'any a' : undefined,
   };
-  const standing = () =>
-    createHpackDecoder(16_384, true, createHeaderReader(undefined, placeholder));
+  const state = () => createHpackDecoder(16_384, true, createHeaderReader(undefined, placeholder));
 
   it('is kept instead of the value, in the table too, where both count as what came', () => {
-    const [decoder, plainly] = [standing(), create()];
+    const [decoder, plainly] = [state(), create()];
     for (const value of ['abc', 'another', 'b', 'a', '']) {
       const kept = value.length > 1 ? 'any a' : value;
       expect(decode(decoder, field('x-id', value, 0x40))).toEqual([`x-id: ${kept}`]);
@@ -280,7 +279,7 @@ describe('a stand-in for values', () => {
   });
 
   it('changes nothing for other names, and hides no bad value', () => {
-    const decoder = standing();
+    const decoder = state();
     expect(decode(decoder, field('y', 'abc'))).toEqual(['y: abc']);
     const bytes = field('x-id', 'a\0b');
     expect(decodeBlock(decoder, bytes, 0, bytes.length)?.fault).toBeDefined();

@@ -3,18 +3,18 @@ import { applyAsks, isUnused, lifetimeMs } from '../../core/algorithms/apply-ask
 import { outcomeOf } from '../../core/algorithms/outcome';
 import {
   freeHits,
-  standingAfter,
-  standingOfUsed,
+  stateAfter,
+  stateOfUsed,
   unusedAt,
   usedHits,
-  type Standing,
-} from '../../core/algorithms/standing';
+  type CounterState,
+} from '../../core/algorithms/counter-state';
 import { tickAt } from '../../core/algorithms/ticks';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
 import { findOver } from '../find-over';
 import { bytesOfText, toKeptKey } from '../kept-key';
-import { ExpirySlots, type PacedCounter } from './expiry-slots';
+import { ExpirySlots, type RollingCounter } from './expiry-slots';
 import { createShards, shardOf } from './shards';
 import { USAGE_QUARTILES, usageQuartileOf } from './window-bucket';
 import type { MakeRoom, OverCounter } from './window-counters';
@@ -27,9 +27,9 @@ const ONE_HIT = { hits: 1, times: 1 };
 /** `_1s~g`, the shortest end of a key. */
 const KEY_END = 5;
 
-interface PacedEntry {
+interface RollingEntry {
   readonly value: number;
-  readonly standing: Standing;
+  readonly state: CounterState;
   readonly ttlSeconds: number;
 }
 
@@ -37,11 +37,11 @@ interface PacedEntry {
  * The counters of gcra and sliding_window. The end of each moves with every hit; one that is kept for longer changes no
  * answer, so that they are dropped little by little.
  */
-export class PacedCounters {
+export class RollingCounters {
   liveKeys = 0;
   /** The most that they take. */
   bytes = 0;
-  readonly #shards = createShards<PacedCounter>();
+  readonly #shards = createShards<RollingCounter>();
   readonly #slots = new ExpirySlots();
   readonly #makeRoom: MakeRoom;
 
@@ -50,25 +50,25 @@ export class PacedCounters {
   }
 
   /** Where a counter stands now. */
-  look({ key }: Increment, algorithm: Algorithm, nowSeconds: number): Standing {
-    return standingOf(this.#find(toKeptKey(key)), algorithm, nowSeconds);
+  look({ key }: Increment, algorithm: Algorithm, nowSeconds: number): CounterState {
+    return stateOf(this.#find(toKeptKey(key)), algorithm, nowSeconds);
   }
 
   /** Where the counter stood before the asks of the increment; undefined: no room for a new counter, nothing happened. */
-  apply(increment: Increment, algorithm: Algorithm, nowSeconds: number): Standing | undefined {
+  apply(increment: Increment, algorithm: Algorithm, nowSeconds: number): CounterState | undefined {
     const key = toKeptKey(increment.key);
     const counter = this.#find(key);
-    const standing = standingOf(counter, algorithm, nowSeconds);
+    const state = stateOf(counter, algorithm, nowSeconds);
     const asks = { hits: Number(increment.hits), times: increment.times ?? 1 };
-    const after = applyAsks(algorithm, standing, asks);
-    if (after === undefined) return standing;
+    const after = applyAsks(algorithm, state, asks);
+    if (after === undefined) return state;
     if (isUnused(after)) {
       if (counter !== undefined) this.#remove(counter);
-      return standing;
+      return state;
     }
     if (counter === undefined && !this.#makeRoom(bytesOf(key))) return undefined;
     this.#keep(counter ?? this.#add(key, algorithm), algorithm, after, nowSeconds);
-    return standing;
+    return state;
   }
 
   /** Hits in use, where the counter stands, and the seconds for which it is kept; undefined when there is none. */
@@ -76,12 +76,12 @@ export class PacedCounters {
     { key }: Pick<Increment, 'key'>,
     algorithm: Algorithm,
     nowSeconds: number,
-  ): PacedEntry | undefined {
+  ): RollingEntry | undefined {
     const counter = this.#find(toKeptKey(key));
     if (counter === undefined) return undefined;
-    const standing = standingOf(counter, algorithm, nowSeconds);
+    const state = stateOf(counter, algorithm, nowSeconds);
     const ttlSeconds = counter.endSeconds - nowSeconds;
-    return { value: usedHits(algorithm, standing), standing, ttlSeconds };
+    return { value: usedHits(algorithm, state), state, ttlSeconds };
   }
 
   remove({ key }: Increment): void {
@@ -95,12 +95,12 @@ export class PacedCounters {
     if (used === 0) return true;
     const key = toKeptKey(increment.key);
     if (!this.#makeRoom(bytesOf(key))) return false;
-    const standing = standingOfUsed(algorithm, used, tickAt(nowSeconds, algorithm.tickMicros));
-    this.#keep(this.#add(key, algorithm), algorithm, standing, nowSeconds);
+    const state = stateOfUsed(algorithm, used, tickAt(nowSeconds, algorithm.tickMicros));
+    this.#keep(this.#add(key, algorithm), algorithm, state, nowSeconds);
     return true;
   }
 
-  #keep(kept: PacedCounter, algorithm: Algorithm, after: Standing, nowSeconds: number): void {
+  #keep(kept: RollingCounter, algorithm: Algorithm, after: CounterState, nowSeconds: number): void {
     kept.algorithm = algorithm;
     kept.used = after.used;
     kept.usedBefore = after.previous;
@@ -115,11 +115,11 @@ export class PacedCounters {
     return findOver(this.#counters(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
       const { key, algorithm } = counter;
-      const standing = standingOf(counter, algorithm, nowSeconds);
-      if (freeHits(algorithm, standing) >= 1) return undefined;
-      const { resetSeconds } = outcomeOf(algorithm, standing, ONE_HIT, 1);
+      const state = stateOf(counter, algorithm, nowSeconds);
+      if (freeHits(algorithm, state) >= 1) return undefined;
+      const { resetSeconds } = outcomeOf(algorithm, state, ONE_HIT, 1);
       const windowEndSeconds = Math.ceil(nowSeconds) + resetSeconds;
-      const count = usedHits(algorithm, standing);
+      const count = usedHits(algorithm, state);
       return { key, limit: algorithm.limit, count, windowEndSeconds };
     });
   }
@@ -148,16 +148,16 @@ export class PacedCounters {
     this.bytes = 0;
   }
 
-  *#counters(): Generator<PacedCounter, void> {
+  *#counters(): Generator<RollingCounter, void> {
     for (const shard of this.#shards) yield* shard.values();
   }
 
-  #find(key: string): PacedCounter | undefined {
+  #find(key: string): RollingCounter | undefined {
     return shardOf(this.#shards, key, KEY_END).get(key);
   }
 
-  #add(key: string, algorithm: Algorithm): PacedCounter {
-    const counter: PacedCounter = {
+  #add(key: string, algorithm: Algorithm): RollingCounter {
+    const counter: RollingCounter = {
       key,
       algorithm,
       used: 0,
@@ -175,7 +175,7 @@ export class PacedCounters {
     return counter;
   }
 
-  #remove(counter: PacedCounter): void {
+  #remove(counter: RollingCounter): void {
     shardOf(this.#shards, counter.key, KEY_END).delete(counter.key);
     this.#slots.remove(counter);
     this.liveKeys -= 1;
@@ -183,15 +183,15 @@ export class PacedCounters {
   }
 }
 
-function standingOf(
-  counter: PacedCounter | undefined,
+function stateOf(
+  counter: RollingCounter | undefined,
   algorithm: Algorithm,
   nowSeconds: number,
-): Standing {
+): CounterState {
   const tick = tickAt(nowSeconds, algorithm.tickMicros);
   if (counter === undefined) return unusedAt(algorithm, tick);
   const kept = { used: counter.used, previous: counter.usedBefore, elapsed: 0 };
-  return standingAfter(algorithm, kept, tick - counter.tick);
+  return stateAfter(algorithm, kept, tick - counter.tick);
 }
 
 /** The most that a counter of this key takes. */

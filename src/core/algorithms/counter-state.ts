@@ -1,7 +1,7 @@
 import type { Algorithm } from './algorithm';
 
 /** Where a counter stands at one moment. */
-export interface Standing {
+export interface CounterState {
   /**
    * gcra: units in use, as many to a hit as the period has ticks, of which each tick frees as many as the limit says. Else:
    * hits of this window.
@@ -18,20 +18,20 @@ export interface Standing {
 }
 
 /** A counter that was never used. */
-export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): Standing {
+export function unusedAt({ name, periodTicks }: Algorithm, nowTick: number): CounterState {
   return { used: 0, previous: 0, elapsed: name === 'sliding_window' ? nowTick % periodTicks : 0 };
 }
 
 /** A counter of which exactly so many hits are in use, and none of a window before. */
-export function standingOfUsed(algorithm: Algorithm, hits: number, nowTick: number): Standing {
+export function stateOfUsed(algorithm: Algorithm, hits: number, nowTick: number): CounterState {
   const used = algorithm.name === 'gcra' ? hits * algorithm.periodTicks : hits;
   return { ...unusedAt(algorithm, nowTick), used };
 }
 
 /** A counter so many ticks later; earlier when negative. What was stored at a tick stands here with `elapsed` 0. */
-export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: number): Standing {
-  if (algorithm.name === 'fixed_window') return standing;
-  const { used, previous, elapsed } = standing;
+export function stateAfter(algorithm: Algorithm, state: CounterState, ticks: number): CounterState {
+  if (algorithm.name === 'fixed_window') return state;
+  const { used, previous, elapsed } = state;
   const now = elapsed + ticks;
   if (algorithm.name === 'gcra') {
     if (now <= 0) return { used, previous, elapsed: now };
@@ -45,7 +45,7 @@ export function standingAfter(algorithm: Algorithm, standing: Standing, ticks: n
 }
 
 /** Units that are free, as many to a hit as the period has ticks; negative: a debt, or a limit that was lowered. */
-export function freeUnits(algorithm: Algorithm, { used, previous, elapsed }: Standing): number {
+export function freeUnits(algorithm: Algorithm, { used, previous, elapsed }: CounterState): number {
   const { size, periodTicks } = algorithm;
   const capacity = size * periodTicks;
   if (algorithm.name === 'gcra') return capacity - used;
@@ -54,12 +54,12 @@ export function freeUnits(algorithm: Algorithm, { used, previous, elapsed }: Sta
 }
 
 /** Whole hits that would be admitted now. */
-export function freeHits(algorithm: Algorithm, standing: Standing): number {
-  return Math.max(0, Math.floor(freeUnits(algorithm, standing) / algorithm.periodTicks));
+export function freeHits(algorithm: Algorithm, state: CounterState): number {
+  return Math.max(0, Math.floor(freeUnits(algorithm, state) / algorithm.periodTicks));
 }
 
 /** Hits in use, a part of one counted as one; beyond the limit when it was lowered. */
-export function usedHits(algorithm: Algorithm, standing: Standing): number {
+export function usedHits(algorithm: Algorithm, state: CounterState): number {
   const { size, periodTicks } = algorithm;
-  return size + Math.ceil(-freeUnits(algorithm, standing) / periodTicks);
+  return size + Math.ceil(-freeUnits(algorithm, state) / periodTicks);
 }

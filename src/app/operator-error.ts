@@ -1,4 +1,4 @@
 /** What ends a worker and would end the next one too: its message says what an operator can do. */
-export class CurableError extends Error {
-  override readonly name = 'CurableError';
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
 }

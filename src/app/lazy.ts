@@ -7,7 +7,7 @@ import type * as ScrapeSink from './scrape-sink';
 import type * as XdsSource from './xds-source';
 
 /** The modules that only some settings need. */
-export const late = {
+export const lazy = {
   grpcJs: () => require('../transport/grpc/grpc-js/transport') as typeof GrpcJs,
   memcached: () =>
     require('../counters/memcached/create-memcached-counters') as typeof MemcachedCounters,

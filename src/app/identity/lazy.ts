@@ -6,7 +6,7 @@ import type * as RedisStore from '../../identity/store/redis/create-redis-store'
 import type * as InProcess from './in-process-decisions';
 
 /** The modules of the identity service that only some settings need. */
-export const late = {
+export const lazy = {
   grpcDecisions: () => require('../../identity/limits/grpc-decisions') as typeof GrpcDecisions,
   inProcess: () => require('./in-process-decisions') as typeof InProcess,
   jwtVerifier: () => require('../../identity/jwt/create-jwt-verifier') as typeof CreateJwtVerifier,
