@@ -62,6 +62,11 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | F
     text: (store) =>
       `rules with an algorithm or charge_denied fail: the store at ${store} takes no scripts`,
   },
+  'expire-refused': {
+    level: 'warn',
+    text: (store) =>
+      `the user may not EXPIRE at ${store}: a new counter has no end, and calls that make one are counted and fail`,
+  },
   'hold-back-not-atomic': {
     level: 'warn',
     text: (store) => `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic at ${store}`,

@@ -7,6 +7,9 @@ import { startRedisServer } from '../support/redis-server';
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
+/** By this each new connection asks whether it may EXPIRE. */
+const NO_KEY = 'weir:no-key';
+
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   await stopRedisCounters();
@@ -37,7 +40,8 @@ async function startCluster(ofFirst: (other: LyingRedis) => Lie, ofOther: Lie = 
   await counters.untilConnected();
   const sent = (name: string) =>
     nodes.map(
-      ({ received }) => received.filter(([word = '']) => word.toLowerCase() === name).length,
+      ({ received }) =>
+        received.filter(([word, key]) => word?.toLowerCase() === name && key !== NO_KEY).length,
     );
   return { counters, sent };
 }
@@ -110,6 +114,42 @@ describe.each([
     await eventually(async () => {
       expect((await counters.add(batch([increment(other)]))).after).toEqual([1]);
     });
+    expect(counters.kinds()).toEqual(['connected']);
+  });
+
+  it('is named when connecting, once until it may', async () => {
+    const server = await startRedisServer();
+    ends.push(() => server.stop());
+    const refusal = noPermissionFor('expire');
+    await refusal.mount(server);
+    const counters = runRedisCounters({ address: server.address, scripts });
+    await counters.untilConnected();
+    const named = () => counters.events.filter(({ kind }) => kind === 'expire-refused');
+    const reason = expect.stringMatching(/^NOPERM .*'expire'/) as string;
+    const store = `127.0.0.1:${String(server.port)}`;
+    expect(named()).toEqual([{ kind: 'expire-refused', store, reason }]);
+    const untilConnectedAgain = async (times: number) => {
+      await server.client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await eventually(() => {
+        expect(counters.kinds().filter((kind) => kind === 'connected')).toHaveLength(times);
+      });
+    };
+    await untilConnectedAgain(2);
+    expect(named()).toHaveLength(1);
+    await refusal.clear(server);
+    await untilConnectedAgain(3);
+    await refusal.mount(server);
+    await untilConnectedAgain(4);
+    expect(named()).toHaveLength(2);
+  });
+
+  it('is not asked for with a key that counts: a user of some keys alone is not named', async () => {
+    const server = await startRedisServer();
+    ends.push(() => server.stop());
+    await server.client.call('ACL', 'SETUSER', 'weir', 'on', '>pass', '+@all', '~shop*');
+    const auth = { username: 'weir', password: 'pass' };
+    const counters = runRedisCounters({ address: server.address, scripts, auth });
+    await counters.untilConnected();
     expect(counters.kinds()).toEqual(['connected']);
   });
 });

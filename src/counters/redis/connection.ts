@@ -37,6 +37,8 @@ export interface ConnectionDeps {
   readonly store: string;
   readonly monotonicMs: () => number;
   readonly onScriptsRefused: (reason: string) => void;
+  /** Why a new connection may not EXPIRE; undefined: it may. */
+  readonly onExpire: (refused: string | undefined) => void;
   /** The server hangs or is not the one that counts: its other connections fail alike. */
   readonly onServerFault: (reason: string) => void;
 }

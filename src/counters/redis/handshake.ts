@@ -2,12 +2,14 @@ import { type Redis, ReplyError } from 'ioredis';
 import { toReason } from '../../platform/errors';
 import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
-import { isLackOfScripts, isWrongServer } from './store-errors';
+import { isCommandForbidden, isLackOfScripts, isWrongServer } from './store-errors';
 
 /** What a server lets a connection do. */
 export interface Capabilities {
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
+  /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
+  readonly expireRefused: string | undefined;
 }
 
 export interface HandshakeOptions {
@@ -17,6 +19,9 @@ export interface HandshakeOptions {
   readonly script: Script | undefined;
   readonly mustBeMaster: boolean;
 }
+
+/** No counter has this name: theirs end in a number, `~g` or `~s`. */
+const NO_KEY = 'weir:no-key';
 
 /** The connection ended when it was asked for a script: twemproxy does so at commands that it does not know. */
 export class ClosedOnScript extends Error {
@@ -37,7 +42,8 @@ export async function shakeHands(
   if (database !== 0) await selectDatabase(client, database);
   await ping(client);
   if (mustBeMaster) await checkRole(client);
-  return { scriptsRefused: script === undefined ? undefined : await loadScript(client, script) };
+  const scriptsRefused = script === undefined ? undefined : await loadScript(client, script);
+  return { scriptsRefused, expireRefused: await askForExpire(client) };
 }
 
 export async function authenticate(
@@ -79,6 +85,17 @@ async function checkRole(client: Redis): Promise<void> {
   });
   const role = Array.isArray(answer) ? String(answer[0]) : 'master';
   if (role !== 'master') throw new Error(`it is a ${role}, not the master`);
+}
+
+/** Asked with a key that does not exist; what is answered besides a lack of the right says nothing of what comes. */
+async function askForExpire(client: Redis): Promise<string | undefined> {
+  try {
+    await client.call('EXPIRE', NO_KEY, '1');
+    return undefined;
+  } catch (error) {
+    if (!isReplyError(error)) throw error;
+    return isCommandForbidden(error.message) ? toReason(error) : undefined;
+  }
 }
 
 async function loadScript(client: Redis, { source, sha }: Script): Promise<string | undefined> {

@@ -39,16 +39,16 @@ export async function openConnection(
 ): Promise<RedisConnection> {
   const { scripts: isWanted = true, timeoutMs } = options;
   const scripts = scriptsOf(options);
-  const { client, scriptsRefused } = await connect(
+  const { client, scriptsRefused, expireRefused } = await connect(
     options,
     isWanted ? scripts.add : undefined,
   ).catch(async (error: unknown) => {
     if (!isClosedOnScript(error)) throw error;
-    const { client: plain } = await connect(options, undefined);
-    return { client: plain, scriptsRefused: error.message };
+    return { ...(await connect(options, undefined)), scriptsRefused: error.message };
   });
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
+  deps.onExpire(expireRefused);
   return createConnection(client, deps, { timeoutMs, usesScripts, scripts });
 }
 

@@ -124,6 +124,8 @@ export type RedisEvent =
   | { readonly kind: 'scripts-refused'; readonly store: string; readonly reason: string }
   /** It takes them again, and they are used. */
   | { readonly kind: 'scripts-taken'; readonly store: string }
+  /** Once, until a new connection may: counters would have no end. */
+  | { readonly kind: 'expire-refused'; readonly store: string; readonly reason: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
   /** Once: increments fail whose algorithm needs scripts. */

@@ -62,12 +62,17 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
   const store = toAddressText(options.address);
   const connections = createConnections();
   let isAway = false;
+  let mayExpire = true;
 
   const connectionDeps = {
     store,
     monotonicMs,
     onScriptsRefused: (reason: string) => {
       scriptsUse.refused(reason);
+    },
+    onExpire: (reason: string | undefined) => {
+      if (mayExpire && reason !== undefined) onEvent?.({ kind: 'expire-refused', store, reason });
+      mayExpire = reason === undefined;
     },
     onServerFault: (reason: string) => {
       connections.retireAll(reason);

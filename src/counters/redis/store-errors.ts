@@ -63,6 +63,11 @@ export function isKeysRefused(answer: string): boolean {
   return KEYS_REFUSED.test(answer);
 }
 
+/** The user may not send the command, whatever the key. */
+export function isCommandForbidden(answer: string): boolean {
+  return /^NOPERM .*\bcommand\b/.test(answer);
+}
+
 /** Of these refusals one is about the keys of a batch and not about scripts as such. */
 export function isAboutKeys(answer: string): boolean {
   return /^NOPERM .*\bkeys?\b/i.test(answer);
