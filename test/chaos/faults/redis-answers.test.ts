@@ -168,7 +168,7 @@ function answerOf(sha: string, key: string, error: string | undefined): string {
     error === undefined ? `*${String(size)}\r\n${good}` : `*1\r\n${bulk(error)}`;
   if (sha === SCRIPTS.add.sha) return counters(':1\r\n', 1);
   const isFixed = sha === SCRIPTS.holdBack.sha;
-  const size = isFixed ? 1 : key.endsWith('~g') ? 2 : 3;
+  const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
   return `*2\r\n${counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size)}*0\r\n`;
 }
 
