@@ -93,7 +93,7 @@ describe('the rule checker', () => {
     expect(await check()).toEqual(
       refused(
         '1 mistake',
-        'DIR/team/c.yaml:4:24: unit "hours" is not one of second, minute, hour, day, week, month, year',
+        'DIR/team/c.yaml:4:24: unit "hours" is not one of second, minute, hour, day, week, month, year; did you mean "hour"?',
       ),
     );
   });

@@ -74,7 +74,7 @@ describe('rules from a management server, state of the world', () => {
     expect(nack.errorDetail?.message.split('\n')).toEqual([
       'shop.rules: descriptors[0]: a descriptor has no key: expected a text that is not empty',
       'shop.rules: descriptors[1]: a descriptor has no key: expected a text that is not empty',
-      'web: descriptors[1]: key "a" is already defined at descriptors[0]; expected each key and value once on a level',
+      'web: descriptors[1]: key "a" is already defined at descriptors[0]; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
     ]);
     expect(await follower.loaded(2)).toContain('error shop.rules: descriptors[0]: a descriptor');
     stream.send(response('v3', 'n3', [userLimit('shop', 6)]));

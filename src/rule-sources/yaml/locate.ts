@@ -1,10 +1,11 @@
-import { Composer, isScalar, Lexer, Parser, type CST, type Document, type YAMLError } from 'yaml';
+import { Composer, isScalar, Lexer, Parser, type CST, type Document } from 'yaml';
 import type { RuleProblem } from '../../core/rules/parse/problem';
 import { MAX_DEPTH, type Located } from '../../core/rules/parse/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
 import { createReport, type Report } from '../../core/rules/parse/report';
 import { decodeText } from './decode';
 import { createPlaceOf, type PlaceOf } from './places';
+import { reportSyntax } from './syntax';
 import { locateTree } from './tree';
 
 /**
@@ -35,7 +36,7 @@ function readText(text: string, report: Report): Located | undefined {
   const first = documents.next();
   if (first.done === true) return undefined;
   const second = documents.next();
-  reportSyntax(first.value, placeOf, report);
+  reportSyntax(first.value, { text, placeOf }, report);
   if (second.done !== true && !isEmpty(second.value)) {
     const message = 'only the first document of a file counts; this one is ignored';
     report.warning(placeOf(second.value.range[0]), 'extra-document', message);
@@ -72,30 +73,6 @@ function checkCharacters(text: string, placeOf: PlaceOf, report: Report): boolea
   const message = `not valid YAML: the character U+${code} may stand only as an escape in double quotes`;
   report.error(placeOf(found.index), 'yaml-syntax', message);
   return false;
-}
-
-/** After so many errors the rest says nothing new. */
-const MAX_SYNTAX_ERRORS = 50;
-
-function reportSyntax({ errors, warnings }: Document.Parsed, placeOf: PlaceOf, report: Report) {
-  for (const error of errors.slice(0, MAX_SYNTAX_ERRORS)) {
-    report.error(placeOf(error.pos[0]), 'yaml-syntax', `not valid YAML: ${toMessage(error)}`);
-  }
-  const next = errors[MAX_SYNTAX_ERRORS];
-  if (next !== undefined) {
-    const count = String(errors.length - MAX_SYNTAX_ERRORS);
-    const message = `not valid YAML: ${count} more errors from here on`;
-    report.error(placeOf(next.pos[0]), 'yaml-syntax', message);
-  }
-  for (const warning of warnings) {
-    if (warning.code === 'TAG_RESOLVE_FAILED') continue;
-    report.warning(placeOf(warning.pos[0]), 'yaml-remark', toMessage(warning));
-  }
-}
-
-function toMessage({ message }: YAMLError): string {
-  const line = message.replaceAll(/\s+/g, ' ');
-  return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
 function isEmpty({ contents }: Document.Parsed): boolean {

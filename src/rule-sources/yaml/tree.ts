@@ -91,7 +91,7 @@ function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
   if (anchor?.located === undefined) {
     const reason =
       anchor === undefined
-        ? 'no anchor of that name stands above it'
+        ? `no anchor of that name stands above it; a text that begins with * needs quotes, ${quote(`*${source}`)}`
         : 'it stands in what it names';
     walk.report.error(at, 'bad-alias', `alias ${quote(source)} cannot be resolved: ${reason}`);
     return nothing(at);

@@ -5,19 +5,16 @@ import {
   type RuleDefinition,
 } from '../definition';
 import { readFields, type Fields } from './fields';
-import { readLimit } from './limit';
+import { readLimit, refuseEmptyLimit } from './limit';
 import { MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
-import { describePlace, type Place } from './problem';
 import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
 import type { Report } from './report';
-import { resolveScalar } from './scalars';
+import { warnOfIdle, warnOfRegularExpression } from './remarks';
 import { readSecret, type SecretRules } from './secrets';
+import { checkSiblings, type Siblings } from './siblings';
 import { whyNotCountable, whyWithoutHashes, type StoreAbilities } from './store-abilities';
-import { present, readFlag, readMaps, readText } from './values';
-
-/** The siblings of one level by `key` or `key_value`. */
-type Siblings = Map<string, { readonly file: string; readonly at: Place; readonly entry: string }>;
+import { readFlag, readMaps, readText } from './values';
 
 /** The entries of one domain while its files are read. */
 export interface DomainDraft {
@@ -66,6 +63,8 @@ function readLevel(
       limit: readCountable(fields.get('rate_limit'), draft, report),
       place: { file: report.file, at: map.at, limitAt: fields.get('rate_limit')?.at },
     };
+    warnOfRegularExpression(rule, fields.get('value'), report);
+    refuseEmptyLimit(fields, report);
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
     const below = { parent, siblings: new Map(), depth: at.depth + 2 };
@@ -116,7 +115,7 @@ function readRule(
     metadata: readMetadata(fields.get('metadata'), report),
     onStoreError: readOnStoreError(fields.get('on_store_error'), report),
   };
-  warnOfIdle(fields, report);
+  warnOfIdle(map, fields, report);
   return rule;
 }
 
@@ -143,54 +142,4 @@ function readOnStoreError(node: Located | undefined, report: Report): OnStoreErr
     report.error(node.at, 'bad-on-store-error', message);
   }
   return policy;
-}
-
-/** Keys that change the outcome of a limit do nothing without one. A flag that is off never does: generated files hold them all. */
-const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata', 'on_store_error'] as const;
-
-function warnOfIdle(fields: Fields<'descriptor'>, report: Report): void {
-  const hasLimit = present(fields.get('rate_limit')) !== undefined;
-  if (hasLimit || fields.isMisspelled('rate_limit')) return;
-  for (const name of NEED_A_LIMIT) {
-    const node = present(fields.get(name));
-    if (node === undefined || isOff(node)) continue;
-    report.warning(node.at, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
-  }
-}
-
-function isOff(node: Located): boolean {
-  const scalar = node.kind === 'scalar' ? resolveScalar(node) : undefined;
-  return scalar?.type === 'boolean' && !scalar.value;
-}
-
-function describeEntry(key: string, value: string | undefined, isHidden: boolean): string {
-  if (value === undefined) return `key ${quote(key)}`;
-  return `key ${quote(key)} with value ${isHidden ? '(secret)' : quote(value)}`;
-}
-
-/** Two entries whose `key` or `key_value` read the same share a metric, and mostly a counter. */
-function checkSiblings(
-  map: LocatedMap,
-  rule: RuleDefinition,
-  siblings: Siblings,
-  report: Report,
-): void {
-  const { key, valueHash, secret } = rule;
-  if (key === '') return;
-  const value = valueHash ?? rule.value;
-  const isHidden = secret !== undefined && valueHash === undefined;
-  const text = value === undefined ? key : `${key}_${value}`;
-  const entry = describeEntry(key, value, isHidden);
-  const first = siblings.get(text);
-  if (first === undefined) {
-    siblings.set(text, { file: report.file, at: map.at, entry });
-    return;
-  }
-  const where = first.file === report.file ? '' : ` of ${first.file}`;
-  const place = `${describePlace(first.at)}${where}`;
-  const message =
-    first.entry === entry
-      ? `${entry} is already defined ${place}; expected each key and value once on a level`
-      : `${entry} reads the same in counters and metrics${isHidden ? '' : `, ${quote(text)},`} as ${first.entry} ${place}`;
-  report.error(map.at, 'duplicate-descriptor', message);
 }

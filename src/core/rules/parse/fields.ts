@@ -51,6 +51,8 @@ export interface Fields<L extends Level> {
   get(name: Name<L>): Located | undefined;
   /** Whether it is missing only because its name is misspelled, which is reported. */
   isMisspelled(name: Name<L>): boolean;
+  /** Known keys that stand here and do nothing, by the levels to which they belong. */
+  readonly misplaced: ReadonlyMap<string, readonly Level[]>;
 }
 
 const LEVEL_NAMES: Readonly<Record<Level, string>> = {
@@ -76,6 +78,7 @@ export function readFields<L extends Level>(map: LocatedMap, level: L, report: R
   const fields = new Map<string, Located>();
   const meant = new Set<string | undefined>();
   const places = new Map<string, Place>();
+  const astray = new Map<string, readonly Level[]>();
   for (const { key, value } of map.pairs) {
     const name = readFieldName(key, level, report);
     if (name === undefined) continue;
@@ -86,11 +89,15 @@ export function readFields<L extends Level>(map: LocatedMap, level: L, report: R
       meant.add(nearest);
       report.error(key.at, 'unknown-key', unknown(name, nearest, level));
     } else if (levels.includes(level)) fields.set(name, value);
-    else report.warning(key.at, 'misplaced-key', misplaced(name, level, levels));
+    else {
+      astray.set(name, levels);
+      report.warning(key.at, 'misplaced-key', misplaced(name, level, levels));
+    }
   }
   return {
     get: (name) => fields.get(name),
     isMisspelled: (name) => !fields.has(name) && meant.has(name),
+    misplaced: astray,
   };
 }
 
@@ -117,7 +124,9 @@ function readFieldName(key: Located, level: Level, report: Report): string | und
 
 function misplaced(name: string, level: Level, levels: readonly Level[]): string {
   const places = levels.map((one) => LEVEL_NAMES[one]).join(' or ');
-  return `the key ${quote(name)} does nothing ${LEVEL_NAMES[level]}; it belongs ${places}`;
+  const isEnforced = name === 'shadow_mode' && level === 'rate_limit';
+  const so = isEnforced ? ', so this limit is enforced' : '';
+  return `the key ${quote(name)} does nothing ${LEVEL_NAMES[level]}${so}; it belongs ${places}`;
 }
 
 function unknown(name: string, nearest: string | undefined, level: Level): string {

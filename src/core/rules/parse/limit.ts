@@ -1,4 +1,5 @@
 import { UNIT_SECONDS, unitOfName } from '../../units';
+import { hintOfUnit } from './unit-hint';
 import type { LimitDefinition } from '../definition';
 import { readCounting } from './counting';
 import { readFields, type Fields } from './fields';
@@ -37,6 +38,17 @@ export function readLimit(
   };
 }
 
+/** A limit that was written one level too far to the left would be no limit at all. */
+export function refuseEmptyLimit(fields: Fields<'descriptor'>, report: Report): void {
+  const node = fields.get('rate_limit');
+  if (node === undefined || present(node) !== undefined) return;
+  const beside = [...fields.misplaced].filter(([, levels]) => levels.includes('rate_limit'));
+  if (beside.length === 0) return;
+  const names = beside.map(([name]) => name).join(', ');
+  const message = `rate_limit is empty: expected what stands beside it, ${names}, indented below it`;
+  report.error(node.at, 'empty-rate-limit', message);
+}
+
 function readUnit(
   limit: LocatedMap,
   fields: Fields<'rate_limit'>,
@@ -56,7 +68,7 @@ function readUnit(
   const unit = unitOfName(name);
   if (unit !== undefined || fields.isMisspelled('unit')) return unit;
   const found = name === '' ? 'unit is missing: expected' : `unit ${quote(name)} is not`;
-  const hint = name === '' ? ', or unlimited: true' : '';
+  const hint = name === '' ? ', or unlimited: true' : hintOfUnit(name);
   report.error(at, 'bad-unit', `${found} one of ${UNITS}${hint}`);
   return undefined;
 }

@@ -5,6 +5,7 @@ import { describe, quote, type Located, type LocatedMap } from './located';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
+import { isConfigMap } from './config-map';
 import { createReport, type Report, type SourceNoun } from './report';
 import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
@@ -48,9 +49,14 @@ export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptio
   });
   for (const { names } of drafts.values()) warnOfUnknownNames(names);
   const problems = found.flatMap((ofFile) => ofFile.sort(byPlace));
-  if (problems.some(isError)) return { domains: [], problems };
+  if (problems.some(isError)) return { domains: [], problems: problems.filter(isCertain) };
   const domains = [...drafts].map(([domain, { rules }]): DomainDefinition => ({ domain, rules }));
   return { domains, problems };
+}
+
+/** Beside a mistake, a limit that is not there may be the one that the mistake hides. */
+function isCertain(problem: RuleProblem): boolean {
+  return problem.class !== 'no-limit';
 }
 
 type Draft = DomainDraft & { readonly file: string; readonly at: Place };
@@ -63,7 +69,7 @@ function readFile(
   report: Report,
 ): void {
   const map = readRoot(root, report);
-  if (map === undefined) return;
+  if (map === undefined || isConfigMap(map, report)) return;
   const fields = readFields(map, 'file', report);
   const node = fields.get('domain');
   const domain = readText(node, 'domain', report);

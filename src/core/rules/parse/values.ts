@@ -103,6 +103,10 @@ export function readMaps(
   });
 }
 
+/** Where the writer of rules finds how to have what one entry cannot have. */
+export const SEE_SEVERAL_LIMITS =
+  'for several limits of one value see "Two limits for each user" in docs/rules.md';
+
 /** The map of a field; undefined when absent or something else (reported). */
 export function readMap(
   field: Located | undefined,
@@ -111,7 +115,9 @@ export function readMap(
 ): LocatedMap | undefined {
   const node = present(field);
   if (node === undefined || node.kind === 'map') return node;
-  reportType(node, name, 'a map', report);
+  const isSeveral = name === 'rate_limit' && node.kind === 'list';
+  const message = `${name} must be a map; found ${describe(node)}`;
+  report.error(node.at, 'wrong-type', isSeveral ? `${message}; ${SEE_SEVERAL_LIMITS}` : message);
   return undefined;
 }
 

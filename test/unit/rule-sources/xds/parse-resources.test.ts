@@ -214,7 +214,7 @@ describe('rules out of protobuf messages', () => {
       'error c2: domain "d" is already defined in c1; expected one resource for a domain, or MERGE_DOMAIN_CONFIG=true',
     ]);
     expect(problemsOf([one, two], true)).toEqual([
-      'error c2: descriptors[1]: key "a" is already defined at descriptors[0] of c1; expected each key and value once on a level',
+      'error c2: descriptors[1]: key "a" is already defined at descriptors[0] of c1; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
     ]);
     expect(parse([one, { ...two, descriptors: [{ key: 'b' }] }], true).domains).toHaveLength(1);
   });

@@ -192,7 +192,7 @@ descriptors:
 describe('a text that is no YAML', () => {
   it('has all its mistakes listed', () => {
     expect(problemsOf('domain: [x\n')).toEqual(['2:1 yaml-syntax']);
-    expect(problemsOf('domain: "x\n')).toEqual(['2:1 yaml-syntax']);
+    expect(problemsOf('domain: "x\n')).toEqual(['1:9 yaml-syntax']);
     expect(problemsOf('domain: x\ndescriptors:\n\t- key: k\n')).toEqual(['3:1 yaml-syntax']);
     expect(problemsOf('a: b: c\nd: "\\z"\n')).toEqual(['1:4 yaml-syntax', '2:5 yaml-syntax']);
   });

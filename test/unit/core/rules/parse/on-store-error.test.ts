@@ -22,7 +22,7 @@ it.each([
 });
 
 it('on_store_error without a limit does nothing', () => {
-  expect(parseText(text('allow', 'descriptors: [{key: j}]')).problems).toMatchObject([
+  expect(parseText(text('allow', 'descriptors: [{key: j, value: v}]')).problems).toMatchObject([
     { class: 'idle-key', severity: 'warning' },
   ]);
 });

@@ -170,17 +170,17 @@ describe('two entries of one level', () => {
     [
       'key: a',
       'key: a',
-      'key "a" is already defined on line 3; expected each key and value once on a level',
+      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
     ],
     [
       '{key: a, value: ""}',
       '{key: a, value: ~}',
-      'key "a" is already defined on line 3; expected each key and value once on a level',
+      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
     ],
     [
       '{key: a, value: 010}',
       '{key: a, value: "010"}',
-      'key "a" with value "010" is already defined on line 3; expected each key and value once on a level',
+      'key "a" with value "010" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
     ],
     [
       '{key: a, value: b_c}',
@@ -201,19 +201,20 @@ describe('two entries of one level', () => {
 
   it.each([
     ['{key: a, value: 8}', '{key: a, value: 010}'],
-    ['key: a', '{key: a, value: b}'],
+    [`{key: a, rate_limit: ${LIMIT}}`, '{key: a, value: b}'],
     ['{key: a, value: "b*"}', '{key: a, value: b}'],
-    ['{key: A}', '{key: a}'],
-    ['{key: a, descriptors: [{key: c}]}', '{key: b, descriptors: [{key: c}]}'],
+    [`{key: A, rate_limit: ${LIMIT}}`, `{key: a, rate_limit: ${LIMIT}}`],
+    ['{key: a, descriptors: [{key: c, value: d}]}', '{key: b, descriptors: [{key: c, value: d}]}'],
   ])('%s and %s stand side by side', (first, second) => {
     expect(problemsOf(`domain: x\ndescriptors:\n  - ${first}\n  - ${second}`)).toEqual([]);
   });
 });
 
 describe('one domain in several files', () => {
-  const a = 'domain: x\ndescriptors:\n  - key: a\n    descriptors: [{key: inner}]\n';
-  const b = 'domain: x\ndescriptors:\n  - key: b\n    descriptors: [{key: inner}]\n';
-  const other = 'domain: y\ndescriptors:\n  - key: a\n';
+  const inner = `descriptors: [{key: inner, rate_limit: ${LIMIT}}]`;
+  const a = `domain: x\ndescriptors:\n  - key: a\n    ${inner}\n`;
+  const b = `domain: x\ndescriptors:\n  - key: b\n    ${inner}\n`;
+  const other = `domain: y\n${inner}\n`;
 
   it('is a mistake in each file after the first', () => {
     const { problems } = parseTexts({ 'c.yaml': b, 'b.yaml': other, 'a.yaml': a }, false);
@@ -247,7 +248,7 @@ describe('one domain in several files', () => {
       [
         '2.yaml',
         '3:5 duplicate-descriptor',
-        'key "a" is already defined on line 3 of 1.yaml; expected each key and value once on a level',
+        'key "a" is already defined on line 3 of 1.yaml; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
       ],
     ]);
   });
@@ -271,7 +272,11 @@ describe('remarks', () => {
       inDescriptor(`rate_limit: ${LIMIT}`, 'metadata: {a: 1, a: 2}'),
       ['5:22 duplicate-key?'],
     ],
-    ['a star in a key', 'domain: x\ndescriptors: [{key: "a*"}]', ['2:21 star-in-key?']],
+    [
+      'a star in a key',
+      `domain: x\ndescriptors: [{key: "a*", rate_limit: ${LIMIT}}]`,
+      ['2:21 star-in-key?'],
+    ],
     [
       'flags without a limit',
       inDescriptor('shadow_mode: yes', 'quota_mode: on', 'metadata: {a: 1}'),
@@ -293,7 +298,11 @@ describe('remarks', () => {
 
   it('flags that are off need no limit: generated files hold all of them', () => {
     const flags = ['shadow_mode', 'quota_mode', 'detailed_metric', 'value_to_metric'];
-    const text = inDescriptor(...flags.map((flag) => `${flag}: false`), 'share_threshold: no');
+    const text = inDescriptor(
+      'value: v',
+      ...flags.map((flag) => `${flag}: false`),
+      'share_threshold: no',
+    );
     expect(parseText(text).problems).toEqual([]);
   });
 
