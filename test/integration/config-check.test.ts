@@ -75,6 +75,85 @@ describe('the rule checker', () => {
     expect(await check('-strict')).toEqual(refused('1 mistake', `DIR/a.yaml:3:10: ${message}`));
   });
 
+  describe('domains whose fixed windows can meet in one counter key', () => {
+    const limitOf = (domain: string, entry: string, more = '') =>
+      `domain: ${domain}\ndescriptors:\n  - ${entry}\n    rate_limit: {unit: hour, requests_per_unit: 1${more}}\n`;
+    const meeting = (first: string, second: string, place: string) =>
+      `DIR/0.yaml:4:17: warning: domains "${first}" and "${second}" can count under the same key, this limit and that of "${second}" ${place}: expected no domain that, with its keys, reads like another one and its keys`;
+
+    it.each([
+      ['keys that read the same', 'key: b_c', 'key: c'],
+      ['any value', 'key: b', 'key: c'],
+      ['a wildcard', 'key: b\n    value: "c_x*"', 'key: c\n    value: x'],
+      ['fixed values', 'key: b\n    value: c_x', 'key: c\n    value: x'],
+    ])('warns of them once, with both places: %s', async (_, entry, other) => {
+      const text = limitOf('a', entry);
+      await write('0.yaml', text);
+      await write(
+        '1.yaml',
+        `${limitOf('a_b', other)}  - key: c_d\n    rate_limit: {unit: day, requests_per_unit: 1}\n`,
+      );
+      const { exitCode, lines } = await check();
+      const at = entry.includes('value') ? '5:17' : '4:17';
+      const line = other.includes('value') ? 5 : 4;
+      expect(lines).toEqual([
+        meeting('a', 'a_b', `on line ${String(line)} of 1.yaml`).replace('4:17', at),
+        '2 domains, 3 limits: OK',
+      ]);
+      expect(exitCode).toBe(0);
+      expect((await check('-strict')).exitCode).toBe(1);
+    });
+
+    it.each([
+      ['their keys differ', 'key: c', 'key: c', ''],
+      [
+        'one fixed value only begins with the other',
+        'key: b\n    value: c',
+        'key: c\n    value: x',
+        '',
+      ],
+      ['they count by gcra', 'key: b', 'key: c', ', algorithm: gcra'],
+      ['they count by the calendar', 'key: b', 'key: c', ', unit_multiplier: 1, calendar: true'],
+    ])('says nothing where %s', async (_, entry, other, more) => {
+      const day = (text: string) =>
+        more.includes('calendar') ? text.replace('hour', 'day') : text;
+      await write('0.yaml', day(limitOf('a', entry, more)));
+      await write('1.yaml', day(limitOf('a_b', other, more)));
+      expect((await check()).lines).toEqual(['2 domains, 2 limits: OK']);
+    });
+
+    it('lists twenty pairs and counts the others', async () => {
+      await write('0.yaml', limitOf('a', 'key: b'));
+      for (let at = 1; at <= 23; at += 1)
+        await write(`${String(at)}.yaml`, limitOf(`a_b_${String(at)}x`, 'key: c\n    value: v'));
+      const { lines } = await check();
+      expect(lines).toHaveLength(22);
+      expect(lines[0]).toBe(meeting('a', 'a_b_10x', 'on line 5 of 10.yaml'));
+      expect(lines.slice(20)).toEqual([
+        'DIR: warning: 3 more pairs of domains can count under the same keys',
+        '24 domains, 24 limits: OK',
+      ]);
+    });
+
+    it('finds them among 2,000 limits of 100 domains', async () => {
+      for (let at = 0; at < 100; at += 1) {
+        const entries = Array.from(
+          { length: 20 },
+          (_, key) =>
+            `  - key: k${String(key)}\n    rate_limit: {unit: hour, requests_per_unit: 1}\n`,
+        );
+        await write(
+          `${String(at)}.yaml`,
+          `domain: d${String(at)}x\ndescriptors:\n${entries.join('')}`,
+        );
+      }
+      await write('z.yaml', limitOf('d7x_k5', 'key: other'));
+      const { lines } = await check();
+      expect(lines).toHaveLength(2);
+      expect(lines[0]).toContain('domains "d7x" and "d7x_k5" can count under the same key');
+    });
+  });
+
   it('calls a file that the service does not read a mistake', async () => {
     await write('a.yaml', GOOD);
     await write('limits', '[');

@@ -115,7 +115,7 @@ function keyTemplate(
   rule: RuleDefinition,
 ): KeyTemplate {
   const { key, value } = rule;
-  const isDynamic = !isFixed(rule) && !rule.shareThreshold;
+  const isDynamic = hasDynamicValue(rule);
   const before = parent === undefined ? domain : parent.isDynamic ? '' : parent.literal;
   return {
     // `join` makes a text of one piece: others are put together anew for each counter key.
@@ -126,7 +126,8 @@ function keyTemplate(
   };
 }
 
-/** Whether the rule fixes the value of its level. A secret one becomes a token, which changes with the window. */
-function isFixed({ value, secret }: RuleDefinition): boolean {
-  return value !== undefined && !value.includes('*') && secret === undefined;
+/** Whether the value of the rule's level varies in counter keys. A secret one becomes a token, which changes with the window. */
+export function hasDynamicValue({ value, secret, shareThreshold }: RuleDefinition): boolean {
+  const isFixed = value !== undefined && !value.includes('*') && secret === undefined;
+  return !isFixed && !shareThreshold;
 }

@@ -9,6 +9,7 @@ import { TokenMaker } from '../../platform/secret-keys/token-maker';
 import { NOT_READ, type RuleFiles, type RuleInput } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { explainRules } from './explain-rules';
+import { meetingProblems } from './meeting-problems';
 import { parseCheckOptions, USAGE } from './options';
 
 /** What the command prints and how it ends. */
@@ -38,7 +39,8 @@ export async function checkRules(
   const keys = readKeys(options.keyFile);
   if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
   const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
-  const all = [...problems, ...parsed.problems].map((problem) => toChecked(problem, strict));
+  const found = [...problems, ...parsed.problems, ...meetingProblems(parsed)];
+  const all = found.map((problem) => toChecked(problem, strict));
   const directory = source.kind === 'directory' ? source.path : '';
   const lines = all.map((problem) => formatProblem(problem, directory));
   const mistakes = all.filter(isError).length;
