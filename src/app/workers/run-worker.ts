@@ -175,7 +175,7 @@ function assemble(
         if (isOn) decider?.live.start();
         else decider?.live.stop();
       },
-      profile: createProfileDuty(send, systemClock),
+      profile: createProfileDuty(send, { clock: systemClock, monotonicMs }),
       countConnections() {
         // Before it listens, a worker has no room.
         const open = decider?.connections?.open;

@@ -65,7 +65,8 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
   };
   const work = createWorkScheduler({ monotonicMs: deps.monotonicMs ?? systemMonotonicMs });
   const admin = deps.admin && createAdminRouter(deps.admin, work);
-  const profiles = createProfileEndpoint(deps.clock, deps.workerProfiles);
+  const { clock, workerProfiles: workers } = deps;
+  const profiles = createProfileEndpoint({ clock, work, workers });
   const events = createEventStream(deps.live, work, deps.events);
   const readUi = createUiPage();
   const text =

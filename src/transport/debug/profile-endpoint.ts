@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/ports';
+import { until, type Steps } from '../../core/steps';
 import { toReason } from '../../platform/errors';
 import type { ProfileFile, ProfileRequest } from './profiles/profiles';
 import type * as Profiles from './profiles/profiles';
+import { sendText } from './work/serve-page';
+import { serveWork } from './work/serve-work';
+import type { WorkScheduler } from './work/work-scheduler';
 
 const DEFAULT_SECONDS: Readonly<Record<ProfileRequest['kind'], number>> = { profile: 30, heap: 10 };
 const MAX_SECONDS = 60;
-type Take = (request: ProfileRequest, signal: AbortSignal) => Promise<ProfileFile>;
-
-const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' };
+type Take = (request: ProfileRequest, signal: AbortSignal) => Steps<ProfileFile>;
 
 /** Profiles of other processes of this service, `?worker=1` to `?worker=<count>`. */
 export interface WorkerProfiles {
@@ -24,8 +26,18 @@ export interface ProfileEndpoint {
   close(): void;
 }
 
-/** `workers`: undefined where this process does all the work. */
-export function createProfileEndpoint(clock: Clock, workers?: WorkerProfiles): ProfileEndpoint {
+export interface ProfileEndpointDeps {
+  readonly clock: Clock;
+  readonly work: WorkScheduler;
+  /** Undefined where this process does all the work. */
+  readonly workers?: WorkerProfiles | undefined;
+}
+
+export function createProfileEndpoint({
+  clock,
+  work,
+  workers,
+}: ProfileEndpointDeps): ProfileEndpoint {
   let running: AbortController | undefined;
 
   const takerOf = (query: URLSearchParams): Take | string => {
@@ -34,55 +46,47 @@ export function createProfileEndpoint(clock: Clock, workers?: WorkerProfiles): P
       return (request, signal) => takeOwnProfile(request, signal, clock);
     const worker = Number(written);
     if (Number.isInteger(worker) && worker >= 1 && worker <= workers.count)
-      return (request, signal) => workers.take(worker, request, signal);
+      return (request, signal) => until(workers.take(worker, request, signal));
     return `worker is ${JSON.stringify(written)}, expected a whole number from 1 to ${String(workers.count)}`;
   };
-  const run = async (
-    take: (signal: AbortSignal) => Promise<ProfileFile>,
-    response: ServerResponse,
-    abort: AbortController,
-  ) => {
-    try {
-      const file = await take(abort.signal);
-      response.writeHead(200, {
-        'Content-Type': file.contentType,
-        'Content-Disposition': `attachment; filename="${file.name}"`,
-        'Content-Length': file.bytes.length,
-      });
-      response.end(file.bytes);
-    } catch (error) {
-      const reason = toReason(error);
-      const isStopped = abort.signal.aborted;
-      response.writeHead(isStopped ? 503 : 500, TEXT);
-      response.end(isStopped ? 'the service is stopping\n' : `no profile: ${reason}\n`);
-    } finally {
-      running = undefined;
-    }
+  const end = (abort: AbortController): void => {
+    abort.abort();
+    if (running === abort) running = undefined;
   };
 
   return {
     serve(kind, query, response) {
       const request = parseProfileRequest(kind, query);
       if (typeof request === 'string') {
-        refuse(response, 400, request);
+        sendText(response, 400, `${request}\n`);
         return;
       }
       const take = takerOf(query);
       if (typeof take === 'string') {
-        refuse(response, 400, take);
+        sendText(response, 400, `${take}\n`);
         return;
       }
       if (running !== undefined) {
-        refuse(response, 409, 'a profile is being taken already, try again later');
+        sendText(response, 409, 'a profile is being taken already, try again later\n');
         return;
       }
       const abort = new AbortController();
       running = abort;
-      // A client that hangs up needs no profile any more.
+      // Also for a client that hangs up: it needs no profile any more.
       response.once('close', () => {
-        abort.abort();
+        end(abort);
       });
-      void run((signal) => take(request, signal), response, abort);
+      serveWork(work, response, {
+        run: () => sendProfile(response, take(request, abort.signal)),
+        failed(error) {
+          if (abort.signal.aborted) sendText(response, 503, 'the service is stopping\n');
+          else sendText(response, 500, `no profile: ${toReason(error)}\n`);
+        },
+        refused(error) {
+          end(abort);
+          sendText(response, 429, `${error}\n`);
+        },
+      });
     },
     close() {
       running?.abort();
@@ -90,8 +94,14 @@ export function createProfileEndpoint(clock: Clock, workers?: WorkerProfiles): P
   };
 }
 
-function refuse(response: ServerResponse, status: number, problem: string): void {
-  response.writeHead(status, TEXT).end(`${problem}\n`);
+function* sendProfile(response: ServerResponse, taking: Steps<ProfileFile>): Steps<void> {
+  const { name, contentType, bytes } = yield* taking;
+  response.writeHead(200, {
+    'Content-Type': contentType,
+    'Content-Disposition': `attachment; filename="${name}"`,
+    'Content-Length': bytes.length,
+  });
+  response.end(bytes);
 }
 
 /** The request, or a sentence about what is wrong with it. */
@@ -111,7 +121,7 @@ export function parseProfileRequest(
   return { kind, seconds, format, collect: query.get('gc') === '1' };
 }
 
-/** Takes a profile of this process; rejects when it is aborted. The code is loaded with the first profile, not at the start. */
+/** Takes a profile of this process; throws when it is aborted. The code is loaded with the first profile, not at the start. */
 export const takeOwnProfile: typeof Profiles.takeProfile = (request, signal, clock) => {
   // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded with the first profile: a start takes no time and memory for it
   const { takeProfile } = require('./profiles/profiles') as typeof Profiles;

@@ -1,4 +1,5 @@
 import type { Profiler } from 'node:inspector';
+import { forEach, type Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, StackSample } from './frames';
 
 /** V8's word for time in which there was nothing to do; Go's CPU profiles have no such row either. */
@@ -7,10 +8,13 @@ const IDLE = '(idle)';
 export const CPU_INTERVAL_MICROSECONDS = 1_000;
 
 /** Reads a CPU profile of the inspector. Times come from the distances between the samples. */
-export function readCpuProfile(profile: Profiler.Profile, takenAtMs: number): SampledProfile {
+export function* readCpuProfile(
+  profile: Profiler.Profile,
+  takenAtMs: number,
+): Steps<SampledProfile> {
   const { nodes, samples = [], timeDeltas = [], startTime, endTime } = profile;
   const measured = new Map<number, { count: number; microseconds: number }>();
-  samples.forEach((nodeId, index) => {
+  yield* forEach(samples.entries(), ([index, nodeId]) => {
     const sum = measured.get(nodeId) ?? { count: 0, microseconds: 0 };
     sum.count += 1;
     // V8 may report a sample before the one that precedes it.
@@ -22,7 +26,7 @@ export function readCpuProfile(profile: Profiler.Profile, takenAtMs: number): Sa
       { type: 'samples', unit: 'count' },
       { type: 'cpu', unit: 'nanoseconds' },
     ],
-    samples: toSamples(nodes, measured),
+    samples: yield* toSamples(nodes, measured),
     period: CPU_INTERVAL_MICROSECONDS * 1_000,
     periodKind: { type: 'cpu', unit: 'nanoseconds' },
     durationMs: (endTime - startTime) / 1_000,
@@ -30,14 +34,18 @@ export function readCpuProfile(profile: Profiler.Profile, takenAtMs: number): Sa
   };
 }
 
-function toSamples(
+type Measured = ReadonlyMap<number, { readonly count: number; readonly microseconds: number }>;
+
+function* toSamples(
   nodes: readonly Profiler.ProfileNode[],
-  measured: ReadonlyMap<number, { count: number; microseconds: number }>,
-): StackSample[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const parents = new Map(
-    nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)),
-  );
+  measured: Measured,
+): Steps<readonly StackSample[]> {
+  const byId = new Map<number, Profiler.ProfileNode>();
+  const parents = new Map<number, number>();
+  yield* forEach(nodes, (node) => {
+    byId.set(node.id, node);
+    for (const child of node.children ?? []) parents.set(child, node.id);
+  });
   const stackOf = (nodeId: number): CallFrame[] => {
     const stack: CallFrame[] = [];
     for (let id: number | undefined = nodeId; id !== undefined; id = parents.get(id)) {
@@ -47,11 +55,13 @@ function toSamples(
     }
     return stack;
   };
-  return [...measured]
-    .filter(([nodeId]) => byId.get(nodeId)?.callFrame.functionName !== IDLE)
-    .map(([nodeId, { count, microseconds }]) => ({
-      stack: stackOf(nodeId),
-      values: [count, microseconds * 1_000],
-    }))
-    .filter(({ stack }) => stack.length > 0);
+  const samples: StackSample[] = [];
+  for (const [nodeId, { count, microseconds }] of measured) {
+    // A stack may have hundreds of functions.
+    yield;
+    if (byId.get(nodeId)?.callFrame.functionName === IDLE) continue;
+    const stack = stackOf(nodeId);
+    if (stack.length > 0) samples.push({ stack, values: [count, microseconds * 1_000] });
+  }
+  return samples;
 }

@@ -1,18 +1,19 @@
 import type { HeapProfiler } from 'node:inspector';
+import type { Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, StackSample } from './frames';
 
 /** One allocation in about so many bytes is looked at: finer than V8's 512 KiB, for short looks. */
 export const HEAP_INTERVAL_BYTES = 64 * 1024;
 
 /** Reads a sampling heap profile of the inspector: what was allocated while it ran and is still alive. */
-export function readHeapProfile(
+export function* readHeapProfile(
   { head }: HeapProfiler.SamplingHeapProfile,
   durationMs: number,
   takenAtMs: number,
-): SampledProfile {
+): Steps<SampledProfile> {
   return {
     kinds: [{ type: 'inuse_space', unit: 'bytes' }],
-    samples: toSamples(head),
+    samples: yield* toSamples(head),
     period: HEAP_INTERVAL_BYTES,
     periodKind: { type: 'space', unit: 'bytes' },
     durationMs,
@@ -20,12 +21,19 @@ export function readHeapProfile(
   };
 }
 
-function toSamples(head: HeapProfiler.SamplingHeapProfileNode): StackSample[] {
+type HeapNode = HeapProfiler.SamplingHeapProfileNode;
+
+function* toSamples(head: HeapNode): Steps<readonly StackSample[]> {
   const samples: StackSample[] = [];
-  const visit = (node: HeapProfiler.SamplingHeapProfileNode, stack: readonly CallFrame[]): void => {
+  const open: { readonly node: HeapNode; readonly stack: readonly CallFrame[] }[] = [
+    { node: head, stack: [] },
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, stack } = next;
     if (node.selfSize > 0 && stack.length > 0) samples.push({ stack, values: [node.selfSize] });
-    for (const child of node.children) visit(child, [child.callFrame, ...stack]);
-  };
-  visit(head, []);
+    for (const child of node.children)
+      open.push({ node: child, stack: [child.callFrame, ...stack] });
+    yield;
+  }
   return samples;
 }

@@ -1,9 +1,14 @@
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Clock } from '../../../core/ports';
+import { until, type Steps } from '../../../core/steps';
 import { readCpuProfile } from './cpu-profile';
 import { readHeapProfile } from './heap-profile';
 import { takeCpuProfile, takeHeapProfile } from './inspect';
+import { printV8 } from './print-v8';
 import { toPprof } from './to-pprof';
+
+const compress = promisify(gzip);
 
 /** How a profile is asked for. */
 export interface ProfileRequest {
@@ -22,31 +27,31 @@ export interface ProfileFile {
   readonly bytes: Uint8Array;
 }
 
-/** Takes a profile of this process; rejects when it is aborted. */
-export async function takeProfile(
+/** Takes a profile of this process; throws when it is aborted. */
+export function* takeProfile(
   { kind, seconds, format, collect }: ProfileRequest,
   signal: AbortSignal,
   clock: Clock,
-): Promise<ProfileFile> {
+): Steps<ProfileFile> {
   const isCpu = kind === 'profile';
   const raw = isCpu
-    ? await takeCpuProfile(seconds, signal)
-    : await takeHeapProfile(seconds, signal, collect);
+    ? yield* takeCpuProfile(seconds, signal)
+    : yield* takeHeapProfile(seconds, signal, collect);
   if (format === 'v8') {
     return {
       name: isCpu ? 'cpu.cpuprofile' : 'heap.heapprofile',
       contentType: 'application/json',
-      bytes: Buffer.from(JSON.stringify(raw)),
+      bytes: yield* printV8(raw),
     };
   }
   const takenAtMs = clock() * 1_000;
   const profile =
     'head' in raw
-      ? readHeapProfile(raw, seconds * 1_000, takenAtMs)
-      : readCpuProfile(raw, takenAtMs);
+      ? yield* readHeapProfile(raw, seconds * 1_000, takenAtMs)
+      : yield* readCpuProfile(raw, takenAtMs);
   return {
     name: isCpu ? 'cpu.pb.gz' : 'heap.pb.gz',
     contentType: 'application/octet-stream',
-    bytes: gzipSync(toPprof(profile)),
+    bytes: yield* until(compress(yield* toPprof(profile))),
   };
 }

@@ -6,30 +6,59 @@ import {
   Sample,
   StringTable,
   ValueType,
+  emptyTableToken,
 } from 'pprof-format';
+import type { Steps } from '../../../core/steps';
 import type { CallFrame, SampledProfile, ValueKind } from './frames';
+import { joinParts } from './join-parts';
 
-/** Encodes a profile for `go tool pprof` and speedscope (pprof's profile message, not compressed). */
-export function toPprof(profile: SampledProfile): Uint8Array {
+/** Samples, places or functions that are encoded in one step. */
+const ITEMS_OF_PART = 16;
+
+/**
+ * Encodes a profile for `go tool pprof` and speedscope (pprof's profile message, not compressed). Messages of protobuf that
+ * follow each other are one message with the fields of all: a part is encoded in a step.
+ */
+export function* toPprof(profile: SampledProfile): Steps<Uint8Array> {
   const strings = new StringTable();
   const places = createPlaces(strings);
   const toValueType = ({ type, unit }: ValueKind) =>
     new ValueType({ type: strings.dedup(type), unit: strings.dedup(unit) });
-  const sample = profile.samples.map(
-    ({ stack, values }) =>
-      new Sample({ locationId: stack.map(places.locationOf), value: [...values] }),
-  );
-  return new Profile({
+  const parts: Uint8Array[] = [];
+  for (const samples of partsOf(profile.samples)) {
+    const sample: Sample[] = [];
+    for (const { stack, values } of samples) {
+      sample.push(new Sample({ locationId: stack.map(places.locationOf), value: [...values] }));
+      yield;
+    }
+    parts.push(encode({ sample }));
+  }
+  for (const location of partsOf(places.locations)) {
+    parts.push(encode({ location }));
+    yield;
+  }
+  for (const part of partsOf(places.functions)) {
+    parts.push(encode({ function: part }));
+    yield;
+  }
+  const rest = encode({
     sampleType: profile.kinds.map(toValueType),
-    sample,
-    location: places.locations,
-    function: places.functions,
-    stringTable: strings,
     timeNanos: BigInt(Math.round(profile.takenAtMs)) * 1_000_000n,
     durationNanos: BigInt(Math.round(profile.durationMs)) * 1_000_000n,
     periodType: toValueType(profile.periodKind),
     period: profile.period,
-  }).encode();
+  });
+  return yield* joinParts([...parts, rest, strings.encode()]);
+}
+
+function* partsOf<T>(items: readonly T[]): Generator<T[], void> {
+  for (let at = 0; at < items.length; at += ITEMS_OF_PART)
+    yield items.slice(at, at + ITEMS_OF_PART);
+}
+
+/** A message of these fields alone: all texts come once, at the end. */
+function encode(fields: ConstructorParameters<typeof Profile>[0]): Uint8Array {
+  return new Profile({ ...fields, stringTable: new StringTable(emptyTableToken) }).encode();
 }
 
 /** Each function and each place in it once, numbered from 1. */
@@ -37,29 +66,35 @@ function createPlaces(strings: StringTable) {
   const locations: Location[] = [];
   const functions: PprofFunction[] = [];
   const locationIds = new Map<string, number>();
+  /** The stacks of a profile share their frames. */
+  const idsOfFrames = new Map<CallFrame, number>();
+  const idOf = ({ functionName, url, lineNumber }: CallFrame): number => {
+    const name = functionName === '' ? '(anonymous)' : functionName;
+    const key = `${name}\n${url}\n${String(lineNumber)}`;
+    const known = locationIds.get(key);
+    if (known !== undefined) return known;
+    const id = locations.length + 1;
+    const line = lineNumber + 1;
+    const nameId = strings.dedup(name);
+    functions.push(
+      new PprofFunction({
+        id,
+        name: nameId,
+        systemName: nameId,
+        filename: strings.dedup(url.replace(/^file:\/\//, '')),
+        startLine: line,
+      }),
+    );
+    locations.push(new Location({ id, line: [new Line({ functionId: id, line })] }));
+    locationIds.set(key, id);
+    return id;
+  };
   return {
     locations,
     functions,
     locationOf: (frame: CallFrame): number => {
-      const { functionName, url, lineNumber } = frame;
-      const name = functionName === '' ? '(anonymous)' : functionName;
-      const key = `${name}\n${url}\n${String(lineNumber)}`;
-      const known = locationIds.get(key);
-      if (known !== undefined) return known;
-      const id = locations.length + 1;
-      const line = lineNumber + 1;
-      const nameId = strings.dedup(name);
-      functions.push(
-        new PprofFunction({
-          id,
-          name: nameId,
-          systemName: nameId,
-          filename: strings.dedup(url.replace(/^file:\/\//, '')),
-          startLine: line,
-        }),
-      );
-      locations.push(new Location({ id, line: [new Line({ functionId: id, line })] }));
-      locationIds.set(key, id);
+      const id = idsOfFrames.get(frame) ?? idOf(frame);
+      idsOfFrames.set(frame, id);
       return id;
     },
   };

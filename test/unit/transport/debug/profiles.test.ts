@@ -1,9 +1,13 @@
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { Profile } from 'pprof-format';
+import type { Steps } from '../../../../src/core/steps';
 import { parseProfileRequest } from '../../../../src/transport/debug/profile-endpoint';
 import { readCpuProfile } from '../../../../src/transport/debug/profiles/cpu-profile';
+import type { SampledProfile } from '../../../../src/transport/debug/profiles/frames';
 import { readHeapProfile } from '../../../../src/transport/debug/profiles/heap-profile';
+import { printV8 } from '../../../../src/transport/debug/profiles/print-v8';
 import { toPprof } from '../../../../src/transport/debug/profiles/to-pprof';
+import { runSteps } from '../../../support/run-steps';
 
 const frame = (functionName: string, lineNumber = 0, url = 'file:///srv/a.js') => ({
   functionName,
@@ -27,7 +31,10 @@ const CPU: Profiler.Profile = {
 };
 
 describe('a CPU profile', () => {
-  const profile = readCpuProfile(CPU, 1_700_000_000_000);
+  let profile: SampledProfile;
+  beforeAll(async () => {
+    profile = await runSteps(readCpuProfile(CPU, 1_700_000_000_000));
+  });
 
   it('sums samples and times of each stack, innermost function first', () => {
     expect(profile.samples).toEqual([
@@ -37,8 +44,8 @@ describe('a CPU profile', () => {
     expect(profile.durationMs).toBe(6);
   });
 
-  it('becomes a pprof profile with each function once', () => {
-    const decoded = Profile.decode(toPprof(profile));
+  it('becomes a pprof profile with each function once', async () => {
+    const decoded = Profile.decode(await runSteps(toPprof(profile)));
     const { strings } = decoded.stringTable;
     const nameOf = (index: number | bigint) => strings[Number(index)];
     expect(decoded.sampleType.map(({ type, unit }) => [nameOf(type), nameOf(unit)])).toEqual([
@@ -74,16 +81,79 @@ function toNumbers(values: readonly (number | bigint)[]): number[] {
 }
 
 describe('a heap profile', () => {
-  it('holds the bytes of each stack, without the root', () => {
+  it('holds the bytes of each stack, without the root', async () => {
     const leaf = { callFrame: frame('leaf'), selfSize: 64, children: [] };
     const head: HeapProfiler.SamplingHeapProfileNode = {
       callFrame: frame('(root)'),
       selfSize: 8,
       children: [{ callFrame: frame('outer'), selfSize: 0, children: [leaf] }],
     };
-    const profile = readHeapProfile({ head }, 1_000, 0);
+    const profile = await runSteps(readHeapProfile({ head }, 1_000, 0));
     expect(profile.samples).toEqual([{ stack: [frame('leaf'), frame('outer')], values: [64] }]);
     expect(profile.kinds).toEqual([{ type: 'inuse_space', unit: 'bytes' }]);
+  });
+});
+
+describe('a large profile', () => {
+  const NODES = 39_600;
+  const DEPTH = 60;
+  const STARTS = Array.from({ length: NODES / DEPTH }, (_, chain) => 2 + chain * DEPTH);
+  /** Chains of functions below the root, a sample of each. */
+  const nodes = Array.from({ length: NODES }, (_, at): Profiler.ProfileNode => {
+    const isRoot = at === 0;
+    const children = isRoot ? STARTS : at % DEPTH === 0 ? [] : [at + 2];
+    return {
+      id: at + 1,
+      callFrame: frame(isRoot ? '(root)' : `f${String(at % 4_000)}`, at % 4_000),
+      children: children.filter((id) => id <= NODES),
+    };
+  });
+  const cpu: Profiler.Profile = {
+    startTime: 0,
+    endTime: 60_000_000,
+    nodes,
+    samples: nodes.map(({ id }) => id),
+    timeDeltas: nodes.map(() => 1_000),
+  };
+  let head: HeapProfiler.SamplingHeapProfileNode | undefined;
+  for (const { callFrame } of nodes.toReversed().slice(0, 1_000))
+    head = { callFrame, selfSize: 8, children: head === undefined ? [] : [head] };
+
+  /** Runs steps that wait for nothing: the result, and how many there were. */
+  function count<T>(steps: Steps<T>): { readonly result: T; readonly steps: number } {
+    for (let count = 0; ; count += 1) {
+      const step = steps.next();
+      if (step.done === true) return { result: step.value, steps: count };
+    }
+  }
+
+  it('is converted in steps', () => {
+    const read = count(readCpuProfile(cpu, 0));
+    expect(read.steps).toBeGreaterThan(NODES);
+    const written = count(toPprof(read.result));
+    expect(written.steps).toBeGreaterThan(NODES);
+    const { sample, location, stringTable } = Profile.decode(written.result);
+    expect([sample.length, location.length]).toEqual([NODES - 1, 4_000]);
+    expect(stringTable.strings).toHaveLength(4_000 + 6);
+    expect(sample[DEPTH - 1]?.locationId).toHaveLength(DEPTH);
+  });
+
+  it("is written as V8's own JSON in steps", () => {
+    const { result, steps } = count(printV8(cpu));
+    expect(JSON.parse(Buffer.from(result).toString())).toEqual(cpu);
+    expect(steps).toBeGreaterThan(NODES);
+  });
+
+  it('may have stacks of a thousand functions', () => {
+    if (head === undefined) throw new Error('there is no head');
+    const samples = [{ size: 8, nodeId: 1, ordinal: 1 }];
+    const profile = { head, samples };
+    const { result, steps } = count(printV8(profile));
+    expect(Buffer.from(result).toString()).toBe(JSON.stringify(profile));
+    expect(steps).toBeGreaterThan(1_000);
+    const read = count(readHeapProfile(profile, 1_000, 0));
+    expect(read.result.samples).toHaveLength(999);
+    expect(read.steps).toBeGreaterThan(999);
   });
 });
 
