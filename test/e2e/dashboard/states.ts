@@ -97,6 +97,36 @@ it('names the file and the line of rules that were not loaded, until they are go
   await page.locator('#dot[data-state=good]').waitFor();
 });
 
+it('says that the limits of a hash are gone, until the hash holds limits again', async () => {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  await redis.client.hset('tenant_limits', { gold: '5000' });
+  const limit =
+    '{ unit: year, requests_per_unit: 2, limits_from: { key: tenant_limits, refresh: 1s } }';
+  const { service } = await startWith(
+    `domain: shop\ndescriptors:\n  - key: tenant\n    rate_limit: ${limit}\n`,
+    { BACKEND_TYPE: 'kvstore', KVSTORE_URL: `127.0.0.1:${String(redis.port)}` },
+  );
+  const { page } = await openDashboard(`${service.debug}/ui`);
+  const lost = page.locator('#banner li', {
+    hasText: 'all limits of the hash "tenant_limits" are gone',
+  });
+  const untilVisible = (isVisible: boolean) =>
+    eventually(async () => {
+      await ask(service, 'shop', 'tenant=gold');
+      expect(await lost.isVisible()).toBe(isVisible);
+    });
+  await eventually(async () => {
+    const { body } = await ask(service, 'shop', 'tenant=gold');
+    expect(body.statuses?.[0]).toMatchObject({ currentLimit: { requestsPerUnit: 5_000 } });
+  });
+  await untilVisible(false);
+  await redis.client.del('tenant_limits');
+  await untilVisible(true);
+  await redis.client.hset('tenant_limits', { gold: '5000' });
+  await untilVisible(false);
+});
+
 it('says that there are no rules', async () => {
   const rules = await temporaryRules([]);
   ends.push(() => rm(rules.folder, { recursive: true }));
