@@ -19,6 +19,7 @@ afterEach(async () => {
 const CHECK = '/grpc.health.v1.Health/Check';
 const BAD = { name: 'shop.rules', domain: 'shop', descriptors: [{ value: 'x' }] };
 const GOOD = userLimit('shop', 5);
+const ANN = { domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 
 /** What a prober, an operator and a caller see. */
 async function look(service: Service) {
@@ -26,7 +27,7 @@ async function look(service: Service) {
   const [http, grpc, call, json, debug] = await Promise.all([
     fetch(`${service.http}/healthcheck`).then((answer) => answer.text()),
     client.unary(CHECK, Buffer.alloc(0)).result,
-    client.ask({ domain: 'shop', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] }),
+    client.ask(ANN),
     ask(service, 'shop', 'user=ann'),
     fetch(`${service.debug}/rlconfig`).then((answer) => answer.status),
   ]);
@@ -124,6 +125,15 @@ describe('before there are rules', () => {
       });
       const list = await fetch(`${service.debug}/api/v1/rules`);
       expect([list.status, await list.json()]).toMatchObject([503, { error: FIRST_WAS_BAD }]);
+      const explained = await fetch(`${service.debug}/api/v1/explain`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(ANN),
+      });
+      expect([explained.status, await explained.json()]).toMatchObject([
+        503,
+        { error: FIRST_WAS_BAD },
+      ]);
       const version = await fetch(`${service.debug}/api/v1/version`);
       expect(await version.json()).toMatchObject({ lastLoad: { ok: false, errors: 1 } });
       stream.send(response('v2', 'n2', [GOOD]));

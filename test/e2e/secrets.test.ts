@@ -298,6 +298,12 @@ it('takes an instance with other keys out of service, and only that one', async 
     const health = await fetch(`${wrong.http}/healthcheck`);
     expect([health.status, await health.text()]).toEqual([500, 'not healthy: keys\n']);
   });
+  const keysLine = async ({ http }: Service) => {
+    const ready = await fetch(`${http}/readyz?verbose`);
+    return [ready.status, /^keys: .*$/m.exec(await ready.text())?.[0]];
+  };
+  expect(await keysLine(wrong)).toEqual([500, 'keys: down']);
+  expect(await keysLine(right)).toEqual([200, 'keys: up']);
   expect(wrong.output()).toContain('secret keys differ from those of other instances');
   expect(await page(wrong, '/stats')).toContain('ratelimit.service.secret_key_mismatch: 1');
   expect(await page(right, '/stats')).toContain('ratelimit.service.secret_key_mismatch: 0');
@@ -310,6 +316,10 @@ it('takes an instance with other keys out of service, and only that one', async 
     expect(await page(allowed, '/stats')).toContain('ratelimit.service.secret_key_mismatch: 1');
   });
   expect((await fetch(`${allowed.http}/healthcheck`)).status).toBe(200);
+  expect(await keysLine(allowed)).toEqual([
+    200,
+    'keys: down (does not count: HEALTHY_WITH_EQUAL_KEYS=false)',
+  ]);
 });
 
 /** Announces key 8 to all these services for a second that begins soon. Returns that second, of Unix time. */
