@@ -5,25 +5,37 @@ import { format } from 'prettier';
 
 const require = createRequire(import.meta.url);
 require('../test/support/typescript-hook.cjs');
-const { defaultText, docText, HOW_TO_WRITE } = require('../src/settings/settings-help.ts');
+const {
+  defaultText,
+  docText,
+  HOW_TO_WRITE,
+  valuesText,
+} = require('../src/settings/settings-help.ts');
 const { SUBJECTS } = require('../src/settings/tables.ts');
 
 const escape = (text) => text.replace(/[|<>*]/g, '\\$&');
 const code = (text) => `\`${text}\``;
+
+/** Texts to type as they are in the font of code, all else in words. */
+function toValues(entry) {
+  const text = valuesText(entry);
+  if (!entry.parser.expected.startsWith('one of ')) return escape(text);
+  return text.split(', ').map(code).join(', ');
+}
 
 function toRow(entry) {
   const aliases = (entry.aliases ?? []).map(code);
   const names = code(entry.name) + (aliases.length === 0 ? '' : ` (${aliases.join(', ')})`);
   const isLiteral = entry.default !== undefined && entry.default !== '';
   const fallback = (isLiteral ? code : escape)(defaultText(entry));
-  return `| ${names} | ${fallback} | ${escape(docText(entry))} |`;
+  return `| ${names} | ${fallback} | ${toValues(entry)} | ${escape(docText(entry))} |`;
 }
 
 const toSection = ({ title, table }) =>
   [
     `## ${title}\n`,
-    '| Setting | Default | Meaning |',
-    '|-|-|-|',
+    '| Setting | Default | Values | Meaning |',
+    '|-|-|-|-|',
     ...Object.values(table).map(toRow),
   ].join('\n');
 

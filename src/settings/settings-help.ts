@@ -29,7 +29,18 @@ export function docText(entry: Setting<unknown>): string {
   return entry.secret === true ? `${entry.doc}; secret` : entry.doc;
 }
 
+/** What may be typed as the value, without what the introduction says of every boolean and duration. */
+export function valuesText({ parser }: Setting<unknown>): string {
+  return parser.expected
+    .replace(/^(?:one of|an?|the) /, '')
+    .replace(/ \(also .*\)$/, '')
+    .replace(/, such as .*$/, '')
+    .replace(/,? without line breaks$/, '');
+}
+
 const WIDTH = 100;
+/** Where the values begin on the line of a name that is not too long. */
+const VALUES_COLUMN = 52;
 
 function wrap(text: string, indent: string): string {
   const lines: string[] = [];
@@ -44,12 +55,16 @@ function wrap(text: string, indent: string): string {
   return [...lines, line].join('\n');
 }
 
+function namesAndValues(names: string, values: string): readonly string[] {
+  const line = `${`  ${names}  `.padEnd(VALUES_COLUMN)}${values}`;
+  return line.length <= WIDTH ? [line] : [wrap(names, '  '), wrap(values, '      ')];
+}
+
 function helpOf(entry: Setting<unknown>): string {
   const aliases = entry.aliases ?? [];
   const names = aliases.length === 0 ? entry.name : `${entry.name} (${aliases.join(', ')})`;
-  return [wrap(names, '  '), wrap(`${docText(entry)} [${defaultText(entry)}]`, '      ')].join(
-    '\n',
-  );
+  const meaning = wrap(`${docText(entry)} [${defaultText(entry)}]`, '      ');
+  return [...namesAndValues(names, valuesText(entry)), meaning].join('\n');
 }
 
 const GROUPS = {
@@ -62,7 +77,7 @@ const GROUPS = {
 } as const;
 
 /**
- * Every setting of a service with its names, default and meaning, the most needed first, for a terminal of 100
+ * Every setting of a service with its names, values, default and meaning, the most needed first, for a terminal of 100
  * columns.
  */
 export function settingsHelp(service: keyof typeof GROUPS): string {
@@ -73,5 +88,5 @@ export function settingsHelp(service: keyof typeof GROUPS): string {
       [title, ...Object.values(table).map(helpOf)].join('\n'),
     ),
   ]);
-  return `${[...intro, 'The default stands in square brackets.', ...groups].join('\n\n')}\n`;
+  return `${[...intro, 'The values to type stand beside the names, the default in square brackets.', ...groups].join('\n\n')}\n`;
 }

@@ -5,7 +5,10 @@ import { unpackedLimit, unpackReason } from '../wire/unpacked-limit';
 import type { TransportBounds } from './bounds';
 import { refusal, type Refusal } from './responses';
 
-type BodyBounds = Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'>;
+interface BodyBounds extends Pick<TransportBounds, 'maxJsonBytes' | 'maxUnpackRatio'> {
+  /** Bytes of a body whatever MAX_JSON_BYTES says; missing: it alone counts. */
+  readonly maxFixedBytes?: number;
+}
 
 type Unpack = (
   packed: InputType,
@@ -39,7 +42,7 @@ export function readBody(
     done(unknownEncoding(encoding));
     return;
   }
-  collect(request, bounds.maxJsonBytes, (packed) => {
+  collect(request, maxBytesOf(bounds), (packed) => {
     if (packed === undefined) done(tooLarge(bounds));
     else unpack(packed, encoding, bounds, done);
   });
@@ -94,7 +97,8 @@ function unpack(
     done(toText(packed));
     return;
   }
-  const { maxJsonBytes: maxBytes, maxUnpackRatio: maxRatio } = bounds;
+  const maxBytes = maxBytesOf(bounds);
+  const { maxUnpackRatio: maxRatio } = bounds;
   const maxOutputLength = unpackedLimit(packed.length, { maxBytes, maxRatio });
   unpackBytes(packed, { maxOutputLength }, (error, bytes) => {
     if (error === null) done(toText(bytes));
@@ -109,8 +113,15 @@ function unpack(
 
 const NOTHING = Buffer.alloc(0);
 
-function tooLarge({ maxJsonBytes }: BodyBounds): Refusal {
-  return refusal(413, 'too_large', `the body is larger than ${String(maxJsonBytes)} bytes`);
+function maxBytesOf({ maxJsonBytes, maxFixedBytes = Infinity }: BodyBounds): number {
+  return Math.min(maxJsonBytes, maxFixedBytes);
+}
+
+function tooLarge(bounds: BodyBounds): Refusal {
+  const maxBytes = maxBytesOf(bounds);
+  const isSetting = maxBytes === bounds.maxJsonBytes;
+  const bound = isSetting ? `MAX_JSON_BYTES (${String(maxBytes)})` : `${String(maxBytes)} bytes`;
+  return refusal(413, 'too_large', `the body is larger than ${bound}`);
 }
 
 function toText(bytes: Buffer): string | Refusal {

@@ -179,7 +179,9 @@ describe('the HTTP port', () => {
     expect((await send(2_000)).status).toBe(200);
     const refused = await send(2_001);
     expect(refused.status).toBe(413);
-    expect(await refused.json()).toMatchObject({ error: 'the body is larger than 2000 bytes' });
+    expect(await refused.json()).toMatchObject({
+      error: 'the body is larger than MAX_JSON_BYTES (2000)',
+    });
   });
 
   it('refuses more descriptors than the settings allow with 400, and counts it', async () => {

@@ -27,10 +27,26 @@ describe('the settings page', () => {
     expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 
-  it('shows names, default and meaning in a row', () => {
+  it('shows names, default, values and meaning in a row', () => {
     expect(page).toMatch(
-      /^\| `KVSTORE_TIMEOUT` \(`REDIS_TIMEOUT`\) +\| `10s` +\| longest time for .* \|$/m,
+      /^\| `KVSTORE_TIMEOUT` \(`REDIS_TIMEOUT`\) +\| `10s` +\| duration from 1ms to 576h +\| longest time for .* \|$/m,
     );
+  });
+
+  it.each([
+    ['CONFIG_TYPE', '`FILE`, `GRPC_XDS_SOTW`, `GRPC_XDS_DELTA`'],
+    ['MAX_DESCRIPTORS', 'whole number from 1 to 100000'],
+    ['GRPC_REFLECTION', 'true or false'],
+    ['RUNTIME_ROOT', 'path'],
+  ])('shows what may be typed for %s', (name, values) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\``));
+    expect(row?.split('|').map((cell) => cell.trim())[3]).toBe(values);
+  });
+
+  it('has values for every setting', () => {
+    const rows = page.split('\n').filter((line) => /^\| `[A-Z]/.test(line));
+    expect(rows.length).toBeGreaterThan(150);
+    expect(rows.filter((row) => row.split('|')[3]?.trim() === '')).toEqual([]);
   });
 });
 
@@ -60,9 +76,14 @@ describe('the help', () => {
     ).toEqual([]);
   });
 
-  it('shows names, meaning and default', () => {
-    expect(settingsHelp('ratelimit')).toContain(
-      '  KVSTORE_TIMEOUT (REDIS_TIMEOUT)\n      longest time for connecting, writing and reading [10s]\n',
+  it('shows names, values, meaning and default', () => {
+    const help = settingsHelp('ratelimit');
+    expect(help).toMatch(
+      /^ {2}KVSTORE_TIMEOUT \(REDIS_TIMEOUT\) +duration from 1ms to 576h\n {6}longest time for .* \[10s\]$/m,
+    );
+    expect(help).toMatch(/^ {2}CONFIG_TYPE +FILE, GRPC_XDS_SOTW, GRPC_XDS_DELTA$/m);
+    expect(help).toMatch(
+      /^ {2}LOG_LEVEL\n {6}trace, debug, info, warning, warn, error, fatal, panic\n/m,
     );
   });
 

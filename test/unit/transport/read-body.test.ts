@@ -4,7 +4,7 @@ import { readBody } from '../../../src/transport/read-body';
 
 const TOO_LARGE = {
   status: 413,
-  body: { code: 'too_large', error: 'the body is larger than 10 bytes' },
+  body: { code: 'too_large', error: 'the body is larger than MAX_JSON_BYTES (10)' },
   headers: {},
 };
 
@@ -44,4 +44,14 @@ it('refuses with the byte that is too many what was not announced', () => {
   expect(said).toEqual([TOO_LARGE]);
   request.emit('end');
   expect(said).toHaveLength(1);
+});
+
+it('names no setting for a bound that none changes', () => {
+  const said: unknown[] = [];
+  const request = new IncomingMessage(new Socket());
+  request.headers['content-length'] = '9';
+  const bounds = { maxJsonBytes: 10, maxUnpackRatio: 10, maxFixedBytes: 8 };
+  readBody(request, bounds, (body) => said.push(body));
+  const error = 'the body is larger than 8 bytes';
+  expect(said).toEqual([{ ...TOO_LARGE, body: { code: 'too_large', error } }]);
 });

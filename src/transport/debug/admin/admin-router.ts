@@ -39,7 +39,7 @@ export function createAdminRouter(
   { endpoints, access, bounds: given }: AdminOptions,
   work: WorkScheduler,
 ): AdminRouter {
-  const bounds = { ...given, maxJsonBytes: Math.min(given.maxJsonBytes, MAX_BODY_BYTES) };
+  const bounds = { ...given, maxFixedBytes: MAX_BODY_BYTES };
 
   const run = (
     endpoint: AdminEndpoint,

@@ -72,7 +72,7 @@ export function parseRequest(text: string, bounds: RequestBounds): DecisionReque
   try {
     if (text.trim() === '') refuse(body, 'is empty, expected a RateLimitRequest as a JSON object');
     if (countOpened(text) > maxOpened(bounds)) {
-      refuse(body, 'has more objects and lists than a request within the bounds', 'too_much');
+      refuse(body, tooManyOpened(bounds), 'too_much');
     }
     const field = { ...body, value: parseJson(text) };
     return readMessage(field, REQUEST, { domain: '', descriptors: [], hitsAddend: 0 });
@@ -85,6 +85,11 @@ export function parseRequest(text: string, bounds: RequestBounds): DecisionReque
 /** A descriptor has at most itself, its limit, its list of entries and those. */
 function maxOpened({ maxDescriptors, maxEntries }: RequestBounds): number {
   return 2 + maxDescriptors * (3 + maxEntries);
+}
+
+function tooManyOpened({ maxDescriptors, maxEntries }: RequestBounds): string {
+  const settings = `MAX_DESCRIPTORS (${String(maxDescriptors)}) and MAX_DESCRIPTOR_ENTRIES (${String(maxEntries)})`;
+  return `has more objects and lists than ${settings} allow`;
 }
 
 /**

@@ -182,7 +182,8 @@ describe('a request in proto3 JSON', () => {
     const deep = '['.repeat(500_000);
     expect(parseBounded(`{"descriptors":${deep}`, BOUNDS)).toMatchObject({
       kind: 'too_much',
-      message: 'body has more objects and lists than a request within the bounds',
+      message:
+        'body has more objects and lists than MAX_DESCRIPTORS (3) and MAX_DESCRIPTOR_ENTRIES (2) allow',
     });
     expect(parseRequest(`{"descriptors":${deep}`)).toMatchObject({ kind: 'malformed' });
   });
