@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -265,6 +266,39 @@ describe('the debug port', () => {
     // No line is made before there is room for it.
     expect(made).toBeLessThan(4 * lines.length);
     expect(await (await get('/rlconfig')).text()).toBe(`${lines.join('\n')}\n`);
+  });
+
+  it('makes one dump of the statistics at a time: it holds them all', async () => {
+    let open = 0;
+    let most = 0;
+    const { get } = await start({
+      *dumpStats() {
+        open += 1;
+        most = Math.max(most, open);
+        for (let at = 0; at < 1_000; at += 1) yield Promise.resolve();
+        open -= 1;
+        yield 'a: 1\n';
+      },
+    });
+    const answers = await Promise.all(['/stats', '/stats', '/stats'].map((path) => get(path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(most).toBe(1);
+  });
+
+  it('cuts a connection on which more than sixteen calls wait for an answer', async () => {
+    const { port } = await start();
+    const call = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+    const few = await sendBytes(
+      port,
+      `${call.repeat(15)}${call.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`,
+    );
+    expect(few.match(/HTTP\/1.1 200/g)).toHaveLength(16);
+    const socket = connect(port, '127.0.0.1');
+    let seen = '';
+    socket.on('error', () => undefined).on('data', (bytes) => (seen += String(bytes)));
+    socket.write(call.repeat(2_000));
+    await once(socket, 'close');
+    expect(seen.match(/HTTP\/1.1 200/g)?.length ?? 0).toBeLessThanOrEqual(17);
   });
 
   it('ends a running profile when it closes', async () => {

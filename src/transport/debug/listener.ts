@@ -13,7 +13,9 @@ import { createEventStream, type EventSource, type EventStreamOptions } from './
 import { INDEX_PAGE, pprofPage } from './pages';
 import { createProfileEndpoint, type WorkerProfiles } from './profile-endpoint';
 import { createUiPage } from './ui-page';
+import { boundPipeline } from './work/bound-pipeline';
 import { sendPieces, type Head } from './work/send-pieces';
+import { createTurns } from './work/turns';
 import { linesOf, sendText, servePage } from './work/serve-page';
 import { createWorkScheduler, type WorkScheduler } from './work/work-scheduler';
 
@@ -148,7 +150,10 @@ export function createDebugListener(deps: DebugDeps, options: DebugOptions): Lis
     });
   };
   // What shows an overload is bounded by itself, and must be seen during one.
-  const listener = createHttpListener({ handle, isVital: () => true }, options);
+  const listener = createHttpListener(
+    { handle: boundPipeline(handle), isVital: () => true },
+    options,
+  );
   return {
     ...listener,
     close(withinMs) {
@@ -196,12 +201,13 @@ const OK_TEXT: Head = { status: 200, contentType: PLAIN };
 const OK_JSON: Head = { status: 200, contentType: 'application/json' };
 
 function statsPage({ dumpStats, dumpStatsJson }: DebugDeps, work: WorkScheduler): Page {
+  const inTurn = createTurns();
   return (query, response) => {
     const format = query.get('format') ?? 'text';
     if (format === 'text')
-      servePage(work, response, () => sendPieces(response, OK_TEXT, dumpStats()));
+      servePage(work, response, () => inTurn(() => sendPieces(response, OK_TEXT, dumpStats())));
     else if (format === 'json')
-      servePage(work, response, () => sendPieces(response, OK_JSON, dumpStatsJson()));
+      servePage(work, response, () => inTurn(() => sendPieces(response, OK_JSON, dumpStatsJson())));
     else {
       const error = `format is ${JSON.stringify(format)}, expected text or json\n`;
       sendText(response, 400, error);

@@ -1,0 +1,17 @@
+import type { Steps } from '../../../core/steps';
+
+/** Lets work begin when that before it has ended: what holds much is there once. */
+export function createTurns(): (run: () => Steps<void>) => Steps<void> {
+  let last: Promise<unknown> = Promise.resolve();
+  return function* (run) {
+    const before = last;
+    let end: () => void = () => undefined;
+    last = Promise.all([before, new Promise<void>((resolve) => (end = resolve))]);
+    try {
+      yield before;
+      yield* run();
+    } finally {
+      end();
+    }
+  };
+}
