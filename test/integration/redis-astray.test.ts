@@ -5,6 +5,7 @@ import { createRedirectTargets } from '../../src/counters/redis/cluster/redirect
 import type { RedisNode } from '../../src/counters/redis/node';
 import type { RedisEvent } from '../../src/counters/redis/options';
 import { batch, freshKey, increment } from '../contract/counters.contract';
+import { eventually } from '../support/eventually';
 import { startLyingRedis } from '../support/lying-redis';
 import { createRecordingLogger } from '../support/recording-logger';
 import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
@@ -19,54 +20,120 @@ afterEach(async () => {
 
 const bulk = (text: string | number) => `$${String(String(text).length)}\r\n${String(text)}\r\n`;
 
+const MOST_ADDRESSES = 32;
+
+const slotsOf = (port: number) =>
+  `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk('127.0.0.1')}:${String(port)}\r\n`;
+
 /** A node that owns all slots and redirects each command with a key to another address. */
-async function startStrayNode() {
+async function startStrayNode(portOf: (named: number) => number) {
   const server = await startLyingRedis();
   ends.push(() => server.close());
   let named = 0;
+  let slotReads = 0;
+  const redirect = (): string => {
+    named += 1;
+    return `-MOVED 1 127.0.0.${String((named % 250) + 2)}:${String(portOf(named))}\r\n`;
+  };
   server.lie = (words) => {
     const [name = '', what = ''] = words;
     switch (name.toLowerCase()) {
       case 'cluster':
-        return what.toLowerCase() === 'slots'
-          ? `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk('127.0.0.1')}:${String(server.port)}\r\n`
-          : bulk('cluster_state:ok');
+        if (what.toLowerCase() !== 'slots') return bulk('cluster_state:ok');
+        slotReads += 1;
+        return slotsOf(server.port);
       case 'evalsha':
       case 'eval':
-        if (words.length === 3) return '*0\r\n';
-        named += 1;
-        return `-MOVED 1 127.0.0.${String((named % 250) + 2)}:${String(20_000 + named)}\r\n`;
+        return words.length === 3 ? '*0\r\n' : redirect();
       case 'incrby':
-        named += 1;
-        return `-MOVED 1 127.0.0.${String((named % 250) + 2)}:${String(20_000 + named)}\r\n`;
+        return redirect();
       default:
         return undefined;
     }
   };
-  return { server, named: () => named };
+  return {
+    port: server.port,
+    named: () => named,
+    slotReads: () => slotReads,
+  };
 }
 
-it('ever other addresses that a node redirects to are few at a time, and one outage in the log', async () => {
-  const { server, named } = await startStrayNode();
-  const nodes = [{ host: '127.0.0.1', port: server.port }];
-  const counters = runRedisCounters({ address: { kind: 'cluster', nodes } });
-  await counters.untilConnected();
-  for (let calls = 0; calls < 200; calls += 1)
-    await expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow();
-  expect(named()).toBeGreaterThan(150);
-  const strays = counters.events.filter(
-    ({ kind, store }) => kind === 'unreachable' && !store.endsWith(`:${String(server.port)}`),
-  );
-  expect(strays).toEqual([]);
+/** Timers that keep the process alive. */
+const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+
+function startOutageLog() {
   const { logger, lines } = createRecordingLogger();
   const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
   subscription = outages.run$.subscribe();
-  for (const event of counters.events) logRedisEvent(logger, outages, event);
-  const warned = lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  const onEvent = (event: RedisEvent) => {
+    logRedisEvent(logger, outages, event);
+  };
+  return { outages, onEvent, lines };
+}
+
+async function startAstray(portOf = (named: number) => 20_000 + named) {
+  const node = await startStrayNode(portOf);
+  const log = startOutageLog();
+  // It stands still, so that slots are read for a reason and not since time has passed.
+  let nowMs = 0;
+  const counters = runRedisCounters(
+    { address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: node.port }] } },
+    { monotonicMs: () => nowMs, onEvent: log.onEvent },
+  );
+  await counters.untilConnected();
+  const fail = () => expect(counters.add(batch([increment(freshKey())]))).rejects.toThrow();
+  return { node, log, counters, fail, pass: (ms: number) => (nowMs += ms) };
+}
+
+it('ever other addresses that a node redirects to are few at a time, one outage in the log, and gone with it', async () => {
+  const { node, log, counters, fail, pass } = await startAstray();
+  const before = timers();
+  for (let calls = 0; calls < 200; calls += 1) await fail();
+  expect(node.named()).toBeGreaterThan(150);
+  const own = `:${String(node.port)}`;
+  const strays = counters.events.filter(
+    ({ kind, store }) => kind === 'unreachable' && !store.endsWith(own),
+  );
+  expect(strays).toEqual([]);
+  const reasons = () =>
+    counters.events.flatMap((event) => (event.kind === 'redirects-astray' ? [event.reason] : []));
+  const tooMany = `more than ${String(MOST_ADDRESSES)} addresses that own no slot`;
+  expect(reasons()).toContain(tooMany);
+  const tried = new Set(reasons().filter((reason) => reason !== tooMany));
+  const addresses = new Set([...tried].map((reason) => /^[\d.]+:\d+/.exec(reason)?.[0]));
+  expect(addresses.size).toBeLessThanOrEqual(MOST_ADDRESSES);
+  const warned = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   expect(new Set(warned).size).toBe(1);
   // The first address, and at once that there are too many.
   expect(warned.length).toBeLessThanOrEqual(2);
-  expect(outages.open()).toHaveLength(1);
+  expect(log.outages.open()).toHaveLength(1);
+
+  pass(10_001);
+  await eventually(() => {
+    expect(counters.events).toContainEqual(expect.objectContaining({ kind: 'redirects-followed' }));
+    expect(log.outages.open()).toEqual([]);
+    expect(timers()).toBe(before);
+  });
+  const left = counters.events.filter(({ kind }) => kind === 'left');
+  expect(left).toHaveLength(MOST_ADDRESSES);
+});
+
+it('a redirect that is not followed, since there are too many, lets the slots be read at once', async () => {
+  // They answer: a node that cannot be reached lets slots be read as well.
+  const others = await startLyingRedis({ host: '0.0.0.0' });
+  ends.push(() => others.close());
+  others.reply = ':1\r\n';
+  const { node, counters, fail, pass } = await startAstray(() => others.port);
+  for (let calls = 0; calls < MOST_ADDRESSES; calls += 1)
+    expect((await counters.add(batch([increment(freshKey())]))).after).toEqual([1]);
+  for (let reads = 0; reads < 3; reads += 1) {
+    const before = node.slotReads();
+    pass(100);
+    await fail();
+    await eventually(() => {
+      expect(node.slotReads()).toBeGreaterThan(before);
+    });
+  }
 });
 
 describe('targets of redirects', () => {
@@ -113,19 +180,22 @@ describe('targets of redirects', () => {
   });
 });
 
-it('an outage of an address that left the store ends, and leaves no timer', () => {
-  const { logger, lines } = createRecordingLogger();
-  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
-  subscription = outages.run$.subscribe();
-  const store = '127.0.0.1:7000';
+it('outages of 261 addresses that left the store end, and leave no timer', () => {
+  const before = timers();
+  const { outages, onEvent, lines } = startOutageLog();
+  const stores = Array.from({ length: 261 }, (_, at) => `127.0.0.1:${String(7_000 + at)}`);
   const away = { reason: 'refused', attempts: 1, nextAttemptMs: 1 };
-  logRedisEvent(logger, outages, { kind: 'unreachable', store, ...away });
-  expect(outages.open()).toHaveLength(1);
-  logRedisEvent(logger, outages, { kind: 'left', store });
-  expect(outages.open()).toEqual([]);
-  expect(lines.at(-1)?.message).toBe(
-    'the store at 127.0.0.1:7000 was away and no longer belongs to the stores',
-  );
-  logRedisEvent(logger, outages, { kind: 'left', store });
-  expect(lines).toHaveLength(2);
+  for (const store of stores) {
+    onEvent({ kind: 'unreachable', store, ...away });
+    expect(outages.open().map(({ name }) => name)).toEqual([`connection ${store}`]);
+    expect(timers()).toBeGreaterThan(before);
+    onEvent({ kind: 'left', store });
+    expect(outages.open()).toEqual([]);
+    expect(timers()).toBe(before);
+    expect(lines.at(-1)?.message).toBe(
+      `the store at ${store} was away and no longer belongs to the stores`,
+    );
+  }
+  onEvent({ kind: 'left', store: '127.0.0.1:7000' });
+  expect(lines).toHaveLength(2 * stores.length);
 });

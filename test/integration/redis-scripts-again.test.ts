@@ -135,6 +135,68 @@ it('each node of a cluster has them back', async () => {
   );
 });
 
+const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
+const UNDECLARED = 'ERR undeclared key';
+/** A script answers for its keys by texts. */
+const refusedInside = (words: string) => `*1\r\n$${String(words.length)}\r\n${words}\r\n`;
+
+const isWithKeysAsked = (words: readonly string[]) =>
+  words.some((word) => word.startsWith('weir:keys-asked:'));
+
+/** A server of all slots that takes scripts without keys, and others when it is not refusing. */
+async function startRefusingKeys(words: string, ofOurs: string) {
+  const server = await startLyingRedis();
+  ends.push(() => server.close());
+  const { port } = server;
+  const refusing = { now: true };
+  const slots = `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:${String(port)}\r\n`;
+  const ofScripts = (all: readonly string[]): string | undefined => {
+    if (all.length === 3) return undefined;
+    if (!refusing.now) return '*0\r\n';
+    return isWithKeysAsked(all) ? `-${words}\r\n` : ofOurs;
+  };
+  server.lie = (all) => {
+    const [name = '', what = ''] = all;
+    switch (name.toLowerCase()) {
+      case 'cluster':
+        return what.toLowerCase() === 'slots' ? slots : '$16\r\ncluster_state:ok\r\n';
+      case 'incrby':
+        return ':1\r\n';
+      case 'eval':
+      case 'evalsha':
+        return ofScripts(all);
+      default:
+        return undefined;
+    }
+  };
+  const questions = () => server.received.filter(isWithKeysAsked).length;
+  return { place: { host: '127.0.0.1', port }, refusing, questions };
+}
+
+it.each([
+  ['CROSSSLOT to scripts of fixed windows', false, increment],
+  ['CROSSSLOT to scripts of gcra', false, (key: string) => ask(GCRA, key)],
+  ['undeclared keys in scripts of a cluster', true, increment],
+])('%s: a question without keys, which passes, heals nothing', async (_, isCluster, hit) => {
+  const { place, refusing, questions } = isCluster
+    ? await startRefusingKeys(UNDECLARED, refusedInside(UNDECLARED))
+    : await startRefusingKeys(CROSSSLOT, `-${CROSSSLOT}\r\n`);
+  const counters = runRedisCounters({
+    address: isCluster ? { kind: 'cluster', nodes: [place] } : { kind: 'tcp', ...place },
+  });
+  await counters.untilConnected();
+  await counters.add(batch([hit(freshKey())])).catch(() => undefined);
+  await eventually(() => {
+    expect(questions()).toBeGreaterThan(1);
+  });
+  expect(counters.lacksScripts()).toBe(true);
+  expect(counters.kinds()).not.toContain('scripts-taken');
+  refusing.now = false;
+  await eventually(() => {
+    expect(counters.lacksScripts()).toBe(false);
+  });
+});
+
 describe('an answer to the question for scripts', () => {
   it.each([
     'ERR proxy has no backend now',

@@ -16,7 +16,10 @@ export interface LyingRedis {
 }
 
 /** A server that greets as Redis does and answers whatever a test wants. */
-export async function startLyingRedis({ takesScripts = true } = {}): Promise<LyingRedis> {
+export async function startLyingRedis({
+  takesScripts = true,
+  host = '127.0.0.1',
+} = {}): Promise<LyingRedis> {
   const sockets = new Set<Socket>();
   const received: (readonly string[])[] = [];
   const self: { -readonly [K in keyof LyingRedis]: LyingRedis[K] } = {
@@ -56,7 +59,7 @@ export async function startLyingRedis({ takesScripts = true } = {}): Promise<Lyi
       }
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   self.port = (server.address() as AddressInfo).port;
   self.close = async () => {

@@ -2,6 +2,7 @@ import type { Subscription } from 'rxjs';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
 import type {
   RedisCounters,
+  RedisCountersDeps,
   RedisCountersOptions,
   RedisEvent,
 } from '../../src/counters/redis/options';
@@ -32,6 +33,10 @@ export async function stopRedisCounters(): Promise<void> {
 /** Counters on a server, connecting from now on; fast to try again. */
 export function runRedisCounters(
   options: Pick<RedisCountersOptions, 'address'> & Partial<RedisCountersOptions>,
+  {
+    monotonicMs = () => performance.now(),
+    onEvent,
+  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'onEvent'>> = {},
 ): RunningRedisCounters {
   const events: RedisEvent[] = [];
   const states: boolean[] = [];
@@ -39,9 +44,12 @@ export function runRedisCounters(
   let end: 'complete' | Error | undefined;
   const counters = createRedisCounters(
     {
-      monotonicMs: () => performance.now(),
+      monotonicMs,
       random: Math.random,
-      onEvent: (event) => events.push(event),
+      onEvent: (event) => {
+        events.push(event);
+        onEvent?.(event);
+      },
       statistics: {
         count: (name, by) => statistics.set(name, Number(statistics.get(name) ?? 0) + by),
         gauge: (name, read) => {

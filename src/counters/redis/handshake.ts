@@ -17,6 +17,8 @@ export interface HandshakeOptions {
   readonly database: number;
   /** The script to load; undefined: no scripts. */
   readonly script: Script | undefined;
+  /** What EVAL is asked besides; whoever refuses it fails the handshake. */
+  readonly question?: readonly string[] | undefined;
   readonly mustBeMaster: boolean;
 }
 
@@ -36,14 +38,25 @@ export class ClosedOnScript extends Error {
  */
 export async function shakeHands(
   client: Redis,
-  { auth, database, script, mustBeMaster }: HandshakeOptions,
+  { auth, database, script, question, mustBeMaster }: HandshakeOptions,
 ): Promise<Capabilities> {
   if (auth !== undefined) await authenticate(client, auth);
   if (database !== 0) await selectDatabase(client, database);
   await ping(client);
   if (mustBeMaster) await checkRole(client);
   const scriptsRefused = script === undefined ? undefined : await loadScript(client, script);
+  if (question !== undefined) await client.call('EVAL', ...question);
   return { scriptsRefused, expireRefused: await askForExpire(client) };
+}
+
+/** So many keys hardly lie in one slot or on one shard, whatever decides that. */
+const KEYS_ASKED = Array.from({ length: 16 }, (_, at) => `weir:keys-asked:${String(at)}`);
+
+/** The arguments of an EVAL that uses keys of several slots in the way of our scripts, and writes nothing. */
+export function toKeysQuestion(isDeclaringKeys: boolean): readonly string[] {
+  if (isDeclaringKeys) return ['return 0', String(KEYS_ASKED.length), ...KEYS_ASKED];
+  const undeclared = "for _, key in ipairs(ARGV) do redis.call('GET', key) end return 0";
+  return [undeclared, '0', ...KEYS_ASKED];
 }
 
 export async function authenticate(

@@ -10,7 +10,7 @@ import {
   type ConnectionDeps,
   type RedisConnection,
 } from './connection';
-import { ClosedOnScript, shakeHands, type Capabilities } from './handshake';
+import { ClosedOnScript, shakeHands, toKeysQuestion, type Capabilities } from './handshake';
 import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua';
 import { type NodeOptions, type RedisAddress, type RedisTls } from './options';
 
@@ -54,11 +54,16 @@ export async function openConnection(
 
 /**
  * Whether the server takes scripts now, asked over a connection of its own: some proxies close one that asks. Never
- * rejects: what fails takes none.
+ * rejects: what fails takes none. `withKeys`: it has refused scripts for their keys, which a question without any does not show.
  */
-export async function takesScripts(options: NodeOptions & Attempt): Promise<boolean> {
+export async function takesScripts(
+  options: NodeOptions & Attempt,
+  withKeys: boolean,
+): Promise<boolean> {
+  const { add, isDeclaringKeys } = scriptsOf(options);
   try {
-    const { client, scriptsRefused } = await connect(options, scriptsOf(options).add);
+    const question = withKeys ? toKeysQuestion(isDeclaringKeys) : undefined;
+    const { client, scriptsRefused } = await connect(options, add, question);
     destroyClient(client);
     return scriptsRefused === undefined;
   } catch {
@@ -78,11 +83,12 @@ function isClosedOnScript(error: unknown): error is OpenError {
 async function connect(
   options: NodeOptions & Attempt,
   script: Script | undefined,
+  question?: readonly string[],
 ): Promise<Capabilities & { readonly client: Redis }> {
   const { mustBeMaster = false, database = 0 } = options;
   const auth = await readCredentials(options.auth);
   const { client, result } = await openClient(options, (opened) =>
-    shakeHands(opened, { auth, database, script, mustBeMaster }),
+    shakeHands(opened, { auth, database, script, question, mustBeMaster }),
   );
   return { client, ...result };
 }

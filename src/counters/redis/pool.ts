@@ -12,7 +12,12 @@ import {
 } from './options';
 import { createPoolGrowth } from './pool-growth';
 import { createScriptsUse } from './scripts-use';
-import { toGivenUpError, toNeverSentError, toUnavailableError } from './store-errors';
+import {
+  isKeysRefused,
+  toGivenUpError,
+  toNeverSentError,
+  toUnavailableError,
+} from './store-errors';
 import { createWaitQueue, type Lease } from './wait-queue';
 
 /** The connections to one server. */
@@ -63,11 +68,13 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
   const connections = createConnections();
   let isAway = false;
   let mayExpire = true;
+  let areKeysRefused = false;
 
   const connectionDeps = {
     store,
     monotonicMs,
     onScriptsRefused: (reason: string) => {
+      areKeysRefused ||= isKeysRefused(reason);
       scriptsUse.refused(reason);
     },
     onExpire: (reason: string | undefined) => {
@@ -81,8 +88,11 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
   const scriptsUse = createScriptsUse({
     ...deps,
     store,
-    ask: (signal) => takesScripts({ ...options, attemptMs: timeoutMs, signal }),
-    onTaken: connections.allowScripts,
+    ask: (signal) => takesScripts({ ...options, attemptMs: timeoutMs, signal }, areKeysRefused),
+    onTaken() {
+      areKeysRefused = false;
+      connections.allowScripts();
+    },
   });
   const open = async (attemptMs: number, signal: AbortSignal): Promise<RedisConnection> => {
     const connection = await openConnection(connectionDeps, { ...options, attemptMs, signal });

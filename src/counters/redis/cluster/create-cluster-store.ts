@@ -8,6 +8,7 @@ import { settledRead, toReading } from '../look';
 import { createNodeSet } from '../node-set';
 import {
   toAddressText,
+  type HostAndPort,
   type RedisCounters,
   type RedisCountersOptions,
   type RedisStoreAddress,
@@ -60,8 +61,14 @@ export function createClusterStore(
     { store, seeds: address.nodes, answerMs: timeoutMs },
   );
 
+  /** A redirect that cannot be followed shows as well that slots have moved. */
+  const nodeAt = (to: HostAndPort): ClusterNode | undefined => {
+    const node = clusterNodes.redirectTarget(to);
+    if (node === undefined) topology.wake();
+    return node;
+  };
   const followDeps = {
-    nodeAt: clusterNodes.redirectTarget,
+    nodeAt,
     onStale: () => {
       topology.wake();
     },
@@ -93,8 +100,7 @@ export function createClusterStore(
       },
       async read(node, keys) {
         if (node === undefined) throw toUnavailableError(store, NO_OWNER);
-        return (await readFollowing(clusterNodes.redirectTarget, node, keys, { deadlineMs }))
-          .counts;
+        return (await readFollowing(nodeAt, node, keys, { deadlineMs })).counts;
       },
     };
   };
@@ -111,8 +117,7 @@ export function createClusterStore(
     }
     const reading = { deadlineMs: monotonicMs() + timeoutMs, withLives };
     return [...shares].map(
-      ([node, names]) =>
-        [names, readFollowing(clusterNodes.redirectTarget, node, names, reading)] as const,
+      ([node, names]) => [names, readFollowing(nodeAt, node, names, reading)] as const,
     );
   };
 
@@ -161,7 +166,7 @@ export function createClusterStore(
       if (isClosed || owner === undefined) throw toUnavailableError(store, reason());
       const deadlineMs = monotonicMs() + timeoutMs;
       const start = { first: owner, asking: false };
-      return askFollowing(clusterNodes.redirectTarget, start, commands, deadlineMs);
+      return askFollowing(nodeAt, start, commands, deadlineMs);
     },
     lacksScripts: () => nodes.nodes.some((node) => node.lacksScripts),
     anyServer: () => nodes.nodes.find(({ anyConnection }) => anyConnection !== undefined)?.address,
