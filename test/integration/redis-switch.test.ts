@@ -14,8 +14,6 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-const GCRA = slowRule('gcra');
-
 async function startTwo() {
   const servers = await Promise.all([startRedisServer(), startRedisServer()]);
   const [master, next] = servers;
@@ -85,33 +83,37 @@ it('a sentinel that lets nobody listen is asked as before, and that is said once
   expect(counters.kinds().filter((kind) => kind === 'switch-unheard')).toHaveLength(1);
 });
 
-it('a demoted master answers refusals and looks, which write nothing, until the switch is heard and no longer', async () => {
-  const { master, next, sentinel, counters } = await startTwo();
-  await untilHeard(sentinel);
-  const key = freshKey();
-  const askOne = async () => {
-    const { states, failures } = await counters.add(batch([ask(GCRA, key)]));
-    if (failures !== undefined) throw failures.get(0) as Error;
-    return usedHits(states?.[0], GCRA) < GCRA.limit;
-  };
-  for (let hits = 0; hits < GCRA.limit; hits += 1) expect(await askOne()).toBe(true);
-  await master.client.replicaof('127.0.0.1', 1);
-  expect(await askOne()).toBe(false);
-  expect((await counters.look([keyFor(GCRA, key)])).size).toBe(1);
-  nameMaster(sentinel, next.port);
-  sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
-  await eventually(() => {
-    expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(2);
-  });
-  const before = await callsOf(master);
-  await eventually(async () => {
-    expect(await askOne()).toBe(true);
-  });
-  const text = freshKey();
-  await next.client.set(text, '7');
-  expect((await counters.look([text])).get(text)?.count).toBe(7);
-  expect(await callsOf(master)).toBe(before);
-});
+it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
+  'a demoted master answers refusals and looks of %s, which write nothing, until the switch is heard and no longer',
+  async (name) => {
+    const rule = slowRule(name);
+    const { master, next, sentinel, counters } = await startTwo();
+    await untilHeard(sentinel);
+    const key = freshKey();
+    const askOne = async () => {
+      const { states, failures } = await counters.add(batch([ask(rule, key)]));
+      if (failures !== undefined) throw failures.get(0) as Error;
+      return usedHits(states?.[0], rule) < rule.limit;
+    };
+    for (let hits = 0; hits < rule.limit; hits += 1) expect(await askOne()).toBe(true);
+    await master.client.replicaof('127.0.0.1', 1);
+    expect(await askOne()).toBe(false);
+    expect((await counters.look([keyFor(rule, key)])).size).toBe(1);
+    nameMaster(sentinel, next.port);
+    sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
+    await eventually(() => {
+      expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(2);
+    });
+    const before = await callsOf(master);
+    await eventually(async () => {
+      expect(await askOne()).toBe(true);
+    });
+    const text = freshKey();
+    await next.client.set(text, '7');
+    expect((await counters.look([text])).get(text)?.count).toBe(7);
+    expect(await callsOf(master)).toBe(before);
+  },
+);
 
 it.each([0, 65_536, 700_000])(
   'port %d of a master is refused, and the master before stays',
