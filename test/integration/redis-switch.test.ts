@@ -1,3 +1,4 @@
+import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
 import { eventually } from '../support/eventually';
@@ -61,6 +62,31 @@ it.each([
       { name: 'the switch is known', belowMs: 100 },
     );
   }
+});
+
+it('a failover of this master is heard by its message alone, without asking', async () => {
+  const sentinel = await startFakeSentinel(1);
+  ends.push(sentinel.close);
+  let heard = 0;
+  const listener = createSwitchListener(
+    { monotonicMs: () => performance.now(), random: Math.random, onSwitch: () => (heard += 1) },
+    {
+      masterName: 'limits',
+      sentinels: [{ host: '127.0.0.1', port: sentinel.port }],
+      auth: undefined,
+      tls: undefined,
+      timeoutMs: 2_000,
+    },
+  );
+  const subscription = listener.run$.subscribe();
+  await untilHeard(sentinel);
+  sentinel.publish('+switch-master', 'others 127.0.0.1 1 127.0.0.1 2');
+  sentinel.publish('+switch-master', 'limits 127.0.0.1 1 127.0.0.1 2');
+  await eventually(() => {
+    expect(heard).toBe(1);
+  });
+  listener.close();
+  subscription.unsubscribe();
 });
 
 it('a sentinel that lets nobody listen is asked as before, and that is said once', async () => {
