@@ -113,7 +113,7 @@ it.each([
   const server = await startServer();
   const rules = rulesOf({ k: `algorithm: ${name}, unit: hour, requests_per_unit: 10` });
   const service = await startAlgorithms({ rules, redis: server });
-  const key = `d_k_odd_3600s~${end}`;
+  const key = `d_k_odd_3600s~${end}1`;
   for (const value of ['text', '1', '1 2 3 4', '-1 5', '1e3 5 5', '']) {
     await server.client.set(key, value);
     const good = `good${value}`;
