@@ -1,13 +1,14 @@
 import { type CounterState } from '../core/algorithms/counter-state';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
-import { planHoldBack } from './hold-back';
+import { planHoldBack, type ReadCounters } from './hold-back';
 import {
   createReplyDraft,
   fail,
+  finish,
   holdBackAt,
+  refuseIfNothing,
   takeOver,
-  toReply,
   type ReplyDraft,
 } from './reply-draft';
 
@@ -41,7 +42,16 @@ interface Share {
  */
 export async function addSplit<P>(
   batch: CounterBatch,
-  partOf: (increment: Increment) => P,
+  partOf: (increment: Increment, at: number) => P,
+  options: SplitOptions<P>,
+): Promise<CounterReply> {
+  return refuseIfNothing(await settleSplit(batch, partOf, options));
+}
+
+/** The same; when all failed, each failure is in the reply. */
+export async function settleSplit<P>(
+  batch: CounterBatch,
+  partOf: (increment: Increment, at: number) => P,
   options: SplitOptions<P>,
 ): Promise<CounterReply> {
   const { add, parallelism, onNotAtomic } = options;
@@ -67,7 +77,7 @@ export async function addSplit<P>(
       for (const place of places) fail(draft, place, error);
     }
   });
-  return toReply(draft);
+  return finish(draft);
 }
 
 function areRunsWhole(groupEnds: readonly number[], parts: readonly unknown[]): boolean {
@@ -86,6 +96,18 @@ async function planAcross<P>(
   options: SplitOptions<P>,
   draft: ReplyDraft,
 ): Promise<void> {
+  const read = await readCounters(batch, parts, options);
+  for (const [index, seen] of planHoldBack(batch, read)) {
+    holdBackAt(draft, index, seen);
+  }
+}
+
+/** The counters of a batch as they stand, each read from the part of its increment. */
+export async function readCounters<P>(
+  batch: CounterBatch,
+  parts: readonly P[],
+  options: SplitOptions<P>,
+): Promise<ReadCounters> {
   const keys = new Map<P, Set<string>>();
   const looks = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
@@ -97,9 +119,7 @@ async function planAcross<P>(
     readCounts(keys, options),
     readStates(looks, batch.nowSeconds, options),
   ]);
-  for (const [index, seen] of planHoldBack(batch, { counts, states })) {
-    holdBackAt(draft, index, seen);
-  }
+  return { counts, states };
 }
 
 async function readCounts<P>(

@@ -67,6 +67,12 @@ export function createClusterStore(
     if (node === undefined) topology.wake();
     return node;
   };
+  const onNotAtomic = (): void => {
+    if (hasWarned) return;
+    hasWarned = true;
+    const why = 'the counters of a request may lie on several nodes';
+    onEvent?.({ kind: 'hold-back-not-atomic', store, reason: why });
+  };
   const followDeps = {
     nodeAt,
     onStale: () => {
@@ -75,13 +81,8 @@ export function createClusterStore(
     onUnknown: () => {
       deps.storeStatistics.outcomeUnknown();
     },
+    onNotAtomic,
     monotonicMs,
-  };
-  const onNotAtomic = (): void => {
-    if (hasWarned) return;
-    hasWarned = true;
-    const why = 'the counters of a request may lie on several nodes';
-    onEvent?.({ kind: 'hold-back-not-atomic', store, reason: why });
   };
 
   /** How the shares of one batch are sent: all of them within one time-out. */

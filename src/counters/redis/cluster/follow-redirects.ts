@@ -1,12 +1,13 @@
-import { StoreError } from '../../../core/errors';
-import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { failedReply, finish, takeOver, type ReplyDraft } from '../../reply-draft';
+import { type StoreError } from '../../../core/errors';
+import { type CounterBatch, type CounterReply } from '../../../core/ports';
+import { finish, type ReplyDraft } from '../../reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
 import { type ReadCounts } from '../pipeline';
 import { type ClusterNode } from './cluster-nodes';
 import { finishHalfDone } from './finish-half-done';
 import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect } from './redirect';
+import { addSettled, sendRedirected, type RedirectedBatch } from './send-redirected';
 
 export interface RedirectDeps {
   /** Undefined: there is none that may be followed. */
@@ -15,13 +16,9 @@ export interface RedirectDeps {
   readonly onStale: () => void;
   /** Whether the hits of an increment count for good is not known. */
   readonly onUnknown: () => void;
+  /** A request's increments are applied by several calls: they are held back by a read and then an add. */
+  readonly onNotAtomic: () => void;
   readonly monotonicMs: () => number;
-}
-
-interface RedirectedBatch {
-  readonly node: ClusterNode;
-  readonly asking: boolean;
-  readonly indexes: number[];
 }
 
 /**
@@ -37,7 +34,7 @@ export async function addFollowing(
 ): Promise<CounterReply> {
   const reply = await addSettled(node, batch, how);
   if (reply.failures === undefined) return reply;
-  const { nodeAt, onStale, monotonicMs } = deps;
+  const { nodeAt, onStale, onNotAtomic, monotonicMs } = deps;
   const draft = toDraft(reply);
   const askedAt = new Map<number, ClusterNode>();
   const nodeOf = (index: number): ClusterNode => askedAt.get(index) ?? node;
@@ -45,16 +42,19 @@ export async function addFollowing(
     const redirected = planRedirects(draft, nodeOf, nodeAt, step);
     if (isAnyDoubtful(draft) || redirected.length > 0) onStale();
     if (redirected.length === 0) break;
-    await Promise.all(
-      redirected.map(async (one) => {
-        await sendRedirected(one, batch, draft, deadlineMs);
-        for (const index of one.indexes) askedAt.set(index, one.node);
-      }),
-    );
+    await sendRedirected({ onNotAtomic, deadlineMs }, redirected, batch, draft);
+    noteAsked(askedAt, redirected);
   }
   await finishHalfDone(deps, draft, nodeOf, deadlineMs);
   if (draft.failures?.size === 0) draft.failures = undefined;
   return finish(draft);
+}
+
+function noteAsked(
+  askedAt: Map<number, ClusterNode>,
+  redirected: readonly RedirectedBatch[],
+): void {
+  for (const { node, indexes } of redirected) for (const index of indexes) askedAt.set(index, node);
 }
 
 function toDraft({ after, held, failures, states }: CounterReply): ReplyDraft {
@@ -94,38 +94,6 @@ function addTo(
   const batch = redirected.get(name) ?? { node, asking: kind === 'ask', indexes: [] };
   batch.indexes.push(index);
   redirected.set(name, batch);
-}
-
-async function sendRedirected(
-  { node, asking, indexes }: RedirectedBatch,
-  { increments, nowSeconds }: CounterBatch,
-  draft: ReplyDraft,
-  deadlineMs: number,
-): Promise<void> {
-  const asked = {
-    increments: indexes.map((index) => increments[index] as Increment),
-    groupEnds: undefined,
-    nowSeconds,
-  };
-  const how = { withoutScripts: true, asking, deadlineMs };
-  const reply = await addSettled(node, asked, how);
-  indexes.forEach((index, at) => {
-    draft.failures?.delete(index);
-    takeOver(draft, index, reply, at);
-  });
-}
-
-async function addSettled(
-  node: ClusterNode,
-  batch: CounterBatch,
-  how?: NodeCall,
-): Promise<CounterReply> {
-  try {
-    return await node.add(batch, how);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return failedReply(batch.increments, error);
-  }
 }
 
 function isAnyDoubtful({ failures }: ReplyDraft): boolean {
