@@ -14,6 +14,7 @@ const FILES = [
   'redis-sentinel',
   'redis-cluster',
   'redis-answers',
+  'redis-other-answers',
   'memcached',
   'memcached-answers',
   'outage-policies',
@@ -34,6 +35,8 @@ The table of memcached's commands is played by a server of the tests that answer
 The tables of Redis's answers are written from tests in which a server of ours answers a command with an error, each error of a row after the other:
 a call gets what the row says within a second, the log has the server's words, the statistics (under
 \`ratelimit.service.call.should_rate_limit\`) count one call, and calls are right again once the server answers rightly.
+Those of other commands, and of answers that are no errors, are played for the part of the service that talks to Redis, with a time-out
+of 300 ms; each is right again within 2.5 seconds.
 
 \`UNAVAILABLE\` and \`DEADLINE_EXCEEDED\` are what callers see under \`on_store_error: error\`, the default; for the others see the end of the
 page and [outages.md](outages.md). Over HTTP both are a 503.
@@ -49,9 +52,16 @@ const OF_ANSWERS = [
   'right again, once it answers rightly',
 ];
 
+const OF_OTHERS = [
+  'what is asked',
+  'the server answers',
+  'who notices it',
+  'the log says of the store, with these words',
+];
+
 const tableOf = ([store, names]) => {
   const rows = names.map((name) => name.split(' → '));
-  const heads = rows[0].length === OF_FAULTS.length ? OF_FAULTS : OF_ANSWERS;
+  const heads = [OF_FAULTS, OF_OTHERS, OF_ANSWERS].find(({ length }) => length === rows[0].length);
   const lines = [heads, heads.map(() => '-'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return `## ${store}\n\n${lines.join('\n')}\n`;
 };

@@ -38,7 +38,8 @@ export interface AnswerFault {
 /** A call takes no longer, whatever the server answers. */
 const LONGEST_CALL_MS = 1_000;
 
-const firstWords = (answer: string): string => {
+/** By what the table names an answer. */
+export const firstWords = (answer: string): string => {
   const [first = '', second = '', third = ''] = answer.replace(COUNTED, '').split(' ');
   return first === 'ERR' || first === '@user_script:' ? `${first} ${second} ${third} …` : first;
 };

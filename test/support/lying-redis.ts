@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { readCommand } from './resp';
 
+/** In place of an answer: the connection ends. */
+export const CLOSES = 'closes';
+
 export interface LyingRedis {
   readonly port: number;
   /** What it answers to a script with arguments, or to INCRBY, GET and HMGET, in RESP. */
   reply: string;
-  /** What it answers to a command instead, in RESP; undefined: as ever. */
+  /** What it answers to a command instead, in RESP, or `CLOSES`; undefined: as ever. */
   lie: (words: readonly string[]) => string | undefined;
   /** Every command that it was sent. */
   readonly received: readonly (readonly string[])[];
@@ -55,7 +58,9 @@ export async function startLyingRedis({
       for (let read = readCommand(rest); read !== undefined; read = readCommand(rest)) {
         rest = rest.slice(read.end);
         received.push(read.words);
-        socket.write(self.lie(read.words) ?? answer(read.words), 'latin1');
+        const reply = self.lie(read.words) ?? answer(read.words);
+        if (reply === CLOSES) socket.destroy();
+        else socket.write(reply, 'latin1');
       }
     });
   });

@@ -36,7 +36,8 @@ export function runRedisCounters(
   {
     monotonicMs = () => performance.now(),
     onEvent,
-  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'onEvent'>> = {},
+    onForget,
+  }: Partial<Pick<RedisCountersDeps, 'monotonicMs' | 'onEvent' | 'onForget'>> = {},
 ): RunningRedisCounters {
   const events: RedisEvent[] = [];
   const states: boolean[] = [];
@@ -46,6 +47,7 @@ export function runRedisCounters(
     {
       monotonicMs,
       random: Math.random,
+      onForget,
       onEvent: (event) => {
         events.push(event);
         onEvent?.(event);

@@ -1,45 +1,16 @@
-import { NO_INTEGER } from '../../../src/counters/redis/store-errors';
-import { SCRIPTS } from '../../../src/counters/redis/lua';
-import { ALGORITHM_SCRIPTS } from '../../../src/counters/redis/lua-algorithms';
 import { startDrill, type Drill } from '../../support/fault-drill';
 import { itAnswers, playAnswers, type AnswerFault } from '../../support/fault-table';
 import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
+import {
+  NO_PERMISSION,
+  NO_SCRIPTS,
+  OF_KEYS,
+  REFUSALS,
+  rightAnswer,
+  WRONG_SERVER,
+} from '../../support/redis-answers';
 
 jest.setTimeout(60_000);
-
-/** Errors of a server that is there and does not do what it is asked. */
-const REFUSALS = [
-  "OOM command not allowed when used memory > 'maxmemory'.",
-  'NOREPLICAS Not enough good replicas to write.',
-  'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
-  'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
-  'CLUSTERDOWN The cluster is down',
-  'TRYAGAIN Multiple keys request during rehashing of slot',
-  'MOVED 42 127.0.0.1:1',
-  'ASK 42 127.0.0.1:1',
-  'UNBLOCKED client unblocked',
-  'WRONGPASS invalid username-password pair',
-  'ERR something went wrong',
-] as const;
-
-/** Errors of a server that is not the one that counts. */
-const WRONG_SERVER = [
-  "READONLY You can't write against a read only replica.",
-  'LOADING Redis is loading the dataset in memory',
-  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-  'NOAUTH Authentication required.',
-] as const;
-
-const NO_PERMISSION = "NOPERM User default has no permissions to run the 'x' command";
-const WRONG_TYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value';
-const OF_KEYS = [WRONG_TYPE, NO_INTEGER, 'ERR increment or decrement would overflow'] as const;
-
-/** Errors of a server that takes no scripts. */
-const NO_SCRIPTS = [
-  NO_PERMISSION,
-  "ERR unknown command 'evalsha'",
-  "CROSSSLOT Keys in request don't hash to the same slot",
-] as const;
 
 /** What a user may not do inside a script, in the words of different servers, and refusals in those of old ones. */
 const INSIDE = [
@@ -160,18 +131,6 @@ const PACED = `  - { key: bucket, rate_limit: { algorithm: gcra, unit: hour, req
   - { key: slid, rate_limit: { algorithm: sliding_window, unit: hour, requests_per_unit: 1000 } }
 `;
 
-const bulk = (text: string) => `$${String(text.length)}\r\n${text}\r\n`;
-
-/** What a script answers to one key. */
-function answerOf(sha: string, key: string, error: string | undefined): string {
-  const counters = (good: string, size: number) =>
-    error === undefined ? `*${String(size)}\r\n${good}` : `*1\r\n${bulk(error)}`;
-  if (sha === SCRIPTS.add.sha) return counters(':1\r\n', 1);
-  const isFixed = sha === SCRIPTS.holdBack.sha;
-  const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
-  return `*2\r\n${counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size)}*0\r\n`;
-}
-
 interface Place {
   readonly server: LyingRedis;
   readonly drill: Drill;
@@ -184,21 +143,6 @@ async function start(env: Readonly<Record<string, string>>, rules = ''): Promise
   return { server, drill: await startDrill({ KVSTORE_URL, ...env }, rules) };
 }
 
-const PLAYED = [SCRIPTS.add, SCRIPTS.holdBack, ALGORITHM_SCRIPTS.declaring];
-const RIGHT: Readonly<Record<string, string>> = {
-  incrby: ':1\r\n',
-  ttl: ':1\r\n',
-  get: '$-1\r\n',
-};
-
-/** The right answer; that of a script has an error in place of its counter where there is one. */
-function answerTo(words: readonly string[], inside?: string): string | undefined {
-  const [name = '', text, size, key = ''] = words;
-  const script = PLAYED.find(({ source, sha }) => text === sha || text === source);
-  if (script !== undefined && size !== '0') return answerOf(script.sha, key, inside);
-  return RIGHT[name.toLowerCase()];
-}
-
 interface Lie {
   readonly row: Row;
   readonly error: string;
@@ -207,8 +151,8 @@ interface Lie {
 /** Lets a server answer one command wrongly, and all others rightly. */
 function play(server: LyingRedis, lie: Lie | undefined): void {
   server.lie = (words) => {
-    if (lie === undefined || words[0]?.toLowerCase() !== lie.row.of) return answerTo(words);
-    return lie.row.where === 'command' ? `-${lie.error}\r\n` : answerTo(words, lie.error);
+    if (lie === undefined || words[0]?.toLowerCase() !== lie.row.of) return rightAnswer(words);
+    return lie.row.where === 'command' ? `-${lie.error}\r\n` : rightAnswer(words, lie.error);
   };
 }
 

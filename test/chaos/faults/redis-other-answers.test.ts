@@ -1,0 +1,403 @@
+import { claimText } from '../../../src/counters/redis/claim';
+import { createRedisWriter } from '../../../src/counters/redis/counter-writer';
+import { batch, freshKey, increment } from '../../contract/counters.contract';
+import { ask, slowRule } from '../../support/algorithm-increments';
+import { startLyingRedis, type LyingRedis } from '../../support/lying-redis';
+import {
+  itPlays,
+  NO_MASTER,
+  SILENT,
+  TORN,
+  type PlayedCommand,
+} from '../../support/played-commands';
+import {
+  bulk,
+  list,
+  NO_PERMISSION,
+  NO_SCRIPTS,
+  REFUSALS,
+  WRONG_SERVER,
+} from '../../support/redis-answers';
+import {
+  runRedisCounters,
+  stopRedisCounters,
+  type RunningRedisCounters,
+} from '../../support/redis-counters';
+
+jest.setTimeout(60_000);
+
+const UNKNOWN_COMMAND = "ERR unknown command 'x'";
+const ERRORS = [...REFUSALS, NO_PERMISSION];
+const ALL = [...ERRORS, ...WRONG_SERVER, UNKNOWN_COMMAND];
+/** Of commands that are asked twice a second, some errors that are read alike. */
+const FEW = [NO_PERMISSION, ...WRONG_SERVER.slice(1), UNKNOWN_COMMAND];
+const CANNOT_REACH = /cannot reach the store/;
+const LOST = /lost the store/;
+const NO_SCRIPTS_SAID = /takes no scripts, using plain commands/;
+
+type Options = Partial<Parameters<typeof runRedisCounters>[0]>;
+const start =
+  (options: Options = {}, deps?: Parameters<typeof runRedisCounters>[1]) =>
+  (port: number) =>
+    runRedisCounters(
+      { address: { kind: 'tcp', host: '127.0.0.1', port }, timeoutMs: 300, ...options },
+      deps,
+    );
+
+const GCRA = slowRule('gcra');
+const only = (text: string) => [increment(text)];
+async function addAll(counters: RunningRedisCounters, ...all: Parameters<typeof batch>) {
+  const { failures } = await counters.add(batch(...all));
+  for (const failure of failures?.values() ?? []) throw failure;
+}
+const addFixed = (counters: RunningRedisCounters) => addAll(counters, only(freshKey()));
+const addHeldBack = (counters: RunningRedisCounters) => addAll(counters, only(freshKey()), [1]);
+const addGcra = (counters: RunningRedisCounters) => addAll(counters, [ask(GCRA, freshKey())]);
+
+const named =
+  (name: string) =>
+  ([word]: readonly string[]): boolean =>
+    word?.toLowerCase() === name;
+const asksForScripts =
+  (name: string) =>
+  (words: readonly string[]): boolean =>
+    named(name)(words) && words[2] === '0';
+const runs = (name: string) => (words: readonly string[]) => named(name)(words) && words[2] !== '0';
+const asksForExpire = (words: readonly string[]) =>
+  named('expire')(words) && words[1] === 'weir:no-key';
+const expires = (words: readonly string[]) => named('expire')(words) && words[1] !== 'weir:no-key';
+
+const AWAY = { sees: 'UNAVAILABLE', says: CANNOT_REACH } as const;
+const connecting = { whenConnecting: true, start: start(), act: addFixed } as const;
+const BROKEN = [...TORN, ...SILENT];
+
+const auth = { username: undefined, password: 'secret' };
+const GREETING: readonly PlayedCommand[] = [
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`AUTH`',
+    is: named('auth'),
+    start: start({ auth }),
+    answers: [...ALL, ...BROKEN],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`SELECT`',
+    is: named('select'),
+    start: start({ database: 1 }),
+    answers: [...ALL, ...BROKEN],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`PING`',
+    is: named('ping'),
+    answers: [...REFUSALS.slice(0, -1), ...WRONG_SERVER, ...BROKEN],
+  },
+  {
+    ...connecting,
+    command: '`PING`',
+    is: named('ping'),
+    answers: [NO_PERMISSION, UNKNOWN_COMMAND],
+  },
+  {
+    ...connecting,
+    command: '`EVAL` or `EVALSHA` without keys, which asks for scripts',
+    is: (words) => asksForScripts('eval')(words) || asksForScripts('evalsha')(words),
+    who: 'rules that need scripts: they fail',
+    says: NO_SCRIPTS_SAID,
+    answers: NO_SCRIPTS,
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`EVAL` without keys',
+    is: asksForScripts('eval'),
+    answers: [...REFUSALS, ...WRONG_SERVER, ...BROKEN.filter((each) => !each.includes('end'))],
+  },
+  {
+    ...connecting,
+    command: '`EVALSHA` without keys',
+    is: asksForScripts('evalsha'),
+    answers: [...REFUSALS, ...WRONG_SERVER],
+  },
+  {
+    ...connecting,
+    command: '`EXPIRE` of no counter, which asks for the right',
+    is: asksForExpire,
+    says: /may not EXPIRE/,
+    answers: [NO_PERMISSION],
+  },
+  {
+    ...connecting,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: [...REFUSALS, ...WRONG_SERVER],
+  },
+  {
+    ...connecting,
+    ...AWAY,
+    command: '`EXPIRE` of no counter',
+    is: asksForExpire,
+    answers: BROKEN,
+  },
+];
+
+const counting = { says: LOST, isUnsure: true } as const;
+const byScript = {
+  ...counting,
+  command: '`EVALSHA`, of each kind of limit',
+  is: runs('evalsha'),
+  start: start(),
+  act: addFixed,
+  alike: [addHeldBack, addGcra].map((act) => ({ is: runs('evalsha'), act })),
+} as const;
+const plain = {
+  ...counting,
+  command: '`INCRBY`, `EXPIRE`, or `GET` to hold back',
+  is: named('incrby'),
+  start: start({ scripts: false }),
+  act: addFixed,
+  alike: [
+    { is: expires, act: addFixed },
+    { is: named('get'), act: addHeldBack },
+  ],
+} as const;
+const COUNTING: readonly PlayedCommand[] = [byScript, plain].flatMap((about) => [
+  { ...about, answers: TORN, sees: 'UNAVAILABLE' as const },
+  { ...about, answers: SILENT, sees: 'DEADLINE_EXCEEDED' as const },
+]);
+
+const forgotten = {
+  command: '`EVAL`, after a `NOSCRIPT`',
+  is: runs('eval'),
+  besides: (words: readonly string[]) =>
+    runs('evalsha')(words) ? '-NOSCRIPT No matching script.\r\n' : undefined,
+  start: start(),
+} as const;
+const ttl = {
+  command: '`TTL` of a counter that is new again',
+  is: named('ttl'),
+  start: start({ scripts: false }),
+  async act(counters: RunningRedisCounters) {
+    const again = only(freshKey());
+    await addAll(counters, again);
+    await addAll(counters, again);
+  },
+  isUnsure: true,
+} as const;
+const SECOND: readonly PlayedCommand[] = [
+  { ...forgotten, act: addFixed, answers: REFUSALS, sees: 'UNAVAILABLE' },
+  { ...forgotten, act: addFixed, answers: WRONG_SERVER, sees: 'UNAVAILABLE', says: LOST },
+  {
+    ...forgotten,
+    act: addFixed,
+    answers: NO_SCRIPTS,
+    who: 'rules that need scripts: they fail',
+    says: NO_SCRIPTS_SAID,
+  },
+  { ...forgotten, act: addGcra, answers: TORN, sees: 'UNAVAILABLE', says: LOST, isUnsure: true },
+  { ...ttl, answers: ERRORS, sees: 'UNAVAILABLE' },
+  { ...ttl, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
+  { ...ttl, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
+];
+
+async function mustChange(changes: Promise<readonly unknown[]>): Promise<void> {
+  for (const failure of await changes) if (failure !== undefined) throw failure as Error;
+}
+const removeOne = (counters: RunningRedisCounters) =>
+  mustChange(createRedisWriter(counters).remove(only('k')));
+const setFixed = (counters: RunningRedisCounters) =>
+  mustChange(createRedisWriter(counters).set(only('k'), 1, Date.now() / 1_000));
+const setGcra = (counters: RunningRedisCounters) => {
+  const one = increment('k');
+  const gcra = { ...one, rule: { ...one.rule, algorithm: GCRA } };
+  return mustChange(createRedisWriter(counters).set([gcra], 1, Date.now() / 1_000));
+};
+async function look(counters: RunningRedisCounters): Promise<void> {
+  const error = (await counters.look(['k'])).get('k')?.error;
+  if (error !== undefined) throw error;
+}
+const claim = (counters: RunningRedisCounters) =>
+  claimText(counters, { key: 'k', text: 'mine', ttlSeconds: 10 });
+const held = (words: readonly string[]) => {
+  if (named('set')(words)) return '$-1\r\n';
+  return named('get')(words) ? '$4\r\nmine\r\n' : undefined;
+};
+const beside = { start: start() } as const;
+const byOperator = {
+  ...beside,
+  command: '`GET` to show a counter; `DEL`, `PSETEX`, `PTTL`, `TIME` to change one',
+  who: 'the operator, who gets the error',
+  is: named('get'),
+  act: look,
+  alike: [
+    { is: named('del'), act: removeOne },
+    { is: named('psetex'), act: setFixed },
+    { is: named('pttl'), act: setFixed },
+    { is: named('time'), act: setGcra },
+  ],
+} as const;
+const forLimits = {
+  ...beside,
+  command: '`HMGET`',
+  who: '`limits_from`: it keeps what it knows, and warns',
+  is: named('hmget'),
+  act: (counters: RunningRedisCounters) => counters.readFields('plans', ['ann']),
+} as const;
+const ofKeys = {
+  ...beside,
+  besides: held,
+  command: '`SET`, `GET`, `EXPIRE` of the marks of secret keys',
+  who: 'nobody: the keys are compared again within a minute',
+  is: named('set'),
+  act: claim,
+  alike: [named('get'), expires].map((is) => ({ is, act: claim })),
+} as const;
+const BESIDE = [byOperator, forLimits, ofKeys].flatMap((about): readonly PlayedCommand[] => [
+  { ...about, answers: [...ERRORS, UNKNOWN_COMMAND], sees: 'UNAVAILABLE' },
+  { ...about, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
+  { ...about, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
+]);
+
+const listening = start({ forgetChannel: 'forget' }, { onForget: () => undefined });
+const MESSAGES: readonly PlayedCommand[] = [
+  {
+    command: '`SUBSCRIBE`',
+    is: named('subscribe'),
+    whenConnecting: true,
+    start: listening,
+    act: addFixed,
+    who: 'local caches: they hear nothing',
+    says: /takes no messages between local caches/,
+    answers: [...ERRORS, ...WRONG_SERVER, UNKNOWN_COMMAND],
+  },
+  {
+    command: '`PUBLISH`',
+    is: named('publish'),
+    start: listening,
+    act: (counters) => Promise.resolve(counters.publishInvalidation?.(['k'])),
+    who: 'local caches of other instances: they hear nothing',
+    says: /takes no messages between local caches/,
+    answers: [...ERRORS, ...WRONG_SERVER, UNKNOWN_COMMAND, ...BROKEN],
+  },
+];
+
+const inSentinel = {
+  whenConnecting: true,
+  start: (port: number) =>
+    runRedisCounters({
+      address: { kind: 'sentinel', masterName: 'limits', sentinels: [{ host: '127.0.0.1', port }] },
+    }),
+  act: addFixed,
+  besides([name, what]: readonly string[], port: number) {
+    if (name !== 'SENTINEL') return undefined;
+    return what === 'master' ? list('config-epoch', '1') : list('127.0.0.1', String(port));
+  },
+} as const;
+const SENTINEL: readonly PlayedCommand[] = [
+  {
+    ...inSentinel,
+    command: '`SENTINEL`, while no other names a master',
+    is: named('sentinel'),
+    sees: 'UNAVAILABLE',
+    says: /does not name the master/,
+    answers: [...FEW, ...BROKEN],
+  },
+  {
+    ...inSentinel,
+    command: '`SUBSCRIBE` of a sentinel',
+    is: named('subscribe'),
+    says: /lets nobody listen/,
+    answers: ALL,
+  },
+  { ...inSentinel, command: '`ROLE`', is: named('role'), answers: ALL },
+  {
+    ...inSentinel,
+    command: '`ROLE`',
+    is: named('role'),
+    sees: 'UNAVAILABLE',
+    says: /it is a slave, not the master/,
+    answers: NO_MASTER,
+  },
+  { ...inSentinel, ...AWAY, command: '`ROLE`', is: named('role'), answers: BROKEN },
+];
+
+const clusterCommand =
+  (name: string) =>
+  (words: readonly string[]): boolean =>
+    named('cluster')(words) && words[1] === name;
+const inCluster = {
+  start: (port: number) =>
+    runRedisCounters({
+      address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port }] },
+      timeoutMs: 300,
+      scripts: false,
+    }),
+  act: addFixed,
+  besides(words: readonly string[], port: number) {
+    if (clusterCommand('INFO')(words)) return bulk('cluster_state:ok');
+    if (!clusterCommand('SLOTS')(words)) return undefined;
+    return `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk('127.0.0.1')}:${String(port)}\r\n`;
+  },
+} as const;
+let wasAsked = false;
+/** Each other INCRBY is sent on, to the same node with ASKING before it. */
+function redirecting(words: readonly string[], port: number): string | undefined {
+  if (!named('incrby')(words)) return inCluster.besides(words, port);
+  wasAsked = !wasAsked;
+  return wasAsked ? `-ASK 42 127.0.0.1:${String(port)}\r\n` : undefined;
+}
+const CLUSTER: readonly PlayedCommand[] = [
+  {
+    ...inCluster,
+    command: '`CLUSTER SLOTS`, while no other node answers it',
+    is: clusterCommand('SLOTS'),
+    whenConnecting: true,
+    sees: 'UNAVAILABLE',
+    says: /says how slots are placed/,
+    answers: FEW,
+  },
+  {
+    ...inCluster,
+    command: '`CLUSTER INFO`',
+    is: clusterCommand('INFO'),
+    whenConnecting: true,
+    answers: FEW,
+  },
+  {
+    ...inCluster,
+    command: '`ASKING`',
+    is: named('asking'),
+    besides: redirecting,
+    answers: FEW,
+  },
+  {
+    ...inCluster,
+    command: '`INCRBY` in a cluster',
+    is: named('incrby'),
+    sees: 'UNAVAILABLE',
+    answers: ['CLUSTERDOWN The cluster is down', 'TRYAGAIN Multiple keys request', NO_PERMISSION],
+  },
+];
+
+for (const [name, rows] of [
+  ['Redis, answers when connecting', GREETING],
+  ['Redis, answers to counting that are none', COUNTING],
+  ['Redis, answers to what follows', SECOND],
+  ['Redis, answers to other commands', BESIDE],
+  ['Redis, answers to messages', MESSAGES],
+  ['Redis, answers of sentinels and their masters', SENTINEL],
+  ['Redis, answers in a cluster', CLUSTER],
+] as const)
+  describe(name, () => {
+    let server: LyingRedis;
+    beforeAll(async () => {
+      server = await startLyingRedis();
+    });
+    afterEach(stopRedisCounters);
+    afterAll(() => server.close());
+    for (const row of rows) itPlays(row, () => server);
+  });

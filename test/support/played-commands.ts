@@ -1,0 +1,120 @@
+import { type Subscription } from 'rxjs';
+import { logRedisEvent } from '../../src/app/log-store-event';
+import { createOutageLog } from '../../src/app/outage-log';
+import { StoreError } from '../../src/core/errors';
+import { eventually } from './eventually';
+import { eventuallyWithin } from './figure';
+import { COLUMN, type Status } from './fault-drill';
+import { firstWords } from './fault-table';
+import { CLOSES, type LyingRedis } from './lying-redis';
+import { createRecordingLogger } from './recording-logger';
+import { rightAnswer } from './redis-answers';
+import { type RunningRedisCounters } from './redis-counters';
+
+/** What is no error and no right answer, by its name in the table. */
+export const BROKEN: Readonly<Record<string, string>> = {
+  'what is no RESP': '?\r\n',
+  'the end of the connection': CLOSES,
+  nothing: '',
+  'that it is a replica': '*1\r\n$5\r\nslave\r\n',
+};
+const [NO_RESP = '', END = '', NOTHING = '', REPLICA = ''] = Object.keys(BROKEN);
+export const TORN: readonly string[] = [NO_RESP, END];
+export const SILENT: readonly string[] = [NOTHING];
+export const NO_MASTER: readonly string[] = [REPLICA];
+
+const CODES = { UNAVAILABLE: 'store_unavailable', DEADLINE_EXCEEDED: 'store_timeout' } as const;
+
+/** A command, what the server answers to it, and what comes of each of them. One row of docs/faults.md. */
+export interface PlayedCommand {
+  readonly command: string;
+  /** Errors, or names of `BROKEN`. */
+  readonly answers: readonly string[];
+  /** Whether these words are the command. */
+  readonly is: (words: readonly string[]) => boolean;
+  /** Right answers of this row alone. */
+  readonly besides?: (words: readonly string[], port: number) => string | undefined;
+  /** The answers come from the first connection on, and not only once one is there. */
+  readonly whenConnecting?: boolean;
+  /** What the caller gets, where it is an error. */
+  readonly sees?: Status;
+  /** Who gets it, in place of a caller, or what else comes of it. */
+  readonly who?: string;
+  /** A line of the log. */
+  readonly says?: RegExp;
+  /** Hits may be counted: one more unknown outcome. */
+  readonly isUnsure?: boolean;
+  readonly start: (port: number) => RunningRedisCounters;
+  /** What is asked. */
+  readonly act: (counters: RunningRedisCounters) => Promise<unknown>;
+  /** Other commands of which the same holds. */
+  readonly alike?: readonly Pick<PlayedCommand, 'is' | 'act'>[];
+}
+
+const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
+
+/** A test whose name is the row in docs/faults.md. */
+export function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
+  const { command, answers, sees, who, says } = row;
+  const sight = sees === undefined ? 'nobody' : `the caller: \`${sees}\``;
+  const cells = [
+    command,
+    [...new Set(answers.map((each) => (each in BROKEN ? each : `\`${firstWords(each)}\``)))].join(
+      ', ',
+    ),
+    who ?? sight,
+    says === undefined ? 'nothing' : `\`${says.source}\``,
+  ];
+  it(cells.join(COLUMN), async () => {
+    for (const other of [row, ...(row.alike ?? [])])
+      for (const each of answers) await play({ ...row, ...other }, each, server());
+  });
+}
+
+async function play(row: PlayedCommand, each: string, server: LyingRedis): Promise<void> {
+  const { is, besides, whenConnecting = false, sees, says, isUnsure = false } = row;
+  const right = (words: readonly string[]) => besides?.(words, server.port) ?? rightAnswer(words);
+  const wrong = (words: readonly string[]) =>
+    is(words) ? (BROKEN[each] ?? `-${each}\r\n`) : right(words);
+  server.lie = whenConnecting ? wrong : right;
+  const counters = row.start(server.port);
+  if (!whenConnecting || sees === undefined) await counters.untilConnected();
+  server.lie = wrong;
+  const error = await errorOf(row.act(counters));
+  const code = error instanceof StoreError ? error.code : error;
+  expect([each, code]).toEqual([each, sees && CODES[sees]]);
+  await eventually(() => {
+    const lines = linesOf(counters).map(
+      ({ message, fields }) => `${message} ${String(fields['reason'])}`,
+    );
+    if (says === undefined) expect([each, lines]).toEqual([each, []]);
+    else
+      expect([each, lines]).toEqual([each, expect.arrayContaining([expect.stringMatching(says)])]);
+    if (says !== undefined && !(each in BROKEN))
+      expect(lines).toContainEqual(expect.stringContaining(each));
+  });
+  expect([each, Number(counters.statistics.get(UNKNOWN) ?? 0)]).toEqual([each, isUnsure ? 1 : 0]);
+  server.lie = right;
+  await eventuallyWithin(() => row.act(counters), { name: 'right again', belowMs: 2_500 });
+  await counters.stop();
+}
+
+async function errorOf(asked: Promise<unknown>): Promise<unknown> {
+  try {
+    await asked;
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** What the log says of it; that connections were made and a master found is left out. */
+function linesOf({ events }: RunningRedisCounters) {
+  const { logger, lines } = createRecordingLogger();
+  const outages = createOutageLog({ logger, monotonicMs: () => performance.now() });
+  const subscription: Subscription = outages.run$.subscribe();
+  const told = events.filter(({ kind }) => kind !== 'master-changed');
+  for (const event of told) logRedisEvent(logger, outages, event);
+  subscription.unsubscribe();
+  return lines.filter(({ level }) => level !== 'info');
+}

@@ -1,0 +1,80 @@
+import { SCRIPTS } from '../../src/counters/redis/lua';
+import { ALGORITHM_SCRIPTS } from '../../src/counters/redis/lua-algorithms';
+import { NO_INTEGER } from '../../src/counters/redis/store-errors';
+
+/** Errors of a server that is there and does not do what it is asked. */
+export const REFUSALS = [
+  "OOM command not allowed when used memory > 'maxmemory'.",
+  'NOREPLICAS Not enough good replicas to write.',
+  'MISCONF Redis is configured to save RDB snapshots, but it is currently unable to persist to disk.',
+  'BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.',
+  'CLUSTERDOWN The cluster is down',
+  'TRYAGAIN Multiple keys request during rehashing of slot',
+  'MOVED 42 127.0.0.1:1',
+  'ASK 42 127.0.0.1:1',
+  'UNBLOCKED client unblocked',
+  'WRONGPASS invalid username-password pair',
+  'ERR something went wrong',
+] as const;
+
+/** Errors of a server that is not the one that counts. */
+export const WRONG_SERVER = [
+  "READONLY You can't write against a read only replica.",
+  'LOADING Redis is loading the dataset in memory',
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  'NOAUTH Authentication required.',
+] as const;
+
+export const NO_PERMISSION = "NOPERM User default has no permissions to run the 'x' command";
+export const WRONG_TYPE = 'WRONGTYPE Operation against a key holding the wrong kind of value';
+export const OF_KEYS = [
+  WRONG_TYPE,
+  NO_INTEGER,
+  'ERR increment or decrement would overflow',
+] as const;
+
+/** Errors of a server that takes no scripts. */
+export const NO_SCRIPTS = [
+  NO_PERMISSION,
+  "ERR unknown command 'evalsha'",
+  "CROSSSLOT Keys in request don't hash to the same slot",
+] as const;
+
+export const bulk = (text: string) => `$${String(text.length)}\r\n${text}\r\n`;
+export const list = (...texts: readonly string[]) =>
+  `*${String(texts.length)}\r\n${texts.map(bulk).join('')}`;
+
+const PLAYED = [SCRIPTS.add, SCRIPTS.holdBack, ALGORITHM_SCRIPTS.declaring];
+const RIGHT: Readonly<Record<string, string>> = {
+  del: ':1\r\n',
+  get: '$-1\r\n',
+  hmget: list('7'),
+  incrby: ':1\r\n',
+  pttl: ':-2\r\n',
+  publish: ':1\r\n',
+  role: list('master'),
+  time: list('1795240200', '0'),
+  ttl: ':1\r\n',
+};
+
+const subscribedTo = (channel: string, at: number) =>
+  `*3\r\n${bulk('subscribe')}${bulk(channel)}:${String(at + 1)}\r\n`;
+
+/** What Redis answers to these words; that of a script has an error in place of its counter where there is one. */
+export function rightAnswer(words: readonly string[], inside?: string): string | undefined {
+  const [name = '', text, size, key = ''] = words;
+  const script = PLAYED.find(({ source, sha }) => text === sha || text === source);
+  if (script !== undefined && size !== '0') return answerOf(script.sha, key, inside);
+  if (name.toLowerCase() === 'subscribe') return words.slice(1).map(subscribedTo).join('');
+  return RIGHT[name.toLowerCase()];
+}
+
+/** What a script answers to one key. */
+function answerOf(sha: string, key: string, error: string | undefined): string {
+  const counters = (good: string, size: number) =>
+    error === undefined ? `*${String(size)}\r\n${good}` : list(error);
+  if (sha === SCRIPTS.add.sha) return counters(':1\r\n', 1);
+  const isFixed = sha === SCRIPTS.holdBack.sha;
+  const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
+  return `*2\r\n${counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size)}*0\r\n`;
+}
