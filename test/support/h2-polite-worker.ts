@@ -44,6 +44,7 @@ async function main({ address, servicePid, everyMs }: PoliteTask): Promise<void>
         p99Ms: quantile(times, 0.99),
         worstMs: quantile(times, 1),
         rawP99Ms: quantile(rawTimes, 0.99),
+        rawWorstMs: quantile(rawTimes, 1),
       };
       parentPort?.postMessage(report);
     });

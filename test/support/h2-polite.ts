@@ -16,6 +16,7 @@ export interface PoliteReport {
   readonly worstMs: number;
   /** The same with all of it. */
   readonly rawP99Ms: number;
+  readonly rawWorstMs: number;
 }
 
 /** A client that asks at a steady pace, whatever others do. */

@@ -94,7 +94,8 @@ async function expectDecisionsBeside(
 ): Promise<ReadonlyMap<string, number>> {
   const attack: Attack = { statuses: new Map(), sockets: [] };
   let healthMs = 0;
-  const { failures, p99Ms, grownMb } = await besideAPoliteClient(service, async () => {
+  // See h2-polite: what is subtracted there is no more than a guess while the attack takes the other core.
+  const { failures, rawP99Ms, grownMb } = await besideAPoliteClient(service, async () => {
     const watched = watchHealth(service);
     for (let at = 0; at < SECONDS * perSecond; at += 1) {
       once(attack, at);
@@ -106,7 +107,7 @@ async function expectDecisionsBeside(
   expectAlive(service);
   expect(failures).toEqual([]);
   expect([...attack.statuses.keys()].filter((status) => status.startsWith('5'))).toEqual([]);
-  expectFigure({ name: 'p99 of decisions', value: p99Ms, unit: 'ms', below: 50 });
+  expectFigure({ name: 'p99 of decisions', value: rawP99Ms, unit: 'ms', below: 50 });
   expectFigure({ name: 'longest wait of /healthcheck', value: healthMs, unit: 'ms', below: 500 });
   expectFigure({ name: 'growth of memory', value: grownMb, unit: 'MB', below: 100 });
   await eventually(async () => {
@@ -143,9 +144,9 @@ describe.each([1, 2])('with %i workers', (workers) => {
     expect(statuses.get('429')).toBeGreaterThan(0);
   });
 
-  it('decides beside forty connections of thirty lists each that are never read', async () => {
+  it('decides beside forty connections of sixteen lists each that are never read', async () => {
     await expectDecisionsBeside(service, 10, (attack) => {
-      strike(attack, service, LIST.repeat(30), true);
+      strike(attack, service, LIST.repeat(16), true);
     });
   });
 

@@ -68,17 +68,21 @@ it.each([
     CONFIG_TYPE: type,
     CONFIG_GRPC_XDS_SERVER_URL: server.target,
   });
-  const { failures, worstMs, p99Ms, grownMb } = await besideAPoliteClient(service, async () => {
-    isFlooding = true;
-    for (const stream of server.streams) flood(stream);
-    await delay(SECONDS * 1_000);
-    isFlooding = false;
-  });
+  // Of both waits for a processor only a part held a call up, and they overlap: times with all of it.
+  const { failures, rawWorstMs, rawP99Ms, grownMb } = await besideAPoliteClient(
+    service,
+    async () => {
+      isFlooding = true;
+      for (const stream of server.streams) flood(stream);
+      await delay(SECONDS * 1_000);
+      isFlooding = false;
+    },
+  );
   expectAlive(service);
   expect(failures).toEqual([]);
   expect(sent).toBeGreaterThan(1_000);
   expect(await (await fetch(`${service.debug}/rlconfig`)).text()).toContain('shop.user: unit=HOUR');
-  expectFigure({ name: 'p99 of decisions', value: p99Ms, unit: 'ms', below: 50 });
-  expectFigure({ name: 'longest wait for a decision', value: worstMs, unit: 'ms', below: 200 });
+  expectFigure({ name: 'p99 of decisions', value: rawP99Ms, unit: 'ms', below: 50 });
+  expectFigure({ name: 'longest wait for a decision', value: rawWorstMs, unit: 'ms', below: 200 });
   expectFigure({ name: 'growth of memory', value: grownMb, unit: 'MB', below: 100 });
 });
