@@ -77,7 +77,13 @@ const dialectIn = (lines: readonly Line[], dialect = DIALECT): readonly string[]
       .map(([, better]) => `${where}: say "${better}": ${text}`),
   );
 
-const pages = [...filesBelow('docs', /\.md$/), 'README.md', 'CONTRIBUTING.md', 'SECURITY.md']
+const pages = [
+  ...filesBelow('docs', /\.md$/),
+  'CHANGELOG.md',
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+]
   .filter((file) => !GENERATED.has(file))
   .flatMap(proseOf);
 const sources = filesBelow('src', /\.m?ts$/);
