@@ -126,7 +126,11 @@ export function createOwner(
     admin: createAdmin(settings, {
       ...{ ...deps, rules, whyNoRules, rulesVersion, live, workerCount },
       lastLoad: loading.lastLoad,
-      store: operatorStore && { ...operatorStore, description: store.description },
+      store: operatorStore && {
+        ...operatorStore,
+        description: store.description,
+        whyAway: () => store.whyAway(),
+      },
       options: { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
     }),
   });

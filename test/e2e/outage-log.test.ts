@@ -82,3 +82,34 @@ it('says at the same level that rules loaded successfully again', async () => {
   await untilLogged(service, 'rules loaded successfully again');
   rmSync(root, { recursive: true });
 });
+
+it('says the new reason of an outage at once, in the log, on the page and in the API', async () => {
+  redis = await startRedisServer();
+  const { client, port } = redis;
+  const service = await startService({
+    env: {
+      BACKEND_TYPE: 'kvstore',
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
+      KVSTORE_STARTUP_MAX_INTERVAL: '50ms',
+      KVSTORE_STARTUP_INITIAL_INTERVAL: '50ms',
+    },
+    waitUntilUp: 'connected',
+  });
+  await client.config('SET', 'requirepass', 'from-now-on');
+  // First the connection is closed, then every new one hears that a password is wanted.
+  await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await eventually(() => {
+    expect(linesWith(service, 'NOAUTH')).not.toEqual([]);
+  });
+  const version = (await (await fetch(`${service.debug}/api/v1/version`)).json()) as object;
+  expect(version).toMatchObject({ storeUnavailable: expect.stringContaining('NOAUTH') as string });
+  const watching = new AbortController();
+  const events = await fetch(`${service.debug}/ui/events`, { signal: watching.signal });
+  let seen = '';
+  for await (const chunk of events.body ?? []) {
+    seen += Buffer.from(chunk as Uint8Array).toString();
+    if (seen.includes('NOAUTH')) break;
+  }
+  watching.abort();
+  expect(seen).toContain('NOAUTH');
+});

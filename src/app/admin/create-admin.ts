@@ -18,7 +18,7 @@ export interface AdminDeps
   extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {
   readonly rules: Snapshot<Rules | undefined>;
   /** Undefined: ADMIN_API=off. */
-  readonly store: (OperatorStore & Pick<StoreView, 'description'>) | undefined;
+  readonly store: (OperatorStore & Pick<StoreView, 'description' | 'whyAway'>) | undefined;
   readonly registry: Registry;
   readonly monotonicMs: () => number;
   readonly logger: Logger;

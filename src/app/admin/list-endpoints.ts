@@ -20,7 +20,7 @@ export interface ListEndpointsDeps {
   readonly whyNoRules: { readonly current: string };
   readonly lastLoad: RulesActor['lastLoad'];
   readonly rulesVersion: () => RulesVersion | undefined;
-  readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description'>;
+  readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description' | 'whyAway'>;
   /** Processes that decide. */
   readonly workerCount: number;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
@@ -167,6 +167,8 @@ function answerVersion(
     rules: rulesVersion(),
     lastLoad: lastLoad(),
     store: store.description,
+    // Left out while it is connected.
+    storeUnavailable: store.whyAway(),
     workers: workerCount,
   };
 }
