@@ -36,16 +36,16 @@ async function run() {
       const size = Math.min(left, 1 + (left % 7));
       left -= size;
       const increments = Array.from({ length: size }, () => increment);
-      const { after, failures, standings } = await counters.add({
+      const { after, failures, states } = await counters.add({
         increments,
         runEnds: undefined,
         nowSeconds: Date.now() / 1_000,
       });
       if (failures !== undefined) throw [...failures.values()][0];
       admitted +=
-        standings === undefined
+        states === undefined
           ? after.filter((count) => count <= Number(limit)).length
-          : standings.filter((each) => countAdmitted(algorithm, each, { hits: 1, times: 1 }) === 1)
+          : states.filter((each) => countAdmitted(algorithm, each, { hits: 1, times: 1 }) === 1)
               .length;
     }
   };
