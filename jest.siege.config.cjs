@@ -22,4 +22,6 @@ module.exports = {
   setupFilesAfterEnv: ['<rootDir>/test/support/repeat-misses.cjs'],
   globals: { isSiege: true },
   maxWorkers: 1,
+  // All suites run in the process of jest itself, and what one leaves open would keep it from ending.
+  forceExit: true,
 };

@@ -17,4 +17,6 @@ module.exports = {
     '<rootDir>/test/integration/(h2spec|xds.service).test.ts',
   ],
   maxConcurrency: 3,
+  // A single suite runs in the process of jest itself.
+  forceExit: true,
 };

@@ -10,7 +10,8 @@ const { resolve } = createRequire(import.meta.url);
 cluster.schedulingPolicy = cluster.SCHED_RR;
 cluster.setupPrimary({
   exec: join(dirname(resolve('jest/package.json')), 'bin/jest.js'),
-  args: [...paths, '--runInBand', '--coverage=false'],
+  // The channel to this process keeps jest from ending by itself.
+  args: [...paths, '--runInBand', '--coverage=false', '--forceExit'],
   serialization: 'advanced',
 });
 cluster.fork().once('exit', (code, signal) => {

@@ -10,7 +10,7 @@ const binary = execFileSync(process.execPath, [script, major], { encoding: 'utf8
 // First in PATH too, for what the tests start by name.
 const PATH = `${dirname(binary)}${delimiter}${process.env.PATH}`;
 const jest = join(import.meta.dirname, '../node_modules/jest/bin/jest.js');
-const { status } = spawnSync(binary, [jest, '--coverage=false', ...words], {
+const { status } = spawnSync(binary, [jest, '--coverage=false', '--forceExit', ...words], {
   stdio: 'inherit',
   env: { ...process.env, PATH },
 });
