@@ -64,8 +64,8 @@ export async function expectNames({ wire = [] }: Scenario, server: StatsdServer)
   });
 }
 
-/** Stores, connections, unmatched descriptors and what is below `weir.` have names that the reference does not send. */
-const OURS = ['redis', 'localcache', 'memcache', 'memory', 'unmatched'];
+/** Stores and their times, connections, unmatched descriptors and what is below `weir.` have names that the reference does not send. */
+const OURS = ['redis', 'localcache', 'memcache', 'memory', 'store.', 'unmatched'];
 const OURS_ALONE = 'weir.';
 
 /**
