@@ -11,7 +11,7 @@ COPY scripts ./scripts
 COPY src ./src
 COPY streams ./streams
 RUN npm run build && npm prune --omit=dev \
-  && find dist node_modules -type f '(' -name '*.ts' -o -name '*.[cm]ts' -o -name '*.map' ')' -delete
+  && find dist node_modules -type f '(' -name '*.ts' -o -name '*.[cm]ts' -o -name '*.map' -o -name '.tsbuildinfo' ')' -delete
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Weir" \

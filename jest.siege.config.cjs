@@ -1,9 +1,9 @@
 // `npm run siege`: the tests that bound time, one after the other, each up to three times.
 const { readFileSync, readdirSync } = require('node:fs');
 const { join } = require('node:path');
-const { jest } = require('./package.json');
+const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
 
-const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } = jest;
+const [suite] = projects;
 
 /** Helpers that judge figures: a test file that imports one takes part in the siege. */
 const judges =
@@ -13,7 +13,8 @@ const tests = readdirSync(join(__dirname, 'test'), { recursive: true })
   .filter((file) => judges.test(readFileSync(join(__dirname, 'test', file), 'utf8')));
 
 module.exports = {
-  ...shared,
+  ...run,
+  ...suite,
   rootDir: __dirname,
   testMatch: [
     '<rootDir>/test/siege/**/*.siege.ts',

@@ -1,15 +1,16 @@
 // `npm run test:workers`: end-to-end tests and the recorded answers on services with two workers each.
-const { jest } = require('./package.json');
+const { projects, coverageThreshold, ...run } = require('./jest.config.cjs');
 
-const { collectCoverageFrom, coverageReporters, coverageThreshold, ...shared } = jest;
+const [suite] = projects;
 
 /** What is left out, and why: docs/testing.md. */
 const e2e = [
   'alerts bad-input envoy-headers envoy-xds envoy explain first-rules limits-from outage-log prometheus readiness redis',
-  'response-headers rules runbook secrets start statistics statsd tls tracing',
+  'requests-in-flight response-headers rules runbook secrets start statistics statsd tls token-budgets tracing',
 ];
 module.exports = {
-  ...shared,
+  ...run,
+  ...suite,
   rootDir: __dirname,
   testMatch: [
     '<rootDir>/test/parity/*.workers.ts',

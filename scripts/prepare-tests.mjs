@@ -9,6 +9,7 @@ const needed = [
   { command: 'h2load', package: 'nghttp2-client' },
   { command: 'chromium', package: 'chromium' },
   { command: 'prometheus', package: 'prometheus' },
+  { command: 'nginx', package: 'nginx-light' },
 ];
 
 const missing = needed.filter(

@@ -1,19 +1,25 @@
 // `npm run test:mutants [-- folder …]`: changes the product in one place at a time, and asks which tests see it.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { Stryker } from '@stryker-mutator/core';
 
-const FOLDERS = [
-  'streams',
-  'src/decisions',
-  'src/core/windows',
-  'src/core/algorithms',
-  'src/core/decision',
-  'src/core/planning',
-  'src/core/explain',
-  'src/core/rules',
-  'src/core/rules/parse',
-  'src/core',
-];
+/** The tests that are asked about each folder: the nearest ones, or a change that nobody sees takes all tests. */
+const TESTS = {
+  streams: ['test/streams'],
+  'src/decisions': ['test/unit/decisions'],
+  'src/core/windows': ['test/unit/core/windows'],
+  'src/core/kinds': ['test/unit/core/kinds', 'test/unit/core/decision', 'test/unit/decisions'],
+  'src/core/budgets': ['test/unit/core/budgets', 'test/unit/core/explain', 'test/unit/decisions'],
+  'src/core/decision': ['test/unit/core/decision', 'test/unit/decisions'],
+  'src/core/planning': ['test/unit/core/planning', 'test/unit/decisions'],
+  'src/core/batches': ['test/unit/core/batches', 'test/unit/decisions'],
+  'src/core/explain': ['test/unit/core/explain', 'test/unit/decisions'],
+  'src/core/rules': ['test/unit/core/rules', 'test/unit/core/explain', 'test/unit/core/planning'],
+  'src/core/rules/parse': ['test/unit/core/rules'],
+  'src/core': ['errors', 'nearest-name', 'ports', 'steps', 'units'].map(
+    (name) => `test/unit/core/${name}.test.ts`,
+  ),
+};
+const FOLDERS = Object.keys(TESTS);
 /** Folders that are mutated with all that lies below them. */
 const WHOLE = ['streams', 'src/decisions'];
 const LEAST_PERCENT = 85;
@@ -33,17 +39,28 @@ let unseen = 0;
 for (const folder of named.length > 0 ? named : FOLDERS) {
   const mutate = [`${folder}/${WHOLE.includes(folder) ? '**/' : ''}*.ts`];
   const incrementalFile = `.cache/mutants/${folder.replaceAll('/', '-')}.json`;
-  const mutants = await new Stryker({ mutate, incrementalFile }).runMutationTest();
+  const testFiles = TESTS[folder].flatMap(testFilesIn);
+  const mutants = await new Stryker({ mutate, testFiles, incrementalFile }).runMutationTest();
   const survivors = mutants.filter(({ status }) => UNSEEN.includes(status));
   const killed = mutants.filter(({ status }) => SEEN.includes(status)).length;
   seen += killed;
   unseen += survivors.length;
-  for (const survivor of survivors) lines.push(describe(survivor));
-  lines.push(`${folder}: ${percent(killed, survivors.length)} of ${killed + survivors.length}`);
+  const waited = mutants.filter(({ status }) => status === 'Timeout');
+  for (const mutant of [...survivors, ...waited]) lines.push(describe(mutant));
+  const timeouts = waited.length > 0 ? `, ${waited.length} by a time-out` : '';
+  lines.push(
+    `${folder}: ${percent(killed, survivors.length)} of ${killed + survivors.length}${timeouts}`,
+  );
 }
 console.log(lines.join('\n'));
 console.log(`${percent(seen, unseen)} seen, ${LEAST_PERCENT}% expected`);
 process.exitCode = (100 * seen) / (seen + unseen) < LEAST_PERCENT ? 1 : 0;
+
+function testFilesIn(folder) {
+  if (folder.endsWith('.test.ts')) return [folder];
+  const names = readdirSync(folder, { recursive: true }).sort();
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => `${folder}/${name}`);
+}
 
 function percent(some, others) {
   return `${((100 * some) / Math.max(1, some + others)).toFixed(1)}%`;
@@ -54,8 +71,8 @@ function describe({ fileName, location, replacement, status }) {
   const { start, end } = location;
   const text = readFileSync(fileName, 'utf8').split('\n');
   const isOneLine = start.line === end.line;
-  const was = text[start.line].slice(start.column, isOneLine ? end.column : undefined).trim();
+  const was = text[start.line - 1].slice(start.column - 1, isOneLine ? end.column - 1 : undefined);
   const isNow = replacement.replaceAll(/\s+/g, ' ');
   const path = fileName.slice(process.cwd().length + 1);
-  return `  ${path}:${start.line + 1}: ${was}${isOneLine ? '' : ' …'} → ${isNow} (${status})`;
+  return `  ${path}:${start.line}: ${was.trim()}${isOneLine ? '' : ' …'} → ${isNow} (${status})`;
 }

@@ -15,6 +15,7 @@ const FILES = [
   'redis-cluster',
   'redis-answers',
   'redis-other-answers',
+  'redis-cluster-answers',
   'memcached',
   'memcached-answers',
   'outage-policies',
@@ -22,41 +23,29 @@ const FILES = [
 
 const INTRODUCTION = `# Faults
 
-What callers see of every fault of a store, and what becomes of the counters. This page is written by \`npm run docs\` from the names of
-the tests in \`test/chaos/faults\`. Each of them mounts its fault on a real store while four callers ask the built service over gRPC
-without a pause, takes it away, and sees that
+What callers see of every fault of a store, and what becomes of the counters. [outages.md](outages.md) is the short form, with what a rule
+can answer instead: here \`on_store_error\` is \`error\`, the default, and over HTTP both statuses are a 503. In every row calls are right
+again within 2.5 seconds of the end of the fault, without help, unless the row says otherwise; no call takes longer than a second at
+\`KVSTORE_TIMEOUT=300ms\`.
 
-- callers got answers and these statuses, and no others, and no call took longer than a second (\`KVSTORE_TIMEOUT=300ms\`);
-- calls were right again within 2.5 seconds, and \`/healthcheck\` said so, with nobody's help;
-- the counters held what the last column says.
-
-The table of memcached's commands is played by a server of the tests that answers one command as the row says, and all others as memcached does.
-
-The tables of Redis's answers are written from tests in which a server of ours answers a command with an error, each error of a row after the other:
-a call gets what the row says within a second, the log has the server's words, the statistics (under
-\`ratelimit.service.call.should_rate_limit\`) count one call, and calls are right again once the server answers rightly.
-Those of other commands, and of answers that are no errors, are played for the part of the service that talks to Redis, with a time-out
-of 300 ms; each is right again within 2.5 seconds.
-
-\`UNAVAILABLE\` and \`DEADLINE_EXCEEDED\` are what callers see under \`on_store_error: error\`, the default; for the others see the end of the
-page and [outages.md](outages.md). Over HTTP both are a 503.
+This page is written by \`npm run docs\` from the names of the tests that cause each fault ([how](testing.md#faults)).
 `;
 
 const OF_FAULTS = ['fault', 'the caller sees', 'the counters hold'];
 const OF_ANSWERS = [
-  'what is asked',
+  'the command',
   'the server answers',
   'the caller sees',
-  'the log says, with these words',
+  'the log says',
   'counted in',
   'right again, once it answers rightly',
 ];
 
 const OF_OTHERS = [
-  'what is asked',
+  'the command',
   'the server answers',
   'who notices it',
-  'the log says of the store, with these words',
+  'the log says of the store',
 ];
 
 const tableOf = ([store, names]) => {

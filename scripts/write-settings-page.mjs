@@ -31,12 +31,12 @@ function toRow(entry) {
   return `| ${names} | ${fallback} | ${toValues(entry)} | ${escape(docText(entry))} |`;
 }
 
-const toSection = ({ title, table }) =>
+const toSection = ({ title, settings }) =>
   [
     `## ${title}\n`,
     '| Setting | Default | Values | Meaning |',
     '|-|-|-|-|',
-    ...Object.values(table).map(toRow),
+    ...settings.map(toRow),
   ].join('\n');
 
 const page = [

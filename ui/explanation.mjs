@@ -94,10 +94,25 @@ function pathView(domain, asked, descriptor) {
   return element('ol', 'path', ...steps, lastStep(descriptor));
 }
 
-function standsText({ error, count, expiresInSeconds, cachedOverLimit }) {
+function budgetText({ open, held, blockedSeconds }) {
+  const holds = open === undefined ? '' : `; ${numberText(open)} open, ${numberText(held)} held`;
+  return blockedSeconds === undefined ? holds : `${holds}; blocked for ${spanText(blockedSeconds)}`;
+}
+
+function standsText({ error, count, expiresInSeconds, cachedOverLimit, ...budget }) {
   const expiry = expiresInSeconds === undefined ? '' : `, expires in ${spanText(expiresInSeconds)}`;
-  const known = cachedOverLimit ? '; this instance knows that it is over' : '';
-  return `${error ?? `${hitsText(count)}${expiry}`}${known}`;
+  const known = cachedOverLimit ? '; cached as over the limit' : '';
+  return `${error ?? `${hitsText(count)}${expiry}`}${budgetText(budget)}${known}`;
+}
+
+/** What is left of each limit of a rule that has several. */
+function leftText(limits) {
+  return limits
+    .map(({ name, remaining, resetSeconds }) => {
+      const reset = resetSeconds === 0 ? '' : `, resets in ${spanText(resetSeconds)}`;
+      return `${name}: ${numberText(remaining)}${reset}`;
+    })
+    .join('; ');
 }
 
 function askedText({ code, remaining, resetSeconds }) {
@@ -113,7 +128,8 @@ function factsView({ counter, ifAsked, metric }) {
     facts.push(element('div', '', element('dt', '', name), text));
   };
   if (counter !== undefined) {
-    add('Stands at', counter.error === undefined ? '' : 'bad', standsText(counter));
+    add('Current count', counter.error === undefined ? '' : 'bad', standsText(counter));
+    if (counter.limits !== undefined) add('Left', '', leftText(counter.limits));
     add('Counter', '', longText(cutMiddle(counter.key, MAX_STEP), counter.key));
     add('Store', '', counter.store);
   }

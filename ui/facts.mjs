@@ -5,7 +5,7 @@ const GAUGES = [
   ['ratelimit.redis_pool.cx_active', 'Connections', 'open'],
   ['ratelimit.redis_per_second_pool.cx_active', 'Connections, limits per second', 'open'],
   ['ratelimit.memory.live_keys', 'Counters in memory', 'counters'],
-  ['ratelimit.memcache.pending_keys', 'Writes that wait', 'counters'],
+  ['ratelimit.memcache.pending_keys', 'Pending writes', 'counters'],
   ['ratelimit.localcache.entryCount', 'Local cache', 'counters'],
 ];
 

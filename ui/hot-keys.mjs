@@ -21,13 +21,34 @@ function roomOf({ burst, limit }) {
   return burst ?? limit;
 }
 
-/** How full a counter is; nothing is known of one that only the local cache spoke of. */
-function stateOf(key) {
-  if (key.isOver) return 'over';
-  return key.value > roomOf(key) * 0.8 ? 'near' : 'within';
+/** How full a counter is, of several limits the fullest, 0 to 1; nothing is known of one that only the local cache spoke of. */
+function fullnessOf(key) {
+  if (key.isOver) return 1;
+  const shares = (key.budget?.limits ?? [{ used: key.value ?? 0, of: roomOf(key) }]).map(
+    ({ used, of }) => used / Math.max(of, 1),
+  );
+  return Math.min(Math.max(...shares), 1);
 }
 
-export function valueText({ value, limit, burst, isOver }) {
+function stateOf(key) {
+  if (key.isOver) return 'over';
+  return fullnessOf(key) > 0.8 ? 'near' : 'within';
+}
+
+/** All limits of a rule in words: `3 of 10 per second, 2 of 4 in flight; 2 open, 12,300 held; blocked for 15 min`. */
+function usesText({ limits, open, held, blockedSeconds }) {
+  const uses = limits.map(
+    ({ used, of, words }) => `${numberText(used)} of ${numberText(of)} ${words}`,
+  );
+  return [
+    uses.join(', '),
+    ...(open > 0 ? [`${numberText(open)} open, ${numberText(held)} held`] : []),
+    ...(blockedSeconds === undefined ? [] : [`blocked for ${spanText(blockedSeconds)}`]),
+  ].join('; ');
+}
+
+export function valueText({ value, limit, burst, isOver, budget }) {
+  if (budget !== undefined) return usesText(budget);
   if (value === undefined) return isOver ? 'over' : '';
   if (burst !== undefined) return burstText(value, burst);
   if (limit === 0) return `${numberText(value)} hits, blocked`;
@@ -45,8 +66,7 @@ export function createBar() {
   return {
     bar,
     show(key) {
-      const full = key.isOver ? 1 : Math.min((key.value ?? 0) / Math.max(roomOf(key), 1), 1);
-      fill.style.width = `${(full * 100).toFixed(1)}%`;
+      fill.style.width = `${(fullnessOf(key) * 100).toFixed(1)}%`;
       setState(bar, stateOf(key));
     },
   };
@@ -73,6 +93,7 @@ function pathTexts({ entries, text }, path) {
 }
 
 function countText(key) {
+  if (key.budget !== undefined) return usesText(key.budget);
   const limit = limitText({ requestsPerUnit: key.limit, unit: key.per });
   const reset = `resets in ${spanText(key.resetsIn)}`;
   if (key.value === undefined) return `of ${limit}, ${reset}`;

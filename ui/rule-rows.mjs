@@ -133,11 +133,12 @@ export function createRuleRow({ key, value, limit, children }, depth) {
 }
 
 /** The head of a domain, with its sums. */
-export function createDomainRow({ name, rules }) {
+export function createDomainRow({ name, charge, rules }) {
   const long = createLongText();
   long.show(cutMiddle(name, 40), name);
   const fold = rules.length > 0 ? createFold(name) : undefined;
   const title = element('h3', '', ...(fold === undefined ? [] : [fold]), long.element);
+  if (charge !== undefined) title.append(' ', element('span', 'chip', 'charged together'));
   const head = element('th', '', title);
   head.scope = 'rowgroup';
   const cells = createCells();

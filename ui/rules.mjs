@@ -43,7 +43,7 @@ function emptyRules(isLoaded) {
   return element(
     'p',
     'empty',
-    `${what}put a YAML file with a domain and its descriptors into the folder of the rules, or look in the log for what was wrong with it. This page follows by itself.`,
+    `${what}put a YAML file with a domain and its descriptors into the folder of the rules, or see the log for its mistakes. This page updates by itself.`,
     element('code', '', 'RUNTIME_ROOT/RUNTIME_SUBDIRECTORY/config/*.yaml'),
   );
 }

@@ -39,7 +39,7 @@ const TILES = [
   {
     title: 'Store time',
     read: ({ store, breakerOpen }) =>
-      timeTile(store, breakerOpen > 0 ? 'not asked: circuit breaker open' : 'not asked'),
+      timeTile(store, breakerOpen > 0 ? 'not called: circuit breaker open' : 'not called'),
   },
 ];
 

@@ -41,7 +41,7 @@ export function createUnmatched(list, note, why) {
     show(
       unmatched.map((shape) => [JSON.stringify([shape.domain, shape.keys, shape.further]), shape]),
     );
-    const none = 'None was seen since a dashboard was opened.';
+    const none = 'None seen since a dashboard was opened.';
     setText(
       note,
       unmatched.length === 0

@@ -115,15 +115,6 @@ export interface OpenOutage<Reason> {
   readonly lastedMs: number;
 }
 
-/** The outages of now, for a page: each name from its first failure until it has worked for `quietMs`. */
-export interface OpenOutages<Reason> {
-  readonly failed: (name: string, reason: Reason) => void;
-  readonly worked: (name: string) => void;
-  /** Answers whether it was one of them. */
-  readonly gone: (name: string) => boolean;
-  readonly list: () => readonly OpenOutage<Reason>[];
-}
-
 export interface OpenOutagesOptions {
   /** A failure this soon after a success continues the outage before it. */
   readonly quietMs: number;
@@ -137,16 +128,17 @@ interface Followed<Reason> {
   workedMs: number | undefined;
 }
 
+/** The outages of now, for a page: each name from its first failure until it has worked for `quietMs`. */
 export function createOpenOutages<Reason>(
   monotonicMs: () => number,
   { quietMs, maxOpen }: OpenOutagesOptions,
-): OpenOutages<Reason> {
+) {
   const followed = new Map<string, Followed<Reason>>();
   const isOver = ({ workedMs }: Followed<Reason>): boolean =>
     workedMs !== undefined && monotonicMs() - workedMs >= quietMs;
 
   return {
-    failed(name, reason) {
+    failed(name: string, reason: Reason) {
       const known = followed.get(name);
       if (known !== undefined && !isOver(known)) {
         known.reason = reason;
@@ -158,13 +150,14 @@ export function createOpenOutages<Reason>(
       if (oldest !== undefined && followed.size >= maxOpen) followed.delete(oldest);
       followed.set(name, { reason, sinceMs: monotonicMs(), workedMs: undefined });
     },
-    worked(name) {
+    worked(name: string) {
       if (followed.size === 0) return;
       const known = followed.get(name);
       if (known !== undefined) known.workedMs ??= monotonicMs();
     },
-    gone: (name) => followed.delete(name),
-    list() {
+    /** Answers whether it was one of them. */
+    gone: (name: string) => followed.delete(name),
+    list: (): readonly OpenOutage<Reason>[] => {
       for (const [name, one] of followed) if (isOver(one)) followed.delete(name);
       const nowMs = monotonicMs();
       return [...followed].map(([name, { reason, sinceMs }]) => ({

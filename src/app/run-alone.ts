@@ -1,13 +1,13 @@
 import { monotonicMs, systemClock } from '../platform/clock';
 import { createRegistry } from '../stats/registry';
-import { chooseCounters } from './actors/store';
-import { createApp } from './create-app';
+import { chooseCounters } from './store/store';
+import { createApp } from './compose/create-app';
 import { createOutageLog } from './outage-log';
-import type { App } from './owner';
-import { ruleLoads } from './rule-source';
+import type { App } from './compose/owner';
+import { ruleLoads } from './rules/rule-source';
 import { createSecretKeys } from './secrets/create-secret-keys';
-import { logStart, type Start } from './start';
-import { startTracing } from './start-tracing';
+import { logStart, type Start } from './process/start';
+import { startTracing } from './observe/start-tracing';
 
 /** The app of one process, with its clocks, its store, its source of rules and its traces. */
 export function assembleAlone(start: Start): App & { readonly storeName: string } {

@@ -1,22 +1,29 @@
 import { map } from 'rxjs';
 import { firstTrueOrTimeout } from '../../streams';
-import { usage as clientUsage } from '../cli/flags';
-import { HASH_USAGE } from '../cli/hash-value';
-import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
-import { USAGE as SIMULATE_USAGE } from '../simulate/options';
-import { completionOf } from '../platform/completion';
 import { hushServerNameWarning } from '../platform/server-name';
 import { createLogger } from '../platform/logger/create-logger';
 import { readSettings } from '../settings/read-settings';
-import { settingsHelp } from '../settings/settings-help';
-import { runToCompletion } from './actors/actor';
-import { banner } from './banner';
-import { parseCommandLine, USAGE } from './command-line';
-import { lazyRoles } from './lazy-roles';
-import { packageVersion } from './package-version';
-import { failStart, runProcess } from './run-process';
+import { runToCompletion } from './actor';
+import { banner } from './process/banner';
+import { parseCommandLine, USAGE } from './process/command-line';
+import { packageVersion } from '../platform/package-version';
+import { failStart, runProcess } from './process/run-process';
 import { checkClientFiles } from './tls/check-client-files';
 import { workerPlace } from './workers/messages';
+import type * as Help from './help';
+import type * as RunAlone from './run-alone';
+import type * as RunOwner from './workers/pool/run-owner';
+import type * as StartWorkers from './workers/pool/start-workers';
+import type * as RunWorker from './workers/worker/run-worker';
+
+/** What a process can be: the only one, the owner of several workers, one of these, or one that explains itself. */
+const lazyRoles = {
+  help: () => require('./help') as typeof Help,
+  alone: () => require('./run-alone') as typeof RunAlone,
+  owner: () => require('./workers/pool/run-owner') as typeof RunOwner,
+  workers: () => require('./workers/pool/start-workers') as typeof StartWorkers,
+  worker: () => require('./workers/worker/run-worker') as typeof RunWorker,
+};
 
 /** How long a stop may take besides DRAIN_DELAY before the process ends without it: less than Kubernetes' usual 30 s. */
 const STOP_WITHIN_MS = 25_000;
@@ -27,13 +34,13 @@ export async function runService(process: NodeJS.Process): Promise<void> {
   const command = parseCommandLine(argv.slice(2));
   switch (command.kind) {
     case 'help':
-      stdout.write(`${USAGE}\n\n${settingsHelp('ratelimit')}`);
+      stdout.write(lazyRoles.help().helpText());
       return;
     case 'version':
       stdout.write(`ratelimit ${packageVersion()}, node ${process.version}\n`);
       return;
     case 'completion':
-      stdout.write(completions());
+      stdout.write(lazyRoles.help().completions());
       return;
     case 'mistake':
       stderr.write(`${command.message}\n\n${USAGE}\n`);
@@ -42,20 +49,6 @@ export async function runService(process: NodeJS.Process): Promise<void> {
     case 'serve':
       await serve(process);
   }
-}
-
-/** Of all commands of this service; `identity` prints its own. */
-function completions(): string {
-  const helps = { ratelimit: USAGE, 'ratelimit-client': clientUsage() };
-  const all = {
-    ...helps,
-    'ratelimit-config-check': CHECK_USAGE,
-    'ratelimit-hash-value': HASH_USAGE,
-    'ratelimit-simulate': SIMULATE_USAGE,
-  };
-  return Object.entries(all)
-    .map(([command, help]) => completionOf(command, help))
-    .join('');
 }
 
 async function serve(process: NodeJS.Process): Promise<void> {
@@ -72,15 +65,15 @@ async function serveAll(process: NodeJS.Process): Promise<void> {
   const { settings, warnings } = read;
   const { stores, rules } = settings.clientFiles;
   checkClientFiles([...stores, ...rules, ...(settings.tracing?.exporter.files ?? [])]);
-  const plan = settings.workers === 1 ? undefined : lazyRoles.owner().planFor(settings);
-  if (plan !== undefined) await lazyRoles.owner().clearSocket(settings);
   const logger = createLogger(settings.logging);
   const stopWithinMs = settings.health.drainDelayMs + STOP_WITHIN_MS;
   const start = { settings, warnings, logger };
+  const workers =
+    settings.workers === 1 ? undefined : await lazyRoles.workers().startWorkers(settings);
   const app = runProcess(process, logger, stopWithinMs, () =>
-    plan === undefined
+    workers === undefined
       ? lazyRoles.alone().assembleAlone(start)
-      : lazyRoles.owner().assembleOwner(start, plan),
+      : lazyRoles.owner().assembleOwner(start, workers),
   );
   const addresses = await app.listen();
   // A warning, as the first lines of the log, so that it is there at the default level.

@@ -2,7 +2,7 @@
 import '../platform/compile-cache';
 import { join } from 'node:path';
 import { folderWith } from '../platform/package-root';
-import { failStart } from '../app/run-process';
+import { failStart } from '../app/process/run-process';
 import { runService } from '../app/run-service';
 
 // `npx weir` has no folder of rules yet: the examples show what it does.

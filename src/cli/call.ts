@@ -6,35 +6,41 @@ import {
   type ClientOptions as ChannelOptions,
   type ServiceError,
 } from '@grpc/grpc-js';
-import type { ServiceDefinition } from '@grpc/proto-loader';
-import { RATE_LIMIT_PROTO, loadProtos } from '../platform/proto-files';
+import { loadShouldRateLimit } from '../platform/proto-files';
 import { toReason } from '../platform/errors';
 import { readPemNow } from '../platform/tls-files';
-import type { ClientOptions, TlsOptions } from './options';
+import type { ClientOptions, Descriptor, TlsOptions } from './options';
 import type { RawResponse } from './response';
-
-const SERVICE = 'envoy.service.ratelimit.v3.RateLimitService';
 
 /** Asks once. Rejects with an error whose message says what happened and what to do next. */
 export function shouldRateLimit(options: ClientOptions): Promise<RawResponse> {
   const { dialString, domain, descriptors, hitsAddend, timeoutMs, tls } = options;
-  const method = (loadProtos([RATE_LIMIT_PROTO])[SERVICE] as ServiceDefinition)['ShouldRateLimit'];
-  if (method === undefined) throw new Error(`${RATE_LIMIT_PROTO} has no method ShouldRateLimit`);
+  const method = loadShouldRateLimit();
   const client = new Client(dialString, toCredentials(tls), toChannelOptions(tls));
   return new Promise((resolve, reject) => {
-    client.makeUnaryRequest<object, RawResponse>(
+    let contentType: string | undefined;
+    const call = client.makeUnaryRequest<object, RawResponse>(
       method.path,
       method.requestSerialize,
       method.responseDeserialize,
-      { domain, descriptors, hitsAddend },
+      { domain, descriptors: descriptors.map(toRequested), hitsAddend },
       { deadline: new Date(Date.now() + timeoutMs) },
       (error, response) => {
         client.close();
-        if (error !== null) reject(explain(error, options));
+        if (error !== null) reject(explain(error, options, contentType));
         else resolve(response ?? {});
       },
     );
+    call.on('metadata', (metadata) => {
+      contentType = metadata.get('content-type')[0]?.toString();
+    });
   });
+}
+
+/** As the protocol has it: hits of its own are a google.protobuf.UInt64Value. */
+function toRequested({ entries, hits }: Descriptor): object {
+  if (hits === undefined) return { entries };
+  return { entries, hitsAddend: { value: Math.abs(hits) }, isNegativeHits: hits < 0 };
 }
 
 function toCredentials(tls: TlsOptions | undefined): ChannelCredentials {
@@ -54,20 +60,26 @@ function toChannelOptions(tls: TlsOptions | undefined): ChannelOptions {
   };
 }
 
-function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions): Error {
+function explain(
+  error: ServiceError,
+  { dialString, timeoutMs }: ClientOptions,
+  contentType: string | undefined,
+): Error {
   const { code, details } = error;
   const options = { cause: error };
   const unreachable = unreachableReason(details);
-  if (code === status.UNAVAILABLE && unreachable?.startsWith(NOT_HTTP2) === true) {
+  const foreign =
+    unreachable?.startsWith(NOT_HTTP2) === true ? '' : foreignAnswer(details, contentType);
+  if (foreign !== undefined) {
     const next = 'is it an HTTP port? Give the address of the gRPC port with -dial_string';
-    return new Error(`${dialString} does not speak gRPC; ${next}`, options);
+    return new Error(`${dialString} does not speak gRPC${foreign}; ${next}`, options);
   }
   if (code === status.UNAVAILABLE && unreachable !== undefined) {
     const next = 'is it running there? Give another address with -dial_string';
     return new Error(`cannot reach the service at ${dialString}: ${unreachable}; ${next}`, options);
   }
   if (code === status.DEADLINE_EXCEEDED) {
-    const next = 'give it longer with -timeout';
+    const next = 'allow more time with -timeout';
     const waited = `no answer from ${dialString} within ${String(timeoutMs)} ms`;
     return new Error(`${waited} (${details}); ${next}`, options);
   }
@@ -76,6 +88,13 @@ function explain(error: ServiceError, { dialString, timeoutMs }: ClientOptions):
 
 /** What Node says of an answer that is not HTTP/2, such as that of an HTTP/1.1 port. */
 const NOT_HTTP2 = 'Protocol error';
+
+/** The status of an HTTP/2 answer that is not of gRPC, where the library says it; undefined for an answer of gRPC. */
+function foreignAnswer(details: string, contentType: string | undefined): string | undefined {
+  const [, httpStatus] = /^Received HTTP status code (\d+)$/.exec(details) ?? [];
+  if (httpStatus !== undefined) return ` (HTTP status ${httpStatus})`;
+  return contentType?.startsWith('application/grpc') === false ? '' : undefined;
+}
 
 /** The library's words for a connection that did not come about; an answer has others. */
 function unreachableReason(details: string): string | undefined {

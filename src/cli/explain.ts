@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { toReason } from '../platform/errors';
-import type { ClientOptions, ExplainOptions } from './options';
+import type { ClientOptions, Descriptor, ExplainOptions } from './options';
 
 const HINTS: ReadonlyMap<number, string> = new Map([
   [401, '; give a token with -token_file'],
@@ -18,7 +18,7 @@ export async function explain(
     response = await fetch(`http://${debug}/api/v1/explain${json ? '' : '?format=text'}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...authorization },
-      body: JSON.stringify({ domain, descriptors, hitsAddend }),
+      body: JSON.stringify({ domain, descriptors: descriptors.map(toJson), hitsAddend }),
       signal: AbortSignal.timeout(timeoutMs),
     });
   } catch (error) {
@@ -31,6 +31,11 @@ export async function explain(
   if (response.ok) return json ? `${JSON.stringify(JSON.parse(body), null, 2)}\n` : body;
   const hint = HINTS.get(response.status) ?? '';
   throw new Error(`the debug port at ${debug} answered ${String(response.status)}: ${body}${hint}`);
+}
+
+function toJson({ entries, hits }: Descriptor): object {
+  if (hits === undefined) return { entries };
+  return { entries, hitsAddend: Math.abs(hits), isNegativeHits: hits < 0 };
 }
 
 function bearer(file: string): string {

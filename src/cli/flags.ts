@@ -1,3 +1,4 @@
+import { readArguments } from '../platform/arguments';
 import { UsageError } from '../platform/errors';
 
 /** How a flag is written and what it is for. */
@@ -17,6 +18,11 @@ export const FLAGS = {
     about: 'one descriptor; repeat the flag for several',
   },
   hits_addend: { value: 'N', about: 'hits to add; 0 leaves it to the service', default: '0' },
+  descriptor_hits: {
+    value: 'N',
+    about:
+      'hits of a descriptor of its own, negative gives back; once for all, or once for each -descriptors',
+  },
   timeout: { value: 'DURATION', about: 'how long to wait: 500ms, 5s, 1m', default: '5s' },
   json: { about: 'print the answer as proto3 JSON' },
   explain: { about: 'count nothing: ask the debug port what would be answered and why' },
@@ -46,44 +52,35 @@ const ALIASES: Readonly<Record<string, FlagName>> = {
 export type FlagName = keyof typeof FLAGS;
 export type FlagValues = ReadonlyMap<FlagName, readonly string[]>;
 
-/**
- * Reads `-flag value`, `-flag=value`, and both with two dashes. A flag without a value may be given one
- * (`-json=false`). Everything is kept in order, also flags that are given twice.
- */
+/** Reads flags; one without a value may be given one (`-json=false`). All are kept in order, also those given twice. */
 export function readFlags(args: readonly string[]): FlagValues {
   const values = new Map<FlagName, string[]>();
-  for (let index = 0; index < args.length; index++) {
-    const { name, value } = splitFlag(args[index] ?? '');
-    const given = values.get(name) ?? [];
-    values.set(name, given);
-    if (value !== undefined) given.push(value);
-    else if (!takesValue(name)) given.push('true');
-    else given.push(nextValue(name, args, ++index));
+  for (const { written, name, value } of readArguments(args, VALUED)) {
+    if (name === undefined)
+      throw new UsageError(
+        `${JSON.stringify(written)} is not a flag: flags begin with a dash, see -help`,
+      );
+    const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;
+    if (!isFlag(known)) throw new UsageError(`no such flag: -${name}; see -help`);
+    if (value === undefined && takesValue(known))
+      throw new UsageError(`-${known} needs a value; see -help`);
+    values.set(known, [...(values.get(known) ?? []), value ?? 'true']);
   }
   return values;
 }
 
-function splitFlag(arg: string): { readonly name: FlagName; readonly value: string | undefined } {
-  const [, written, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (written === undefined) {
-    throw new UsageError(
-      `${JSON.stringify(arg)} is not a flag: flags begin with a dash, see -help`,
-    );
-  }
-  const name = Object.hasOwn(ALIASES, written) ? (ALIASES[written] as FlagName) : written;
-  if (!Object.hasOwn(FLAGS, name)) throw new UsageError(`no such flag: -${name}; see -help`);
-  return { name: name as FlagName, value };
+function isFlag(name: string | undefined): name is FlagName {
+  return name !== undefined && Object.hasOwn(FLAGS, name);
 }
 
 function takesValue(name: FlagName): boolean {
   return 'value' in FLAGS[name];
 }
 
-function nextValue(name: FlagName, args: readonly string[], index: number): string {
-  const value = args[index];
-  if (value === undefined) throw new UsageError(`-${name} needs a value; see -help`);
-  return value;
-}
+/** By all their names. */
+const VALUED = [...Object.keys(FLAGS), ...Object.keys(ALIASES)].filter((name) =>
+  takesValue(isFlag(name) ? name : (ALIASES[name] ?? 'help')),
+);
 
 /** The help text. */
 export function usage(): string {
@@ -94,6 +91,9 @@ export function usage(): string {
   });
   return (
     'usage: ratelimit-client -domain DOMAIN -descriptors K=V[,K=V...] [flags]\n\n' +
-    `${rows.join('')}\nexit code: 0 OK, 2 OVER_LIMIT, 1 error\n`
+    `${rows.join('')}\n` +
+    'A rule with reservations holds hits by a last entry reserve=ID, and charges what they were by settle=ID\n' +
+    'with -descriptor_hits; without it what was held.\n\n' +
+    `exit code: 0 OK, 2 OVER_LIMIT, 1 error\n`
   );
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readArguments } from '../platform/arguments';
 import { toReason } from '../platform/errors';
 import { keyAt, parseSecretKeys } from '../platform/secret-keys/parse-secret-keys';
 import { TokenMaker } from '../platform/secret-keys/token-maker';
@@ -34,18 +35,16 @@ export function readHashCommand(args: readonly string[], nowSeconds: number): Ha
   }
 }
 
-const VALUED = new Set(['key', 'key_file', 'id']);
-const SWITCHES = new Set(['sha256', 'help', 'h']);
+const VALUED = ['key', 'key_file', 'id'];
+const SWITCHES = ['sha256', 'help', 'h'];
 
 function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
   const flags = new Map<string, string>();
-  const rest = [...args];
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const [, name = '', given] = /^--?([a-z0-9_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-    if (SWITCHES.has(name) && given === undefined) flags.set(name, 'true');
-    else if (VALUED.has(name)) flags.set(name, given ?? rest.shift() ?? '');
+  for (const { name = '', value } of readArguments(args, VALUED)) {
+    if (SWITCHES.includes(name) && value === undefined) flags.set(name, 'true');
+    else if (VALUED.includes(name)) flags.set(name, value ?? '');
     // Not printed: it may be a value that should have come by the standard input.
-    else throw new Error('an argument is not a flag: values come by the standard input; see -help');
+    else throw new Error('unexpected argument: values are read from standard input; see -help');
   }
   return flags;
 }

@@ -4,6 +4,8 @@ import { type FlagName, FLAGS, type FlagValues, readFlags } from './flags';
 /** A descriptor as the protocol's JSON names it. */
 export interface Descriptor {
   readonly entries: readonly { readonly key: string; readonly value: string }[];
+  /** Of its own, negative gives back; undefined: those of the request. */
+  readonly hits?: number;
 }
 
 /** Paths of PEM files; undefined ones are left to the system. */
@@ -48,7 +50,10 @@ export function parseOptions(args: readonly string[]): ClientOptions | 'help' {
   const flags = readFlags(args);
   if (isSet(flags, 'help')) return 'help';
   const domain = last(flags, 'domain');
-  const descriptors = (flags.get('descriptors') ?? []).map(parseDescriptor);
+  const descriptors = withHits(
+    (flags.get('descriptors') ?? []).map(parseDescriptor),
+    (flags.get('descriptor_hits') ?? []).map(parseOwnHits),
+  );
   if (domain === undefined || domain === '') throw new UsageError('-domain is missing; see -help');
   if (descriptors.length === 0) throw new UsageError('-descriptors is missing; see -help');
   return {
@@ -84,6 +89,26 @@ function parseHits(text: string): number {
   if (/^[0-9]+$/.test(text) && hits <= MAX_UINT32) return hits;
   const expected = `a whole number from 0 to ${String(MAX_UINT32)}`;
   throw new UsageError(`-hits_addend is ${JSON.stringify(text)}, expected ${expected}`);
+}
+
+function parseOwnHits(text: string): number {
+  const hits = Number(text);
+  if (/^-?[0-9]+$/.test(text) && Number.isSafeInteger(hits)) return hits;
+  throw new UsageError(`-descriptor_hits is ${JSON.stringify(text)}, expected a whole number`);
+}
+
+/** One number is that of all descriptors, several are theirs in order. */
+function withHits(
+  descriptors: readonly Descriptor[],
+  hits: readonly number[],
+): readonly Descriptor[] {
+  const [sole] = hits;
+  if (sole === undefined) return descriptors;
+  if (hits.length > 1 && hits.length !== descriptors.length)
+    throw new UsageError(
+      `-descriptor_hits is given ${String(hits.length)} times for ${String(descriptors.length)} -descriptors: give it once, or once for each`,
+    );
+  return descriptors.map((descriptor, at) => ({ ...descriptor, hits: hits[at] ?? sole }));
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };

@@ -54,6 +54,19 @@ interface RawValue {
   readonly listValue?: { readonly values?: readonly RawValue[] };
 }
 
+/** Which rule refused, as RESPONSE_DYNAMIC_METADATA says it: its key in statistics, its name, and which of its limits. */
+export function limitedBy({ dynamicMetadata }: RawResponse): string | undefined {
+  const { limitedBy: rule, limitedByName, limitedByLimit } = dynamicMetadata?.fields ?? {};
+  if (rule?.stringValue === undefined) return undefined;
+  const name = limitedByName?.stringValue;
+  const limit = limitedByLimit?.stringValue;
+  return [
+    rule.stringValue,
+    ...(name === undefined ? [] : [JSON.stringify(name)]),
+    ...(limit === undefined ? [] : [`its limit ${limit}`]),
+  ].join(', ');
+}
+
 /** The answer in proto3 JSON, ready for JSON.stringify. Only the well-known types need a hand. */
 export function toProtoJson(response: RawResponse): object {
   const { statuses, dynamicMetadata, quota } = response;

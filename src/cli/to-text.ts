@@ -1,11 +1,18 @@
 import type { Descriptor } from './options';
-import { type RawHeader, type RawResponse, type RawStatus, toDuration } from './response';
+import {
+  limitedBy,
+  type RawHeader,
+  type RawResponse,
+  type RawStatus,
+  toDuration,
+} from './response';
 
 /** The answer for a person: the overall code, then a line for each descriptor. */
 export function toText(response: RawResponse, descriptors: readonly Descriptor[]): string {
   const { overallCode = 'UNKNOWN', statuses = [], responseHeadersToAdd = [] } = response;
+  const by = limitedBy(response);
   return [
-    `overall: ${overallCode}`,
+    `overall: ${overallCode}${by === undefined ? '' : `, limited by ${by}`}`,
     ...statuses.map((status, index) => toLine(status, descriptors[index])),
     ...responseHeadersToAdd.map(headerLine),
     '',

@@ -8,7 +8,7 @@ export type FailureCode =
   | 'store_unavailable'
   /** The counter store did not answer within its time-out. */
   | 'store_timeout'
-  /** The service is stopping and takes no more requests. */
+  /** The service is stopping and accepts no more requests. */
   | 'draining'
   /** A fault of ours. */
   | 'internal';
@@ -50,7 +50,7 @@ const FOR_CALLER: Readonly<Record<StoreFault, string>> = {
   node: 'the counter store cannot be reached',
   answer: 'the counter store answered with an error',
   key: 'the counter store cannot count under this key',
-  breaker: 'the counter store is away and not asked',
+  breaker: 'circuit breaker open, counter store not called',
 };
 
 /**
@@ -72,4 +72,14 @@ export class StoreError extends Error {
 
 function toCallerText(code: StoreError['code'], fault: StoreFault): string {
   return code === 'store_timeout' ? 'the counter store did not answer in time' : FOR_CALLER[fault];
+}
+
+/** What a call gives, or the StoreError with which it fails. */
+export async function settled<T>(call: () => Promise<T>): Promise<T | StoreError> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof StoreError) return error;
+    throw error;
+  }
 }

@@ -65,6 +65,24 @@ export interface Header {
   readonly value: string;
 }
 
+/** What one limit of a request says, for callers that make more of it than headers. */
+export interface LimitFigures {
+  /** The rule's `name`, empty when it has none. */
+  readonly name: string;
+  /** The metric key of the rule. */
+  readonly metric: string;
+  /** Hits per period. */
+  readonly limit: number;
+  /** The period in words: `minute`, `5 minutes`. */
+  readonly unit: string;
+  /** Undefined when the store was away. */
+  readonly remaining: number | undefined;
+  readonly resetSeconds: number;
+  readonly isOver: boolean;
+  /** One quota of several is enough to pass. */
+  readonly isQuota: boolean;
+}
+
 /** The answer to one request: a RateLimitResponse in plain data. */
 export interface Decision {
   readonly kind: 'decision';
@@ -76,5 +94,7 @@ export interface Decision {
   readonly retryAfter?: string | undefined;
   /** The body for a client that is refused (LIMIT_BODY); undefined: none. */
   readonly rawBody?: string | undefined;
+  /** Of each limit that can stop the request, in the order of the descriptors; undefined: not asked for. */
+  readonly limits?: readonly LimitFigures[] | undefined;
   readonly dynamicMetadata: JsonObject | undefined;
 }

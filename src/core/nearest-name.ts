@@ -2,24 +2,19 @@
 const TOO_FAR = 3;
 
 /** Of names that are offered one by one, the one that a misspelled one most likely means. */
-export interface NearestName {
-  /** Takes time in proportion to the length of the name. */
-  offer(name: string): void;
-  /** Undefined: none is near. */
-  readonly best: string | undefined;
-}
-
-export function createNearestName(misspelled: string): NearestName {
+export function createNearestName(misspelled: string) {
   const plain = simplify(misspelled);
   let best: string | undefined;
   let bestDistance = Math.min(TOO_FAR, plain.length);
   return {
-    offer(name) {
+    /** Takes time in proportion to the length of the name. */
+    offer(name: string) {
       const distance = editDistance(plain, simplify(name), bestDistance);
       if (distance >= bestDistance) return;
       best = name;
       bestDistance = distance;
     },
+    /** Undefined: none is near. */
     get best() {
       return best;
     },
@@ -37,38 +32,12 @@ function simplify(name: string): string {
   return name.toLowerCase().replace(/[-_ ]/g, '');
 }
 
-/** How many letters must be added, dropped or changed; `tooFar` when it cannot be less. */
+/**
+ * How many letters must be added, dropped or changed; `tooFar` when it cannot be less. What lies so far from the diagonal of the
+ * table is not looked at: `row` holds what is nearer, from left to right.
+ */
 function editDistance(from: string, to: string, tooFar: number): number {
   if (Math.abs(from.length - to.length) >= tooFar) return tooFar;
-  const start = commonStart(from, to);
-  const end = commonEnd(from, to, start);
-  return bandDistance(
-    from.slice(start, from.length - end),
-    to.slice(start, to.length - end),
-    tooFar,
-  );
-}
-
-function commonStart(from: string, to: string): number {
-  let at = 0;
-  while (at < from.length && at < to.length && from.charCodeAt(at) === to.charCodeAt(at)) at += 1;
-  return at;
-}
-
-/** Of what comes after the start. */
-function commonEnd(from: string, to: string, start: number): number {
-  const most = Math.min(from.length, to.length) - start;
-  let end = 0;
-  while (
-    end < most &&
-    from.charCodeAt(from.length - 1 - end) === to.charCodeAt(to.length - 1 - end)
-  )
-    end += 1;
-  return end;
-}
-
-/** What lies `tooFar` from the diagonal of the table is not looked at: `row` holds what is nearer, from left to right. */
-function bandDistance(from: string, to: string, tooFar: number): number {
   const band = tooFar - 1;
   const row = Array.from({ length: 2 * band + 1 }, (_, place) => Math.max(place - band, 0));
   for (let i = 1; i <= from.length; i += 1) {

@@ -1,6 +1,6 @@
-import type { Algorithm } from './algorithms/algorithm';
-import type { CounterState } from './algorithms/counter-state';
+import type { PolicyOptions } from './decision/policy-headers';
 import type { Failure, StoreError } from './errors';
+import type { Gate, Reservation, Seen, State } from './kinds/kind';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
@@ -14,6 +14,11 @@ export type Answer = Decision | Failure;
 export interface Responder {
   /** Whether somebody still waited for it. */
   answer(callId: number, answer: Answer): boolean;
+  /**
+   * Whether the caller of a call that is not answered yet has given it up, and not because its time was over: its request goes no
+   * further then. Missing: that cannot be told.
+   */
+  hasLeft?(callId: number): boolean;
 }
 
 /** One request and how to answer it. The call id is the responder's own number for it (a stream id). */
@@ -23,15 +28,15 @@ export interface PendingRequest {
   readonly callId: number;
   /** Of a call that is traced; nearly no call is. */
   readonly trace?: CallTrace | undefined;
+  /** What its answer says of limits, in place of what the settings say for all; undefined: what they say. */
+  readonly policies?: PolicyOptions | undefined;
 }
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
 export interface Increment {
   /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
-  /**
-   * Hits to add; 0 creates and reads the counter; negative gives back, never below 0. Under an algorithm those of ONE ask.
-   */
+  /** Hits to add, those of one ask under a kind that looks; 0 reads the counter; negative gives back, never below 0. */
   readonly hits: number | bigint;
   /** Hits allowed in the window (uint32). */
   readonly limit: number;
@@ -48,10 +53,16 @@ export interface Increment {
   readonly entries: readonly Entry[];
   /** The same with tokens in place of secret values, as in `key`; undefined when no key of the rules is secret. */
   readonly shown?: readonly Entry[] | undefined;
-  /** Undefined: today's fixed window, which counts every hit. Otherwise hits are admitted or refused one ask after another. */
-  readonly algorithm?: Algorithm | undefined;
-  /** Equal asks in a row that this increment stands for, under an algorithm; else 1. */
-  readonly times?: number;
+  /** How it is counted. */
+  readonly gate: Gate;
+  /** Equal asks in a row that this increment stands for, under a kind that looks; else 1. */
+  readonly times: number;
+  /** What it does with hits that are held; undefined: they are charged at once. */
+  readonly reservation?: Reservation | undefined;
+  /** False: where counters of a request are decided together, its refusal holds none of them back. */
+  readonly holdsBack?: boolean | undefined;
+  /** Its answer has to be the store's own count after these hits: a store that answers before it adds waits for that. */
+  readonly isExact?: boolean | undefined;
 }
 
 /** All counter changes of a batch of requests. */
@@ -81,10 +92,25 @@ export interface CounterReply {
    */
   readonly knownOverLimit?: readonly boolean[] | undefined;
   /**
-   * Where the counters of increments with an algorithm stood before their asks; undefined when the batch has none. `after`
-   * means nothing for those.
+   * Where the counters of kinds that look stood before their asks; undefined when the batch has none. `after` means nothing
+   * for those.
    */
-  readonly states?: readonly (CounterState | undefined)[] | undefined;
+  readonly states?: readonly (State | undefined)[] | undefined;
+  /** Increments that were answered from hits on lease, without the store; undefined when there are none. */
+  readonly leased?: readonly boolean[] | undefined;
+}
+
+/** What a reply says of the counter of an increment that was asked for. */
+export function seenOf(
+  { gate, rule }: Increment,
+  { after, states }: CounterReply,
+  index: number,
+): Seen {
+  const state = states?.[index];
+  if (state !== undefined) return state;
+  if (gate.kind.looks)
+    throw new Error(`the store does not count by the algorithm of the rule ${rule.metric}`);
+  return after[index] as number;
 }
 
 /** A counter store. The contract suite in `test/contract` says what every one must keep. */
@@ -96,6 +122,12 @@ export interface Counters {
   add(batch: CounterBatch): Promise<CounterReply>;
   /** Refuses new batches, lets the old ones settle, then disconnects. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** Counters that may know the answer to a whole batch already: it is given without a promise then. */
+export interface ReadyCounters extends Omit<Counters, 'add'> {
+  /** See `Counters`. */
+  add(batch: CounterBatch): CounterReply | Promise<CounterReply>;
 }
 
 /** Limits that values have of their own, outside the rules. */
@@ -113,10 +145,12 @@ export type CounterPlace = Pick<Increment, 'key' | 'windowEndSeconds' | 'rule'>;
 export interface CounterReading {
   /** 0 where there is no counter. */
   readonly count: number;
-  /** Where a counter of gcra or sliding_window stands; undefined: it says no more than `count` does. */
-  readonly state?: CounterState | undefined;
+  /** Where a counter in its own form stands; undefined: it says no more than `count` does. */
+  readonly state?: State | undefined;
   /** Undefined: there is no counter, or its store does not say. */
   readonly expiresInSeconds: number | undefined;
+  /** The end of the first lease of its open reservations, milliseconds since 1970; undefined: none is open. */
+  readonly firstEndMs?: number | undefined;
   /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
   readonly store: string;
   /** Why it could not be read; `count` means nothing then. */
@@ -129,15 +163,40 @@ export interface CounterReader {
   read(places: readonly CounterPlace[]): Promise<readonly CounterReading[]>;
 }
 
+/** A reservation that is open, as operators see it. */
+export interface ListedReservation {
+  readonly id: string;
+  /** That it holds. */
+  readonly hits: number;
+  /** Until its lease is over. */
+  readonly endsInMs: number;
+}
+
+/**
+ * The open reservations of one counter whose leases last, the first to end first, at most so many. Changes nothing; rejects with a
+ * StoreError.
+ */
+export type ListOpen = (place: CounterPlace, most: number) => Promise<readonly ListedReservation[]>;
+
 /** Changes counters for operators. */
 export interface CounterWriter {
-  /** Deletes counters; for each, in order, why that failed, or undefined. Never rejects. */
-  remove(counters: readonly Increment[]): Promise<readonly (StoreError | undefined)[]>;
-  /** Lets counters stand at so many hits, for as long as they lived or a new one would; answers as `remove`. */
+  /**
+   * Deletes counters; for each, in order, why that failed, or undefined. Never rejects. Open reservations stay, unless
+   * `withOpen` says that they end too, uncharged.
+   */
+  remove(
+    counters: readonly Increment[],
+    options?: { readonly withOpen: boolean },
+  ): Promise<readonly (StoreError | undefined)[]>;
+  /**
+   * Lets counters stand at so many hits, for as long as they lived or a new one would; answers as `remove`. Of a rule with
+   * several limits all, or the one that operators call so: the others and its blocks stay as they are.
+   */
   set(
     counters: readonly Increment[],
     used: number,
     nowSeconds: number,
+    limit?: string,
   ): Promise<readonly (StoreError | undefined)[]>;
 }
 

@@ -20,7 +20,7 @@ export function addHits(count: Count, hits: Count): Count | StoreError {
   const sum = BigInt(count) + BigInt(hits);
   if (sum <= MAX_COUNT) return sum < 0n ? 0n : sum;
   return toKeyError(
-    `a counter would overflow: it stands at ${String(count)} and ${String(hits)} hits were to be added`,
+    `a counter would overflow: it is at ${String(count)} and ${String(hits)} hits were to be added`,
   );
 }
 

@@ -1,7 +1,4 @@
-import type { Algorithm } from '../core/algorithms/algorithm';
-import { applyAsks } from '../core/algorithms/apply-asks';
-import { stateOfUsed, type CounterState } from '../core/algorithms/counter-state';
-import { tickAt } from '../core/algorithms/ticks';
+import { tickAt } from '../core/kinds/ticks';
 import type {
   CounterBatch,
   CounterReading,
@@ -9,9 +6,10 @@ import type {
   Counters,
   Increment,
 } from '../core/ports';
-import { decideRuns, isOverAt, type ReadState } from './hold-back';
+import { decideRuns } from './hold-back';
 import type { OverLimitCache } from './over-limit-cache';
-import { createReplyDraft, fail, holdBackAt, stand, toReply } from './reply-draft';
+import { SeenCounters } from './seen-counters';
+import { createReplyDraft, fail, holdBackAt, say, toReply } from '../core/batches/reply-draft';
 
 /** Counters that answer from what was read before, as a store would, and change nothing; one batch each. */
 export function createDryCounters(
@@ -25,44 +23,29 @@ export function createDryCounters(
 }
 
 function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading>): CounterReply {
-  const draft = createReplyDraft(batch.increments.length);
-  const counts = new Map<string, number>();
-  const states = new Map<string, CounterState>();
-  const countOf = ({ key }: Increment): number => counts.get(key) ?? readings.get(key)?.count ?? 0;
-  const stateOf = (increment: Increment, algorithm: Algorithm): CounterState =>
-    states.get(increment.key) ??
-    readings.get(increment.key)?.state ??
-    stateOfUsed(algorithm, countOf(increment), tickAt(batch.nowSeconds, algorithm.tickMicros));
-  const look = (increment: Increment): CounterState | number =>
-    increment.algorithm === undefined
-      ? countOf(increment)
-      : stateOf(increment, increment.algorithm);
+  const { increments, nowSeconds } = batch;
+  // What stands alone is a run of its own, which holds nothing back.
+  const groupEnds = batch.groupEnds ?? increments.map((_, at) => at + 1);
+  const draft = createReplyDraft(increments.length);
+  const seen = new SeenCounters(({ key, gate }) => {
+    const { state, count = 0 } = readings.get(key) ?? {};
+    return state ?? gate.kind.ofHits(gate, count, tickAt(nowSeconds, gate.tickMicros));
+  });
   const add = (index: number, increment: Increment): void => {
-    const { algorithm, key, times = 1 } = increment;
-    const hits = Number(increment.hits);
-    const after = algorithm === undefined ? Math.max(0, countOf(increment) + hits) : 0;
-    draft.after[index] = after;
-    if (algorithm === undefined) counts.set(key, after);
-    else {
-      const before = stateOf(increment, algorithm);
-      stand(draft, index, before);
-      states.set(key, applyAsks(algorithm, before, { hits, times }) ?? before);
-    }
-    const error = readings.get(key)?.error;
+    say(draft, index, seen.add(increment));
+    const error = readings.get(increment.key)?.error;
     if (error !== undefined) fail(draft, index, error);
   };
-  if (batch.groupEnds === undefined) {
-    for (const [index, increment] of batch.increments.entries()) add(index, increment);
-  } else {
-    decideRuns<ReadState>(batch, {
-      look,
-      isOver: isOverAt,
+  decideRuns(
+    { ...batch, groupEnds },
+    {
+      look: (increment) => seen.look(increment),
       add,
-      holdBack(index, seen) {
-        holdBackAt(draft, index, seen);
+      holdBack(index, one) {
+        holdBackAt(draft, index, one);
       },
-    });
-  }
+    },
+  );
   return toReply(draft);
 }
 
@@ -70,11 +53,11 @@ function apply(batch: CounterBatch, readings: ReadonlyMap<string, CounterReading
 export function readOnly({ knows, list }: OverLimitCache): OverLimitCache {
   const nothing = (): void => undefined;
   return {
-    isOver: knows,
     knows,
     list,
-    refusing: () => undefined,
-    rememberState: nothing,
+    // A state would answer what the store does.
+    refusing: (increment, nowSeconds) =>
+      !increment.gate.kind.looks && knows(increment, nowSeconds) ? increment.limit : undefined,
     remember: nothing,
     forget: nothing,
     forgetKeys: nothing,

@@ -1,82 +1,97 @@
-import { countAdmitted, stateAfterAsks } from '../core/algorithms/apply-asks';
-import { outcomeOf } from '../core/algorithms/outcome';
-import { type CounterState } from '../core/algorithms/counter-state';
-import { type CounterBatch, type Increment } from '../core/ports';
+import { all } from '../core/kinds/all';
+import type { Seen, State } from '../core/kinds/kind';
+import { type CounterBatch, type CounterReply, type Increment } from '../core/ports';
+import { SeenCounters, stateName } from './seen-counters';
 
-/** What becomes of the increments of a batch, by their index. `S` is how a store sees a counter before a run. */
-export interface RunActions<S> {
-  /** The counter of an increment as it stands before its run. */
-  readonly look: (increment: Increment) => S;
-  readonly isOver: (increment: Increment, seen: S) => boolean;
-  readonly add: (index: number, increment: Increment) => void;
+/** What becomes of the increments of a batch, by their index. */
+export interface RunActions {
+  /** The counter of an increment as it stands before its run; undefined: it cannot be read. It then fails when it is added. */
+  readonly look: (increment: Increment) => Seen | undefined;
+  /** `refusing`: where its counter stands, which refuses it, so that the others of its run are held back. */
+  readonly add: (index: number, increment: Increment, refusing: Seen | undefined) => void;
   /** The increment is held back; its counter was seen so. */
-  readonly holdBack: (index: number, seen: S) => void;
+  readonly holdBack: (index: number, seen: Seen | undefined) => void;
 }
 
 /**
  * Decides run after run, in order, so that a run sees what those before it have added: when an increment of a run would
  * go over its limit, all that would not are held back (behaviour.md §3.6).
  */
-export function decideRuns<S>(
+export function decideRuns(
   { increments, groupEnds = [] }: CounterBatch,
-  { look, isOver, add, holdBack }: RunActions<S>,
+  { look, add, holdBack }: RunActions,
 ): void {
   let start = 0;
   for (const end of groupEnds) {
     const run = increments.slice(start, end);
     const seen = run.map(look);
-    const overs = run.map((increment, at) => isOver(increment, seen[at] as S));
-    const isAnyOver = overs.includes(true);
+    const refusals = all(run, seen);
     for (const [at, increment] of run.entries()) {
-      if (isAnyOver && overs[at] !== true) holdBack(start + at, seen[at] as S);
-      else add(start + at, increment);
+      if (refusals?.[at] === false && !isEnding(increment)) holdBack(start + at, seen[at]);
+      else add(start + at, increment, refusals?.[at] === true ? seen[at] : undefined);
     }
     start = end;
   }
 }
 
-/** A counter as it is seen before a run: its count or, under an algorithm, where it stands; undefined: it cannot be read. */
-export type ReadState = CounterState | number | undefined;
+/** What ends a reservation is done whatever becomes of its request. */
+export function isEnding({ reservation }: Increment): boolean {
+  return reservation !== undefined && ['settle', 'cancel'].includes(reservation.mode);
+}
 
-/** Whether an increment does not fit. What cannot be read fails when it is added; it holds back nothing. */
-export function isOverAt({ algorithm, hits, limit }: Increment, seen: ReadState): boolean {
-  if (typeof seen === 'number') return seen + Number(hits) > limit;
-  if (seen === undefined || algorithm === undefined) return false;
-  return outcomeOf(algorithm, seen, { hits: Number(hits), times: 1 }, 1).isOver;
+/** Whether an increment of a batch was answered and refused: its counter says so. */
+export function wasRefused(
+  increment: Increment,
+  { after, states, failures }: Pick<CounterReply, 'after' | 'states' | 'failures'>,
+  index: number,
+): boolean {
+  if (failures?.has(index) === true) return false;
+  const { gate, hits } = increment;
+  const seen = gate.kind.looks ? states?.[index] : (after[index] as number) - Number(hits);
+  return seen !== undefined && gate.kind.refuses(increment, seen);
+}
+
+/** Whether one increment would go over its limit. */
+export function isRefused(increment: Increment, seen: Seen | undefined): boolean {
+  return all([increment], [seen]) !== undefined;
 }
 
 /** Counters as they were read before a batch, by key. */
 export interface ReadCounters {
   readonly counts: ReadonlyMap<string, number>;
-  /** Those of increments with an algorithm. */
-  readonly states?: ReadonlyMap<string, CounterState>;
+  /** Those of kinds that look, by `stateName`. */
+  readonly states?: ReadonlyMap<string, State>;
 }
 
-/** Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen. */
+/** What was read of the counter of an increment; undefined: nothing. */
+export function readSeen({ counts, states }: ReadCounters, increment: Increment): Seen | undefined {
+  const { gate, key } = increment;
+  return gate.kind.looks ? states?.get(stateName(increment)) : counts.get(key);
+}
+
+/**
+ * Decides, from counters that were read, which increments of a batch are held back; by their indexes, with what was seen.
+ * `onRefusing` hears for which ones.
+ */
 export function planHoldBack(
   batch: CounterBatch,
   read: ReadCounters,
-): ReadonlyMap<number, ReadState> {
-  const counts = new Map(read.counts);
-  const states = new Map(read.states);
-  const held = new Map<number, ReadState>();
-  const countOf = ({ key }: Increment): number => counts.get(key) ?? 0;
-  decideRuns<ReadState>(batch, {
-    look: (increment) =>
-      increment.algorithm === undefined ? countOf(increment) : states.get(increment.key),
-    isOver: isOverAt,
-    add(_, increment) {
-      const { algorithm, key } = increment;
-      const hits = Number(increment.hits);
-      const state = states.get(key);
-      if (algorithm === undefined) counts.set(key, Math.max(0, countOf(increment) + hits));
-      else if (state !== undefined) {
-        const admitted = countAdmitted(algorithm, state, { hits, times: 1 });
-        states.set(key, stateAfterAsks(algorithm, state, hits, 1, admitted));
-      }
+  onRefusing?: (index: number, seen: Seen) => void,
+): ReadonlyMap<number, Seen | undefined> {
+  const seen = new SeenCounters(
+    (increment) =>
+      // A count that is not there is 0.
+      readSeen(read, increment) ?? (increment.gate.kind.looks ? undefined : 0),
+  );
+  const held = new Map<number, Seen | undefined>();
+  decideRuns(batch, {
+    look: (increment) => seen.look(increment),
+    add(index, increment, refusing) {
+      seen.add(increment);
+      if (refusing !== undefined) onRefusing?.(index, refusing);
     },
-    holdBack(index, seen) {
-      held.set(index, seen);
+    holdBack(index, one) {
+      held.set(index, one);
     },
   });
   return held;

@@ -1,15 +1,20 @@
 import { copyOf } from '../platform/copy-of';
 import { dueSecondsOf } from './due-seconds';
 import { bytesOfText } from './kept-key';
-import type { KnownState } from './refusal';
+import type { Gate } from '../core/kinds/kind';
+import type { KnownState } from '../core/kinds/refusal';
 
 /** What is remembered of a counter that is over its limit. */
 export interface OverEntry {
   /** The highest limit that the counter is known to have passed: it has passed every lower one too. */
   limit: number;
   accessSeconds: number;
-  /** Of a counter with an algorithm. */
+  /** When it was seen to be over. */
+  knownSeconds: number;
+  /** Of a kind that looks. */
   readonly knownState?: KnownState;
+  /** Under which it stood so. */
+  readonly gate?: Gate;
 }
 
 /** The entries that end together; the walk over the oldest of them goes on where it stopped. */

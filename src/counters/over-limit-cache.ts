@@ -1,28 +1,22 @@
-import { type CounterState } from '../core/algorithms/counter-state';
+import { isBudgetGate } from '../core/budgets/budget';
+import type { Seen, State } from '../core/kinds/kind';
+import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
 import { findOver } from './find-over';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
-import { endOfRefusal, stateRefusing } from './refusal';
 
 /** Counters known to be over a limit, so that no store has to be asked for them. */
 export interface OverLimitCache {
-  /** Whether the counter is known to be over this increment's limit. */
-  isOver(increment: Increment, nowSeconds: number): boolean;
-  /** Remembers that a counter is over this increment's limit, until its window ends. */
-  remember(increment: Increment, nowSeconds: number): void;
+  /** Where the counter is known to stand, if that refuses each ask of the increment; a number: it is over the limit, and no more is known. */
+  refusing(increment: Increment, nowSeconds: number): Seen | undefined;
   /** The same for an operator: counts as no lookup. */
   readonly knows: (increment: Increment, nowSeconds: number) => boolean;
+  /** Remembers where a counter stands that has refused an ask, until that ask would fit. */
+  remember(increment: Increment, seen: Seen, nowSeconds: number): void;
   /** Keys that are over their limit now, up to a number, among the first that one look passes; long ones by their digest. */
   readonly list: (nowSeconds: number, most: number) => Steps<readonly OverKey[]>;
-  /**
-   * Where the counter of an increment with an algorithm stands at least, if that refuses each of its asks. Others can only
-   * have charged it since, and a refused ask writes nothing: the store would refuse them too.
-   */
-  refusing(increment: Increment, nowSeconds: number): CounterState | undefined;
-  /** Remembers where a counter stands that has refused an ask, until that ask would fit. */
-  rememberState(increment: Increment, state: CounterState, nowSeconds: number): void;
   /** Forgets a counter: hits were given back. */
   forget(increment: Increment): void;
   /** Forgets counters by their keys, or by the digests of long ones, whatever their windows; undefined: all counters. */
@@ -44,11 +38,16 @@ export interface OverKey {
 export interface OverLimitCacheOptions {
   /** LocalCacheSizeInBytes. */
   readonly sizeBytes: number;
+  /**
+   * Seconds for which a leased counter is known to be over: hits that others give back may make room. Undefined: as long as all
+   * others.
+   */
+  readonly leasedSeconds?: number | undefined;
 }
 
 export function createOverLimitCache(
   { statistics }: { readonly statistics?: Pick<Statistics, 'gauge'> },
-  { sizeBytes }: OverLimitCacheOptions,
+  { sizeBytes, leasedSeconds = Infinity }: OverLimitCacheOptions,
 ): OverLimitCache {
   const entries = new OverEntries(sizeBytes);
   const count = { hit: 0, miss: 0, overwritten: 0 };
@@ -59,9 +58,39 @@ export function createOverLimitCache(
     entries.touch(entry, nowSeconds);
   };
 
-  const stateEntryOf = (key: string): OverEntry | undefined => {
-    const kept = toStateKey(key);
-    return entries.get(kept, entries.endOf(kept));
+  /** Whether what is known still holds: a leased counter may have room again. */
+  const isRecent = ({ knownSeconds }: OverEntry, { rule }: Increment, nowSeconds: number) =>
+    rule.isLeased !== true || nowSeconds - knownSeconds <= leasedSeconds;
+
+  const entryOf = (increment: Increment): OverEntry | undefined => {
+    const kept = toEntryKey(increment);
+    return entries.get(kept, entries.endOf(kept) ?? increment.windowEndSeconds);
+  };
+
+  const rememberState = (increment: Increment, state: State, nowSeconds: number): void => {
+    const kept = toEntryKey(increment);
+    const endSeconds = refusedUntil(increment, state, nowSeconds);
+    if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
+    if (endSeconds <= nowSeconds) return;
+    const knownState = { state, atSeconds: nowSeconds, endSeconds };
+    const { limit, gate } = increment;
+    const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds, knownState, gate };
+    entries.add(kept, entry, endSeconds);
+  };
+
+  const rememberOver = (increment: Increment, nowSeconds: number): void => {
+    const { limit, windowEndSeconds } = increment;
+    if (windowEndSeconds <= nowSeconds) return;
+    const kept = toEntryKey(increment);
+    const known = entries.get(kept, windowEndSeconds);
+    if (known === undefined) {
+      const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds };
+      entries.add(kept, entry, windowEndSeconds);
+      return;
+    }
+    known.knownSeconds = nowSeconds;
+    known.limit = Math.max(known.limit, limit);
+    count.overwritten += 1;
   };
 
   const gauges: Readonly<Record<string, () => number>> = {
@@ -80,27 +109,26 @@ export function createOverLimitCache(
   );
 
   return {
-    isOver({ key, limit, windowEndSeconds }, nowSeconds) {
+    refusing(increment, nowSeconds) {
       entries.dropEnded(nowSeconds);
-      const entry = entries.get(toKeptKey(key), windowEndSeconds);
-      if (entry === undefined || limit > entry.limit) {
+      const entry = entryOf(increment);
+      const seen =
+        entry && isRecent(entry, increment, nowSeconds)
+          ? seenRefusing(entry, increment, nowSeconds)
+          : undefined;
+      if (entry === undefined || seen === undefined) {
         count.miss += 1;
-        return false;
+        return undefined;
       }
       used(entry, nowSeconds);
-      return true;
+      return seen;
     },
     knows(increment, nowSeconds) {
-      const { key, hits, limit, windowEndSeconds, algorithm } = increment;
-      if (algorithm !== undefined) {
-        if (hits === 0) return false;
-        const knownState = stateEntryOf(key)?.knownState;
-        return (
-          knownState !== undefined && stateRefusing(knownState, increment, nowSeconds) !== undefined
-        );
-      }
-      const entry = entries.get(toKeptKey(key), windowEndSeconds);
-      return entry !== undefined && limit <= entry.limit && windowEndSeconds > nowSeconds;
+      const entry = entryOf(increment);
+      if (entry === undefined || !increment.gate.kind.isRecalled(increment)) return false;
+      if (!isRecent(entry, increment, nowSeconds)) return false;
+      if (entry.knownState === undefined && increment.windowEndSeconds <= nowSeconds) return false;
+      return seenRefusing(entry, increment, nowSeconds) !== undefined;
     },
     list: (nowSeconds, most) =>
       findOver(entries, most, ({ key, entry, endSeconds }) => {
@@ -109,39 +137,9 @@ export function createOverLimitCache(
         const shown = entry.knownState === undefined ? key : keyOfState(key);
         return { key: shown, limit: entry.limit, windowEndSeconds };
       }),
-    refusing(increment, nowSeconds) {
-      entries.dropEnded(nowSeconds);
-      const entry = stateEntryOf(increment.key);
-      const state = entry?.knownState && stateRefusing(entry.knownState, increment, nowSeconds);
-      if (entry === undefined || state === undefined) {
-        count.miss += 1;
-        return undefined;
-      }
-      used(entry, nowSeconds);
-      return state;
-    },
-    rememberState(increment, state, nowSeconds) {
-      const kept = toStateKey(increment.key);
-      const endSeconds = endOfRefusal(increment, state, nowSeconds);
-      if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
-      if (endSeconds <= nowSeconds) return;
-      const knownState = { state, atSeconds: nowSeconds, endSeconds };
-      entries.add(
-        kept,
-        { limit: increment.limit, accessSeconds: nowSeconds, knownState },
-        endSeconds,
-      );
-    },
-    remember({ key, limit, windowEndSeconds }, nowSeconds) {
-      if (windowEndSeconds <= nowSeconds) return;
-      const kept = toKeptKey(key);
-      const known = entries.get(kept, windowEndSeconds);
-      if (known !== undefined) {
-        known.limit = Math.max(known.limit, limit);
-        count.overwritten += 1;
-        return;
-      }
-      entries.add(kept, { limit, accessSeconds: nowSeconds }, windowEndSeconds);
+    remember(increment, seen, nowSeconds) {
+      if (typeof seen === 'object') rememberState(increment, seen, nowSeconds);
+      else rememberOver(increment, nowSeconds);
     },
     forgetKeys(keys) {
       generation += 1;
@@ -150,12 +148,9 @@ export function createOverLimitCache(
     get generation() {
       return generation;
     },
-    forget({ key, windowEndSeconds, algorithm }) {
-      if (algorithm === undefined) entries.remove(toKeptKey(key), windowEndSeconds);
-      else {
-        const kept = toStateKey(key);
-        entries.remove(kept, entries.endOf(kept));
-      }
+    forget(increment) {
+      const kept = toEntryKey(increment);
+      entries.remove(kept, entries.endOf(kept) ?? increment.windowEndSeconds);
     },
     close() {
       for (const removeGauge of removals) removeGauge?.();
@@ -163,7 +158,23 @@ export function createOverLimitCache(
   };
 }
 
-/** A fixed window that charges nothing it refuses may share its counter with one that does: their entries differ. */
+/** The limit that was passed, or the state, where one of them refuses all asks of the increment. */
+function seenRefusing(
+  { knownState, limit, gate }: OverEntry,
+  increment: Increment,
+  nowSeconds: number,
+): Seen | undefined {
+  // What stands for one list of limits says nothing of another.
+  if (isBudgetGate(increment.gate) && increment.gate !== gate) return undefined;
+  if (knownState !== undefined) return stateRefusing(knownState, increment, nowSeconds);
+  return increment.limit <= limit ? limit : undefined;
+}
+
+/** Kinds that look may share a counter with one that does not: their entries differ. */
+function toEntryKey({ key, gate }: Increment): string {
+  return gate.kind.looks ? toStateKey(key) : toKeptKey(key);
+}
+
 function toStateKey(key: string): string {
   return `${toKeptKey(key)}~`;
 }

@@ -1,9 +1,10 @@
 import type { CounterPlace, Counters } from '../core/ports';
+import { once } from './once';
 import { addSplit, type ReadableCounters, type SplitOptions } from './split';
 
-/** A window of 30 seconds has the unit SECOND too, but does not end within one. */
+/** A window of 30 seconds has the unit SECOND too, but does not end within one; requests in flight end whenever they do. */
 export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
-  return rule.unit === 'SECOND' && rule.windowAt === undefined;
+  return rule.unit === 'SECOND' && rule.windowAt === undefined && rule.periodSeconds !== 0;
 }
 
 export interface PerSecondSplitDeps {
@@ -21,16 +22,11 @@ export interface PerSecondSplitDeps {
  */
 export function createPerSecondSplit(deps: PerSecondSplitDeps): Counters {
   const { perSecond, others, onNotAtomic } = deps;
-  let hasWarned = false;
   const options: SplitOptions<ReadableCounters> = {
     add: (store, batch) => store.add(batch),
     read: (store, keys) => store.read(keys),
     parallelism: 0,
-    onNotAtomic() {
-      if (hasWarned) return;
-      hasWarned = true;
-      onNotAtomic();
-    },
+    onNotAtomic: once(onNotAtomic),
   };
   return {
     async add(batch) {

@@ -1,16 +1,17 @@
-import { type CounterState } from '../core/algorithms/counter-state';
-import { StoreError } from '../core/errors';
-import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
-import { planHoldBack, type ReadCounters } from './hold-back';
+import type { Seen, State } from '../core/kinds/kind';
 import {
   createReplyDraft,
-  fail,
   finish,
   holdBackAt,
   refuseIfNothing,
-  takeOver,
   type ReplyDraft,
-} from './reply-draft';
+} from '../core/batches/reply-draft';
+import { deal, scatter } from '../core/batches/sub-batch';
+import { settled, StoreError } from '../core/errors';
+import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
+import { planHoldBack, type ReadCounters } from './hold-back';
+import { stateName } from './seen-counters';
+import { lookOf, planTakeBack, type Refusing } from './take-back';
 
 /** Counters that can also be looked at without creating them. */
 export interface ReadableCounters extends Counters {
@@ -27,13 +28,6 @@ export interface SplitOptions<P> {
   readonly parallelism: number;
   /** A request's increments lie in several parts: they are held back by a read and then an add. */
   readonly onNotAtomic: () => void;
-}
-
-interface Share {
-  readonly increments: Increment[];
-  /** Where they stand in the batch. */
-  readonly places: number[];
-  readonly groupEnds: number[] | undefined;
 }
 
 /**
@@ -59,25 +53,44 @@ export async function settleSplit<P>(
   const first = parts[0] as P;
   if (parts.every((part) => part === first)) return add(first, batch);
   const draft = createReplyDraft(batch.increments.length);
+  let left = batch;
+  let refusing: Refusing | undefined;
   if (batch.groupEnds !== undefined && !areRunsWhole(batch.groupEnds, parts)) {
     onNotAtomic();
-    await planAcross(batch, parts, options, draft);
+    refusing = await planAcross(batch, parts, options, draft);
+    left = { ...batch, groupEnds: undefined };
   }
-  const shares = deal(batch, parts, draft);
+  const shares = deal(
+    left,
+    (_, place) => parts[place] as P,
+    (_, place) => draft.held?.[place] !== true,
+  );
   await forEachOf(shares, parallelism, async ([part, share]) => {
-    const { increments, places, groupEnds } = share;
-    const asked = { increments, groupEnds, nowSeconds: batch.nowSeconds };
-    try {
-      const reply = await add(part, asked);
-      places.forEach((place, at) => {
-        takeOver(draft, place, reply, at);
-      });
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      for (const place of places) fail(draft, place, error);
-    }
+    scatter(draft, share.places, await settled(() => add(part, share)));
   });
+  if (refusing !== undefined) await takeBack(batch, parts, options, { draft, refusing });
   return finish(draft);
+}
+
+/** Others may have come between the look at a request's counters and its hits: one that either refuses is charged nowhere. */
+async function takeBack<P>(
+  batch: CounterBatch,
+  parts: readonly P[],
+  { add, parallelism }: SplitOptions<P>,
+  done: { readonly draft: ReplyDraft; readonly refusing: Refusing },
+): Promise<void> {
+  const taken = planTakeBack(batch, done.draft, done.refusing);
+  if (taken.length === 0) return;
+  const { nowSeconds } = batch;
+  const increments = taken.map(({ increment }) => increment);
+  const shares = deal(
+    { increments, groupEnds: undefined, nowSeconds },
+    (_, at) => parts[taken[at]?.index ?? 0] as P,
+  );
+  // What cannot be taken back stays charged: a refusal too many.
+  await forEachOf(shares, parallelism, async ([part, share]) => {
+    await settled(() => add(part, share));
+  });
 }
 
 function areRunsWhole(groupEnds: readonly number[], parts: readonly unknown[]): boolean {
@@ -89,17 +102,18 @@ function areRunsWhole(groupEnds: readonly number[], parts: readonly unknown[]): 
   return true;
 }
 
-/** Decides for the whole batch what is held back, from counters that were read before. */
+/** Decides for the whole batch what is held back, from counters that were read before; answers what refuses, for which it is. */
 async function planAcross<P>(
   batch: CounterBatch,
   parts: readonly P[],
   options: SplitOptions<P>,
   draft: ReplyDraft,
-): Promise<void> {
+): Promise<Refusing> {
   const read = await readCounters(batch, parts, options);
-  for (const [index, seen] of planHoldBack(batch, read)) {
-    holdBackAt(draft, index, seen);
-  }
+  const refusing = new Map<number, Seen>();
+  const held = planHoldBack(batch, read, (index, seen) => refusing.set(index, seen));
+  for (const [index, seen] of held) holdBackAt(draft, index, seen);
+  return refusing;
 }
 
 /** The counters of a batch as they stand, each read from the part of its increment. */
@@ -112,8 +126,9 @@ export async function readCounters<P>(
   const looks = new Map<P, Map<string, Increment>>();
   parts.forEach((part, at) => {
     const increment = batch.increments[at] as Increment;
-    if (increment.algorithm === undefined) listOf(keys, part, newSet).add(increment.key);
-    else listOf(looks, part, newMap).set(increment.key, { ...increment, hits: 0 });
+    if (increment.gate.kind.looks)
+      listOf(looks, part, newMap).set(stateName(increment), lookOf(increment));
+    else listOf(keys, part, newSet).add(increment.key);
   });
   const [counts, states] = await Promise.all([
     readCounts(keys, options),
@@ -122,44 +137,38 @@ export async function readCounters<P>(
   return { counts, states };
 }
 
+/** What cannot be read cannot be added to either, and fails then. */
 async function readCounts<P>(
   keys: ReadonlyMap<P, ReadonlySet<string>>,
   { read, parallelism }: SplitOptions<P>,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   await forEachOf(keys, parallelism, async ([part, names]) => {
-    const found = await unlessAway(read(part, [...names]));
-    for (const [key, count] of found ?? []) counts.set(key, count);
+    const found = await settled(() => read(part, [...names]));
+    if (found instanceof StoreError) return;
+    for (const [key, count] of found) counts.set(key, count);
   });
   return counts;
 }
 
-/** Where counters stand; a look writes nothing under an algorithm. */
+/** Where counters stand of kinds for which a look writes nothing. */
 async function readStates<P>(
   looks: ReadonlyMap<P, ReadonlyMap<string, Increment>>,
   nowSeconds: number,
   { add, parallelism }: SplitOptions<P>,
-): Promise<ReadonlyMap<string, CounterState>> {
-  const states = new Map<string, CounterState>();
-  await forEachOf(looks, parallelism, async ([part, byKey]) => {
-    const increments = [...byKey.values()];
-    const reply = await unlessAway(add(part, { increments, groupEnds: undefined, nowSeconds }));
-    increments.forEach(({ key }, at) => {
-      const state = reply?.states?.[at];
-      if (state !== undefined) states.set(key, state);
+): Promise<ReadonlyMap<string, State>> {
+  const states = new Map<string, State>();
+  await forEachOf(looks, parallelism, async ([part, byName]) => {
+    const [names, increments] = [[...byName.keys()], [...byName.values()]];
+    const asked = { increments, groupEnds: undefined, nowSeconds };
+    const reply = await settled(() => add(part, asked));
+    if (reply instanceof StoreError) return;
+    names.forEach((name, at) => {
+      const state = reply.states?.[at];
+      if (state !== undefined) states.set(name, state);
     });
   });
   return states;
-}
-
-/** What cannot be read cannot be added to either, and fails then. */
-async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof StoreError) return undefined;
-    throw error;
-  }
 }
 
 function listOf<P, L>(lists: Map<P, L>, part: P, create: () => L): L {
@@ -172,37 +181,6 @@ function listOf<P, L>(lists: Map<P, L>, part: P, create: () => L): L {
 
 const newSet = (): Set<string> => new Set();
 const newMap = (): Map<string, Increment> => new Map();
-
-/** Shares out what is not held back, in order; runs go along unless they have been decided on. */
-function deal<P>(
-  { increments, groupEnds }: CounterBatch,
-  parts: readonly P[],
-  { held }: ReplyDraft,
-): ReadonlyMap<P, Share> {
-  const shares = new Map<P, Share>();
-  const isDecided = groupEnds === undefined || !areRunsWhole(groupEnds, parts);
-  const shareOf = (part: P): Share => {
-    const known = shares.get(part);
-    if (known !== undefined) return known;
-    const share = { increments: [], places: [], groupEnds: isDecided ? undefined : [] };
-    shares.set(part, share);
-    return share;
-  };
-  increments.forEach((increment, at) => {
-    if (held?.[at] === true) return;
-    const share = shareOf(parts[at] as P);
-    share.increments.push(increment);
-    share.places.push(at);
-  });
-  if (isDecided) return shares;
-  let start = 0;
-  for (const end of groupEnds) {
-    const share = start === end ? undefined : shares.get(parts[start] as P);
-    share?.groupEnds?.push((share.groupEnds.at(-1) ?? 0) + end - start);
-    start = end;
-  }
-  return shares;
-}
 
 /** Does something with every item, with so many at the same time; 0: all. */
 async function forEachOf<T>(

@@ -1,5 +1,13 @@
-import { freeHits, type CounterState } from '../core/algorithms/counter-state';
-import { StoreError } from '../core/errors';
+import {
+  createReplyDraft,
+  finish,
+  holdBackAt,
+  seenAt,
+  type ReplyDraft,
+} from '../core/batches/reply-draft';
+import { pick, scatter, type SubBatch } from '../core/batches/sub-batch';
+import { settled, StoreError } from '../core/errors';
+import type { State } from '../core/kinds/kind';
 import {
   type CounterBatch,
   type CounterPlace,
@@ -7,12 +15,22 @@ import {
   type Counters,
   type Increment,
 } from '../core/ports';
-import { findKnown, rememberOver, type Known } from './known-refusals';
 import { type OverLimitCache } from './over-limit-cache';
-import { createReplyDraft, fail, finish, holdBack, takeOver } from './reply-draft';
 
-/** Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails. */
-export type PublishInvalidation = (counters: readonly CounterPlace[]) => void;
+/**
+ * Tells the local caches of all instances which counters are no longer over their limit; once for a batch, never fails.
+ * `isReset`: they were reset or set, so that their leases are over too.
+ */
+export type PublishInvalidation = (counters: readonly CounterPlace[], isReset?: boolean) => void;
+
+/** Which counters a cache is for. */
+type Keeps = (increment: Increment) => boolean;
+
+interface CacheUse {
+  readonly publishInvalidation?: PublishInvalidation | undefined;
+  /** Default: all. */
+  readonly keeps?: Keeps;
+}
 
 /**
  * Counters that do not ask their store for what is known to be over its limit. Nothing is added then,
@@ -22,7 +40,7 @@ export type PublishInvalidation = (counters: readonly CounterPlace[]) => void;
 export function withOverLimitCache(
   counters: Counters,
   cache: OverLimitCache,
-  publishInvalidation?: PublishInvalidation,
+  { publishInvalidation, keeps = () => true }: CacheUse = {},
 ): Counters {
   const addAll = async (batch: CounterBatch): Promise<CounterReply> => {
     const { generation } = cache;
@@ -33,8 +51,8 @@ export function withOverLimitCache(
 
   const learn = (batch: CounterBatch, reply: CounterReply, generation: number): void => {
     // A message came since the store was asked: its answer may be older.
-    if (generation === cache.generation) rememberOver(cache, batch, reply);
-    const back = takenBack(batch, reply);
+    if (generation === cache.generation) rememberOver(cache, keeps, batch, reply);
+    const back = takenBack(batch, reply, keeps);
     if (back === undefined) return;
     cache.forgetKeys(back.map(({ key }) => key));
     publishInvalidation?.(back);
@@ -45,26 +63,26 @@ export function withOverLimitCache(
     { knownOverLimit: known, states }: Known,
   ): Promise<CounterReply> => {
     const { generation } = cache;
-    const { rest, indexes, looks } = withoutKnown(batch, known);
-    const draft = { ...createReplyDraft(batch.increments.length), states };
+    const { part, looks } = withoutKnown(batch, known);
+    const draft: ReplyDraft = {
+      ...createReplyDraft(batch.increments.length),
+      states,
+      knownOverLimit: known,
+    };
     for (const [index, isKnown] of known.entries()) if (isKnown) draft.after[index] = 0;
-    const reply = rest.increments.length === 0 ? undefined : await settled(counters, rest);
-    if (reply instanceof StoreError) {
-      for (const index of indexes) fail(draft, index, reply);
-    } else if (reply !== undefined) {
-      indexes.forEach((index, at) => {
-        takeOver(draft, index, reply, at);
-        if (looks.has(index) && draft.failures?.has(index) !== true)
-          holdBack(draft, index, reply.after[at] as number);
-      });
-      learn(batch, { ...draft, knownOverLimit: known }, generation);
+    if (part.places.length > 0) {
+      const reply = await settled(() => counters.add(part));
+      scatter(draft, part.places, reply);
+      for (const look of looks)
+        if (draft.failures?.has(look) !== true) holdBackAt(draft, look, seenAt(draft, look));
+      if (!(reply instanceof StoreError)) learn(batch, draft, generation);
     }
-    return { ...finish(draft), knownOverLimit: known };
+    return finish(draft);
   };
 
   return {
     add(batch) {
-      const known = findKnown(cache, batch);
+      const known = findKnown(cache, keeps, batch);
       return known === undefined ? addAll(batch) : addRest(batch, known);
     },
     async close() {
@@ -74,74 +92,113 @@ export function withOverLimitCache(
   };
 }
 
+/** What the cache knows of a batch. */
+interface Known {
+  /** Increments that need no call to the store: they are over. */
+  readonly knownOverLimit: boolean[];
+  /** Where the counters of those stand of which more is known; undefined when there are none. */
+  readonly states: (State | undefined)[] | undefined;
+}
+
+/** What of a batch is known to be over; undefined: nothing. Forgets counters to which hits are given back. */
+function findKnown(
+  cache: OverLimitCache,
+  keeps: Keeps,
+  { increments, nowSeconds }: CounterBatch,
+): Known | undefined {
+  let known: boolean[] | undefined;
+  let states: (State | undefined)[] | undefined;
+  for (let index = 0; index < increments.length; index += 1) {
+    const increment = increments[index] as Increment;
+    if (!keeps(increment)) continue;
+    if (increment.hits < 0) {
+      cache.forget(increment);
+      continue;
+    }
+    if (!increment.gate.kind.isRecalled(increment)) continue;
+    const seen = cache.refusing(increment, nowSeconds);
+    if (seen === undefined) continue;
+    (known ??= new Array<boolean>(increments.length).fill(false))[index] = true;
+    if (typeof seen === 'number') continue;
+    states ??= new Array<State | undefined>(increments.length).fill(undefined);
+    states[index] = seen;
+  }
+  return known && { knownOverLimit: known, states };
+}
+
+/** Remembers what a batch that was counted has shown to be over. */
+function rememberOver(
+  cache: OverLimitCache,
+  keeps: Keeps,
+  { increments, nowSeconds }: CounterBatch,
+  reply: CounterReply,
+): void {
+  for (let index = 0; index < increments.length; index += 1) {
+    if (reply.knownOverLimit?.[index] === true || reply.failures?.has(index) === true) continue;
+    const increment = increments[index] as Increment;
+    if (!keeps(increment)) continue;
+    const seen = seenAt(reply, index);
+    const isHeld = reply.held?.[index] === true;
+    const refusal = increment.gate.kind.refusal(increment, seen, isHeld);
+    // Where nothing was refused, what is known is no longer all.
+    if (refusal === 'none') cache.forget(increment);
+    else if (refusal !== undefined) cache.remember(increment, refusal, nowSeconds);
+  }
+}
+
 /** Counters that hits given back took from over their limit to within it; undefined: none. */
 function takenBack(
   { increments }: CounterBatch,
-  { after, held, failures, states }: CounterReply,
+  reply: CounterReply,
+  keeps: Keeps,
 ): readonly Increment[] | undefined {
   let back: Increment[] | undefined;
   for (let index = 0; index < increments.length; index += 1) {
     const increment = increments[index] as Increment;
-    const { hits } = increment;
-    if (hits >= 0 || held?.[index] === true || failures?.has(index) === true) continue;
-    if (isTakenBack(increment, after[index] as number, states?.[index]))
-      (back ??= []).push(increment);
+    if (increment.hits >= 0 || !keeps(increment)) continue;
+    if (reply.held?.[index] === true || reply.failures?.has(index) === true) continue;
+    const seen = seenAt(reply, index);
+    if (increment.gate.kind.isTakenBack(increment, seen)) (back ??= []).push(increment);
   }
   return back;
 }
 
-function isTakenBack(
-  { hits, limit, algorithm }: Increment,
-  after: number,
-  before: CounterState | undefined,
-): boolean {
-  if (algorithm !== undefined && before !== undefined) return freeHits(algorithm, before) === 0;
-  return after <= limit && after - Number(hits) > limit;
-}
-
 interface Rest {
-  readonly rest: CounterBatch;
-  /** Where each of its increments stood. */
-  readonly indexes: readonly number[];
-  /** Those that were held back. */
+  readonly part: SubBatch;
+  /** The places of those that were held back. */
   readonly looks: ReadonlySet<number>;
 }
 
 /** The part of a batch that the store is asked. */
 function withoutKnown(batch: CounterBatch, known: readonly boolean[]): Rest {
-  const { increments, groupEnds, nowSeconds } = batch;
-  const indexes: number[] = [];
+  const { increments, groupEnds } = batch;
+  const isAsked = (_: Increment, place: number): boolean => known[place] !== true;
   const looks = new Set<number>();
+  if (groupEnds === undefined) return { part: pick(batch, isAsked), looks };
   const ends: number[] = [];
   let start = 0;
-  for (const end of groupEnds ?? [increments.length]) {
-    const isHeld = groupEnds !== undefined && known.slice(start, end).includes(true);
-    for (let index = start; index < end; index += 1) {
-      if (known[index] === true) continue;
-      indexes.push(index);
-      // A look is a run of its own, so that it is not held back in its turn.
-      if (isHeld) ends.push(indexes.length);
-      if (isHeld) looks.add(index);
+  for (const end of groupEnds) {
+    const isHeld = holdsBackAny(increments, known, start, end);
+    // A look is a run of its own, so that it is not held back in its turn.
+    for (let place = start; isHeld && place < end; place += 1) {
+      if (known[place] !== true) looks.add(place);
+      ends.push(place + 1);
     }
-    if (!isHeld) ends.push(indexes.length);
+    if (!isHeld) ends.push(end);
     start = end;
   }
-  const asked = indexes.map((index) => {
-    const increment = increments[index] as Increment;
-    return looks.has(index) ? { ...increment, hits: 0 } : increment;
-  });
-  const rest = { increments: asked, groupEnds: groupEnds && ends, nowSeconds };
-  return { rest, indexes, looks };
+  const asked = increments.map((one, place) => (looks.has(place) ? { ...one, hits: 0 } : one));
+  return { part: pick({ ...batch, increments: asked, groupEnds: ends }, isAsked), looks };
 }
 
-async function settled(
-  counters: Counters,
-  batch: CounterBatch,
-): Promise<CounterReply | StoreError> {
-  try {
-    return await counters.add(batch);
-  } catch (error) {
-    if (error instanceof StoreError) return error;
-    throw error;
-  }
+/** Whether one of a request is known to be over that holds the others back. */
+function holdsBackAny(
+  increments: readonly Increment[],
+  known: readonly boolean[],
+  start: number,
+  end: number,
+): boolean {
+  for (let place = start; place < end; place += 1)
+    if (known[place] === true && increments[place]?.holdsBack !== false) return true;
+  return false;
 }

@@ -2,7 +2,7 @@ import { map, type Observable } from 'rxjs';
 import { createStreamGroup } from '../../streams';
 import { StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters } from '../core/ports';
-import { createReplyDraft, takeOver, toReply } from './reply-draft';
+import { draftOf, toReply } from '../core/batches/reply-draft';
 
 interface Waiting {
   readonly batch: CounterBatch;
@@ -71,11 +71,8 @@ function shareOut(reply: CounterReply, gathered: readonly Waiting[]): void {
   let start = 0;
   for (const { batch, resolve, reject } of gathered) {
     const end = start + batch.increments.length;
-    const draft = createReplyDraft(end - start);
-    for (let at = start; at < end; at += 1) takeOver(draft, at - start, reply, at);
     try {
-      const own = toReply(draft);
-      resolve(reply.held === undefined ? own : { ...own, held: reply.held.slice(start, end) });
+      resolve(toReply(draftOf(reply, start, end)));
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       reject(error);

@@ -1,30 +1,32 @@
+import type { BudgetOutcome } from '../core/budgets/outcome';
+import { budgetLines } from '../core/decision/budget-lines';
 import type { DescriptorHit, Plan } from '../core/planning/plan';
-import {
-  evaluateInOutage,
-  evaluateUnknown,
-  policyOf,
-  withShare,
-  type LocalCount,
-} from '../core/decision/outage';
+import { evaluateUnknown, policyOf, toLocal } from '../core/decision/outage';
 import { dynamicMetadata, limitHeaders, overallCode } from '../core/decision/response';
 import type { BatchStatsSheet } from '../core/decision/batch-stats';
 import {
   evaluate,
-  evaluateKnownOver,
-  evaluateOutcome,
+  evaluateBudget,
+  evaluateUncounted,
   evaluateUnlimited,
+  knownOver,
   NO_LIMIT,
   type Verdict,
 } from '../core/decision/verdict';
 import { failure, type StoreError } from '../core/errors';
 import { redactedRequest } from '../core/rules/secrets';
-import type { Decision, DecisionRequest, DescriptorStatus, Header } from '../core/model';
-import type { Answer } from '../core/ports';
+import type { Decision, DescriptorStatus, Header } from '../core/model';
+import {
+  seenOf,
+  type Answer,
+  type CounterReply,
+  type Increment,
+  type PendingRequest,
+} from '../core/ports';
 import {
   hitsAfter,
   hitsBeside,
   noteFirst,
-  outcomeOfHit,
   type AnswerOptions,
   type BatchContext,
   type Verdicts,
@@ -33,11 +35,10 @@ import { withPolicies } from './with-policies';
 
 const NO_HEADERS: readonly Header[] = [];
 const NO_VERDICTS: Verdicts = [];
-const NOT_COUNTED: LocalCount = { after: 0, isHeld: false, state: undefined, error: undefined };
 
 /** The answer to one request, whose asks are `plan.asks[start, end)`; its numbers go onto the statistics. */
 export function answerFor(
-  request: DecisionRequest,
+  pending: PendingRequest,
   batch: BatchContext,
   start: number,
   end: number,
@@ -58,7 +59,7 @@ export function answerFor(
     if (hit !== undefined && verdict !== undefined) countHits(hit, verdict, plan, batchStats);
   }
   batch.verdicts?.push(verdicts);
-  return toDecision(request, batch, start, verdicts, statuses);
+  return toDecision(pending, batch, start, verdicts, statuses);
 }
 
 /** Why a request fails; undefined when the store failed nothing of it, or it has an answer all the same. */
@@ -114,8 +115,8 @@ function finalError(
   const policy = policyOf(hit, error, options);
   if (policy === 'error') return error;
   if (policy !== 'local') return undefined;
-  const count = outage?.local.get(hit.increment);
-  return count === undefined ? error : count.error;
+  const local = outage?.local;
+  return local === undefined ? error : local.failures?.get(hit.increment);
 }
 
 function evaluateAll(batch: BatchContext, start: number, end: number): Verdicts {
@@ -130,45 +131,61 @@ function evaluateAll(batch: BatchContext, start: number, end: number): Verdicts 
   return verdicts;
 }
 
-/** Requests that share an increment each see the counter as it stood after their own hits. */
 function evaluateHit(hit: DescriptorHit, batch: BatchContext): Verdict {
-  const { reply, outage, windows, options, plan, firstHits } = batch;
-  const { increment } = hit;
-  if (increment === -1) return evaluateUnlimited(hit);
-  const error = outage?.errorOf(increment);
+  const { reply, outage } = batch;
+  const { increment: index } = hit;
+  if (index === -1) return evaluateUnlimited(hit);
+  const error = outage?.errorOf(index);
   if (error !== undefined) return evaluateFailed(hit, error, batch);
-  if (hit.limit.algorithm !== undefined) return evaluateState(hit, batch);
-  if (reply.knownOverLimit?.[increment] === true) return evaluateKnownOver(hit, windows, options);
-  const total = reply.after[increment] as number;
-  if (reply.held?.[increment] === true) return evaluate(hit, total, true, windows, options);
-  const others = firstHits === undefined ? hitsAfter(hit, plan) : hitsBeside(hit, plan, firstHits);
-  return evaluate(hit, total - others, false, windows, options);
+  return reply.knownOverLimit?.[index] === true
+    ? knownOver(evaluateKnown(hit, batch))
+    : evaluateAnswered(hit, batch);
 }
 
-function evaluateState(
+/** The local cache may know where the counter stands, or no more than that it is over. */
+function evaluateKnown(hit: DescriptorHit, batch: BatchContext): Verdict {
+  const { reply, windows, options } = batch;
+  return reply.states?.[hit.increment] === undefined
+    ? evaluateUncounted(hit, true, windows, options)
+    : evaluateAnswered(hit, batch);
+}
+
+/** Requests that share an increment each see the counter as it stood after their own hits. */
+function evaluateAnswered(hit: DescriptorHit, batch: BatchContext): Verdict {
+  const { reply, plan, firstHits } = batch;
+  const increment = plan.increments[hit.increment] as Increment;
+  const later =
+    firstHits === undefined ? hitsAfter(hit, increment) : hitsBeside(hit, plan, firstHits);
+  return evaluateReply(hit, increment, reply, later, batch);
+}
+
+function evaluateReply(
   hit: DescriptorHit,
-  { reply, plan, windows, options }: BatchContext,
+  increment: Increment,
+  reply: CounterReply,
+  later: number,
+  { windows: { second }, options }: BatchContext,
 ): Verdict {
-  const { increment } = hit;
-  const isHeld = reply.held?.[increment] === true;
-  const outcome = outcomeOfHit(hit, reply.states?.[increment], isHeld, plan);
-  const verdict = evaluateOutcome(hit, outcome, isHeld, windows, options);
-  if (reply.knownOverLimit?.[increment] !== true) return verdict;
-  return { ...verdict, overLimitWithLocalCache: verdict.overLimit };
+  const { gate } = increment;
+  const seen = seenOf(increment, reply, hit.increment);
+  const isHeld = reply.held?.[hit.increment] === true;
+  const outcome = isHeld
+    ? gate.kind.heldOutcome(increment, seen, hit.hits, second)
+    : gate.kind.outcome(increment, seen, hit.hits, later, second);
+  return hit.limit.budget === undefined
+    ? evaluate(hit, gate, outcome, isHeld, options)
+    : evaluateBudget(hit, outcome as BudgetOutcome, isHeld, options);
 }
 
 function evaluateFailed(hit: DescriptorHit, error: StoreError, batch: BatchContext): Verdict {
   const { outage, plan, windows, options } = batch;
   if (finalError(hit, error, batch) !== undefined) return evaluateUnknown(hit, options);
   const policy = policyOf(hit, error, options);
-  const { after, isHeld, state } = outage?.local.get(hit.increment) ?? NOT_COUNTED;
-  if (policy === 'local' && hit.limit.algorithm !== undefined) {
-    const shared = withShare(hit, options);
-    const outcome = outcomeOfHit(shared, state, isHeld, plan);
-    return evaluateOutcome(shared, outcome, isHeld, windows, options);
-  }
-  const own = { after: isHeld ? after : after - hitsAfter(hit, plan), isHeld };
-  return evaluateInOutage(hit, policy, own, windows, options);
+  const local = outage?.local;
+  if (policy !== 'local' || local === undefined)
+    return evaluateUncounted(hit, policy === 'deny', windows, options);
+  const increment = toLocal(plan.increments[hit.increment] as Increment, options);
+  return evaluateReply(hit, increment, local, hitsAfter(hit, increment), batch);
 }
 
 function countHits(
@@ -182,18 +199,23 @@ function countHits(
     return;
   }
   batchStats.rules.push(verdict);
+  if (verdict.budget !== undefined) {
+    const lines = budgetLines(hit, verdict.budget, increments[hit.increment]?.reservation);
+    (batchStats.budgets ??= []).push(...lines);
+  }
   const exact = increments[hit.increment]?.hits;
   if (typeof exact === 'bigint' && exact > 0) batchStats.lostDigits(hit, exact);
 }
 
 function toDecision(
-  request: DecisionRequest,
+  pending: PendingRequest,
   batch: BatchContext,
   start: number,
   verdicts: Verdicts,
   statuses: readonly DescriptorStatus[],
 ): Decision {
   const { plan, options, batchStats } = batch;
+  const { request, policies = options.policies } = pending;
   let code = overallCode(verdicts, options.quotaMode);
   if (options.shadowMode && code === 'OVER_LIMIT') {
     code = 'OK';
@@ -209,7 +231,7 @@ function toDecision(
       ? dynamicMetadata(redactedRequest(plan.secrets, request), verdicts, code)
       : undefined,
   };
-  return options.policies === undefined
+  return policies === undefined
     ? decision
-    : withPolicies(decision, batch, verdicts, start, options.policies);
+    : withPolicies(decision, batch, verdicts, start, policies);
 }

@@ -1,19 +1,11 @@
-import type { Asks } from '../core/algorithms/apply-asks';
-import { outcomeOf, type Outcome } from '../core/algorithms/outcome';
-import type { CounterState } from '../core/algorithms/counter-state';
-import type { DescriptorHit, Plan } from '../core/planning/plan';
+import { hitsOfIncrement, type DescriptorHit, type Plan } from '../core/planning/plan';
 import type { Windows } from '../core/planning/windows';
 import type { Outage, OutageOptions } from '../core/decision/outage';
-import type { PolicyHeaderOptions } from '../core/decision/policy-headers';
+import type { PolicyOptions } from '../core/decision/policy-headers';
 import type { HeaderNames } from '../core/decision/response';
 import { BatchStatsSheet } from '../core/decision/batch-stats';
 import type { EvaluateOptions, Verdict } from '../core/decision/verdict';
-import type { CounterReply } from '../core/ports';
-
-export interface PolicyOptions extends PolicyHeaderOptions {
-  /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
-  readonly problemBody: boolean;
-}
+import type { CounterReply, Increment } from '../core/ports';
 
 export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   /** SHADOW_MODE: the overall code is always OK. */
@@ -86,30 +78,9 @@ export function noteFirst(
   if (increment !== -1 && (firstHits[increment] as number) < start) firstHits[increment] = index;
 }
 
-const LOOK: Asks = { hits: 0, times: 1 };
-
-/** What an ask of an algorithm gets, by where its counter stood before all asks of its increment. */
-export function outcomeOfHit(
-  { limit, hits, cumulativeHits, increment }: DescriptorHit,
-  state: CounterState | undefined,
-  isHeld: boolean,
-  { increments }: Plan,
-): Outcome {
-  const { algorithm } = limit;
-  if (algorithm === undefined || state === undefined)
-    throw new Error(`the store does not count by the algorithm of the rule ${limit.metric}`);
-  if (isHeld) return outcomeOf(algorithm, state, LOOK, 1);
-  const times = increments[increment]?.times ?? 1;
-  const number = hits > 0 ? cumulativeHits / hits : 1;
-  return outcomeOf(algorithm, state, { hits, times }, number);
-}
-
 /** The hits of an ask's increment that came after its own. */
-export function hitsAfter(
-  { increment, cumulativeHits }: DescriptorHit,
-  { increments }: Plan,
-): number {
-  return Number(increments[increment]?.hits) - cumulativeHits;
+export function hitsAfter({ cumulativeHits }: DescriptorHit, increment: Increment): number {
+  return hitsOfIncrement(increment) - cumulativeHits;
 }
 
 /** All hits of an ask's increment but its own and those of the requests before. */
@@ -118,5 +89,5 @@ export function hitsBeside(hit: DescriptorHit, plan: Plan, firstHits: Int32Array
     firstHits[hit.increment] as number
   ] as DescriptorHit;
   const earlier = cumulativeHits - hits;
-  return Number(plan.increments[hit.increment]?.hits) - earlier - hit.hits;
+  return hitsOfIncrement(plan.increments[hit.increment] as Increment) - earlier - hit.hits;
 }

@@ -1,6 +1,8 @@
 import { planBatch, type Plan, type PlanOptions } from '../core/planning/plan';
-import { createWindowTable } from '../core/planning/windows';
-import { planLocal, toLocalCounts } from '../core/decision/outage';
+import { createWindowTable, type Windows } from '../core/planning/windows';
+import { createReplyDraft, EMPTY_REPLY, finish } from '../core/batches/reply-draft';
+import { scatter } from '../core/batches/sub-batch';
+import { planLocal } from '../core/decision/outage';
 import { BatchStatsSheet, type BatchStats } from '../core/decision/batch-stats';
 import { failure, StoreError, type FailureCode } from '../core/errors';
 import type {
@@ -8,14 +10,16 @@ import type {
   BatchTrace,
   BatchTracer,
   Clock,
+  CounterBatch,
   CounterReply,
-  Counters,
   PendingRequest,
   Random,
+  ReadyCounters,
 } from '../core/ports';
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
 import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
+import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 
 export interface DecisionDeps {
@@ -23,9 +27,9 @@ export interface DecisionDeps {
   readonly rules: { readonly current: Rules | undefined };
   /** What callers read meanwhile; default: that there are none yet. */
   readonly whyNoRules?: { readonly current: string };
-  readonly counters: Pick<Counters, 'add'>;
+  readonly counters: Pick<ReadyCounters, 'add'>;
   /** Counts in this process for rules whose `on_store_error` is `local`; without them those are errors. */
-  readonly localCounters?: Pick<Counters, 'add'>;
+  readonly localCounters?: Pick<ReadyCounters, 'add'>;
   readonly clock: Clock;
   readonly random: Random;
   /** Undefined: nothing is traced. */
@@ -42,9 +46,22 @@ export type DecisionOptions = PlanOptions & AnswerOptions;
 
 /**
  * Answers every request of a batch, exactly once, and says what statistics should count. Never
- * rejects: whatever goes wrong is an answer. Rules, clock and store are asked once per batch.
+ * rejects: whatever goes wrong is an answer. Rules, clock and store are asked once per batch. Without a promise where the
+ * counters gave their reply without one: all requests are answered then.
  */
-export type DecideBatch = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
+export type DecideBatch = (
+  pendingRequests: readonly PendingRequest[],
+) => BatchStats | Promise<BatchStats>;
+
+/** A batch between its plan and its answers. */
+interface Planned {
+  readonly pendingRequests: readonly PendingRequest[];
+  readonly rules: Rules;
+  readonly plan: Plan;
+  readonly windows: Windows;
+  readonly nowSeconds: number;
+  readonly trace: BatchTrace | undefined;
+}
 
 const NONE_YET = { current: 'no rules are loaded yet' };
 
@@ -52,32 +69,71 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
   const windowsAt = createWindowTable();
   const { log } = deps;
   const { whyNoRules = NONE_YET } = deps;
+  const planOptions = { ...options, refusesNothing: options.shadowMode || options.quotaMode };
 
-  return async (pendingRequests) => {
-    const trace = deps.tracer?.begin(pendingRequests);
+  /** Decides requests whose callers are still there, as far as rules have to know. */
+  const decide: DecideBatch = (pendingRequests) => {
     const rules = deps.rules.current;
+    const trace = deps.tracer?.begin(pendingRequests);
     if (rules === undefined) {
       return refuseAll(pendingRequests, 'no_rules', whyNoRules.current, trace);
     }
     const nowSeconds = deps.clock();
     const windows = windowsAt(nowSeconds);
+    let planned: Planned;
+    let reply: CounterReply | StoreError | Promise<CounterReply | StoreError>;
+    try {
+      const requests = pendingRequests.map((pending) => pending.request);
+      const plan = planBatch(rules, requests, windows, planOptions, deps.random);
+      trace?.matched(plan.increments.length);
+      const { increments, groupEnds } = plan;
+      planned = { pendingRequests, rules, plan, windows, nowSeconds, trace };
+      reply = count(deps.counters, { increments, groupEnds, nowSeconds });
+    } catch (error) {
+      return refuseFaulty(error, pendingRequests, trace);
+    }
+    return reply instanceof Promise
+      ? reply.then((settled) => judge(planned, settled))
+      : judge(planned, reply);
+  };
+
+  const refuseFaulty = (
+    error: unknown,
+    pendingRequests: readonly PendingRequest[],
+    trace: BatchTrace | undefined,
+  ): BatchStats => {
+    deps.onFault(error);
+    return refuseAll(pendingRequests, 'internal', 'the decision failed, see the log', trace);
+  };
+
+  const judge = (
+    planned: Planned,
+    reply: CounterReply | StoreError,
+  ): BatchStats | Promise<BatchStats> => {
+    const { plan, nowSeconds, trace, pendingRequests } = planned;
+    try {
+      if (plan.increments.length > 0) trace?.counted(reply);
+      if (isWhole(reply)) return answerAll(planned, { reply, outage: undefined });
+    } catch (error) {
+      return refuseFaulty(error, pendingRequests, trace);
+    }
+    return countLocally(reply, plan, nowSeconds, deps, options).then(
+      (counted) => answerAll(planned, counted),
+      (error: unknown) => refuseFaulty(error, pendingRequests, trace),
+    );
+  };
+
+  const answerAll = (planned: Planned, counted: Counted): BatchStats | Promise<BatchStats> => {
+    const { pendingRequests, rules, plan, windows, nowSeconds, trace } = planned;
     let batch: BatchContext;
     let answers: readonly Answer[];
     try {
-      const requests = pendingRequests.map((pending) => pending.request);
-      const plan = planBatch(rules, requests, windows, options, deps.random);
-      trace?.matched(plan.increments.length);
-      const reply = await count(deps.counters, plan, nowSeconds);
-      if (plan.increments.length > 0) trace?.counted(reply);
-      const counted = isWhole(reply)
-        ? { reply, outage: undefined }
-        : await countLocally(reply, plan, nowSeconds, deps, options);
       batch = createBatchContext(plan, counted, windows, options, log !== undefined);
       answers = answersOf(pendingRequests, batch);
     } catch (error) {
-      deps.onFault(error);
-      return refuseAll(pendingRequests, 'internal', 'the decision failed, see the log', trace);
+      return refuseFaulty(error, pendingRequests, trace);
     }
+    const ending = endLeft(rules, pendingRequests, batch, nowSeconds);
     // Whatever fails from here on, each call has its answer.
     try {
       giveAnswers(pendingRequests, answers, batch.batchStats, trace);
@@ -85,25 +141,48 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
     } catch (error) {
       deps.onFault(error);
     }
-    return batch.batchStats;
+    const { batchStats } = batch;
+    return ending === undefined ? batchStats : ending.then(() => batchStats);
   };
+
+  /** Ends what callers opened who have left; undefined: nothing. What cannot be ended now ends with its lease. */
+  const endLeft = (
+    { hasBudgets }: Rules,
+    pendingRequests: readonly PendingRequest[],
+    batch: BatchContext,
+    nowSeconds: number,
+  ): Promise<unknown> | undefined => {
+    const cancels = hasBudgets ? cancelsOf(pendingRequests, batch, nowSeconds) : undefined;
+    return cancels && Promise.resolve(count(deps.counters, cancels));
+  };
+
+  const decideStaying: DecideBatch = async (asked) => {
+    const { staying, left } = withoutLeft(asked);
+    const batchStats = await decide(staying);
+    return { ...batchStats, abandoned: batchStats.abandoned + left };
+  };
+
+  return (asked) =>
+    deps.rules.current?.hasBudgets === true ? decideStaying(asked) : decide(asked);
 }
 
-const NOTHING_TO_COUNT: CounterReply = { after: [], held: undefined, failures: undefined };
-
-async function count(
-  counters: Pick<Counters, 'add'>,
-  { increments, groupEnds }: Pick<Plan, 'increments' | 'groupEnds'>,
-  nowSeconds: number,
-): Promise<CounterReply | StoreError> {
-  if (increments.length === 0) return NOTHING_TO_COUNT;
+function count(
+  counters: Pick<ReadyCounters, 'add'>,
+  batch: CounterBatch,
+): CounterReply | StoreError | Promise<CounterReply | StoreError> {
+  if (batch.increments.length === 0) return EMPTY_REPLY;
   try {
-    return await counters.add({ increments, groupEnds, nowSeconds });
+    const reply = counters.add(batch);
+    return reply instanceof Promise ? reply.catch(toStoreError) : reply;
   } catch (error) {
-    if (error instanceof StoreError) return error;
-    const message = 'the counter store failed';
-    return new StoreError('store_unavailable', message, { cause: error, forCaller: message });
+    return toStoreError(error);
   }
+}
+
+function toStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const message = 'the counter store failed';
+  return new StoreError('store_unavailable', message, { cause: error, forCaller: message });
 }
 
 function isWhole(reply: CounterReply | StoreError): reply is CounterReply {
@@ -126,13 +205,13 @@ async function countLocally(
   onStoreError?.(firstError(reply));
   const errorOf = (increment: number): StoreError | undefined =>
     reply instanceof StoreError ? reply : reply.failures?.get(increment);
-  const counts = reply instanceof StoreError ? NOTHING_TO_COUNT : reply;
+  const counts = reply instanceof StoreError ? EMPTY_REPLY : reply;
   const planned = planLocal(plan, errorOf, nowSeconds, options);
   if (planned === undefined || localCounters === undefined)
-    return { reply: counts, outage: { errorOf, local: new Map() } };
-  const { increments, groupEnds } = planned.batch;
-  const counted = await count(localCounters, { increments, groupEnds }, nowSeconds);
-  return { reply: counts, outage: { errorOf, local: toLocalCounts(planned.indexes, counted) } };
+    return { reply: counts, outage: { errorOf, local: undefined } };
+  const local = createReplyDraft(plan.increments.length);
+  scatter(local, planned.places, await count(localCounters, planned));
+  return { reply: counts, outage: { errorOf, local: finish(local) } };
 }
 
 const NOTHING_UNMET = { unknownDomains: [], unmatched: undefined };
@@ -162,15 +241,15 @@ function answersOf(
   const answers: Answer[] = [];
   let at = 0;
   for (let i = 0; i < pendingRequests.length; i++) {
-    const { request } = pendingRequests[i] as PendingRequest;
+    const pending = pendingRequests[i] as PendingRequest;
     const fault = plan.faults[i];
     if (fault !== undefined) {
       batchStats.failed();
       answers.push(failure('invalid_request', fault));
       continue;
     }
-    const end = at + request.descriptors.length;
-    answers.push(answerFor(request, batch, at, end));
+    const end = at + pending.request.descriptors.length;
+    answers.push(answerFor(pending, batch, at, end));
     at = end;
   }
   return answers;

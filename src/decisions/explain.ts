@@ -1,4 +1,5 @@
 import { because } from '../core/explain/because';
+import { budgetFields } from '../core/explain/budget-fields';
 import {
   entryTexts,
   explainPath,
@@ -33,6 +34,8 @@ export interface ExplainDeps {
   readonly dryCounters: (readings: ReadonlyMap<string, CounterReading>) => Pick<Counters, 'add'>;
   /** Whether the local cache knows a counter to be over. */
   readonly knows: (increment: Increment) => boolean;
+  /** The lease that this process has of a counter; undefined: none. */
+  readonly leaseOf?: (key: string) => CounterExplanation['lease'] | undefined;
   readonly nowSeconds: number;
 }
 
@@ -159,7 +162,7 @@ function unlimitedHint(
 ): string {
   const { limitsFrom } = limitSource(limit, entries, secrets);
   const why = limitsFrom === undefined ? 'the rule is unlimited' : sourceText(limitsFrom);
-  return `${why}: it counts in the statistics alone`;
+  return `${why}: its hits are counted in statistics only`;
 }
 
 function* pathOf(
@@ -211,15 +214,19 @@ function limitOf(
 
 function counterOf(
   increment: Increment,
-  { count, expiresInSeconds, store, error }: CounterReading,
-  { knows }: ExplainDeps,
+  reading: CounterReading,
+  { knows, leaseOf, nowSeconds }: ExplainDeps,
 ): CounterExplanation {
+  const { rule } = increment;
+  const lease = leaseOf?.(increment.key);
+  const { count, expiresInSeconds, store, error } = reading;
   return {
     key: increment.key,
     store,
-    ...(error === undefined && { count }),
+    ...(error === undefined && { count, ...budgetFields(rule, reading, Math.floor(nowSeconds)) }),
     ...(expiresInSeconds !== undefined && { expiresInSeconds }),
     cachedOverLimit: knows(increment),
+    ...(lease !== undefined && { lease }),
     ...(error !== undefined && { error: error.message }),
   };
 }
@@ -239,7 +246,7 @@ function notesOf({ hits, limit }: DescriptorHit): Pick<DescriptorExplanation, 'n
   const notes = [
     ...(limit.shadowMode ? ['shadow mode: counted and reported, never refused'] : []),
     ...(hits < 0 ? ['the hits are given back'] : []),
-    ...(hits === 0 ? ['a request with 0 hits looks and does not count'] : []),
+    ...(hits === 0 ? ['a request with 0 hits reads the counter and adds nothing'] : []),
   ];
   return notes.length === 0 ? {} : { notes };
 }
@@ -249,6 +256,5 @@ function isOver(
   readings: readonly CounterReading[],
 ): boolean {
   const reading = readings[increment];
-  const size = limit.algorithm?.size ?? limit.requestsPerUnit;
-  return reading !== undefined && reading.count + hits > size;
+  return reading !== undefined && reading.count + hits > limit.gate.size;
 }

@@ -1,11 +1,11 @@
-import { decidingVerdict } from '../core/decision/response';
+import { decidingVerdict, overallCode } from '../core/decision/response';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
-import type { BatchContext, Verdicts } from './batch';
+import type { AnswerOptions, BatchContext, Verdicts } from './batch';
 
 /** Takes decisions for the decision log. */
 export interface DecisionLog {
-  /** Whether a decision is to be logged; `isRefused`: it was over a limit, also where shadow mode let it pass. */
+  /** Whether a decision is to be logged; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */
   isWanted(isRefused: boolean): boolean;
   /** The record refers to the request: write it now. Must not throw. */
   write(record: DecisionRecord): void;
@@ -17,7 +17,7 @@ export function logDecisions(
   nowSeconds: number,
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
-  { verdicts = [], plan }: BatchContext,
+  { verdicts = [], plan, options }: BatchContext,
 ): void {
   // Rounded down, so that it lies in the windows that were counted in.
   const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
@@ -27,16 +27,16 @@ export function logDecisions(
     const own = verdicts[next++] as Verdicts;
     const decision = answers[i] as Answer;
     if (decision.kind !== 'decision') continue;
-    const isShadow = decision.overallCode === 'OK' && own.some(isOver);
-    if (!log.isWanted(isShadow || decision.overallCode === 'OVER_LIMIT')) continue;
+    if (!log.isWanted(own.some(isOver))) continue;
     const { request, trace } = pendingRequests[i] as PendingRequest;
     log.write({
       time,
       request,
       decision,
       metrics: own.map((verdict) => verdict?.metric),
+      reservations: own.map((verdict) => verdict?.limit.reservation),
       secrets: plan.secrets,
-      isShadow,
+      isShadow: decision.overallCode === 'OK' && isShadow(own, options),
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
       traceId: trace?.traceId(),
     });
@@ -46,6 +46,12 @@ export function logDecisions(
 /** Over a limit, also in shadow mode. */
 function isOver(verdict: Verdicts[number]): boolean {
   return (verdict?.overLimit ?? 0) > 0 || verdict?.status.code === 'OVER_LIMIT';
+}
+
+/** Whether shadow mode, of a rule or of the service, made the answer OK: a quota beside one that is not over also lets pass. */
+function isShadow(verdicts: Verdicts, { shadowMode, quotaMode }: AnswerOptions): boolean {
+  if (shadowMode && overallCode(verdicts, quotaMode) === 'OVER_LIMIT') return true;
+  return verdicts.some((verdict) => verdict !== undefined && verdict.shadowMode > 0);
 }
 
 function isQuota(verdicts: Verdicts): boolean {

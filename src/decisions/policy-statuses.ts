@@ -1,9 +1,12 @@
-import { policyOf, withShare } from '../core/decision/outage';
-import type { PolicyStatus } from '../core/decision/policy-headers';
+import { localGate, policyOf } from '../core/decision/outage';
+import type { PolicyHeaderOptions, PolicyStatus } from '../core/decision/policy-headers';
+import type { BudgetOutcome, EntryOutcome } from '../core/budgets/outcome';
+import { burstOf } from '../core/kinds/gate';
 import { nearLimitThreshold, type Verdict } from '../core/decision/verdict';
 import type { DescriptorStatus } from '../core/model';
 import type { DescriptorHit } from '../core/planning/plan';
 import { periodOf, periodSecondsAt } from '../core/rules/describe-limit';
+import type { BudgetLimits, RuleLimit } from '../core/rules/rules';
 import type { BatchContext, Verdicts } from './batch';
 
 /** What headers and bodies say of one request, whose asks begin at `start`: a status for each limit that has figures. */
@@ -11,16 +14,48 @@ export function policyStatuses(
   batch: BatchContext,
   verdicts: Verdicts,
   start: number,
+  wanted: PolicyHeaderOptions['policies'],
 ): PolicyStatus[] {
   const statuses: PolicyStatus[] = [];
   for (let i = 0; i < verdicts.length; i++) {
     const verdict = verdicts[i];
     if (verdict?.status.currentLimit === undefined) continue;
-    statuses.push(
-      toPolicyStatus(batch.plan.descriptorHits[start + i] as DescriptorHit, verdict, batch),
-    );
+    const hit = batch.plan.descriptorHits[start + i] as DescriptorHit;
+    if (verdict.budget === undefined) statuses.push(toPolicyStatus(hit, verdict, batch));
+    else {
+      const ofBudget = statusesOfBudget(hit, verdict, verdict.budget, batch);
+      statuses.push(
+        ...(wanted === 'all' ? ofBudget : [ofBudget[verdict.budget.entry] as PolicyStatus]),
+      );
+    }
   }
   return statuses;
+}
+
+/** Of each limit of a rule with a budget. */
+function statusesOfBudget(
+  hit: DescriptorHit,
+  verdict: Verdict,
+  { entry, entries }: BudgetOutcome,
+  batch: BatchContext,
+): readonly PolicyStatus[] {
+  const { entries: limits, names } = hit.limit.budget as BudgetLimits;
+  return limits.map((limit, at): PolicyStatus => {
+    const status = at === entry ? verdict.status : statusOf(limit, entries[at] as EntryOutcome);
+    const own = toPolicyStatus({ ...hit, limit }, { ...verdict, status }, batch);
+    // Slots have no period that could name them.
+    const name = limit.periodSeconds === 0 ? (names[at] as string) : own.name;
+    return { ...own, name };
+  });
+}
+
+function statusOf({ current, shadowMode }: RuleLimit, said: EntryOutcome): DescriptorStatus {
+  return {
+    code: said.isOver && !shadowMode ? 'OVER_LIMIT' : 'OK',
+    currentLimit: current,
+    limitRemaining: said.remaining,
+    secondsUntilReset: said.resetSeconds,
+  };
 }
 
 function toPolicyStatus(
@@ -31,13 +66,18 @@ function toPolicyStatus(
   const { limit, hits } = hit;
   const { plan, windows } = batch;
   const size = sizeOf(hit, batch);
+  const { remaining, resetSeconds, isNear } = figuresOf(hit, status, size, batch);
+  // Without a spread, which takes longer than all the rest.
   return {
-    ...figuresOf(hit, status, size, batch),
+    remaining,
+    resetSeconds,
+    isNear,
     name: limit.name,
+    metric: hit.metric,
     limit: limit.requestsPerUnit,
     period: periodOf(limit),
     periodSeconds: periodSecondsAt(limit, windows.second),
-    burst: limit.algorithm?.name === 'gcra' ? limit.algorithm.size : undefined,
+    burst: burstOf(limit.gate),
     isOver: status.code === 'OVER_LIMIT',
     isShadow: limit.shadowMode,
     isQuota: enforcement === 'quota',
@@ -47,10 +87,9 @@ function toPolicyStatus(
 }
 
 /** Hits that fit at once; while this instance counts for itself, those of its share. */
-function sizeOf(hit: DescriptorHit, { outage, options }: BatchContext): number {
-  const isOwnCount = outage?.errorOf(hit.increment) !== undefined;
-  const { algorithm, requestsPerUnit } = (isOwnCount ? withShare(hit, options) : hit).limit;
-  return algorithm?.size ?? requestsPerUnit;
+function sizeOf({ increment, limit }: DescriptorHit, { outage, options }: BatchContext): number {
+  const isOwnCount = outage?.errorOf(increment) !== undefined;
+  return (isOwnCount ? localGate(limit.gate, options) : limit.gate).size;
 }
 
 /** What the counter says; a store that is away may be back within a second. */

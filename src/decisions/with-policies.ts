@@ -1,9 +1,15 @@
-import { policyHeaders, RETRY_AFTER } from '../core/decision/policy-headers';
+import {
+  policyHeaders,
+  RETRY_AFTER,
+  type PolicyOptions,
+  type PolicyStatus,
+} from '../core/decision/policy-headers';
 import { PROBLEM_HEADER, problemBody } from '../core/decision/problem-body';
 import { limitHeaders } from '../core/decision/response';
 import { lengthen } from '../core/decision/retry-after';
-import type { Decision, Header } from '../core/model';
-import type { BatchContext, PolicyOptions, Verdicts } from './batch';
+import type { Decision, Header, LimitFigures } from '../core/model';
+import { periodText } from '../core/rules/describe-limit';
+import type { BatchContext, Verdicts } from './batch';
 import { policyStatuses } from './policy-statuses';
 
 /** The decision on a request whose asks begin at `start`, with the headers and the body that settings ask for beside the first three. */
@@ -14,28 +20,53 @@ export function withPolicies(
   start: number,
   policies: PolicyOptions,
 ): Decision {
-  const { overallCode } = decision;
-  const statuses = policyStatuses(batch, verdicts, start);
+  const { kind, overallCode, statuses: ofDescriptors, dynamicMetadata } = decision;
+  const statuses = policyStatuses(batch, verdicts, start, policies.policies);
   const own = policyHeaders(statuses, overallCode, policies);
-  const responseHeaders: Header[] = [...firstThree(decision, batch, verdicts, start), ...own];
+  const responseHeaders: Header[] = [
+    ...firstThree(decision, batch, verdicts, start, policies),
+    ...own,
+  ];
   const { value: retryAfter } = own.find(({ key }) => key === RETRY_AFTER) ?? {};
   const hasBody = policies.problemBody && overallCode !== 'OK';
   if (hasBody) responseHeaders.push(PROBLEM_HEADER);
   const rawBody = hasBody ? problemBody(statuses) : undefined;
-  return { ...decision, responseHeaders, retryAfter, rawBody };
+  const limits = policies.figures === true ? toFigures(statuses) : undefined;
+  // Without a spread of the decision, which takes longer than all of this.
+  return {
+    kind,
+    overallCode,
+    statuses: ofDescriptors,
+    responseHeaders,
+    retryAfter,
+    rawBody,
+    limits,
+    dynamicMetadata,
+  };
+}
+
+function toFigures(statuses: readonly PolicyStatus[]): readonly LimitFigures[] {
+  const figures: LimitFigures[] = [];
+  for (const status of statuses) {
+    if (status.isShadow) continue;
+    const { name, metric, limit, period, remaining, resetSeconds, isOver, isQuota } = status;
+    const unit = periodText(period);
+    figures.push({ name, metric, limit, unit, remaining, resetSeconds, isOver, isQuota });
+  }
+  return figures;
 }
 
 /** The headers of the reference, which LIMIT_RESET_JITTER is for too. */
 function firstThree(
   { responseHeaders }: Decision,
-  { plan, options: { headers, policies } }: BatchContext,
+  { plan, options: { headers } }: BatchContext,
   verdicts: Verdicts,
   start: number,
+  { jitterPercent }: PolicyOptions,
 ): readonly Header[] {
-  const percent = policies?.jitterPercent ?? 0;
-  if (headers === undefined || percent === 0) return responseHeaders;
+  if (headers === undefined || jitterPercent === 0) return responseHeaders;
   return limitHeaders(verdicts, headers, (seconds, index) => {
     const increment = plan.descriptorHits[start + index]?.increment ?? -1;
-    return lengthen(seconds, plan.increments[increment]?.key ?? '', percent);
+    return lengthen(seconds, plan.increments[increment]?.key ?? '', jitterPercent);
   });
 }

@@ -7,7 +7,7 @@ const CODES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',
   EADDRNOTAVAIL: 'this machine does not have the address',
-  EAI_AGAIN: 'the name server gives no answer',
+  EAI_AGAIN: 'the name server does not answer',
   ECONNABORTED: 'the connection was aborted',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the other side reset the connection',
@@ -27,19 +27,19 @@ const CODES: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'no answer in time',
 };
 
-const NO_TLS = 'the server speaks no TLS';
+const NO_TLS = 'the server does not speak TLS';
 const UNKNOWN_AUTHORITY = "an unknown authority signed the server's certificate";
 const CLOSED = 'the connection is closed';
 
 /** What OpenSSL names as the cause, and what it means. */
 const TLS_CAUSES: readonly (readonly [RegExp, string])[] = [
   [/wrong version number|packet length too long|http request/, NO_TLS],
-  [/alert certificate required|peer did not return/, 'the server wants a client certificate'],
+  [/alert certificate required|peer did not return/, 'the server requires a client certificate'],
   [/alert unknown ca/, 'the server does not know the authority of the client certificate'],
   [/alert certificate expired/, 'the client certificate has expired'],
-  [/alert .*certificate/, 'the server refuses the client certificate'],
-  [/unrecognized name/, 'the server does not have the name that it was asked for'],
-  [/handshake failure|protocol|shared cipher/, 'the two sides share no version or cipher of TLS'],
+  [/alert .*certificate/, 'the server rejected the client certificate'],
+  [/unrecognized name/, 'the server does not serve the requested name'],
+  [/handshake failure|protocol|shared cipher/, 'no common TLS version or cipher'],
   [/no start line|bad end line|bad base64/, 'expected a PEM file'],
   [/key values mismatch/, 'the key does not belong to the certificate'],
 ];
@@ -54,7 +54,7 @@ const PHRASES: readonly (readonly [RegExp, Words])[] = [
   ],
   [/^certificate has expired/, "the server's certificate has expired"],
   [/(?<=: )certificate has expired/, "the server's certificate has expired"],
-  [/certificate is not yet valid/, "the server's certificate is for a later time"],
+  [/certificate is not yet valid/, "the server's certificate is not valid yet"],
   [/self[- ]signed certificate(?: in certificate chain)?/, UNKNOWN_AUTHORITY],
   [/unable to verify the first certificate/, UNKNOWN_AUTHORITY],
   [/unable to get (?:local )?issuer certificate/, UNKNOWN_AUTHORITY],

@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { from, type Observable } from 'rxjs';
+import { from } from 'rxjs';
 import type { ByteBudget } from './byte-budget';
 import { monotonicMs } from './clock';
 import { HttpConnection } from './http-connection';
@@ -66,20 +66,11 @@ const MAX_HEADER_BYTES = 16 * 1_024;
 /** Time without reading that one check may count. */
 const MAX_ELAPSED_MS = 1_000;
 
-export interface HttpListener {
-  /** Emits nothing of meaning and never fails; completes after `close`. */
-  readonly run$: Observable<void>;
-  /** Settles with the address that is bound; rejects with a message that names it. */
-  listen(): Promise<{ readonly host: string; readonly port: number }>;
-  /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
-  close(withinMs: number): Promise<void>;
-}
-
 /** THE HTTP/1.1 listener: time-outs, bounds on connections and bytes, answers in order, an orderly close. */
 export function createHttpListener(
   { handle, takesBodies = true, isVital = () => false, reject = rejectInJson }: HttpService,
   { host, port, limits, timeouts = HTTP_TIMEOUTS }: HttpListenerOptions,
-): HttpListener {
+) {
   const { budget, maxConnections } = limits;
   const { unreadMs, checkEveryMs } = timeouts;
   const connections = new Map<Socket, HttpConnection>();
@@ -180,9 +171,11 @@ export function createHttpListener(
     });
 
   return {
+    /** Emits nothing of meaning and never fails; completes after `close`. */
     run$: from(ended),
+    /** Settles with the address that is bound; rejects with a message that names it. */
     listen: () =>
-      new Promise((resolve, fail) => {
+      new Promise<{ readonly host: string; readonly port: number }>((resolve, fail) => {
         const onError = (error: Error) => {
           fail(new ListenError({ host, port }, error));
         };
@@ -196,7 +189,8 @@ export function createHttpListener(
           resolve({ host, port: typeof bound === 'object' && bound !== null ? bound.port : port });
         });
       }),
-    close: (withinMs) => (closed ??= close(withinMs)),
+    /** Takes nothing new, waits for what is in flight, cuts what is left after `withinMs`. Safe to call twice. */
+    close: (withinMs: number) => (closed ??= close(withinMs)),
   };
 }
 

@@ -12,7 +12,7 @@ export type Reject = (status: RejectStatus) => {
 /** Says in words what was wrong: the same on every port. */
 export function describeRejection(status: RejectStatus): string {
   if (status === 503) return 'the connections to this service hold too many bytes, try again later';
-  const expected = 'expected a whole HTTP/1.1 request within the limits on time and size';
+  const expected = 'expected a complete HTTP/1.1 request within the limits on time and size';
   return `${(STATUS_CODES[status] ?? '').toLowerCase()}: ${expected}`;
 }
 

@@ -39,15 +39,19 @@ const APPENDING = constants.O_WRONLY | constants.O_APPEND | O_NONBLOCK;
 export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOptions): LineFile {
   const fd =
     path === undefined ? openStandardOutput() : openSync(path, APPENDING | constants.O_CREAT, MODE);
-  const maxWriteBytes = fstatSync(fd).isFile() ? MAX_WRITE_BYTES : MAX_PIPE_BYTES;
+  const isFile = fstatSync(fd).isFile();
+  const maxWriteBytes = isFile ? MAX_WRITE_BYTES : MAX_PIPE_BYTES;
   const waiting: string[] = [];
   /** What is being written, or what of it is left. */
   let chunk: Buffer = NOTHING;
   let waitingBytes = 0;
   let isBusy = false;
+  /** It comes back at once, unless a disk hangs. */
+  let isWriting = false;
   /** The file ends within a line. */
   let isCut = false;
   let whenIdle: (() => void) | undefined;
+  let whenWritten: (() => void) | undefined;
 
   const writeNext = (): void => {
     if (chunk.length === 0) {
@@ -55,22 +59,23 @@ export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOpt
       waitingBytes = Math.max(0, waitingBytes - chunk.length);
     }
     isBusy = chunk.length > 0;
+    isWriting = isBusy;
     if (isBusy) write(fd, chunk, onWritten);
     else whenIdle?.();
   };
   const onWritten = (error: NodeJS.ErrnoException | null, written: number): void => {
-    if (error?.code === 'EAGAIN') {
-      setTimeout(writeNext, RETRY_MS).unref();
-      return;
-    }
-    if (error !== null) {
-      onError(error);
-      dropChunk();
-    } else if (written > 0) {
+    isWriting = false;
+    const isFull = error?.code === 'EAGAIN';
+    if (error === null && written > 0) {
       isCut = chunk[written - 1] !== NEWLINE;
       chunk = chunk.subarray(written);
+    } else if (error !== null && !isFull) {
+      onError(error);
+      dropChunk();
     }
-    writeNext();
+    if (whenWritten !== undefined) whenWritten();
+    else if (isFull) setTimeout(writeNext, RETRY_MS).unref();
+    else writeNext();
   };
   const dropChunk = (): void => {
     for (let i = 1; i < chunk.length; i++) if (chunk[i] === NEWLINE) onDropped();
@@ -98,7 +103,16 @@ export function openLineFile({ path, maxBytes, onDropped, onError }: LineFileOpt
           if (path !== undefined && !isBusy) closeSync(fd);
           resolve();
         };
-        const deadline = setTimeout(end, withinMs);
+        const endInTime = (): void => {
+          // Not yet known whether a pipe takes these lines; a file of a disk that hangs would hold the end.
+          if (!isWriting || isFile) end();
+          else
+            whenWritten = () => {
+              isBusy = false;
+              end();
+            };
+        };
+        const deadline = setTimeout(endInTime, withinMs);
         whenIdle = end;
         if (!isBusy) end();
       }),

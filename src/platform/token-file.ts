@@ -17,7 +17,7 @@ const MAX_BYTES = 4_096;
 
 /**
  * Checks Authorization headers against the token in a file: `Bearer` with it, or `Basic` with it as the password. The file
- * is read again with a call, at most once a second; while it cannot be read the last good token stays. Throws when the
+ * is read again with a call, at most once a second; while it cannot be read the last valid token stays in use. Throws when the
  * first one cannot be read.
  */
 export function createTokenCheck(
@@ -33,11 +33,11 @@ export function createTokenCheck(
     readMs = monotonicMs();
     try {
       const found = digestOf(file, await readFile(file, 'utf8'));
-      if (!found.equals(digest)) logger.info('loaded another token of the operator API', { file });
+      if (!found.equals(digest)) logger.info('loaded a new token for the operator API', { file });
       digest = found;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) logger.warn(`${reasonOf(file, error)}, the last good token stays`);
+      if (!isFailing) logger.warn(`${reasonOf(file, error)}, the last valid token stays in use`);
       isFailing = true;
     }
   };

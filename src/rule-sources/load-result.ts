@@ -60,4 +60,6 @@ export interface RuleFiles {
   readonly files: readonly RuleFile[];
   /** What finding and reading them already showed. */
   readonly problems: readonly RuleProblem[];
+  /** It is a single file. Default: false. */
+  readonly isFile?: boolean;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
 import { discoverySession, fromTask } from '../../streams';
@@ -5,16 +6,15 @@ import type { Clock, Random } from '../core/ports';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { toReason } from '../platform/errors';
-import type { LoadResult } from './load-result';
+import type { LoadResult, RuleFile } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { createOpenStream, type XdsServerOptions } from './xds/connect';
 import { createDelta } from './xds/delta';
 import { loadMethod, type Node } from './xds/messages';
-import { digestResources } from './xds/digest-resources';
 import { createParseResources } from './xds/parse-resources';
 import type { Protocol } from './xds/protocol';
-import type { Response } from './xds/read-response';
+import { type Response, readResources } from './xds/read-response';
 import { createNackBackoff } from './xds/nack-backoff';
 import { createStateOfTheWorld } from './xds/state-of-the-world';
 import { isOfRules, type LoadState } from './xds/nack';
@@ -155,4 +155,18 @@ function scale<P extends { readonly initialMs: number; readonly maxMs: number }>
   share: number,
 ): P {
   return { ...policy, initialMs: policy.initialMs * share, maxMs: policy.maxMs * share };
+}
+
+/** Of resources alone, in any order: versions and nonces of their messages differ from client to client. */
+function* digestResources(files: readonly RuleFile[]): Generator<void, string> {
+  const digests: string[] = [];
+  for (const { bytes } of files) {
+    for (const { value } of readResources(bytes)) {
+      digests.push(createHash('sha256').update(value).digest('hex'));
+      yield;
+    }
+  }
+  const sha = createHash('sha256');
+  for (const digest of digests.sort()) sha.update(digest);
+  return `sha256:${sha.digest('hex')}`;
 }

@@ -11,32 +11,24 @@ export const adminTable = {
     doc: 'what /api/v1/ on the debug port does: nothing, explain and show, or also change counters',
   }),
   tokenFile: setting('ADMIN_TOKEN_FILE', path, {
-    doc: 'file with the token that /api/v1/ asks for; read again when it changes',
-    whenUnset: 'no token is asked for',
+    doc: 'file with the token that /api/v1/ requires; read again when it changes',
+    whenUnset: 'no token is required',
   }),
   protectAll: setting('ADMIN_PROTECT_ALL', boolean, {
     default: 'false',
-    doc: 'true asks for the token on every page of the debug port',
+    doc: 'true requires the token on every page of the debug port',
   }),
   hosts: setting('ADMIN_HOSTS', listOf(word, '<host>'), {
     doc: 'further names under which browsers may use the debug port and /api/v1/, with commas',
   }),
 };
 
-export interface AdminSettings {
-  readonly api: 'off' | 'read' | 'write';
-  /** Undefined: no token is asked for. */
-  readonly tokenFile: string | undefined;
-  readonly protectAll: boolean;
-  readonly hosts: readonly string[];
-}
-
 /** Without a token, counters may be changed from this machine alone. */
 export function toAdmin(
   reading: TableReading<typeof adminTable>,
   debugHost: string,
   diagnostics: Diagnostics,
-): AdminSettings {
+) {
   const { api, tokenFile, protectAll, hosts = [] } = reading.values;
   if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {
     diagnostics.problems.push(
@@ -49,8 +41,10 @@ export function toAdmin(
       `${reading.describe('protectAll')}: expected ADMIN_TOKEN_FILE to be set`,
     );
   }
-  return { api, tokenFile, protectAll, hosts };
+  return { ...reading.values, hosts };
 }
+
+export type AdminSettings = ReturnType<typeof toAdmin>;
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));

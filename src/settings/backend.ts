@@ -19,11 +19,14 @@ export const backendTable = {
     doc: 'where counters live: kvstore (redis), memstore (memcache), or memory (this process)',
     whenUnset: 'the first that has an address, else memory',
   }),
-  memoryMaxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), {
+};
+
+export const memoryTable = {
+  maxKeys: setting('MEMORY_MAX_KEYS', wholeNumber(1), {
     default: '1000000',
     doc: 'memory: most counters that are kept at the same time',
   }),
-  memoryMaxBytes: setting('MEMORY_MAX_BYTES', wholeNumber(1_048_576), {
+  maxBytes: setting('MEMORY_MAX_BYTES', wholeNumber(1_048_576), {
     doc: 'memory: most bytes that these counters may take, 160 for each and 2 for a character of its key',
     whenUnset: '536870912, or half of what the heap may hold where that is less',
   }),

@@ -1,5 +1,4 @@
 import { boolean, oneOf, path, text } from '../platform/env-table/scalars';
-import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 
 export const configurationTable = {
@@ -38,5 +37,3 @@ export const configurationTable = {
     doc: 'true allows several files with the same domain',
   }),
 };
-
-export type ConfigurationSettings = Values<typeof configurationTable>;

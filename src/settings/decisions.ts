@@ -1,5 +1,4 @@
 import { boolean, decimalNumber, text, wholeNumber } from '../platform/env-table/scalars';
-import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 
 const MAX_JITTER_SECONDS = 2 ** 31 - 1;
@@ -47,5 +46,3 @@ export const decisionsTable = {
     doc: 'size of the local cache of counters that are over their limit; 0 means none',
   }),
 };
-
-export type DecisionSettings = Values<typeof decisionsTable>;

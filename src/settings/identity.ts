@@ -1,23 +1,13 @@
-import { isIP } from 'node:net';
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
 import { duration } from '../platform/env-table/durations';
 import { listOf } from '../platform/env-table/lists';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/scalars';
-import type { Parser, Values } from '../platform/env-table/setting';
+import type { Parser } from '../platform/env-table/setting';
+import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
 import { setting } from './setting';
 
-/** An address or a network in CIDR notation; without a prefix the one address. */
-const network: Parser<{ readonly address: string; readonly prefix: number | undefined }> = {
-  expected: 'an IP address or a network such as 10.0.0.0/8',
-  parse: (text) => {
-    const [, ip = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-    const family = isIP(ip);
-    const prefix = bits === undefined ? undefined : Number(bits);
-    if (family === 0 || (prefix ?? 0) > (family === 4 ? 32 : 128)) return undefined;
-    return { address: ip, prefix };
-  },
-};
+const network: Parser<Network> = { expected: NETWORK_EXPECTED, parse: parseNetwork };
 
 const httpUrl: Parser<string> = {
   expected: 'an http or https address without credentials',
@@ -45,14 +35,10 @@ export const identityTable = {
     doc: 'origins whose pages may call the identity service',
     whenUnset: 'none',
   }),
-  trustedProxies: setting(
-    'IDENTITY_TRUSTED_PROXIES',
-    listOf(network, 'an IP address or a network such as 10.0.0.0/8'),
-    {
-      doc: 'proxies whose X-Forwarded-For the identity service believes',
-      whenUnset: 'none',
-    },
-  ),
+  trustedProxies: setting('IDENTITY_TRUSTED_PROXIES', listOf(network, NETWORK_EXPECTED), {
+    doc: 'proxies whose X-Forwarded-For the identity service believes',
+    whenUnset: 'none',
+  }),
   userinfoProfile: setting('IDENTITY_USERINFO_PROFILE', oneOf('documented', 'full'), {
     default: 'documented',
     doc: 'full adds the fields that strict published clients want',
@@ -81,7 +67,7 @@ export const identityTable = {
   }),
   rateLimit: setting('IDENTITY_RATELIMIT', oneOf('process', 'grpc', 'json', 'off'), {
     default: 'process',
-    doc: 'who decides limits: process (the rules of RUNTIME_*, in the identity service), a decision service by grpc or json, or nobody (off)',
+    doc: 'who decides limits: process (the rules of RUNTIME_*, in the identity service), a decision service by grpc or json, or none (off)',
   }),
   rateLimitAddress: setting('IDENTITY_RATELIMIT_ADDRESS', address, {
     doc: 'grpc and json: the decision service',
@@ -97,28 +83,12 @@ export const identityTable = {
   }),
 };
 
-/** How JWT access tokens are checked. */
-export interface JwtSettings {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly keys:
-    | { readonly kind: 'url'; readonly url: string }
-    | { readonly kind: 'file'; readonly file: string };
-}
-
-export interface IdentitySettings extends Values<typeof identityTable> {
-  /** Undefined: JWTs are not taken. */
-  readonly jwt: JwtSettings | undefined;
-  /** Why users cannot live in Redis although they should; a mistake for the identity service only. */
-  readonly storeProblem: string | undefined;
-}
-
 /** @param redisExpected what the settings of the stores lack for Redis; undefined: nothing. */
 export function toIdentity(
   reading: TableReading<typeof identityTable>,
   redisExpected: string | undefined,
   { problems }: Diagnostics,
-): IdentitySettings {
+) {
   const { values } = reading;
   const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
   const given = [issuer, audience, jwksUrl ?? jwksFile];
@@ -132,16 +102,18 @@ export function toIdentity(
   return {
     ...values,
     jwt: isWhole ? { issuer, audience, keys } : undefined,
+    // A mistake for the identity service only.
     storeProblem: lacksStore
       ? `${reading.describe('store')}: expected ${redisExpected}`
       : undefined,
   };
 }
 
-function toKeys(
-  url: string | undefined,
-  file: string | undefined,
-): JwtSettings['keys'] | undefined {
-  if (url !== undefined) return file === undefined ? { kind: 'url', url } : undefined;
-  return file === undefined ? undefined : { kind: 'file', file };
+export type IdentitySettings = ReturnType<typeof toIdentity>;
+/** How JWT access tokens are checked. */
+export type JwtSettings = NonNullable<IdentitySettings['jwt']>;
+
+function toKeys(url: string | undefined, file: string | undefined) {
+  if (url !== undefined) return file === undefined ? ({ kind: 'url', url } as const) : undefined;
+  return file === undefined ? undefined : ({ kind: 'file', file } as const);
 }

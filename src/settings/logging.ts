@@ -1,4 +1,3 @@
-import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 import { oneOfInAnyCase } from '../platform/env-table/scalars';
 
@@ -16,12 +15,10 @@ const LEVELS = {
 export const loggingTable = {
   level: setting('LOG_LEVEL', oneOfInAnyCase(LEVELS), {
     default: 'warning',
-    doc: 'least level that is logged: trace, debug, info, warning (warn), error, fatal (panic)',
+    doc: 'lowest level that is logged: trace, debug, info, warning (warn), error, fatal (panic)',
   }),
   format: setting('LOG_FORMAT', oneOfInAnyCase({ text: 'text', json: 'json' }), {
     default: 'text',
     doc: 'text or json',
   }),
 };
-
-export type LoggingSettings = Values<typeof loggingTable>;

@@ -1,8 +1,7 @@
-import { type Address, address } from '../platform/env-table/addresses';
+import { address } from '../platform/env-table/addresses';
 import { listOf } from '../platform/env-table/lists';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, path, wholeNumber, word } from '../platform/env-table/scalars';
-import type { ClientTlsFiles } from '../platform/tls-files';
 import { toTlsFiles } from './client-files';
 import { setting, timerFromZero } from './setting';
 
@@ -15,7 +14,7 @@ export const memstoreTable = {
   }),
   srvRefreshMs: setting('MEMSTORE_SRV_REFRESH', timerFromZero, {
     default: '0',
-    doc: 'time between two looks at the record; 0 means one',
+    doc: 'time between two lookups of the record; 0 means one',
   }),
   maxIdleConnections: setting('MEMSTORE_MAX_IDLE_CONNS', wholeNumber(0, 10_000), {
     default: '2',
@@ -36,24 +35,11 @@ export const memstoreTable = {
   }),
 };
 
-export interface MemstoreSettings {
-  readonly nodes:
-    | { readonly kind: 'list'; readonly addresses: readonly Address[] }
-    | {
-        readonly kind: 'srv';
-        readonly record: string;
-        /** 0: never. */ readonly refreshMs: number;
-      };
-  readonly maxIdleConnections: number;
-  readonly tls: ClientTlsFiles | undefined;
-}
-
 export type MemstoreReading = TableReading<typeof memstoreTable>;
 
-function toNodes(values: MemstoreReading['values']): MemstoreSettings['nodes'] {
-  return values.srv === undefined
-    ? { kind: 'list', addresses: values.nodes ?? [] }
-    : { kind: 'srv', record: values.srv, refreshMs: values.srvRefreshMs };
+function toNodes(values: MemstoreReading['values']) {
+  if (values.srv === undefined) return { kind: 'list', addresses: values.nodes ?? [] } as const;
+  return { kind: 'srv', record: values.srv, refreshMs: values.srvRefreshMs } as const;
 }
 
 /** What must hold whichever backend is in use. */
@@ -64,7 +50,7 @@ export function checkMemstore(reading: MemstoreReading, diagnostics: Diagnostics
   );
 }
 
-export function toMemstore(reading: MemstoreReading, diagnostics: Diagnostics): MemstoreSettings {
+export function toMemstore(reading: MemstoreReading, diagnostics: Diagnostics) {
   const { maxIdleConnections, tls, skipHostnameVerification } = reading.values;
   return {
     nodes: toNodes(reading.values),
@@ -72,3 +58,5 @@ export function toMemstore(reading: MemstoreReading, diagnostics: Diagnostics): 
     tls: tls ? { ...toTlsFiles(reading, diagnostics), skipHostnameVerification } : undefined,
   };
 }
+
+export type MemstoreSettings = ReturnType<typeof toMemstore>;

@@ -8,8 +8,8 @@ export interface Misspelt {
   readonly meant: string;
 }
 
-const NAMES: readonly string[] = SUBJECTS.flatMap(({ table }) =>
-  Object.values(table).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+const NAMES: readonly string[] = SUBJECTS.flatMap(({ settings }) =>
+  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
 ).filter((name) => !name.includes('<'));
 
 /** Set by deployments of today and read by no program, the reference included. */

@@ -26,7 +26,7 @@ function otlpTable(prefix: 'OTEL_EXPORTER_OTLP' | 'OTEL_EXPORTER_OTLP_TRACES') {
       whenUnset: 'http://localhost:4318, over grpc http://localhost:4317',
     }),
     insecure: entry('INSECURE', booleanInAnyCase, {
-      doc: 'over grpc, for an endpoint without a scheme: true talks without TLS',
+      doc: 'over grpc, for an endpoint without a scheme: true connects without TLS',
       whenUnset: 'false',
     }),
     headers: entry('HEADERS', headerPairs, {
@@ -88,6 +88,6 @@ export const otelTable = {
   }),
   exportTimeoutMs: setting('OTEL_BSP_EXPORT_TIMEOUT', milliseconds, {
     default: '30000',
-    doc: 'an export that takes longer is given up, in milliseconds',
+    doc: 'longest time of one export, in milliseconds',
   }),
 };

@@ -1,21 +1,16 @@
 import type { Diagnostics } from '../platform/env-table/read-table';
-import { type Backend, backendTable, chooseBackend } from './backend';
+import { type Backend, backendTable, chooseBackend, memoryTable } from './backend';
 import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
 import type { Misspelt } from './misspelt';
 import type { Read } from './setting';
-import type { Settings } from './settings';
 import { checkCluster, kvstoreTable, perSecondStoreTable, toStore } from './store';
 import { perSecondSwitchTable, sharedStoreTable } from './store-shared';
-
-type StoreSection = Pick<
-  Settings,
-  'backend' | 'store' | 'perSecondStore' | 'storeFailure' | 'memstore' | 'memory'
->;
 
 function readAll(read: Read) {
   return {
     backend: read(backendTable),
+    memory: read(memoryTable),
     store: read(kvstoreTable),
     shared: read(sharedStoreTable),
     perSecondSwitch: read(perSecondSwitchTable),
@@ -29,7 +24,7 @@ type StoreReadings = ReturnType<typeof readAll>;
 /** The files of the stores that are in use. */
 function filesOf(
   { store, shared, perSecond, memstore }: StoreReadings,
-  used: Pick<StoreSection, 'store' | 'perSecondStore' | 'memstore'>,
+  used: Readonly<Record<'store' | 'perSecondStore' | 'memstore', { tls: unknown } | undefined>>,
 ): readonly ClientFile[] {
   const hasTls = used.store?.tls !== undefined || used.perSecondStore?.tls !== undefined;
   return [
@@ -101,16 +96,9 @@ function missingForRedis(kind: Backend, { backend, store }: StoreReadings): stri
 }
 
 /** Everything about where counters live. */
-export function readStores(
-  read: Read,
-  misspelt: readonly Misspelt[],
-  diagnostics: Diagnostics,
-): StoreSection & {
-  readonly files: readonly ClientFile[];
-  readonly redisExpected: string | undefined;
-} {
+export function readStores(read: Read, misspelt: readonly Misspelt[], diagnostics: Diagnostics) {
   const readings = readAll(read);
-  const { backend, store, shared, perSecond, memstore } = readings;
+  const { backend, memory, store, shared, perSecond, memstore } = readings;
   checkMemstore(memstore, diagnostics);
   const kind = chooseBackend(readings, diagnostics);
   if (kind === 'memory' && !backend.isSet('type'))
@@ -120,6 +108,7 @@ export function readStores(
   const second = toStore(perSecond, shared, diagnostics);
   const { failureMode, failureReplicas } = shared.values;
   const used = {
+    // Each is defined for its backend, and only there.
     store: kind === 'kvstore' ? main : undefined,
     perSecondStore: isSplit(kind, readings, diagnostics) ? second : undefined,
     memstore: kind === 'memstore' ? toMemstore(memstore, diagnostics) : undefined,
@@ -130,6 +119,6 @@ export function readStores(
     files: filesOf(readings, used),
     redisExpected: missingForRedis(kind, readings),
     storeFailure: { mode: failureMode, replicas: failureReplicas },
-    memory: { maxKeys: backend.values.memoryMaxKeys, maxBytes: backend.values.memoryMaxBytes },
+    memory: memory.values,
   };
 }

@@ -1,5 +1,4 @@
 import { path } from '../platform/env-table/scalars';
-import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
 
 export const secretsTable = {
@@ -8,5 +7,3 @@ export const secretsTable = {
     whenUnset: 'rules with hash_value: true are refused',
   }),
 };
-
-export type SecretSettings = Values<typeof secretsTable>;

@@ -2,36 +2,43 @@ import { host, listenPort } from '../platform/env-table/addresses';
 import { duration } from '../platform/env-table/durations';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, fileMode, oneOf, path, word } from '../platform/env-table/scalars';
-import { setting } from './setting';
+import { type Read, setting } from './setting';
 
-export const serversTable = {
-  httpHost: setting('HOST', host, { default: '0.0.0.0', doc: 'address of the HTTP server' }),
-  httpPort: setting('PORT', listenPort, { default: '8080', doc: 'port of the HTTP server' }),
-  grpcHost: setting('GRPC_HOST', host, { default: '0.0.0.0', doc: 'address of the gRPC server' }),
-  grpcPort: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
-  grpcUnixSocket: setting('GRPC_UDS', path, {
+export const httpTable = {
+  host: setting('HOST', host, { default: '0.0.0.0', doc: 'address of the HTTP server' }),
+  port: setting('PORT', listenPort, { default: '8080', doc: 'port of the HTTP server' }),
+};
+
+export const grpcTable = {
+  host: setting('GRPC_HOST', host, { default: '0.0.0.0', doc: 'address of the gRPC server' }),
+  port: setting('GRPC_PORT', listenPort, { default: '8081', doc: 'port of the gRPC server' }),
+  unixSocket: setting('GRPC_UDS', path, {
     doc: 'path of a unix socket for the gRPC server, in place of GRPC_HOST and GRPC_PORT',
   }),
-  grpcUnixSocketMode: setting('GRPC_UDS_MODE', fileMode, {
+  unixSocketMode: setting('GRPC_UDS_MODE', fileMode, {
     default: '0666',
     doc: 'file mode of that socket, in octal',
   }),
-  grpcTransport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
+  transport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
     default: 'wire',
     doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
   }),
-  grpcReflection: setting('GRPC_REFLECTION', boolean, {
+  reflection: setting('GRPC_REFLECTION', boolean, {
     default: 'true',
     doc: 'false removes the reflection services, which grpcurl asks for descriptors',
   }),
-  grpcMaxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
+  // These two may be longer than a timer of Node can run (2^31 - 1).
+  maxConnectionAgeMs: setting('GRPC_MAX_CONNECTION_AGE', duration(), {
     default: '24h',
-    doc: 'age (± 10 %) at which a gRPC connection is told to go away; 0 means never',
+    doc: 'age (± 10 %) at which a gRPC connection is sent GOAWAY; 0 means never',
   }),
-  grpcMaxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), {
+  maxConnectionAgeGraceMs: setting('GRPC_MAX_CONNECTION_AGE_GRACE', duration(), {
     default: '1h',
     doc: 'time after which such a connection is closed; 0 means never',
   }),
+};
+
+export const grpcTlsTable = {
   useTls: setting('GRPC_SERVER_USE_TLS', boolean, {
     default: 'false',
     doc: 'true serves gRPC over TLS',
@@ -49,56 +56,23 @@ export const serversTable = {
     doc: 'DNS name that a client certificate must hold',
     whenUnset: 'any',
   }),
-  debugHost: setting('DEBUG_HOST', host, {
+};
+
+export const debugTable = {
+  host: setting('DEBUG_HOST', host, {
     default: '0.0.0.0',
     doc: 'address of the debug server',
   }),
-  debugPort: setting('DEBUG_PORT', listenPort, {
+  port: setting('DEBUG_PORT', listenPort, {
     default: '6070',
     doc: 'port of the debug server',
   }),
 };
 
-/** Where a server listens; port 0 lets the system choose. */
-interface Listen {
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface GrpcTlsSettings {
-  readonly certFile: string;
-  readonly keyFile: string;
-  /** Set: every client must show a certificate that this authority signed. */
-  readonly clientCaFile: string | undefined;
-  /** DNS name that the client's certificate must hold. */
-  readonly clientName: string | undefined;
-}
-
-export interface GrpcServerSettings extends Listen {
-  /** Takes the place of host and port. */
-  readonly unixSocket: string | undefined;
-  /** Permission bits, as chmod takes them. */
-  readonly unixSocketMode: number;
-  readonly transport: 'wire' | 'grpc-js';
-  readonly reflection: boolean;
-  /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
-  readonly maxConnectionAgeMs: number;
-  /** 0: for ever. May be longer than a timer of Node can run (2^31 - 1). */
-  readonly maxConnectionAgeGraceMs: number;
-  readonly tls: GrpcTlsSettings | undefined;
-}
-
-export interface ServerSettings {
-  readonly http: Listen;
-  readonly grpc: GrpcServerSettings;
-  readonly debug: Listen;
-}
+type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
 /** Each of these is about TLS; without GRPC_SERVER_USE_TLS there is none. */
-function warnOfUnusedTls(
-  reading: TableReading<typeof serversTable>,
-  diagnostics: Diagnostics,
-): void {
+function warnOfUnusedTls(reading: GrpcTlsReading, diagnostics: Diagnostics): void {
   const effects = {
     certFile: 'the port serves plain text',
     keyFile: 'the port serves plain text',
@@ -115,10 +89,7 @@ function warnOfUnusedTls(
   }
 }
 
-function toGrpcTls(
-  reading: TableReading<typeof serversTable>,
-  diagnostics: Diagnostics,
-): GrpcTlsSettings | undefined {
+function toGrpcTls(reading: GrpcTlsReading, diagnostics: Diagnostics) {
   const { useTls, certFile, keyFile, clientCaFile, clientName } = reading.values;
   if (!useTls) {
     warnOfUnusedTls(reading, diagnostics);
@@ -139,24 +110,13 @@ function toGrpcTls(
   return { certFile: certFile ?? '', keyFile: keyFile ?? '', clientCaFile, clientName };
 }
 
-export function toServers(
-  reading: TableReading<typeof serversTable>,
-  diagnostics: Diagnostics,
-): ServerSettings {
-  const { values } = reading;
-  return {
-    http: { host: values.httpHost, port: values.httpPort },
-    grpc: {
-      host: values.grpcHost,
-      port: values.grpcPort,
-      unixSocket: values.grpcUnixSocket,
-      unixSocketMode: values.grpcUnixSocketMode,
-      transport: values.grpcTransport,
-      reflection: values.grpcReflection,
-      maxConnectionAgeMs: values.grpcMaxConnectionAgeMs,
-      maxConnectionAgeGraceMs: values.grpcMaxConnectionAgeGraceMs,
-      tls: toGrpcTls(reading, diagnostics),
-    },
-    debug: { host: values.debugHost, port: values.debugPort },
-  };
+export function readServers(read: Read, diagnostics: Diagnostics) {
+  const http = read(httpTable).values;
+  const grpc = read(grpcTable).values;
+  const tls = read(grpcTlsTable);
+  const debug = read(debugTable).values;
+  return { http, grpc: { ...grpc, tls: toGrpcTls(tls, diagnostics) }, debug };
 }
+
+export type GrpcServerSettings = ReturnType<typeof readServers>['grpc'];
+export type GrpcTlsSettings = NonNullable<GrpcServerSettings['tls']>;

@@ -4,16 +4,16 @@ import { SUBJECTS } from './tables';
 /** What both the help and the page say before the tables. */
 export const HOW_TO_WRITE = [
   'Settings are environment variables. A name in brackets is the name that existing deployments use: ' +
-    'it means the same setting. Both names set to different values stop the start.',
+    'it means the same setting. The service does not start when both are set to different values.',
   'Booleans: true or false, also 1, t, T, TRUE, True, 0, f, F, FALSE, False. Durations: 150us, 10s, ' +
     '1h30m, 0 (ns, us, ms, s, m, h). Maps: k1:v1,k2:v2. Lists: items with commas between them. ' +
     'Whole numbers: also 0x10, 0o17, 0b1, 1_000, and 010 is 8, as Go reads them.',
-  'A variable that is set to an empty text counts as not set, so its default applies; only settings ' +
+  'A variable that is set to an empty string counts as not set, so its default applies; only settings ' +
     'that say that they may be empty take it as it is. (The Go service does not start with an empty ' +
     'boolean, number or duration, so no deployment relies on one.)',
   'So does a link to a Kubernetes Service: one that is called grpc sets GRPC_PORT=tcp://10.0.0.1:8081 in ' +
     'every pod of its namespace. A warning at the start names it.',
-  'A value that cannot be used stops the start with exit code 1. All mistakes are reported together, ' +
+  'The start fails with exit code 1 on a value that cannot be used. All mistakes are reported together, ' +
     'one line each, with the name, the value and what was expected. A secret value is never shown.',
 ] as const;
 
@@ -84,9 +84,9 @@ export function settingsHelp(service: keyof typeof GROUPS): string {
   const intro = HOW_TO_WRITE.map((paragraph) => wrap(paragraph, ''));
   const groups = GROUPS[service].flatMap(([need, heading]) => [
     heading,
-    ...SUBJECTS.filter((subject) => subject.need === need).map(({ title, table }) =>
-      [title, ...Object.values(table).map(helpOf)].join('\n'),
+    ...SUBJECTS.filter((subject) => subject.need === need).map(({ title, settings }) =>
+      [title, ...settings.map(helpOf)].join('\n'),
     ),
   ]);
-  return `${[...intro, 'The values to type stand beside the names, the default in square brackets.', ...groups].join('\n\n')}\n`;
+  return `${[...intro, 'The values to type follow the names, the default is in square brackets.', ...groups].join('\n\n')}\n`;
 }

@@ -1,61 +1,62 @@
-import type { AdminSettings } from './admin';
-import type { Backend } from './backend';
-import type { BoundSettings } from './bounds';
-import type { ClientFile } from './client-files';
-import type { ConfigurationSettings } from './configuration';
-import type { DecisionLogSettings } from './decision-log';
-import type { DecisionSettings } from './decisions';
-import type { HealthSettings } from './health';
-import type { IdentitySettings } from './identity';
-import type { LoggingSettings } from './logging';
-import type { MemstoreSettings } from './memstore';
-import type { ResponseHeaderSettings } from './response-headers';
-import type { SecretSettings } from './secrets';
-import type { ServerSettings } from './servers';
-import type { StatisticsSettings } from './statistics';
-import type { StoreSettings } from './store';
-import type { TracingSettings } from './tracing';
-import type { Workers } from './workers';
-import type { XdsSettings } from './xds';
+import { type Environment, type Diagnostics } from '../platform/env-table/read-table';
+import { adminTable, toAdmin } from './admin';
+import { boundsTable } from './bounds';
+import { checkTable } from './check';
+import { clientFiles, TLS_FILES } from './client-files';
+import { configurationTable } from './configuration';
+import { decisionLogTable } from './decision-log';
+import { decisionsTable } from './decisions';
+import { healthTable } from './health';
+import { identityTable, toIdentity } from './identity';
+import { leasesTable } from './leases';
+import { loggingTable } from './logging';
+import type { Misspelt } from './misspelt';
+import { readStores } from './read-stores';
+import { responseHeadersTable, toResponseHeaders } from './response-headers';
+import { secretsTable } from './secrets';
+import { readServers } from './servers';
+import type { Read } from './setting';
+import { statisticsTable, toStatistics } from './statistics';
+import { readTracing } from './tracing';
+import { toWorkers, workersTable } from './workers';
+import { toXds, xdsTable } from './xds';
 
-/** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
-export interface Settings {
-  readonly configuration: ConfigurationSettings;
-  readonly xds: XdsSettings;
-  readonly servers: ServerSettings;
-  readonly workers: Workers;
-  readonly bounds: BoundSettings;
-  readonly admin: AdminSettings;
-  readonly logging: LoggingSettings;
-  readonly health: HealthSettings;
-  readonly decisions: DecisionSettings;
-  readonly decisionLog: DecisionLogSettings;
-  readonly secrets: SecretSettings;
-  readonly responseHeaders: ResponseHeaderSettings;
-  /** Where counters live: `store` is defined for kvstore, `memstore` for memstore, and only there. */
-  readonly backend: Backend;
-  readonly store: StoreSettings | undefined;
-  /** Takes the counters of limits per second; undefined: `store` takes them too. */
-  readonly perSecondStore: StoreSettings | undefined;
-  readonly storeFailure: {
-    readonly mode: 'error' | 'allow' | 'deny' | 'local';
-    /** Instances that share a limit while each counts for itself. */
-    readonly replicas: number;
-  };
-  readonly memstore: MemstoreSettings | undefined;
-  readonly memory: {
-    /** Most counters that are kept at the same time. */
-    readonly maxKeys: number;
-    /** Most bytes that they may take; undefined: what the heap allows. */
-    readonly maxBytes: number | undefined;
-  };
-  readonly statistics: StatisticsSettings;
-  /** Undefined: nothing is traced. */
-  readonly tracing: TracingSettings | undefined;
-  readonly identity: IdentitySettings;
-  /** Files without which no connection to the stores, or to the management server, can come about. */
-  readonly clientFiles: {
-    readonly stores: readonly ClientFile[];
-    readonly rules: readonly ClientFile[];
+/** Everything from its tables; mistakes go to the diagnostics, and are replaced by defaults. */
+export function toSettings(
+  read: Read,
+  env: Environment,
+  misspelt: readonly Misspelt[],
+  diagnostics: Diagnostics,
+) {
+  const configuration = read(configurationTable).values;
+  const xdsReading = read(xdsTable);
+  const xds = toXds(xdsReading, diagnostics);
+  const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
+  const { files, redisExpected, ...stores } = readStores(read, misspelt, diagnostics);
+  const servers = readServers(read, diagnostics);
+  return {
+    configuration,
+    xds,
+    servers,
+    check: read(checkTable).values,
+    workers: toWorkers(read(workersTable), stores.backend, diagnostics),
+    bounds: read(boundsTable).values,
+    admin: toAdmin(read(adminTable), servers.debug.host, diagnostics),
+    logging: read(loggingTable).values,
+    health: read(healthTable).values,
+    decisions: read(decisionsTable).values,
+    leases: read(leasesTable).values,
+    decisionLog: read(decisionLogTable).values,
+    secrets: read(secretsTable).values,
+    responseHeaders: toResponseHeaders(read(responseHeadersTable), diagnostics),
+    ...stores,
+    statistics: toStatistics(read(statisticsTable), env, diagnostics),
+    tracing: readTracing(read, diagnostics),
+    identity: toIdentity(read(identityTable), redisExpected, diagnostics),
+    // Files without which no connection to the stores, or to the management server, can come about.
+    clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };
 }
+
+/** All that the operator asked for, checked. Times carry their unit in the name and may have a fraction. */
+export type Settings = Readonly<ReturnType<typeof toSettings>>;

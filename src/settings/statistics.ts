@@ -9,13 +9,13 @@ import {
   wholeNumber,
   word,
 } from '../platform/env-table/scalars';
-import { type Mogrifier, readMogrifiers } from './mogrifiers';
+import { readMogrifiers } from './mogrifiers';
 import { setting, timer } from './setting';
 
 export const statisticsTable = {
   useStatsd: setting('USE_STATSD', boolean, {
     default: 'true',
-    doc: 'false writes statistics to standard output; gives way to another output when nobody sets it',
+    doc: 'false writes statistics to standard output; gives way to another output unless it is set',
   }),
   disableStats: setting('DISABLE_STATS', boolean, {
     default: 'false',
@@ -29,7 +29,7 @@ export const statisticsTable = {
   statsdPort: setting('STATSD_PORT', remotePort, { default: '8125', doc: 'port of StatsD' }),
   statsdProtocol: setting('STATSD_PROTOCOL', oneOfInAnyCase({ tcp: 'tcp', udp: 'udp' }), {
     default: 'tcp',
-    doc: 'tcp or udp; statistics with tags go over udp when nobody sets it',
+    doc: 'tcp or udp; statistics with tags go over udp unless it is set',
   }),
   extraTags: setting('EXTRA_TAGS', pairs(':'), {
     doc: 'tags of all statistics, k1:v1,k2:v2',
@@ -72,33 +72,6 @@ export const statisticsTable = {
 
 /** Where statistics go; at most one. */
 type StatisticsOutput = 'statsd' | 'tagged-statsd' | 'pull-metrics' | 'stdout' | 'none';
-
-export interface StatisticsSettings {
-  readonly output: StatisticsOutput;
-  readonly flushIntervalMs: number;
-  readonly statsd: {
-    readonly host: string;
-    readonly port: number;
-    readonly protocol: 'tcp' | 'udp';
-    /** False: no setting asks for StatsD. It is tried at its default address all the same, where a sidecar may listen. */
-    readonly isAsked: boolean;
-  };
-  readonly extraTags: Readonly<Record<string, string>>;
-  readonly maxSeries: number;
-  /** In the order in which they are tried. */
-  readonly mogrifiers: readonly Mogrifier[];
-  readonly pullMetrics: {
-    /** Undefined: every address of this machine. */
-    readonly host: string | undefined;
-    readonly port: number;
-    /** The setting of this address by the name that the operator wrote. */
-    readonly addressSetting: string;
-    readonly path: string;
-    /** Undefined: the built-in mapping. */
-    readonly mapperFile: string | undefined;
-    readonly responseTimeAsMilliseconds: boolean;
-  };
-}
 
 type StatisticsReading = TableReading<typeof statisticsTable>;
 
@@ -143,7 +116,7 @@ export function toStatistics(
   reading: StatisticsReading,
   env: Environment,
   diagnostics: Diagnostics,
-): StatisticsSettings {
+) {
   const { values } = reading;
   const listedIn = reading.describe('mogrifierNames');
   const output = chooseOutput(reading, diagnostics);
@@ -156,6 +129,7 @@ export function toStatistics(
       host: values.statsdHost,
       port: values.statsdPort,
       protocol: isUdpByDefault ? 'udp' : values.statsdProtocol,
+      // False: it is tried at its default address all the same, where a sidecar may listen.
       isAsked: ASKS_FOR_STATSD.some((key) => reading.isSet(key)),
     },
     extraTags: values.extraTags ?? {},
@@ -163,6 +137,7 @@ export function toStatistics(
     mogrifiers: readMogrifiers(values.mogrifierNames ?? [], listedIn, env, diagnostics),
     pullMetrics: {
       ...values.pullAddress,
+      // By the name that the operator wrote.
       addressSetting: reading.nameOf('pullAddress'),
       path: values.pullPath,
       mapperFile: values.pullMapperFile,
@@ -170,3 +145,5 @@ export function toStatistics(
     },
   };
 }
+
+export type StatisticsSettings = ReturnType<typeof toStatistics>;

@@ -21,23 +21,23 @@ export const sharedStoreTable = {
   }),
   startupInitialIntervalMs: setting('KVSTORE_STARTUP_INITIAL_INTERVAL', timer, {
     default: '1s',
-    doc: 'first wait before connecting again to a store that is away',
+    doc: 'first wait before reconnecting to an unreachable store',
   }),
   startupMaxIntervalMs: setting('KVSTORE_STARTUP_MAX_INTERVAL', timer, {
     default: '1s',
-    doc: 'longest wait before connecting again to a store that is away',
+    doc: 'longest wait before reconnecting to an unreachable store',
   }),
   startupMaxElapsedMs: setting('KVSTORE_STARTUP_MAX_ELAPSED_TIME', timerFromZero, {
     default: '0',
-    doc: 'the start gives up with exit code 1 when the store is away this long; 0 means never',
+    doc: 'the start fails with exit code 1 when the store is unreachable this long; 0 means never',
   }),
   cacheInvalidation: setting('KVSTORE_CACHE_INVALIDATION', boolean, {
     default: 'true',
-    doc: 'true tells the local caches of all instances, by PUBLISH, which counters were reset or given back; without a local cache it does nothing',
+    doc: 'true notifies the local caches of all instances, by PUBLISH, of counters that were reset or given back; no effect without a local cache',
   }),
   failureMode: setting('KVSTORE_FAILURE_MODE', oneOf('error', 'allow', 'deny', 'local'), {
     default: 'error',
-    doc: 'answer while the store is away: an error, OK, OVER_LIMIT, or a count in this process',
+    doc: 'answer while the store is unavailable: an error, OK, OVER_LIMIT, or a count in this process',
   }),
   failureReplicas: setting('KVSTORE_FAILURE_REPLICAS', wholeNumber(1, 1_000_000), {
     default: '1',

@@ -1,5 +1,4 @@
 import type { CredentialsSource } from '../platform/credentials-source';
-import type { StoreAddress } from '../platform/env-table/addresses';
 import { credentials } from '../platform/env-table/credentials';
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOfInAnyCase, path, wholeNumber, word } from '../platform/env-table/scalars';
@@ -64,7 +63,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
       wholeNumber(0, 10_000),
       {
         default: '0',
-        doc: 'nodes of a cluster that are asked at the same time; 0 means all',
+        doc: 'nodes of a cluster that are called at the same time; 0 means all',
       },
     ),
     tls: setting(nameOf('TLS'), boolean, { default: 'false', doc: 'true speaks TLS to the store' }),
@@ -91,37 +90,6 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
 
 export const kvstoreTable = storeTable('KVSTORE');
 export const perSecondStoreTable = storeTable('KVSTORE_PERSECOND');
-
-/** One key-value store; the per-second store has the same shape. */
-export interface StoreSettings {
-  readonly address: StoreAddress;
-  readonly database: number;
-  /** Longest time for connecting, writing and reading. */
-  readonly timeoutMs: number;
-  /** Time for which requests are gathered, with fraction (150us is 0.15); 0: the end of the turn. */
-  readonly pipelineWindowMs: number;
-  readonly tls: ClientTlsFiles | undefined;
-  readonly auth: CredentialsSource | undefined;
-  readonly sentinelAuth: CredentialsSource | undefined;
-  /** False: never send Lua scripts. */
-  readonly scripts: boolean;
-  /** Whether local caches tell each other what to forget. */
-  readonly cacheInvalidation: boolean;
-  /** Waits between attempts to connect. */
-  readonly startup: {
-    readonly initialIntervalMs: number;
-    readonly maxIntervalMs: number;
-    /** 0: try for ever. */
-    readonly maxElapsedMs: number;
-  };
-  readonly pool: {
-    readonly size: number;
-    readonly onEmpty: 'create' | 'error' | 'wait';
-    readonly onEmptyWaitMs: number;
-  };
-  /** Nodes asked at the same time; 0: all. */
-  readonly clusterPipelineParallelism: number;
-}
 
 type StoreReading = TableReading<ReturnType<typeof storeTable>>;
 type SharedReading = TableReading<typeof sharedStoreTable>;
@@ -185,22 +153,17 @@ function toAuth(
 }
 
 /** One store from its own settings and those that both stores share. */
-export function toStore(
-  reading: StoreReading,
-  shared: SharedReading,
-  diagnostics: Diagnostics,
-): StoreSettings {
+export function toStore(reading: StoreReading, shared: SharedReading, diagnostics: Diagnostics) {
   const { values } = reading;
+  const { timeoutMs, pipelineWindowMs, clusterPipelineParallelism } = values;
+  const { scripts, cacheInvalidation } = shared.values;
   const url = parseRedisUrl(values.url ?? '');
   return {
     ...toPlace(reading, diagnostics),
-    timeoutMs: values.timeoutMs,
-    pipelineWindowMs: values.pipelineWindowMs,
+    ...{ timeoutMs, pipelineWindowMs, clusterPipelineParallelism, scripts, cacheInvalidation },
     tls: toTls(reading, shared, diagnostics),
     auth: toAuth(reading, ['auth', 'authFile'], diagnostics) ?? url?.auth,
     sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile'], diagnostics),
-    scripts: shared.values.scripts,
-    cacheInvalidation: shared.values.cacheInvalidation,
     startup: {
       initialIntervalMs: shared.values.startupInitialIntervalMs,
       maxIntervalMs: shared.values.startupMaxIntervalMs,
@@ -211,6 +174,8 @@ export function toStore(
       onEmpty: values.poolOnEmptyBehavior,
       onEmptyWaitMs: values.poolOnEmptyWaitMs,
     },
-    clusterPipelineParallelism: values.clusterPipelineParallelism,
   };
 }
+
+/** One key-value store; the per-second store has the same shape. */
+export type StoreSettings = ReturnType<typeof toStore>;

@@ -1,6 +1,6 @@
 import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
 import { decimalNumber, oneOf, text, trueOrFalse } from '../platform/env-table/scalars';
-import { clientFiles, type ClientFile } from './client-files';
+import { clientFiles } from './client-files';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
 import { type Read, setting } from './setting';
 
@@ -31,36 +31,6 @@ export const tracingTable = {
   }),
 };
 
-export interface TracingSettings {
-  /** Share of requests without a caller's trace that are traced. */
-  readonly samplingRate: number;
-  /** Undefined: a random UUID. */
-  readonly serviceInstanceId: string | undefined;
-  /** All other attributes of the resource, `service.name` among them. */
-  readonly resourceAttributes: Readonly<Record<string, string>>;
-  readonly exporter: ExporterSettings;
-  readonly batches: {
-    readonly queueSize: number;
-    readonly batchSize: number;
-    readonly delayMs: number;
-    readonly exportTimeoutMs: number;
-  };
-}
-
-export interface ExporterSettings {
-  readonly protocol: 'http' | 'grpc';
-  /** With `https` the connection is encrypted; over http the complete address. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
-  readonly compression: 'gzip' | 'none';
-  readonly caFile: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly certificateFile: string | undefined;
-  /** The same files, each with the setting that names it. */
-  readonly files: readonly ClientFile[];
-}
-
 type Otlp = TableReading<typeof otlpForAll>;
 
 const DEFAULT_URL = { http: 'http://localhost:4318', grpc: 'http://localhost:4317' } as const;
@@ -72,7 +42,7 @@ const FILES = ['certificate', 'clientKey', 'clientCertificate'] as const;
  * What there is to trace; undefined when nothing is. The standard settings are often set for a whole fleet: they are
  * judged only where tracing is on.
  */
-export function readTracing(read: Read, diagnostics: Diagnostics): TracingSettings | undefined {
+export function readTracing(read: Read, diagnostics: Diagnostics) {
   const tracing = read(tracingTable);
   if (!tracing.values.enabled) return undefined;
   const otel = read(otelTable);
@@ -116,7 +86,7 @@ function toExporter(
   general: Otlp,
   traces: Otlp,
   diagnostics: Diagnostics,
-): ExporterSettings {
+) {
   const of = <K extends keyof Otlp['values']>(key: K) => traces.values[key] ?? general.values[key];
   return {
     protocol,
@@ -127,6 +97,7 @@ function toExporter(
     caFile: of('certificate'),
     keyFile: of('clientKey'),
     certificateFile: of('clientCertificate'),
+    // The same files, each with the setting that names it.
     files: FILES.flatMap((key) => clientFiles(traces.isSet(key) ? traces : general, [key])),
   };
 }

@@ -8,7 +8,6 @@ import {
   wholeNumber,
   word,
 } from '../platform/env-table/scalars';
-import type { TlsFiles } from '../platform/tls-files';
 import { toTlsFiles } from './client-files';
 import { setting, timer } from './setting';
 
@@ -77,24 +76,6 @@ export const xdsTable = {
   }),
 };
 
-export interface XdsSettings {
-  readonly nodeId: string;
-  readonly nodeMetadata: Readonly<Record<string, string>>;
-  /** Anything that gRPC can dial, most often `<host>:<port>`. */
-  readonly serverTarget: string;
-  readonly connectRetryIntervalMs: number;
-  readonly backoff: {
-    readonly initialMs: number;
-    readonly maxMs: number;
-    /** Share of a wait that may be added or removed, 0 to 1; 0 when jitter is off. */
-    readonly jitter: number;
-  };
-  /** Undefined: the default of the gRPC library. */
-  readonly maxMessageSizeBytes: number | undefined;
-  readonly tls: (TlsFiles & { readonly serverName: string | undefined }) | undefined;
-  readonly additionalHeaders: Readonly<Record<string, string>>;
-}
-
 /** What the gRPC library takes as metadata: it would name the value in its error. */
 const HEADER_NAME = /^(?!.*-bin$)[\w.-]+$/i;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
@@ -108,10 +89,7 @@ function checkHeaders(reading: TableReading<typeof xdsTable>, diagnostics: Diagn
   );
 }
 
-export function toXds(
-  reading: TableReading<typeof xdsTable>,
-  diagnostics: Diagnostics,
-): XdsSettings {
+export function toXds(reading: TableReading<typeof xdsTable>, diagnostics: Diagnostics) {
   const { values } = reading;
   const { nodeId, serverTarget, connectRetryIntervalMs, serverName } = values;
   checkHeaders(reading, diagnostics);

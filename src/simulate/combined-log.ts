@@ -1,3 +1,4 @@
+import type { KnownNames } from '../request-maps/parse-map';
 import { UnreadableLine } from './log-record';
 
 const COMBINED =
@@ -15,8 +16,13 @@ const NAMES = [
   'http_user_agent',
 ];
 
-/** Every name that a line of the format has. */
-export const COMBINED_FIELDS: readonly string[] = [...NAMES, 'method', 'path', 'protocol'];
+const OF_REQUEST = ['method', 'path', 'protocol', 'query', 'remote_address'];
+
+/** What a line of the format has. */
+export const COMBINED_NAMES: KnownNames = {
+  fields: [...NAMES, ...OF_REQUEST],
+  headers: ['referer', 'user-agent'],
+};
 
 /**
  * Takes a line of the combined (or common) log format apart, under the names that nginx has for the parts; `method`, `path` and

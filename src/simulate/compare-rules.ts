@@ -1,6 +1,6 @@
 import { describeLimit } from '../core/rules/describe-limit';
 import { dumpLimit, listLimits, type LimitPlace } from '../core/rules/dump';
-import type { RuleLimit, Rules } from '../core/rules/rules';
+import type { Rules } from '../core/rules/rules';
 
 /** A rule that both sets have, with what each says of its limit. */
 export interface ChangedLimit {
@@ -20,10 +20,10 @@ export interface RuleDifferences {
 export function compareRules(first: Rules, second: Rules): RuleDifferences {
   const [before, after] = [byPath(first), byPath(second)];
   const changedLimits: ChangedLimit[] = [];
-  for (const [rule, { limit }] of before) {
+  for (const [rule, place] of before) {
     const other = after.get(rule);
     if (other === undefined) continue;
-    const [from, to] = [words(limit), words(other.limit)];
+    const [from, to] = [words(place), words(other)];
     if (from !== to) changedLimits.push({ rule, first: from, second: to });
   }
   return {
@@ -44,11 +44,12 @@ function missingIn(
   return [...places.values()].filter(({ path }) => !others.has(path)).map(dumpLimit);
 }
 
-function words(limit: RuleLimit): string {
+function words({ limit, isChargedTogether }: LimitPlace): string {
   const { shadowMode, quotaMode } = limit;
   return [
     describeLimit(limit),
     ...(shadowMode ? ['shadow mode'] : []),
     ...(quotaMode ? ['quota mode'] : []),
+    ...(isChargedTogether ? ['charge: together'] : []),
   ].join(', ');
 }

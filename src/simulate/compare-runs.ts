@@ -84,7 +84,7 @@ export class RunComparison {
     const rule = decidingRule(refused)?.limit;
     const increment = refused.increments.find((one) => one.rule === rule);
     if (increment === undefined) return;
-    const name = counterNameOf(increment.key);
+    const name = counterNameOf(increment);
     const changes = this.#keys.at(name, (key) => ({ key, okToOver: 0, overToOk: 0 }));
     if (changes === undefined) return;
     if (isNewlyOver) changes.okToOver += 1;

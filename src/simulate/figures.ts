@@ -1,5 +1,5 @@
-import { countAdmitted } from '../core/algorithms/apply-asks';
-import type { CounterState } from '../core/algorithms/counter-state';
+import type { Seen } from '../core/kinds/kind';
+import type { BudgetFigure, BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Increment } from '../core/ports';
 import type { RuleLimit } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
@@ -18,10 +18,14 @@ export interface RuleFigures {
   distinctKeys: number;
   firstLimitedSeconds: number | undefined;
   lastLimitedSeconds: number | undefined;
-  /** Where the counter stood after each request; empty under an algorithm. */
+  /** All hits that were asked for of the counter until after each request; empty where it does not hold them. */
   readonly after: CountHistogram;
   /** The hits of each key in each window. */
   readonly perWindow: CountHistogram;
+  /** Of a rule with a budget, by figure. */
+  readonly budget: Map<BudgetFigure, number>;
+  /** Hits that each of its limits refused, by its name. */
+  readonly byLimit: Map<string, number>;
 }
 
 /** A key of a rule that was refused at least once. */
@@ -47,23 +51,38 @@ export class FigureSheet {
 
   note(outcome: RunOutcome, nowSeconds: number): void {
     if (nowSeconds >= this.#firstEndSeconds) this.#fold(nowSeconds);
-    const { rules, increments, after, states } = outcome;
+    const { rules, budgets, increments, seen } = outcome;
     for (const rule of rules) {
-      const figures = this.#of(rule.limit);
-      figures.requests += 1;
-      figures.hits += rule.totalHits;
-      if (rule.nearLimit > 0) figures.near += 1;
-      if (rule.overLimit === 0) continue;
-      if (rule.shadowMode > 0) figures.shadow += 1;
-      else figures.over += 1;
-      figures.firstLimitedSeconds ??= nowSeconds;
-      figures.lastLimitedSeconds = nowSeconds;
+      // What settles is the end of a request that was counted when it came.
+      if (rule.limit.reservation !== 'settle') this.#noteRule(rule, nowSeconds);
     }
+    for (const line of budgets) this.#noteBudget(line, rules);
     for (let i = 0; i < increments.length; i++) {
-      const increment = increments[i] as Increment;
-      if (increment.algorithm === undefined) this.#noteCounter(increment, after[i] as number);
-      else this.#noteRolling(increment, states[i]);
+      const one = seen[i];
+      if (one !== undefined) this.#noteCounter(increments[i] as Increment, one);
     }
+  }
+
+  #noteRule(rule: DescriptorStats, nowSeconds: number): void {
+    const figures = this.#of(rule.limit);
+    figures.requests += 1;
+    figures.hits += rule.totalHits;
+    if (rule.nearLimit > 0) figures.near += 1;
+    if (rule.overLimit === 0) return;
+    if (rule.shadowMode > 0) figures.shadow += 1;
+    else figures.over += 1;
+    figures.firstLimitedSeconds ??= nowSeconds;
+    figures.lastLimitedSeconds = nowSeconds;
+  }
+
+  #noteBudget({ metric, figure, by }: BudgetLine, rules: readonly DescriptorStats[]): void {
+    const isOfLimit = figure === 'overOneLimit';
+    const end = isOfLimit ? metric.lastIndexOf(LIMIT) : metric.length;
+    const rule = rules.find((one) => one.metric === metric.slice(0, end));
+    if (rule === undefined) return;
+    const { budget, byLimit } = this.#of(rule.limit);
+    if (isOfLimit) addTo(byLimit, metric.slice(end + LIMIT.length), by);
+    else addTo(budget, figure, by);
   }
 
   /** Closes all windows; to be called once, after the last request. */
@@ -71,7 +90,9 @@ export class FigureSheet {
     this.#fold(Infinity);
   }
 
-  #of(limit: RuleLimit): RuleFigures {
+  /** What reserves and settles has the figures of its rule. */
+  #of(met: RuleLimit): RuleFigures {
+    const limit = met.reservation === undefined ? met : (met.ofRule ?? met);
     let figures = this.rules.get(limit);
     if (figures === undefined) {
       figures = {
@@ -86,32 +107,28 @@ export class FigureSheet {
         lastLimitedSeconds: undefined,
         after: new CountHistogram(),
         perWindow: new CountHistogram(),
+        budget: new Map(),
+        byLimit: new Map(),
       };
       this.rules.set(limit, figures);
     }
     return figures;
   }
 
-  #noteCounter({ key, rule, limit, windowEndSeconds }: Increment, after: number): void {
+  #noteCounter(increment: Increment, seen: Seen): void {
+    const { key, rule, gate, windowEndSeconds } = increment;
     const figures = this.#of(rule);
-    figures.after.add(after);
-    const counts = countsOf(this.#windowAt(windowEndSeconds), figures);
-    const before = counts.size;
-    counts.set(key, after);
-    if (counts.size > before) this.#noteName(figures, key);
-    if (after > limit && !rule.shadowMode) this.#noteLimited(counterNameOf(key), rule);
-  }
-
-  /** Under an algorithm a counter does not hold the hits of a window: it says neither its use nor a smaller limit. */
-  #noteRolling(increment: Increment, state: CounterState | undefined): void {
-    const { key, rule } = increment;
-    this.#noteName(this.#of(rule), key);
-    if (!rule.shadowMode && isRefused(increment, state))
-      this.#noteLimited(counterNameOf(key), rule);
-  }
-
-  #noteName(figures: RuleFigures, key: string): void {
-    if (this.#names.add(counterNameOf(key))) figures.distinctKeys += 1;
+    const asked = gate.kind.hitsAsked(seen);
+    let isNew = true;
+    if (asked !== undefined) {
+      figures.after.add(asked);
+      const counts = countsOf(this.#windowAt(windowEndSeconds), figures);
+      isNew = !counts.has(key);
+      counts.set(key, asked);
+    }
+    if (isNew && this.#names.add(counterNameOf(increment))) figures.distinctKeys += 1;
+    if (!rule.shadowMode && gate.kind.isAnyRefused(increment, seen))
+      this.#noteLimited(counterNameOf(increment), figures.limit);
   }
 
   #noteLimited(name: string, limit: RuleLimit): void {
@@ -138,6 +155,13 @@ export class FigureSheet {
   }
 }
 
+/** What stands between the metric of a rule and the name of one of its limits. */
+const LIMIT = '.limit_';
+
+function addTo<K>(sums: Map<K, number>, key: K, by: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + by);
+}
+
 function countsOf({ counts }: LiveWindow, figures: RuleFigures): Map<string, number> {
   let ofRule = counts.get(figures);
   if (ofRule === undefined) {
@@ -145,13 +169,4 @@ function countsOf({ counts }: LiveWindow, figures: RuleFigures): Map<string, num
     counts.set(figures, ofRule);
   }
   return ofRule;
-}
-
-/** Whether one of its asks was. */
-function isRefused(
-  { algorithm, hits, times = 1 }: Increment,
-  state: CounterState | undefined,
-): boolean {
-  if (algorithm === undefined || state === undefined || hits <= 0) return false;
-  return countAdmitted(algorithm, state, { hits: Number(hits), times }) < times;
 }

@@ -3,7 +3,7 @@ import { checkRules } from '../rule-sources/check/check-rules';
 import { parseRules } from '../rule-sources/parse-rules';
 import { readSource } from '../rule-sources/read-source';
 import { compileRules } from '../core/rules/compile';
-import type { DomainDefinition, RuleDefinition } from '../core/rules/definition';
+import type { DomainDefinition, LimitDefinition, RuleDefinition } from '../core/rules/definition';
 import type { Rules } from '../core/rules/rules';
 import { TokenMaker } from '../platform/secret-keys/token-maker';
 
@@ -37,12 +37,18 @@ export async function loadRules(directory: string, options: LoadOptions): Promis
 
 /** Limits and bursts for a sampled log: at least 1, and a limit of 0 stays 0. */
 function scale(domains: readonly DomainDefinition[], rate: number): readonly DomainDefinition[] {
-  const scaleRule = (rule: RuleDefinition): RuleDefinition => {
-    const { limit } = rule;
-    if (limit === undefined) return rule;
+  const scaleLimit = (limit: LimitDefinition): LimitDefinition => {
     const requestsPerUnit = Math.ceil(limit.requestsPerUnit * rate);
     const burst = limit.burst && Math.ceil(limit.burst * rate);
-    return { ...rule, limit: { ...limit, requestsPerUnit, burst } };
+    return { ...limit, requestsPerUnit, burst };
   };
-  return domains.map(({ domain, rules }) => ({ domain, rules: rules.map(scaleRule) }));
+  const scaleRule = (rule: RuleDefinition): RuleDefinition => {
+    const { limit, budget } = rule;
+    if (limit === undefined) return rule;
+    const scaled = { ...rule, limit: scaleLimit(limit) };
+    return budget === undefined
+      ? scaled
+      : { ...scaled, budget: { ...budget, limits: budget.limits.map(scaleLimit) } };
+  };
+  return domains.map((domain) => ({ ...domain, rules: domain.rules.map(scaleRule) }));
 }

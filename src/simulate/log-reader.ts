@@ -1,9 +1,8 @@
 import { applyMap } from './apply-map';
-import { checkFields } from './check-fields';
-import { COMBINED_FIELDS, readCombinedLine } from './combined-log';
+import { COMBINED_NAMES, readCombinedLine } from './combined-log';
 import { readMap } from './files';
 import type { ReadRecord } from './log-record';
-import { parseMapFile } from './map-file';
+import { ANY_NAMES, parseMapFile } from './map-file';
 import type { SimulateOptions } from './options';
 import { parseObject, readRequestLine } from './request-lines';
 
@@ -19,9 +18,9 @@ export interface LogReader {
 /** How the lines of the log become requests. Rejects where the map cannot be used. */
 export async function createLogReader({ format, map }: SimulateOptions): Promise<LogReader> {
   if (map === undefined) return { readRecord: readRequestLine, firstFields: [] };
-  const log = parseMapFile(await readMap(map));
-  if (format === 'combined') checkFields(log, COMBINED_FIELDS);
-  const toFields = format === 'combined' ? readCombinedLine : parseObject;
+  const isCombined = format === 'combined';
+  const log = parseMapFile(map, await readMap(map), isCombined ? COMBINED_NAMES : ANY_NAMES);
+  const toFields = isCombined ? readCombinedLine : parseObject;
   const firstFields: string[] = [];
   const readRecord: ReadRecord = (line) => {
     const fields = toFields(line);

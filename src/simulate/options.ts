@@ -48,7 +48,7 @@ Decides the requests of a log by rules, as the service would have, on the clock 
 Flags may be written with one dash or two. Exit status:
   0  decided; with -against: and no decision changes
   1  an error (the command line, a file, the rules), or the log proves nothing: it has no line that can
-     be read, none gave a descriptor, none met a rule; with -against also when more than 1 % of the
+     be read, none gave a descriptor, none matched a rule; with -against also when more than 1 % of the
      lines cannot be read
   3  with -against: a decision changes
 `;

@@ -20,7 +20,7 @@ export function printReport(report: SimulationReport): readonly string[] {
       ...othersRow(report.mostLimitedOthers, 'of keys beyond the first 16 MiB of refused keys'),
     ]),
     ...titled(
-      'met no limit',
+      'matched no limit',
       report.unmatched.map(({ domain, keys, requests: times, reason, hint }) =>
         row(times, `${domain}: ${keys === '' ? '(no entries)' : keys} (${reason}: ${hint})`),
       ),
@@ -111,6 +111,7 @@ function printRule(rule: RuleReport): readonly string[] {
     const limited = shadowMode ? 'would have been limited' : 'limited';
     lines.push(`  ${limited} from ${rule.firstLimited} to ${rule.lastLimited ?? ''}`);
   }
+  lines.push(...printBudget(rule));
   if (use !== undefined) {
     const { p50, p95, p99, max } = use;
     lines.push(
@@ -124,6 +125,33 @@ function printRule(rule: RuleReport): readonly string[] {
     );
   }
   return [...lines, ''];
+}
+
+function printBudget({ limits = [], budget }: RuleReport): readonly string[] {
+  const refused = limits.map(({ name, over }) => `${count(over)} by ${name}`);
+  return [
+    ...(refused.length > 0 ? [`  hits refused: ${refused.join(', ')}`] : []),
+    ...(budget === undefined ? [] : [...printReservations(budget), ...printBlocks(budget)]),
+  ];
+}
+
+type BudgetReport = NonNullable<RuleReport['budget']>;
+
+function printReservations(budget: BudgetReport): readonly string[] {
+  const { reserved, settled, lapsed, settledUnknown } = budget;
+  if (reserved + settled + lapsed + settledUnknown === 0) return [];
+  const parts = [
+    `${count(reserved)} hits held`,
+    `${count(settled)} charged when they were settled`,
+    `${count(lapsed)} by the end of a lease`,
+    ...(settledUnknown > 0 ? [`${count(settledUnknown)} settled that were not open`] : []),
+  ];
+  return [`  ${parts.join(', ')}`];
+}
+
+function printBlocks({ blocks, blocked }: BudgetReport): readonly string[] {
+  if (blocks + blocked === 0) return [];
+  return [`  ${count(blocks)} blocks, which refused ${count(blocked)} hits`];
 }
 
 function titled(title: string, lines: readonly string[]): readonly string[] {

@@ -3,18 +3,11 @@ import { StringDecoder } from 'node:string_decoder';
 
 const BAR_WIDTH = 40;
 
-export interface Progress {
-  /** The text of a stream, piece by piece. */
-  follow(source: Readable): AsyncGenerator<string>;
-  /** Takes the bar away. */
-  end(): void;
-}
-
 /** Shows on a terminal how much of a log has been read, at each whole percent; `size` in bytes, undefined where it is not known. */
 export function createProgress(
   terminal: { write(text: string): unknown; readonly isTTY?: boolean },
   size: number | undefined,
-): Progress {
+) {
   const isShown = terminal.isTTY === true;
   let bytes = 0;
   let shown = '';
@@ -26,7 +19,8 @@ export function createProgress(
     terminal.write(`\r${text}`);
   };
   return {
-    async *follow(source) {
+    /** The text of a stream, piece by piece. */
+    async *follow(source: Readable) {
       const decoder = new StringDecoder('utf8');
       for await (const chunk of source as AsyncIterable<Buffer>) {
         bytes += chunk.length;
@@ -35,6 +29,7 @@ export function createProgress(
       }
       yield decoder.end();
     },
+    /** Takes the bar away. */
     end() {
       if (shown !== '') terminal.write(`\r${' '.repeat(shown.length)}\r`);
     },

@@ -1,3 +1,4 @@
+import { isBudgetGate } from '../core/budgets/budget';
 import { describeLimit } from '../core/rules/describe-limit';
 import type { Rules } from '../core/rules/rules';
 import type { FigureSheet, RuleFigures } from './figures';
@@ -48,11 +49,19 @@ export interface RuleReport {
   /** RFC 3339; undefined when no request was limited. */
   readonly firstLimited: string | undefined;
   readonly lastLimited: string | undefined;
+  /** Of a rule with several limits: hits that each refused. */
+  readonly limits: readonly { readonly name: string; readonly over: number }[] | undefined;
+  /** Of a rule that holds hits or blocks; the figures of its statistics. */
+  readonly budget: Readonly<Record<ReportedFigure, number>> | undefined;
   /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
   readonly use: Quantiles | undefined;
   /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
   readonly smallestLimit: { onePercent: number; onePerMille: number; none: number } | undefined;
 }
+
+const REPORTED = ['reserved', 'settled', 'lapsed', 'settledUnknown', 'blocks', 'blocked'] as const;
+
+type ReportedFigure = (typeof REPORTED)[number];
 
 export interface Quantiles {
   readonly p50: number;
@@ -117,6 +126,7 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
     keysLimited,
     firstLimited: toTime(figures.firstLimitedSeconds),
     lastLimited: toTime(figures.lastLimitedSeconds),
+    ...budgetOf(figures),
     use:
       perWindow.total === 0 || requestsPerUnit === 0
         ? undefined
@@ -129,6 +139,23 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
             onePerMille: after.leastBound(0.001),
             none: after.leastBound(0),
           },
+  };
+}
+
+function budgetOf({ limit, budget, byLimit }: RuleFigures): Pick<RuleReport, 'limits' | 'budget'> {
+  const { gate, budget: limits } = limit;
+  if (limits === undefined || !isBudgetGate(gate)) return { limits: undefined, budget: undefined };
+  const { reserve, blocks } = gate.budget;
+  const figures = REPORTED.map((figure) => [figure, budget.get(figure) ?? 0] as const);
+  return {
+    limits:
+      limits.names.length < 2
+        ? undefined
+        : limits.names.map((name) => ({ name, over: byLimit.get(name) ?? 0 })),
+    budget:
+      reserve === undefined && blocks.length === 0
+        ? undefined
+        : (Object.fromEntries(figures) as Record<ReportedFigure, number>),
   };
 }
 

@@ -6,12 +6,13 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a line of requests: `{"time","domain","descriptors","hitsAddend"}`, where descriptors are lists of `[key, value]` as in
- * the decision log, or objects with `entries` as in a request on `/json`. `hits` of the decision log runs parallel to them.
+ * the decision log, or objects with `entries` as in a request on `/json`. `hits` of the decision log runs parallel to them; null:
+ * none of its own.
  */
 export function readRequestLine(line: string): LogRecord {
   const { time, domain, descriptors, hitsAddend = 0, hits } = parseObject(line);
   if (typeof domain !== 'string' || domain === '') {
-    throw new UnreadableLine('"domain" is missing or not a text');
+    throw new UnreadableLine('"domain" is missing or not a string');
   }
   if (!Array.isArray(descriptors)) throw new UnreadableLine('"descriptors" is not a list');
   const own = Array.isArray(hits) ? hits : [];
@@ -58,7 +59,7 @@ function readDescriptor(descriptor: unknown, logged: unknown): RequestDescriptor
 
 /** The hits of one descriptor; undefined: those of the request. */
 function readOwnHits(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined || value === null) return undefined;
   const hits = Number(value);
   if (Number.isFinite(hits)) return hits;
   throw new UnreadableLine(`hits ${JSON.stringify(value)} are not a number`);

@@ -1,9 +1,17 @@
-import type { CounterState } from '../core/algorithms/counter-state';
+import type { Seen } from '../core/kinds/kind';
 import { createMemoryCounters } from '../counters/memory/create-memory-counters';
 import type { Decision } from '../core/model';
-import type { Answer, CounterBatch, CounterReply, Increment } from '../core/ports';
+import {
+  seenOf,
+  type Answer,
+  type CounterBatch,
+  type CounterReply,
+  type Increment,
+} from '../core/ports';
 import type { DecisionRecord } from '../core/decision/decision-record';
-import type { DescriptorStats, BatchStats } from '../core/decision/batch-stats';
+import type { BatchStats } from '../core/decision/batch-stats';
+import { isBudgetGate } from '../core/budgets/budget';
+import type { BudgetLine, DescriptorStats } from '../core/decision/figures';
 import type { Rules } from '../core/rules/rules';
 import { requestOfTokens } from '../core/rules/secrets';
 import { createDecideBatch } from '../decisions/decide-batch';
@@ -14,19 +22,11 @@ export interface RunOutcome {
   readonly decision: Decision;
   /** One for each descriptor that met a limit, in order. */
   readonly rules: readonly DescriptorStats[];
-  /** The counters that it moved, and where each stood after it. */
+  /** What rules with budgets count besides. */
+  readonly budgets: readonly BudgetLine[];
+  /** The counters that it moved, and what was seen of each. */
   readonly increments: readonly Increment[];
-  readonly after: readonly number[];
-  /** Where those with an algorithm stood before it. */
-  readonly states: readonly (CounterState | undefined)[];
-}
-
-/** One set of rules with counters of its own, on the clock of the log. */
-export interface RuleRun {
-  readonly rules: Rules;
-  /** Undefined for a request that makes no sense to the service (without a domain or a descriptor). */
-  decide(record: LogRecord): Promise<RunOutcome | undefined>;
-  close(): Promise<void>;
+  readonly seen: readonly (Seen | undefined)[];
 }
 
 const NOTHING: readonly never[] = [];
@@ -41,10 +41,7 @@ export interface RuleRunOptions {
  * Decides as the service does: its planner, its counters in memory, its verdicts, one request a batch. No jitter and no clock
  * of the machine, so that the same log gives the same outcomes.
  */
-export function createRuleRun(
-  rules: Rules,
-  { nearLimitRatio, onDecision }: RuleRunOptions,
-): RuleRun {
+export function createRuleRun(rules: Rules, { nearLimitRatio, onDecision }: RuleRunOptions) {
   let nowSeconds = 0;
   const clock = () => nowSeconds;
   const memory = createMemoryCounters({ clock }, { maxKeys: Infinity, maxBytes: Infinity });
@@ -88,7 +85,8 @@ export function createRuleRun(
 
   return {
     rules,
-    async decide({ timeSeconds, request }) {
+    /** Undefined for a request that makes no sense to the service (without a domain or a descriptor). */
+    async decide({ timeSeconds, request }: LogRecord): Promise<RunOutcome | undefined> {
       nowSeconds = timeSeconds;
       batch = reply = answer = undefined;
       const asked = requestOfTokens(rules.secrets, request);
@@ -96,12 +94,17 @@ export function createRuleRun(
       const decision = answer as Answer | undefined;
       if (decision?.kind !== 'decision') return undefined;
       const increments = (batch as CounterBatch | undefined)?.increments ?? NOTHING;
-      const { after = NOTHING, states = NOTHING } = (reply as CounterReply | undefined) ?? {};
-      return { decision, rules: batchStats.rules, increments, after, states };
+      const given = reply as CounterReply | undefined;
+      const seen = increments.map((one, at) => given && seenOf(one, given, at));
+      const { rules: counted, budgets = NOTHING } = batchStats;
+      return { decision, rules: counted, budgets, increments, seen };
     },
     close: () => memory.close(),
   };
 }
+
+/** One set of rules with counters of its own, on the clock of the log. */
+export type RuleRun = ReturnType<typeof createRuleRun>;
 
 /** The descriptor that made the service refuse a request: the first that is over a limit which is not a trial. */
 export function decidingRule({ decision, rules }: RunOutcome): DescriptorStats | undefined {
@@ -109,7 +112,9 @@ export function decidingRule({ decision, rules }: RunOutcome): DescriptorStats |
   return rules.find(({ overLimit, shadowMode }) => overLimit > 0 && shadowMode === 0);
 }
 
-/** The name of a counter without the start of its window. */
-export function counterNameOf(key: string): string {
-  return key.slice(0, key.lastIndexOf('_'));
+/** The name of a counter without the start of its window, and without what stands around that of a budget. */
+export function counterNameOf({ key, gate }: Pick<Increment, 'key' | 'gate'>): string {
+  return isBudgetGate(gate)
+    ? key.slice(key.indexOf(':') + 1, key.lastIndexOf('~', key.lastIndexOf('}')))
+    : key.slice(0, key.lastIndexOf('_'));
 }

@@ -11,7 +11,6 @@ import { MapFileError } from './map-file';
 import { parseOptions, USAGE, type SimulateOptions } from './options';
 import { printComparison, printReport } from './print-report';
 import { createProgress } from './progress';
-import { whyItProvesNothing } from './proves-nothing';
 import { createLineCounts, readLog, type LineCounts } from './read-log';
 import { toReport, type SimulationReport } from './report';
 import { createRuleRun, type RuleRun } from './run-rules';
@@ -39,7 +38,7 @@ export async function simulate(args: readonly string[], streams: Streams): Promi
 function toMessage(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n\n${USAGE}`;
   if (error instanceof RulesRefused) return error.message;
-  if (error instanceof MapFileError) return `-map: ${error.message}`;
+  if (error instanceof MapFileError) return error.message;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -143,4 +142,35 @@ function judge(
   if (why === undefined) return isComparison && changes.changed > 0 ? 3 : 0;
   stderr.write(`${why}; this ${isComparison ? 'comparison' : 'run'} proves nothing\n`);
   return 1;
+}
+
+/** Above this share of lines that cannot be read, a comparison proves nothing. */
+const MAX_UNREADABLE_SHARE = 0.01;
+
+interface Evidence {
+  readonly lines: LineCounts;
+  /** How many rules a request met. */
+  readonly rulesMet: number;
+  readonly firstFields: LogReader['firstFields'];
+  /** Whether two sets of rules are compared. */
+  readonly isComparison: boolean;
+}
+
+/** Why a run says nothing about the rules; undefined: it does. */
+function whyItProvesNothing(evidence: Evidence): string | undefined {
+  const { lines, rulesMet, isComparison } = evidence;
+  const { read, unreadable, requests } = lines;
+  if (read === 0) return 'the log has no line';
+  if (unreadable === read) return 'no line can be read: check -format';
+  if (requests === 0) return whyNoRequest(evidence);
+  if (rulesMet === 0) return 'no request matched a rule: check the domain and the keys';
+  return isComparison && unreadable > read * MAX_UNREADABLE_SHARE
+    ? 'more than 1 % of the lines cannot be read: check -format and -map'
+    : undefined;
+}
+
+function whyNoRequest({ lines, firstFields }: Evidence): string {
+  if (lines.withoutDescriptors === 0) return 'no line lies between -from and -to';
+  const has = `the first line has the fields ${firstFields.join(', ')}`;
+  return `no line gave a descriptor: check the fields and conditions of -map; ${has}`;
 }

@@ -9,7 +9,7 @@ const MAX_SHAPES = 1_000;
 /** Of all examples: a line of a log may hold a megabyte. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
 
-/** Descriptors that met no limit, distinguished by their keys. */
+/** Descriptors that matched no limit, distinguished by their keys. */
 export interface UnmatchedShape {
   readonly domain: string;
   /** The keys, joined by commas. */
@@ -19,7 +19,7 @@ export interface UnmatchedShape {
   requests: number;
 }
 
-/** Why a descriptor met no limit. One that would meet one alone was replaced by a rule of another descriptor. */
+/** Why a descriptor matched no limit. One that would meet one alone was replaced by a rule of another descriptor. */
 export function whyUnmatched(
   { domain, example }: UnmatchedShape,
   { domains, places }: Rules,

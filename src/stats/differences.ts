@@ -1,14 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import {
+  BUDGET_FIGURES,
+  FIGURES,
+  NO_FIGURES,
+  type BudgetFigure,
+  type Figures,
+} from '../core/decision/figures';
 import type { Histogram, Recorded } from './histogram';
 import type { Registry } from './registry';
-import type { Counter, RuleHits, Series } from './series';
+import type { Counter, DomainSeries, RuleSeries } from './series';
 
 /** What one process counted since its last report; plain data, so that it can cross to another process. */
 export interface Differences {
   readonly counters: readonly (readonly [name: string, by: number])[];
-  readonly rules: readonly (readonly [path: string, hits: RuleHits])[];
+  readonly rules: readonly (readonly [path: string, hits: Figures])[];
   readonly unknownDomains: readonly (readonly [path: string, by: number])[];
   readonly unmatched: readonly (readonly [path: string, by: number])[];
+  readonly budgets: readonly (readonly [figure: BudgetFigure, path: string, by: number])[];
   readonly timers: readonly TimerDifference[];
 }
 
@@ -57,17 +65,26 @@ export function createDifferences(registry: Registry): () => AsyncGenerator<Diff
       });
       if (grown.length > 0) yield { ...NONE, rules: grown };
     }
-    for (const kind of ['unknownDomains', 'unmatched'] as const) {
-      for (const domains of slices(registry[kind], STEP)) {
-        await turn();
-        const grown = domains.flatMap((one) => {
-          const by = taken(one.at(0));
-          return by === 0 ? [] : [[one.path, by] as const];
-        });
-        if (grown.length > 0) yield { ...NONE, [kind]: grown };
-      }
-    }
+    for (const kind of ['unknownDomains', 'unmatched'] as const)
+      for await (const grown of takenOf(registry[kind])) yield { ...NONE, [kind]: grown };
+    for (const [figure] of BUDGET_FIGURES)
+      for await (const grown of takenOf(registry.budgets[figure]))
+        yield { ...NONE, budgets: grown.map(([path, by]) => [figure, path, by] as const) };
   };
+}
+
+/** What series of one figure have grown by, in pieces. */
+async function* takenOf(
+  series: Iterable<DomainSeries>,
+): AsyncGenerator<readonly (readonly [path: string, by: number])[], void> {
+  for (const slice of slices(series, STEP)) {
+    await turn();
+    const grown = slice.flatMap((one) => {
+      const by = taken(one.at(0));
+      return by === 0 ? [] : [[one.path, by] as const];
+    });
+    if (grown.length > 0) yield grown;
+  }
 }
 
 const NONE: Differences = {
@@ -75,6 +92,7 @@ const NONE: Differences = {
   rules: [],
   unknownDomains: [],
   unmatched: [],
+  budgets: [],
   timers: [],
 };
 
@@ -85,20 +103,14 @@ function taken(counter: Counter | undefined): number {
   return by;
 }
 
-function takenHits(one: Series): RuleHits | undefined {
-  const grown = one.stats.map((_, index) => taken(one.at(index)));
-  if (grown.every((by) => by === 0)) return undefined;
-  const [totalHits = 0, totalNegativeHits = 0, overLimit = 0, nearLimit = 0, ...rest] = grown;
-  const [withinLimit = 0, shadowMode = 0, overLimitWithLocalCache = 0] = rest;
-  return {
-    totalHits,
-    totalNegativeHits,
-    overLimit,
-    nearLimit,
-    withinLimit,
-    shadowMode,
-    overLimitWithLocalCache,
-  };
+function takenHits(one: RuleSeries): Figures | undefined {
+  const grown = { ...NO_FIGURES };
+  let isAny = false;
+  for (const [figure] of FIGURES) {
+    grown[figure] = taken(one[figure]);
+    isAny ||= grown[figure] !== 0;
+  }
+  return isAny ? grown : undefined;
 }
 
 function timerDifference(

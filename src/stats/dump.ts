@@ -1,26 +1,24 @@
 import { until, type Steps } from '../core/steps';
 import { quantile, samplesSince, type Histogram } from './histogram';
 import type { Registry } from './registry';
+import { sortedLines, toText, type Source } from './sorted-lines';
 
-/** Lines that one step gathers, sorts or writes: a fraction of a millisecond. */
-const LINES_OF_STEP = 128;
+/** Lines of one piece: a fraction of a millisecond. */
+const LINES_OF_PIECE = 128;
 
 /** Every statistic as a line `name: value`, sorted, in pieces, for a registry of any size. */
 export function* dumpText(registry: Registry): Steps<void, string> {
   yield* refresh(registry);
-  const lines = yield* sorted(linesOf(registry));
-  for (const piece of piecesOf(lines)) yield `${piece.join('\n')}\n`;
+  for (const piece of piecesOf(sortedLines(sourcesOf(registry), toText)))
+    yield piece && `${piece.join('\n')}\n`;
 }
 
 /** The same as JSON: `{"counters": {…}, "gauges": {…}, "timers": {"name": {"count", "p50", …}}}`. */
 export function* dumpJson(registry: Registry): Steps<void, string> {
   yield* refresh(registry);
-  const counters = yield* sorted(counterFields(registry));
-  yield* printed('{"counters":{', counters);
-  const gauges = yield* sorted(gaugeFields(registry));
-  yield* printed('},"gauges":{', gauges);
-  const timers = yield* sorted(timerFields(registry));
-  yield* printed('},"timers":{', timers);
+  yield* printed('{"counters":{', counters(registry));
+  yield* printed('},"gauges":{', gauges(registry));
+  yield* printed('},"timers":{', timers(registry));
   yield '}}\n';
 }
 
@@ -29,72 +27,54 @@ function* refresh(registry: Registry): Steps<void> {
   if (refreshed !== undefined) yield* until(refreshed);
 }
 
-function* counterFields(registry: Registry): Generator<string, void> {
-  for (const [name, { value }] of registry.readCounters())
-    yield `${JSON.stringify(name)}:${value.toString()}`;
+function* sourcesOf(registry: Registry): Generator<Source, void> {
+  yield* counters(registry);
+  yield* gauges(registry);
+  for (const [timer, histogram] of registry.timers) {
+    for (const [figure, value] of Object.entries(dumpTimer(histogram)))
+      yield { name: `${timer}.${figure}`, value: String(value) };
+  }
 }
 
-function* gaugeFields(registry: Registry): Generator<string, void> {
-  for (const [name, value] of registry.readGauges())
-    yield `${JSON.stringify(name)}:${String(value)}`;
+function* counters(registry: Registry): Generator<Source, void> {
+  for (const [name, { value }] of registry.counters) yield { name, value };
+  for (const [series, nameOf] of registry.readSeries()) yield { series, nameOf };
 }
 
-function* timerFields(registry: Registry): Generator<string, void> {
+function* gauges(registry: Registry): Generator<Source, void> {
+  for (const [name, value] of registry.readGauges()) yield { name, value };
+}
+
+function* timers(registry: Registry): Generator<Source, void> {
   for (const [name, timer] of registry.timers)
-    yield `${JSON.stringify(name)}:${JSON.stringify(dumpTimer(timer))}`;
+    yield { name, value: JSON.stringify(dumpTimer(timer)) };
 }
 
-function* printed(before: string, fields: readonly string[]): Generator<string, void> {
+const toField = (name: string, value: string | number) =>
+  `${JSON.stringify(name)}:${String(value)}`;
+
+function* printed(before: string, sources: Iterable<Source>): Generator<string | undefined, void> {
   yield before;
   let comma = '';
-  for (const piece of piecesOf(fields)) {
-    yield comma + piece.join(',');
-    comma = ',';
+  for (const piece of piecesOf(sortedLines(sources, toField))) {
+    yield piece && comma + piece.join(',');
+    if (piece !== undefined) comma = ',';
   }
 }
 
-function* piecesOf(lines: readonly string[]): Generator<readonly string[], void> {
-  for (let at = 0; at < lines.length; at += LINES_OF_STEP)
-    yield lines.slice(at, at + LINES_OF_STEP);
-}
-
-/** Sorts in runs of some lines each, then merges pairs of them. */
-function* sorted(all: Iterable<string>): Generator<undefined, readonly string[], void> {
-  let runs: string[][] = [];
-  let run: string[] = [];
-  for (const line of all) {
-    run.push(line);
-    if (run.length < LINES_OF_STEP) continue;
-    runs.push(run.sort());
-    run = [];
-    yield;
+/** Undefined: a step, without a line. */
+function* piecesOf(
+  lines: Iterable<string | undefined>,
+): Generator<readonly string[] | undefined, void> {
+  let piece: string[] = [];
+  for (const line of lines) {
+    if (line === undefined) yield undefined;
+    else if (piece.push(line) === LINES_OF_PIECE) {
+      yield piece;
+      piece = [];
+    }
   }
-  runs.push(run.sort());
-  while (runs.length > 1) {
-    const merged: string[][] = [];
-    for (let at = 0; at < runs.length; at += 2)
-      merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []));
-    runs = merged;
-  }
-  return runs[0] ?? [];
-}
-
-function* merge(
-  left: readonly string[],
-  right: readonly string[],
-): Generator<undefined, string[], void> {
-  const merged: string[] = [];
-  let l = 0;
-  let r = 0;
-  while (l < left.length || r < right.length) {
-    const [a, b] = [left[l], right[r]];
-    const isLeft = b === undefined || (a !== undefined && a <= b);
-    merged.push((isLeft ? a : b) as string);
-    if (isLeft) l += 1;
-    else r += 1;
-    if (merged.length % (LINES_OF_STEP * 8) === 0) yield;
-  }
-  return merged;
+  if (piece.length > 0) yield piece;
 }
 
 /** The figures of a timer since the start, in milliseconds; the quantiles are at most 0.5 % off. */
@@ -104,17 +84,6 @@ interface TimerDump {
   readonly p90: number;
   readonly p99: number;
   readonly max: number;
-}
-
-/** Every statistic as a line `name: value`, in order of creation; a timer has one for each figure. */
-export function* linesOf(registry: Registry): Generator<string, void> {
-  for (const [name, { value }] of registry.readCounters()) yield `${name}: ${value.toString()}`;
-  for (const [name, value] of registry.readGauges()) yield `${name}: ${value.toString()}`;
-  for (const [name, histogram] of registry.timers) {
-    for (const [figure, value] of Object.entries(dumpTimer(histogram))) {
-      yield `${name}.${figure}: ${String(value)}`;
-    }
-  }
 }
 
 /** A timer since the start. */

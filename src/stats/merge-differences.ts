@@ -6,11 +6,17 @@ export function addDifferences(registry: Registry, differences: Differences): vo
   for (const [name, by] of differences.counters) registry.count(name, by);
   for (const [path, hits] of differences.rules)
     registry.rules.of(path, isOverflow(path) ? 0 : Math.max(hits.totalHits, 1)).add(hits);
-  for (const [path, by] of differences.unknownDomains)
-    registry.unknownDomains.of(path, isOverflow(path) ? 0 : by).add(by);
-  for (const [path, by] of differences.unmatched)
-    registry.unmatched.of(path, isOverflow(path) ? 0 : by).add(by);
+  for (const one of differences.unknownDomains) addTo(registry.unknownDomains, one);
+  for (const one of differences.unmatched) addTo(registry.unmatched, one);
+  for (const [figure, ...one] of differences.budgets) addTo(registry.budgets[figure], one);
   for (const { name, ...grown } of differences.timers) registry.timer(name).add(grown);
+}
+
+function addTo(
+  series: Registry['unmatched'],
+  [path, by]: readonly [path: string, by: number],
+): void {
+  series.of(path, isOverflow(path) ? 0 : by).add(by);
 }
 
 /** What found no room in the other process was counted as such there. */
@@ -21,21 +27,11 @@ function isOverflow(path: string): boolean {
 /** What several processes show as gauges, one value of each: these show the worst, all others their sum. */
 const SHOWS_MAXIMUM = /\.(?:breaker_state|rules_without_scripts|averageAccessTime|busy)$/;
 
-/** The gauges of other processes, as gauges of this one. */
-export interface MergedGauges {
-  /** Replaces what one process reported; undefined: it has ended. */
-  report(process: number, gauges: ReadonlyMap<string, number> | undefined): void;
-  /** What one process reported last; undefined: nothing of that name. */
-  of(process: number, name: string): number | undefined;
-  /** The sum, or the worst, of what all reported last; 0 where none did. */
-  read(name: string): number;
-}
-
 /** `unshown`: gauges that are read here and not shown as statistics. */
 export function createMergedGauges(
   registry: Pick<Registry, 'gauge'>,
   unshown: ReadonlySet<string> = new Set(),
-): MergedGauges {
+) {
   const reported = new Map<number, ReadonlyMap<string, number>>();
   const shown = new Map<string, () => void>();
   const valuesOf = (name: string): number[] =>
@@ -46,7 +42,8 @@ export function createMergedGauges(
     return values.reduce((sum, value) => sum + value, 0);
   };
   return {
-    report(process, gauges) {
+    /** Replaces what one process reported; undefined: it has ended. */
+    report(process: number, gauges: ReadonlyMap<string, number> | undefined) {
       if (gauges === undefined) reported.delete(process);
       else reported.set(process, gauges);
       for (const name of gauges?.keys() ?? [])
@@ -61,7 +58,12 @@ export function createMergedGauges(
         shown.delete(name);
       }
     },
-    of: (process, name) => reported.get(process)?.get(name),
+    /** What one process reported last; undefined: nothing of that name. */
+    of: (process: number, name: string) => reported.get(process)?.get(name),
+    /** The sum, or the worst, of what all reported last; 0 where none did. */
     read,
   };
 }
+
+/** The gauges of other processes, as gauges of this one. */
+export type MergedGauges = ReturnType<typeof createMergedGauges>;

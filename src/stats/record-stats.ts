@@ -1,4 +1,5 @@
-import type { DescriptorStats, BatchStats } from '../core/decision/batch-stats';
+import type { BatchStats } from '../core/decision/batch-stats';
+import type { DescriptorStats } from '../core/decision/figures';
 import { NAMES } from './names';
 import type { Registry } from './registry';
 
@@ -25,6 +26,10 @@ export function createRecordStats(registry: Registry): RecordStats {
     for (let i = 0; i < lines.length; i += 1) {
       const line = lines[i] as DescriptorStats;
       rules.of(line.metric).add(line);
+    }
+    if (batchStats.budgets !== undefined) {
+      for (const { metric, figure, by } of batchStats.budgets)
+        registry.budgets[figure].of(metric, by).add(by);
     }
     for (const { domain, descriptors } of batchStats.unmet.unknownDomains) {
       unknownDomains.of(domain, descriptors).add(descriptors);

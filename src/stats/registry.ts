@@ -1,3 +1,4 @@
+import { BUDGET_FIGURES, type BudgetFigure } from '../core/decision/figures';
 import type { Statistics } from '../core/ports';
 import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
@@ -19,12 +20,20 @@ export interface Registry extends Statistics {
   readonly unknownDomains: CappedSeries<DomainSeries>;
   /** Counters by domain, of descriptors that none of its rules matched; bounded as the others, though domains come from rules. */
   readonly unmatched: CappedSeries<DomainSeries>;
+  /** Counters by metric key of a rule with a budget, for each figure; bounded as those of rules. */
+  readonly budgets: Readonly<Record<BudgetFigure, CappedSeries<DomainSeries>>>;
   /** In the order in which they came to be; none is ever removed. */
   readonly timers: ReadonlyMap<string, Histogram>;
-  /** Every wanted counter by its complete name; names are built for these only. */
+  /**
+   * Every wanted counter by its complete name; names are built for these only. `nameOfLimit` names what one of several limits
+   * refused, in place of the name that it has.
+   */
   readCounters(
     isWanted?: (counter: Counter) => boolean,
+    nameOfLimit?: NameOf,
   ): Generator<readonly [name: string, counter: Counter], void>;
+  /** Every series with what makes the complete names of its counters: one function for all whose names begin alike. */
+  readSeries(): Generator<readonly [series: Series, nameOf: NameOf], void>;
   /** Reads every gauge now. Gauges of one name are summed; one that fails or is not a finite number is left out. */
   readGauges(): ReadonlyMap<string, number>;
   /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
@@ -34,6 +43,8 @@ export interface Registry extends Statistics {
   /** For an output that notes in `flushedValue` what it has written: no series is dropped before that. */
   keepUntilFlushed(): void;
 }
+
+export type NameOf = (path: string, stat: string) => string;
 
 const DEFAULT_MAX_SERIES = 100_000;
 
@@ -75,10 +86,28 @@ export function createRegistry({
   const unknownDomains = byDomain(['domain_not_found']);
   const unmatched = byDomain(['unmatched']);
 
+  const budgets = Object.fromEntries(
+    BUDGET_FIGURES.map(([figure, stat]) => [
+      figure,
+      capped((path) => new DomainSeries(path, [stat]), overflowOfDomain),
+    ]),
+  ) as Record<BudgetFigure, CappedSeries<DomainSeries>>;
+
+  function* readSeries(
+    nameOfLimit: NameOf = nameOfRule,
+  ): Generator<readonly [Series, NameOf], void> {
+    for (const one of rules) yield [one, nameOfRule];
+    for (const one of unknownDomains) yield [one, nameOfRule];
+    for (const one of unmatched) yield [one, nameOfUnmatched];
+    for (const [figure, ofFigure] of Object.entries(budgets))
+      for (const one of ofFigure) yield [one, figure === 'overOneLimit' ? nameOfLimit : nameOfRule];
+  }
+
   return {
     rules,
     unknownDomains,
     unmatched,
+    budgets,
     timers,
     counters,
     refresh,
@@ -98,12 +127,11 @@ export function createRegistry({
         if (reads.delete(entry) && reads.size === 0) gauges.delete(name);
       };
     },
-    *readCounters(isWanted = () => true) {
+    *readCounters(isWanted = () => true, nameOfLimit) {
       for (const entry of counters) if (isWanted(entry[1])) yield entry;
-      for (const one of rules) yield* countersOf(one, nameOfRule, isWanted);
-      for (const one of unknownDomains) yield* countersOf(one, nameOfRule, isWanted);
-      for (const one of unmatched) yield* countersOf(one, nameOfUnmatched, isWanted);
+      for (const [one, nameOf] of readSeries(nameOfLimit)) yield* countersOf(one, nameOf, isWanted);
     },
+    readSeries,
     readGauges() {
       const values = new Map<string, number>();
       for (const [name, reads] of gauges) {
@@ -130,12 +158,12 @@ function overflowOfDomain(path: string): string {
   return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
 }
 
-const nameOfRule = (path: string, stat: string) => `${NAMES.rules}.${path}.${stat}`;
-const nameOfUnmatched = (path: string) => `${NAMES.unmatched}.${path}`;
+const nameOfRule: NameOf = (path, stat) => `${NAMES.rules}.${path}.${stat}`;
+const nameOfUnmatched: NameOf = (path) => `${NAMES.unmatched}.${path}`;
 
 function* countersOf(
   one: Series,
-  nameOf: (path: string, stat: string) => string,
+  nameOf: NameOf,
   isWanted: (counter: Counter) => boolean,
 ): Generator<readonly [string, Counter], void> {
   for (const [index, stat] of one.stats.entries()) {

@@ -1,4 +1,4 @@
-import type { DescriptorStats } from '../core/decision/batch-stats';
+import { FIGURES, type Figure, type Figures } from '../core/decision/figures';
 
 /** A total that only grows, exact to 2^53. A class, so that a hundred thousand of them stay small. */
 export class Counter {
@@ -23,80 +23,46 @@ export interface Series {
   changedSinceLastCheck(): boolean;
 }
 
-const RULE_STATS = [
-  'total_hits',
-  'total_negative_hits',
-  'over_limit',
-  'near_limit',
-  'within_limit',
-  'shadow_mode',
-  'over_limit_with_local_cache',
-] as const;
+const RULE_STATS = FIGURES.map(([, stat]) => stat);
 
-/** Hits of one metric key, by what became of them. */
-export type RuleHits = Omit<DescriptorStats, 'limit' | 'metric'>;
-
-/** The counters of one metric key; one that never counted does not exist. */
-export class RuleSeries implements Series {
+/** The counters of one metric key; one that never counted does not exist. Fields, since there may be a hundred thousand. */
+export class RuleSeries implements Series, Record<Figure, Counter | undefined> {
   readonly path: string;
   readonly stats = RULE_STATS;
-  #totalHits: Counter | undefined;
-  #totalNegativeHits: Counter | undefined;
-  #overLimit: Counter | undefined;
-  #nearLimit: Counter | undefined;
-  #withinLimit: Counter | undefined;
-  #shadowMode: Counter | undefined;
-  #overLimitWithLocalCache: Counter | undefined;
+  totalHits: Counter | undefined;
+  totalNegativeHits: Counter | undefined;
+  overLimit: Counter | undefined;
+  nearLimit: Counter | undefined;
+  withinLimit: Counter | undefined;
+  shadowMode: Counter | undefined;
+  overLimitWithLocalCache: Counter | undefined;
   #seen = 0;
 
   constructor(path: string) {
     this.path = path;
   }
 
-  add(hits: RuleHits): void {
-    this.#totalHits = grown(this.#totalHits, hits.totalHits);
-    this.#totalNegativeHits = grown(this.#totalNegativeHits, hits.totalNegativeHits);
-    this.#overLimit = grown(this.#overLimit, hits.overLimit);
-    this.#nearLimit = grown(this.#nearLimit, hits.nearLimit);
-    this.#withinLimit = grown(this.#withinLimit, hits.withinLimit);
-    this.#shadowMode = grown(this.#shadowMode, hits.shadowMode);
-    this.#overLimitWithLocalCache = grown(
-      this.#overLimitWithLocalCache,
+  add(hits: Figures): void {
+    this.totalHits = grown(this.totalHits, hits.totalHits);
+    this.totalNegativeHits = grown(this.totalNegativeHits, hits.totalNegativeHits);
+    this.overLimit = grown(this.overLimit, hits.overLimit);
+    this.nearLimit = grown(this.nearLimit, hits.nearLimit);
+    this.withinLimit = grown(this.withinLimit, hits.withinLimit);
+    this.shadowMode = grown(this.shadowMode, hits.shadowMode);
+    this.overLimitWithLocalCache = grown(
+      this.overLimitWithLocalCache,
       hits.overLimitWithLocalCache,
     );
   }
 
   at(index: number): Counter | undefined {
-    const stat = RULE_STATS[index];
-    return stat === undefined ? undefined : this.#of(stat);
-  }
-
-  total(stat: (typeof RULE_STATS)[number]): number {
-    return this.#of(stat)?.value ?? 0;
-  }
-
-  #of(stat: (typeof RULE_STATS)[number]): Counter | undefined {
-    switch (stat) {
-      case 'total_hits':
-        return this.#totalHits;
-      case 'total_negative_hits':
-        return this.#totalNegativeHits;
-      case 'over_limit':
-        return this.#overLimit;
-      case 'near_limit':
-        return this.#nearLimit;
-      case 'within_limit':
-        return this.#withinLimit;
-      case 'shadow_mode':
-        return this.#shadowMode;
-      case 'over_limit_with_local_cache':
-        return this.#overLimitWithLocalCache;
-    }
+    const figure = FIGURES[index]?.[0];
+    return figure && this[figure];
   }
 
   /** Whatever a rule counts, it counts as a hit too, taken or given back. */
   changedSinceLastCheck(): boolean {
-    const hits = (this.#totalHits?.value ?? 0) + (this.#totalNegativeHits?.value ?? 0);
+    const hits = (this.totalHits?.value ?? 0) + (this.totalNegativeHits?.value ?? 0);
     const changed = hits !== this.#seen;
     this.#seen = hits;
     return changed;

@@ -13,14 +13,6 @@ export interface SpanExporter {
   close(): Promise<void>;
 }
 
-/** What waits for its export; one export runs at a time. */
-export interface SpanQueue<R> {
-  /** Takes what becomes one span; drops it where there is no room. */
-  readonly add: (record: R) => void;
-  /** Sends what waits and settles when it arrived or is lost; what comes later is dropped. */
-  close(): Promise<void>;
-}
-
 interface SpanQueueDeps<R> {
   /** Bytes that a record keeps alive. */
   readonly sizeOf: (record: R) => number;
@@ -51,10 +43,11 @@ const SPAN_BYTES = 1_024;
 /** Spans that are encoded in one go, some tenths of a millisecond; then decisions have their turn. */
 export const SLICE = 256;
 
+/** What waits for its export; one export runs at a time. */
 export function createSpanQueue<R>(
   { sizeOf, encode, take, onEncode, exporter, onDropped }: SpanQueueDeps<R>,
   { queueSize, batchSize, delayMs, exportTimeoutMs }: SpanQueueOptions,
-): SpanQueue<R> {
+) {
   const maxBytes = queueSize * SPAN_BYTES;
   let waiting: R[] = [];
   let waitingBytes = 0;
@@ -120,7 +113,8 @@ export function createSpanQueue<R>(
   };
 
   return {
-    add(record) {
+    /** Takes what becomes one span; drops it where there is no room. */
+    add: (record: R) => {
       const size = sizeOf(record);
       if (isClosed || waiting.length >= queueSize || waitingBytes + size > maxBytes) {
         onDropped();
@@ -130,6 +124,7 @@ export function createSpanQueue<R>(
       waitingBytes += size;
       schedule();
     },
+    /** Sends what waits and settles when it arrived or is lost; what comes later is dropped. */
     async close() {
       isClosed = true;
       clearTimeout(timer);

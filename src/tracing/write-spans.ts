@@ -122,16 +122,11 @@ const STEP_MS = 50;
  * From monotonic milliseconds to Unix milliseconds with a fraction: the wall clock alone counts whole milliseconds, and
  * a span lasts some hundredths of one. `follow` picks up a wall clock that was set.
  */
-export interface Epoch {
-  readonly toUnixMs: (atMs: number) => number;
-  readonly follow: () => void;
-}
-
-export function createEpoch(wallMs: () => number, monotonicMs: () => number): Epoch {
+export function createEpoch(wallMs: () => number, monotonicMs: () => number) {
   let offsetMs = wallMs() - monotonicMs();
   return {
-    toUnixMs: (atMs) => atMs + offsetMs,
-    follow() {
+    toUnixMs: (atMs: number) => atMs + offsetMs,
+    follow: () => {
       const offset = wallMs() - monotonicMs();
       if (Math.abs(offset - offsetMs) > STEP_MS) offsetMs = offset;
     },

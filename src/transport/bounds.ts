@@ -1,4 +1,4 @@
-import type { RequestBounds } from '../core/decision/request';
+import { DEFAULT_REQUEST_BOUNDS, type RequestBounds } from '../core/decision/request';
 
 /** What one request may cost; both ports keep to it. */
 export interface TransportBounds extends RequestBounds {
@@ -12,10 +12,7 @@ export interface TransportBounds extends RequestBounds {
 
 /** The bounds where nothing is set. */
 export const DEFAULT_BOUNDS: TransportBounds = {
-  maxDescriptors: 256,
-  maxEntries: 64,
-  maxNameBytes: 1_024,
-  maxValueBytes: 65_536,
+  ...DEFAULT_REQUEST_BOUNDS,
   maxJsonBytes: 1_048_576,
   maxGrpcMessageBytes: 4_194_304,
   maxUnpackRatio: 100,

@@ -2,27 +2,20 @@ import { Observable } from 'rxjs';
 import { failure } from '../core/errors';
 import type { PendingRequest } from '../core/ports';
 
-/** Hands on batches as they are: what one socket read brought is one emission. */
-export interface RequestBatches {
-  /** One subscriber at a time. Completes with `close`. */
-  readonly requests$: Observable<readonly PendingRequest[]>;
-  /** The answers come to the responders; `draining` when requests are not taken (any more). */
-  readonly ask: (batch: readonly PendingRequest[]) => void;
-  close(): void;
-}
-
 interface Taker {
   next(batch: readonly PendingRequest[]): void;
   complete(): void;
 }
 
-const DRAINING = failure('draining', 'the service is stopping and takes no more requests');
+const DRAINING = failure('draining', 'the service is stopping and accepts no more requests');
 
-export function createRequestBatches(): RequestBatches {
+/** Hands on batches as they are: what one socket read brought is one emission. */
+export function createRequestBatches() {
   let subscriber: Taker | undefined;
   let closed = false;
   return {
-    requests$: new Observable((next) => {
+    /** One subscriber at a time. Completes with `close`. */
+    requests$: new Observable<readonly PendingRequest[]>((next) => {
       if (subscriber !== undefined) {
         next.error(new Error('requests$ has a subscriber already'));
         return;
@@ -36,7 +29,8 @@ export function createRequestBatches(): RequestBatches {
         subscriber = undefined;
       };
     }),
-    ask(batch) {
+    /** The answers come to the responders; `draining` when requests are not taken (any more). */
+    ask: (batch: readonly PendingRequest[]) => {
       if (subscriber !== undefined) subscriber.next(batch);
       else for (const { responder, callId } of batch) responder.answer(callId, DRAINING);
     },
@@ -48,16 +42,7 @@ export function createRequestBatches(): RequestBatches {
 }
 
 /** Turns single requests into batches: the calls that arrive in one turn leave in one emission. */
-export interface RequestSource {
-  /** One subscriber at a time. Completes with `close`. */
-  readonly requests$: Observable<readonly PendingRequest[]>;
-  /** The answer comes to the responder, `draining` when requests are not taken (any more). */
-  readonly ask: (pending: PendingRequest) => void;
-  /** Hands on what it holds; from now on every request is answered `draining`. */
-  close(): void;
-}
-
-export function createRequestSource(): RequestSource {
+export function createRequestSource() {
   const batches = createRequestBatches();
   let waiting: PendingRequest[] = [];
   let closed = false;
@@ -70,11 +55,14 @@ export function createRequestSource(): RequestSource {
   };
 
   return {
+    /** One subscriber at a time. Completes with `close`. */
     requests$: batches.requests$,
-    ask(pending) {
+    /** The answer comes to the responder, `draining` when requests are not taken (any more). */
+    ask: (pending: PendingRequest) => {
       if (closed) batches.ask([pending]);
       else if (waiting.push(pending) === 1) setImmediate(flush);
     },
+    /** Hands on what it holds; from now on every request is answered `draining`. */
     close() {
       flush();
       closed = true;

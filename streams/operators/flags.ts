@@ -1,4 +1,15 @@
-import { combineLatest, first, map, merge, startWith, timer, type Observable } from 'rxjs';
+import {
+  combineLatest,
+  filter,
+  first,
+  map,
+  merge,
+  startWith,
+  switchMap,
+  take,
+  timer,
+  type Observable,
+} from 'rxjs';
 
 /** Turns true, for good, when each of these flags has been true once; at least one flag. */
 export function eachTrueOnce(flags: readonly Observable<boolean>[]): Observable<boolean> {
@@ -12,4 +23,13 @@ export function firstTrueOrTimeout(
   timeoutMs: number,
 ): Observable<unknown> {
   return merge(flag$, timer(timeoutMs)).pipe(first((seen) => seen === true || seen === 0));
+}
+
+/** Another stream from when a flag is true for the first time; nothing where the flag ends before. */
+export function onceTrue<T>(flag$: Observable<boolean>, other$: Observable<T>): Observable<T> {
+  return flag$.pipe(
+    filter(Boolean),
+    take(1),
+    switchMap(() => other$),
+  );
 }

@@ -122,31 +122,27 @@ function createAttempts({ firstRetryMs, backoff, random, onLost }: Reconnecting)
   };
 }
 
-/** Messages that wait to be handled. */
-interface Inbox<In, Out> {
-  readonly waiting: () => readonly Received<In, Out>[];
-  /** What is superseded by the next message goes; throws where too many wait. */
-  readonly add: (next: Received<In, Out>) => void;
-  readonly takeAll: () => readonly Received<In, Out>[];
-}
-
-function createInbox<In, Out>(supersedes: (next: In, waiting: In) => boolean): Inbox<In, Out> {
+function createInbox<In, Out>(supersedes: (next: In, waiting: In) => boolean) {
   let waiting: readonly Received<In, Out>[] = [];
   return {
     waiting: () => waiting,
-    add(next) {
+    /** What is superseded by the next message goes; throws where too many wait. */
+    add: (next: Received<In, Out>) => {
       const kept = waiting.filter(({ message }) => !supersedes(next.message, message));
       if (kept.length >= MAX_WAITING)
         throw new Error(`the server sent ${String(MAX_WAITING)} messages that wait to be handled`);
       waiting = [...kept, next];
     },
-    takeAll() {
+    takeAll(): readonly Received<In, Out>[] {
       const all = waiting;
       waiting = [];
       return all;
     },
   };
 }
+
+/** Messages that wait to be handled. */
+export type Inbox<In, Out> = ReturnType<typeof createInbox<In, Out>>;
 
 type Turns<In, Out, R> = Pick<DiscoverySession<In, Out, R>, 'handle' | 'isChanged'>;
 

@@ -1,21 +1,13 @@
-import { defer, finalize, Subject, takeUntil, throwError, type Observable } from 'rxjs';
+import { defer, finalize, Subject, takeUntil, throwError } from 'rxjs';
 import { createStopSignal } from './stop-signal';
 
 /** Turns calls into a stream for one reader; holds nothing. */
-export interface Mailbox<T> {
-  /** One subscriber at a time: a second one gets an error. Completes with `close`. */
-  readonly messages$: Observable<T>;
-  /** Delivers at once; false when there is no reader (any more). */
-  readonly post: (message: T) => boolean;
-  /** Safe to call twice. */
-  readonly close: () => void;
-}
-
-export function createMailbox<T>(): Mailbox<T> {
+export function createMailbox<T>() {
   const messagesSubject = new Subject<T>();
   const closed = createStopSignal();
   let isRead = false;
   return {
+    /** One subscriber at a time: a second one gets an error. Completes with `close`. */
     messages$: defer(() => {
       if (isRead) return throwError(() => new Error('the mailbox has a reader already'));
       isRead = true;
@@ -26,11 +18,13 @@ export function createMailbox<T>(): Mailbox<T> {
         }),
       );
     }),
-    post(message) {
+    /** Delivers at once; false when there is no reader (any more). */
+    post(message: T) {
       if (!messagesSubject.observed) return false;
       messagesSubject.next(message);
       return true;
     },
+    /** Safe to call twice. */
     close: closed.stop,
   };
 }

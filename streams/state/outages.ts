@@ -7,24 +7,8 @@ import {
 } from '../operators/report-outages';
 import { createStopSignal } from './stop-signal';
 
-/** The outages of things with a name, each followed on its own. */
-export interface Outages<Reason> {
-  /** Something failed, so many times. */
-  readonly failed: (name: string, reason: Reason, times: number) => void;
-  /** Something of this name worked. Costs nothing while it has not failed. */
-  readonly worked: (name: string) => void;
-  /** There is nothing of this name any more: it is followed no longer. */
-  readonly gone: (name: string) => void;
-  /** Subscribe before the first failure. Completes after `close`. */
-  readonly reports$: Observable<OutageReport<Reason>>;
-  readonly close: () => void;
-}
-
 /** Follows at most `maxOpen` outages at the same time: of one more, the oldest is followed no longer. */
-export function createOutages<Reason>(
-  timing: OutageTiming<Reason>,
-  maxOpen: number,
-): Outages<Reason> {
+export function createOutages<Reason>(timing: OutageTiming<Reason>, maxOpen: number) {
   const followedSubject = new Subject<Observable<OutageReport<Reason>>>();
   const stopping = createStopSignal();
   const open = new Map<string, Subject<AttemptResult<Reason>>>();
@@ -52,16 +36,20 @@ export function createOutages<Reason>(
   };
 
   return {
-    failed(name, reason, times) {
+    /** Something failed, so many times. */
+    failed: (name: string, reason: Reason, times: number) => {
       const attemptsSubject = open.get(name) ?? begin(name);
       attemptsSubject.next({ kind: 'failed', times, reason });
     },
-    worked(name) {
+    /** Something of this name worked. Costs nothing while it has not failed. */
+    worked: (name: string) => {
       open.get(name)?.next({ kind: 'worked' });
     },
+    /** There is nothing of this name any more: it is followed no longer. */
     gone: end,
+    /** Subscribe before the first failure. Completes after `close`. */
     reports$: followedSubject.pipe(mergeAll(), stopping.until()),
-    close() {
+    close: () => {
       for (const name of [...open.keys()]) end(name);
       stopping.stop();
     },

@@ -10,18 +10,7 @@ import {
 } from 'rxjs';
 
 /** Streams that run together although they come and go: the nodes of a store, the windows that are open. */
-export interface StreamGroup {
-  /**
-   * Runs every stream from the moment that it joins, or from the subscription if that is later, until it completes.
-   * Subscribe once. Completes when all have completed after `close`; fails with the first that fails.
-   */
-  readonly run$: Observable<never>;
-  add(stream$: Observable<unknown>): void;
-  /** Takes no more streams. */
-  close(): void;
-}
-
-export function createStreamGroup(): StreamGroup {
+export function createStreamGroup() {
   const unfinished = new Set<Observable<unknown>>();
   const addedSubject = new Subject<Observable<unknown>>();
   const runOne$ = (stream$: Observable<unknown>): Observable<never> =>
@@ -31,11 +20,16 @@ export function createStreamGroup(): StreamGroup {
     );
   return {
     // Listens first: a stream that starts may add another.
+    /**
+     * Runs every stream from the moment that it joins, or from the subscription if that is later, until it completes.
+     * Subscribe once. Completes when all have completed after `close`; fails with the first that fails.
+     */
     run$: defer(() => merge(addedSubject, from([...unfinished])).pipe(mergeMap(runOne$))),
-    add(stream$) {
+    add(stream$: Observable<unknown>) {
       unfinished.add(stream$);
       addedSubject.next(stream$);
     },
+    /** Takes no more streams. */
     close() {
       addedSubject.complete();
     },

@@ -25,7 +25,7 @@ interface Rival {
 }
 
 const WARM_UP_ROUNDS = 3;
-const USAGE = `npm run bench:compare -- <build>[@<settings as JSON>] … [--load h2load|alike|varied] [--shape 10x100] [--rounds 9]`;
+const USAGE = `npm run bench:compare -- <build>[@<settings as JSON>] … [--load h2load|alike|varied] [--shape 10x100] [--rounds 9] [--limit 'unit: …']`;
 
 /**
  * CPU per decision of several builds, or of one with several settings, by turns against one Redis: the speed of a machine
@@ -38,6 +38,7 @@ async function main(): Promise<void> {
       load: { type: 'string', default: 'h2load' },
       shape: { type: 'string', default: '10x100' },
       rounds: { type: 'string', default: '9' },
+      limit: { type: 'string' },
     },
   });
   if (positionals.length < 2) throw new Error(USAGE);
@@ -51,7 +52,8 @@ async function main(): Promise<void> {
   const rivals: Rival[] = [];
   try {
     for (const name of positionals) {
-      const service = await startVariant(toVariant(name), redis, statsd.port);
+      const variant = { ...toVariant(name), rateLimit: values.limit };
+      const service = await startVariant(variant, redis, statsd.port);
       rivals.push({ name, service, costs: [] });
     }
     const play = ({ service }: Rival) => measure(service, shape, values.load, body);

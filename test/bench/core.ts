@@ -36,9 +36,12 @@ function decide(
   const reply = { after, held: undefined, failures: undefined };
   const batch = createBatchContext(plan, { reply, outage: undefined }, windows, options);
   let at = 0;
-  for (const request of requests) {
-    const end = at + request.descriptors.length;
-    answerFor(request, batch, at, end);
+  for (const pending of requests.map(toPending)) {
+    const end = at + pending.request.descriptors.length;
+    answerFor(pending, batch, at, end);
     at = end;
   }
 }
+
+const NOBODY = { answer: () => true };
+const toPending = (request: DecisionRequest) => ({ request, responder: NOBODY, callId: 0 });

@@ -28,6 +28,28 @@ export async function runH2load(
   return Number(/(\d+) succeeded/.exec(output)?.[1]);
 }
 
+export interface H1Order {
+  readonly connections: number;
+  readonly requests: number;
+  /** `Name: value`, each. */
+  readonly headers: readonly string[];
+}
+
+/** Runs h2load over HTTP/1.1, one call at a time on each connection. Answers how many calls had which class of status. */
+export async function runH1load(
+  url: string,
+  { connections, requests, headers }: H1Order,
+): Promise<Readonly<Record<string, number>>> {
+  const output = await runOnCores(undefined, 'h2load', [
+    ...['--h1', '-n', String(requests), '-c', String(connections), '-m', '1'],
+    ...headers.flatMap((header) => ['-H', header]),
+    url,
+  ]);
+  const [, line = ''] = /status codes: (.*)/.exec(output) ?? [];
+  const classes = [...line.matchAll(/(\d+) (\dxx)/g)];
+  return Object.fromEntries(classes.map(([, times, name]) => [name, Number(times)]));
+}
+
 /** Runs our own generator. */
 export async function runGenerator(order: Omit<GeneratorOrder, 'host'>): Promise<GeneratorReport> {
   const script = join(__dirname, 'generator.js');

@@ -14,6 +14,7 @@ export const LOAD_CORE = 1;
 export interface MeasuredService {
   readonly pid: number;
   readonly port: number;
+  readonly httpPort: number;
   /** Of the debug port. */
   readonly debugPort: number;
   stop(): Promise<void>;
@@ -47,7 +48,7 @@ export interface Variant {
   /** More settings than those of the bench. */
   readonly settings: Readonly<Record<string, string>>;
   /** The limit of every value of `user`; one that is never over when undefined. */
-  readonly rateLimit?: string;
+  readonly rateLimit?: string | undefined;
   /** The cores that it may use, as `taskset -c` has them; SERVICE_CORE unless given. */
   readonly cores?: string;
 }
@@ -103,6 +104,7 @@ export async function startMeasuredService(
   return {
     pid: child.pid as number,
     port,
+    httpPort: http,
     debugPort: debug,
     async stop() {
       child.kill('SIGTERM');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { benchAlgorithms } from './e2e-algorithms';
+import { benchCheck } from './e2e-check';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';
 import {
@@ -164,8 +165,10 @@ async function paced(bench: Bench, perSecond: number): Promise<string> {
   return `${`paced ${String(perSecond)}/s`.padEnd(36)} ${cost.micros.toFixed(2).padStart(7)} µs  p50/p99/p999 ${latency}`;
 }
 
-/** LOADS names those to run, `paced` and `algorithms` among them; SHAPE the one of SHAPES. */
-const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced', 'algorithms'].join()).split(',');
+/** Loads that are no calls of one engine. */
+const OTHERS = ['algorithms', 'check'];
+/** LOADS names those to run, `paced` and OTHERS among them; SHAPE the one of SHAPES. */
+const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced', ...OTHERS].join()).split(',');
 const ONLY_SHAPE = process.env['SHAPE'];
 
 /** All loads by turns. */
@@ -236,8 +239,9 @@ async function main(): Promise<void> {
   moveToLoadCore(process.pid);
   const statsd = await startStatsdUdp();
   try {
-    if (WANTED.some((load) => load !== 'algorithms')) await benchAll(redis, body, statsd.port);
+    if (WANTED.some((load) => !OTHERS.includes(load))) await benchAll(redis, body, statsd.port);
     if (WANTED.includes('algorithms')) await benchAlgorithms(redis, statsd.port, ROUNDS);
+    if (WANTED.includes('check')) await benchCheck(redis, statsd.port, ROUNDS);
   } finally {
     await statsd.stop();
     await redis.stop();

@@ -1,7 +1,7 @@
 import { Subject, lastValueFrom, map } from 'rxjs';
 import { batchedRequests, turnWindow } from '../../streams';
-import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
-import type { Responder, Counters, PendingRequest } from '../../src/core/ports';
+import type { AlgorithmName } from '../../src/core/kinds/kinds';
+import type { PendingRequest, ReadyCounters, Responder } from '../../src/core/ports';
 import type { Rules } from '../../src/core/rules/rules';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecideBatch } from '../../src/decisions/decide-batch';
@@ -21,7 +21,7 @@ const IN_FLIGHT = 10;
 const responder: Responder = { answer: () => true };
 
 export function createDecider(
-  counters: Pick<Counters, 'add'>,
+  counters: Pick<ReadyCounters, 'add'>,
   rules: Rules = someRules(1_000),
 ): DecideBatch {
   return createDecideBatch(
@@ -64,7 +64,7 @@ export async function measureFlow(
       const wave = Array.from({ length: IN_FLIGHT }, makeBurst);
       const before = process.cpuUsage();
       if (viaStreams) await throughStreams(wave, decide, record);
-      else await Promise.all(wave.map((burst) => decide(burst).then(record)));
+      else await Promise.all(wave.map((burst) => Promise.resolve(decide(burst)).then(record)));
       const { user, system } = process.cpuUsage(before);
       micros += user + system;
     }
@@ -82,7 +82,11 @@ async function throughStreams(
   const requestsSubject = new Subject<readonly PendingRequest[]>();
   const done = lastValueFrom(
     requestsSubject.pipe(
-      batchedRequests({ until: turnWindow(0, () => 0), maxSize: BURST, answer: decide }),
+      batchedRequests({
+        until: turnWindow(0, () => 0),
+        maxSize: BURST,
+        answer: async (burst) => decide(burst),
+      }),
       map(record),
     ),
     { defaultValue: undefined },

@@ -1,4 +1,4 @@
-import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
+import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import type { DecisionRequest } from '../../src/core/model';
 import type { RuleDefinition } from '../../src/core/rules/definition';
 import { compileRules } from '../../src/core/rules/compile';

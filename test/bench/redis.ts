@@ -1,4 +1,4 @@
-import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
+import type { AlgorithmName } from '../../src/core/kinds/kinds';
 import { createRedisCounters } from '../../src/counters/redis/create-redis-counters';
 import type { RedisAddress } from '../../src/counters/redis/options';
 import { startRedisServer } from '../support/redis-server';

@@ -76,6 +76,7 @@ export function createWireFlow({ varied, sampledEvery, tracer }: WireFlowOptions
       },
     }),
     askedAtMs: [],
+    left: new Set(),
     scheduleFlush: () => undefined,
     responder: {
       answer(callId, answer) {

@@ -20,6 +20,7 @@ import {
 } from '../support/redis-refusals';
 import { startSentinels } from '../support/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { counterStates, type StateGate } from '../support/gates';
 
 jest.setTimeout(60_000);
 
@@ -108,11 +109,11 @@ async function addAll(
       failures: new Map(increments.map((_, at) => [at, failure])),
     };
   });
-  return increments.map(({ algorithm, hits }, at) => {
+  return increments.map(({ gate, hits }, at) => {
     const failure = reply.failures?.get(at);
     if (failure !== undefined) return failure;
-    if (algorithm === undefined) return (reply.after[at] ?? NaN) - Number(hits);
-    return usedHits(reply.states?.[at], algorithm);
+    if (!gate.kind.looks) return (reply.after[at] ?? NaN) - Number(hits);
+    return usedHits(counterStates(reply.states)?.[at], gate as StateGate);
   });
 }
 

@@ -1,7 +1,7 @@
+import { counterStates, type StateGate } from '../support/gates';
 import fc from 'fast-check';
-import { type Algorithm } from '../../src/core/algorithms/algorithm';
-import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type CounterState } from '../../src/core/algorithms/counter-state';
+import { countAdmitted, outcomeOf } from '../../src/core/kinds/whole';
+import { type CounterState } from '../../src/core/kinds/kind';
 import type { CounterReply, Increment } from '../../src/core/ports';
 import { AlgorithmCounter } from '../support/algorithm-counter';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -12,14 +12,24 @@ const sliding = slowRule('sliding_window');
 const guarded = slowRule('fixed_window');
 const ALL = [gcra, sliding, guarded] as const;
 
-function hitsOf(reply: CounterReply, algorithms: readonly Algorithm[]): readonly number[] {
-  return algorithms.map((algorithm, at) => usedHits(reply.states?.[at], algorithm));
+function hitsOf(reply: CounterReply, algorithms: readonly StateGate[]): readonly number[] {
+  return algorithms.map((algorithm, at) => usedHits(counterStates(reply.states)?.[at], algorithm));
 }
 
 /** What a store keeps that knows algorithms. */
 export function describeAlgorithms(store: () => CountersUnderTest): void {
   const add = (increments: readonly Increment[], groupEnds?: readonly number[]) =>
     store().counters.add(batch(increments, groupEnds));
+
+  /** Of each increment: how many of its asks were admitted. */
+  const admitted = async (...increments: readonly Increment[]) => {
+    const { states, failures } = await add(increments);
+    expect(failures).toBeUndefined();
+    return increments.map(({ gate, hits, times }, at) => {
+      const asks = { hits: Number(hits), times };
+      return countAdmitted(gate, states?.[at] as CounterState, asks);
+    });
+  };
 
   describe('algorithms', () => {
     it('says nothing of them where none is asked', async () => {
@@ -38,11 +48,11 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       const first = await add(asked());
       expect([first.after[0], first.after[2], first.failures]).toEqual([3, 4, undefined]);
       expect([0, 2].map((at) => first.states?.[at])).toEqual([undefined, undefined]);
-      expect([1, 3, 4].map((at) => first.states?.[at]?.used)).toEqual([0, 0, 0]);
+      expect([1, 3, 4].map((at) => counterStates(first.states)?.[at]?.used)).toEqual([0, 0, 0]);
       const second = await add(asked());
       expect([second.after[0], second.after[2]]).toEqual([7, 8]);
       const used = [1, 3, 4].map((at) =>
-        usedHits(second.states?.[at], asked()[at]?.algorithm as Algorithm),
+        usedHits(counterStates(second.states)?.[at], asked()[at]?.gate as StateGate),
       );
       expect(used).toEqual([4, 6, 7]);
     });
@@ -70,15 +80,6 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       },
     );
 
-    it('fails a counter alone whose value is of another kind', async () => {
-      const [odd, good] = [freshKey(), freshKey()];
-      await add([increment(keyFor(gcra, odd), 5)]);
-      const reply = await add([ask(gcra, odd), ask(gcra, good)]);
-      expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
-      expect(reply.failures?.get(0)).toMatchObject({ fault: 'key' });
-      expect(reply.states?.[1]?.used).toBe(0);
-    });
-
     it('decides the counters of a request together', async () => {
       const [a, b, c] = [freshKey(), freshKey(), freshKey()];
       const request = (plain: number) => [ask(gcra, a, 3), increment(b, plain), ask(sliding, c, 3)];
@@ -86,8 +87,8 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
       const over = await add([...request(3), ask(gcra, a)], [3, 4]);
       expect(over.held).toEqual([true, false, true, false]);
       expect(over.after[1]).toBe(11);
-      expect(usedHits(over.states?.[0], gcra)).toBe(3);
-      expect(over.states?.[2]?.used).toBe(3);
+      expect(usedHits(counterStates(over.states)?.[0], gcra)).toBe(3);
+      expect(counterStates(over.states)?.[2]?.used).toBe(3);
       const denied = await add([increment(b, 0, { limit: 20 }), ask(sliding, c, 8)], [2]);
       expect(denied.held).toEqual([true, false]);
       expect(denied.after[0]).toBe(11);
@@ -144,5 +145,84 @@ export function describeAlgorithms(store: () => CountersUnderTest): void {
         expect(admitted).toHaveLength(10);
       },
     );
+
+    it.each(ALL)('admits as many equal asks of $name as fit', async (algorithm) => {
+      const key = freshKey();
+      expect(await admitted(ask(algorithm, key, 3, 5), ask(algorithm, key, 1, 5))).toEqual([3, 1]);
+    });
+
+    it.each(ALL)(
+      'refuses more hits of $name than ever fit, and charges none',
+      async (algorithm) => {
+        const key = freshKey();
+        const asked = [11, 2n ** 63n - 1n, 10].map((hits) => ask(algorithm, key, hits));
+        expect(await admitted(...asked)).toEqual([0, 0, 1]);
+      },
+    );
+
+    it.each(ALL)('takes hits of $name back, never below nothing', async (algorithm) => {
+      const key = freshKey();
+      const asks = (...hits: number[]) => hits.map((each) => ask(algorithm, key, each));
+      expect(await admitted(...asks(10, -4, 4))).toEqual([1, 0, 1]);
+      expect(await admitted(...asks(-50, 11, 10))).toEqual([0, 0, 1]);
+    });
+
+    it.each(ALL)(
+      'holds back the rest of a run in which an ask of $name is refused',
+      async (algorithm) => {
+        const [full, free, plain] = [freshKey(), freshKey(), freshKey()];
+        await add([ask(algorithm, full, 10)]);
+        const run = [ask(algorithm, free, 2), ask(algorithm, full), increment(plain)];
+        const reply = await add(run, [3]);
+        expect(reply.held).toEqual([true, false, true]);
+        expect(reply.after[2]).toBe(0);
+        expect(counterStates(reply.states)?.[0]?.used).toBe(0);
+        expect(await admitted(ask(algorithm, free, 10))).toEqual([1]);
+      },
+    );
+
+    it.each(ALL)(
+      'holds back $name where a fixed window of the run goes over',
+      async (algorithm) => {
+        const [free, plain] = [freshKey(), freshKey()];
+        const reply = await add([ask(algorithm, free, 2), increment(plain, 11)], [2]);
+        expect(reply.held).toEqual([true, false]);
+        expect(await admitted(ask(algorithm, free, 10))).toEqual([1]);
+      },
+    );
+
+    it.each(ALL)('adds to all of a run of $name that fits', async (algorithm) => {
+      const [one, two] = [freshKey(), freshKey()];
+      const asked = [ask(algorithm, one, 2), ask(algorithm, two, 10), ask(algorithm, one, 8)];
+      const reply = await add(asked, [2, 3]);
+      expect(reply.held).toBeUndefined();
+      expect(await admitted(ask(algorithm, one), ask(algorithm, two))).toEqual([0, 0]);
+    });
+
+    it.each(['gcra', 'sliding_window'] as const)(
+      'lets %s go into debt with charge_denied',
+      async (name) => {
+        const algorithm = slowRule(name, 10, true);
+        const key = freshKey();
+        const asks = (...hits: number[]) => hits.map((each) => ask(algorithm, key, each));
+        await add(asks(8, 8));
+        const { states } = await add(asks(0));
+        const look = outcomeOf(algorithm, states?.[0] as CounterState, { hits: 0, times: 1 }, 1);
+        expect(look.isOver).toBe(true);
+        expect(await admitted(...asks(-6, 1))).toEqual([0, 0]);
+        expect(await admitted(...asks(-1, -1))).toEqual([0, 0]);
+      },
+    );
+
+    it('admits a burst at once, and no more', async () => {
+      const burst = { ...slowRule('gcra', 100), size: 3 };
+      expect(await admitted(ask(burst, freshKey(), 1, 10))).toEqual([3]);
+    });
+
+    it('sees a count beyond every limit, and refuses', async () => {
+      const [large, small] = [freshKey(), freshKey()];
+      await add([increment(large, 2n ** 63n - 2n)]);
+      expect(await admitted(ask(guarded, large), ask(guarded, small))).toEqual([0, 1]);
+    });
   });
 }

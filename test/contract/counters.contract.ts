@@ -9,6 +9,7 @@ import {
   type CountersUnderTest,
 } from '../support/increments';
 import { describeAlgorithms } from './counters.algorithms';
+import { describeBudgets } from './counters.budgets';
 import { createModel } from './counters.model';
 
 export { batch, freshKey, increment, type CountersUnderTest };
@@ -39,6 +40,7 @@ export function describeCounters(
     });
 
     if (knowsAlgorithms) describeAlgorithms(() => store);
+    if (knowsAlgorithms) describeBudgets(() => store);
 
     it('answers an empty batch', async () => {
       expect((await add([])).after).toEqual([]);
@@ -170,7 +172,7 @@ export function describeCounters(
       const { after, failures } = await add([increment(key), increment(plain)]);
       expect(after[1]).toBe(1);
       expect(failures?.get(0)).toMatchObject({ code: 'store_unavailable', fault: 'key' });
-      expect(failures?.get(0)?.message).toMatch(/takes/);
+      expect(failures?.get(0)?.message).toMatch(/^memcached .*accept/);
     };
     if (!takesOddKeys)
       it.each(oddKeys)('fails an increment whose key has %s, alone, and says why', (_, odd) =>

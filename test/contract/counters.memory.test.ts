@@ -1,22 +1,26 @@
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
-import { describeAlgorithms } from './algorithms.contract';
+import { keyFor, slowRule } from '../support/algorithm-increments';
 import { describeCounters } from './counters.contract';
 
 const clock = () => Date.now() / 1_000;
 
-describeCounters('memory', () => {
-  const counters = createMemoryCounters({ clock });
-  return Promise.resolve({
-    counters,
-    read: (key) => {
-      const entry = counters.read(key, clock());
-      return Promise.resolve(entry && { value: String(entry.value), ttlSeconds: entry.ttlSeconds });
-    },
-    stop: () => counters.close(),
-  });
-});
+const algorithms = [slowRule('gcra'), slowRule('sliding_window')];
 
-describeAlgorithms('memory', () => {
-  const counters = createMemoryCounters({ clock });
-  return Promise.resolve({ counters, stop: () => counters.close() });
-});
+describeCounters(
+  'memory',
+  () => {
+    const counters = createMemoryCounters({ clock });
+    return Promise.resolve({
+      counters,
+      read: (key) => {
+        const algorithm = algorithms.find((one) => key.endsWith(keyFor(one, '')));
+        const entry = counters.read(key, clock(), algorithm);
+        return Promise.resolve(
+          entry && { value: String(entry.value), ttlSeconds: entry.ttlSeconds },
+        );
+      },
+      stop: () => counters.close(),
+    });
+  },
+  { knowsAlgorithms: true },
+);

@@ -267,6 +267,8 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       await client.ask(REQUEST);
       const { code } = await client.ask({ ...REQUEST, domain: 'slow' }, 300);
       expect(code).toBe(status.DEADLINE_EXCEEDED);
+      // Whoever asked waited to the end: the request may go on without the answer.
+      expect(waiting.map(({ responder, callId }) => responder.hasLeft?.(callId))).toEqual([false]);
       for (const { responder, callId } of waiting) responder.answer(callId, OK);
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
       await eventually(() => {
@@ -287,6 +289,7 @@ export function describeGrpcTransport(name: string, create: CreateGrpcTransport)
       expect((await result).code).toBe(status.CANCELLED);
       // Its cancellation was read before this answer is given.
       expect((await client.ask(REQUEST)).code).toBe(status.OK);
+      expect(waiting.map(({ responder, callId }) => responder.hasLeft?.(callId))).toEqual([true]);
       const [taken] = waiting.map(({ responder, callId }) => responder.answer(callId, OK));
       expect(taken).toBe(false);
       await eventually(() => {

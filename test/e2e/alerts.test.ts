@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { createSnapshot } from '../../streams';
-import { createBuildMetrics } from '../../src/app/scrape-sink';
+import { createBuildMetrics } from '../../src/app/observe/scrape-sink';
 import { compileRules } from '../../src/core/rules/compile';
 
 interface Alert {

@@ -10,6 +10,7 @@ import { createAuthority } from '../support/certificates';
 import { findEnvoy } from '../support/envoy';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { findProxy } from '../support/proxy-programs';
 import { startService, stopServices } from '../support/service';
 
 const ROOT = join(__dirname, '../..');
@@ -61,20 +62,27 @@ function play(program: string, words: readonly string[]) {
   return { child, ended, output: () => output };
 }
 
-whereEnvoyIs('the demo', () => {
-  it('limits through Envoy, shows its load, and takes everything along when it is stopped', async () => {
-    const demo = play(process.execPath, ['scripts/demo.mjs', '--any-port']);
-    const { through = '', debug = '' } = await eventually(
-      () => {
-        if (demo.child.exitCode !== null) throw new Error(demo.output());
-        const places = /Envoy {2}(?<through>http:\S+)\n.*view\s+(?<debug>http:\S+)\/ui/.exec(
+/** Starts a demo and waits until it prints where its parts are. */
+async function playDemo(...words: readonly string[]) {
+  const demo = play(process.execPath, ['scripts/demo.mjs', '--any-port', ...words]);
+  const { through = '', debug = '' } = await eventually(
+    () => {
+      if (demo.child.exitCode !== null) throw new Error(demo.output());
+      const places =
+        /(?:Envoy|nginx|caddy) {2}(?<through>http:\S+)\n.*view\s+(?<debug>http:\S+)\/ui/.exec(
           demo.output(),
         );
-        expect(places).not.toBeNull();
-        return places?.groups ?? {};
-      },
-      { withinMs: 60_000 },
-    );
+      expect(places).not.toBeNull();
+      return places?.groups ?? {};
+    },
+    { withinMs: 60_000 },
+  );
+  return { ...demo, through, debug };
+}
+
+whereEnvoyIs('the demo', () => {
+  it('limits through Envoy, shows its load, and takes everything along when it is stopped', async () => {
+    const { through, debug, ...demo } = await playDemo();
     await expectLimits(through);
     await eventually(async () => {
       const statistics = await (await fetch(`${debug}/stats`)).text();
@@ -84,6 +92,36 @@ whereEnvoyIs('the demo', () => {
     expect((await demo.ended)[0]).toBe(0);
     for (const url of [through, debug]) await expect(fetch(url)).rejects.toThrow();
   }, 90_000);
+
+  it('called llm refuses by tokens as it prints, and shows what its load holds and settles', async () => {
+    const { through, debug, ...demo } = await playDemo('llm');
+    const [, data = ''] = /-d '(.*)'/.exec(demo.output()) ?? [];
+    const headers = { 'x-user': 'you', 'content-type': 'application/json' };
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      const answer = await fetch(`${through}/v1/chat/completions`, {
+        method: 'POST',
+        headers,
+        body: data,
+      });
+      await answer.arrayBuffer();
+      statuses.push(answer.status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    await eventually(async () => {
+      const statistics = await (await fetch(`${debug}/stats`)).text();
+      expect(statistics).toMatch(/rate_limit\.llm\.user\.settled: [1-9]/);
+      expect(statistics).toMatch(/rate_limit\.llm\.user\.over_limit: [1-9]/);
+    });
+    demo.child.kill('SIGINT');
+    expect((await demo.ended)[0]).toBe(0);
+  }, 90_000);
+
+  it('of another name says which there are', async () => {
+    const demo = play(process.execPath, ['scripts/demo.mjs', 'nothing']);
+    expect((await demo.ended)[0]).toBe(1);
+    expect(demo.output()).toMatch(/^there is no demo "nothing", expected one of envoy, /);
+  });
 
   it('limits over TLS with the transport socket of the example', async () => {
     const authority = createAuthority();
@@ -132,6 +170,35 @@ whereEnvoyIs('the demo', () => {
   }, 60_000);
 });
 
+describe.each(['nginx', 'caddy'] as const)('the demo called %s', (name) => {
+  const program = findProxy(name);
+  const whereItIs = program === undefined ? it.skip : it;
+
+  whereItIs(
+    'limits as it prints, shows its load, and takes everything along when it is stopped',
+    async () => {
+      const { through, debug, ...demo } = await playDemo(name);
+      const answers: Response[] = [];
+      for (let times = 0; times < 30 && answers.at(-1)?.status !== 429; times++) {
+        answers.push(await fetch(`${through}/login`, { method: 'POST' }));
+        await answers.at(-1)?.arrayBuffer();
+      }
+      const last = answers.at(-1);
+      expect(last?.status).toBe(429);
+      expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
+      await eventually(async () => {
+        const statistics = await (await fetch(`${debug}/stats`)).text();
+        expect(statistics).toMatch(/ratelimit\.check\.allowed: [1-9]/);
+        expect(statistics).toMatch(/ratelimit\.check\.denied: [1-9]/);
+      });
+      demo.child.kill('SIGINT');
+      expect((await demo.ended)[0]).toBe(0);
+      for (const url of [through, debug]) await expect(fetch(url)).rejects.toThrow();
+    },
+    90_000,
+  );
+});
+
 interface Composition {
   readonly services: Readonly<
     Record<
@@ -144,26 +211,41 @@ interface Composition {
     >
   >;
 }
-const { services } = parse(read('docker-compose.yml')) as Composition;
+/** The folder, and what its composition calls the service. */
+const ROOMS = [
+  ['envoy', 'ratelimit'],
+  ['llm', 'ratelimit'],
+  ['nginx', 'weir'],
+  ['caddy', 'weir'],
+  ['traefik', 'weir'],
+] as const;
+const compositionOf = (room: string) =>
+  (parse(readFileSync(join(ROOT, 'examples', room, 'docker-compose.yml'), 'utf8')) as Composition)
+    .services;
 
-describe('the composition of the example', () => {
+describe.each(ROOMS)('the composition of the example %s', (room, called) => {
+  const services = compositionOf(room);
+
   it('gives the service settings that it takes', () => {
-    const { environment = {} } = services['ratelimit'] ?? {};
+    const { environment = {} } = services[called] ?? {};
     expect(readSettings(environment)).toMatchObject({ ok: true, warnings: [] });
   });
 
   it('mounts only what is there', () => {
     const volumes = Object.values(services).flatMap((service) => service.volumes ?? []);
     const sources = volumes.map((volume) => volume.split(':')[0] ?? '');
-    expect(sources.length).toBeGreaterThan(5);
-    expect(sources.filter((source) => !existsSync(join(EXAMPLE, source)))).toEqual([]);
+    expect(sources.length).toBeGreaterThan(1);
+    const folder = join(ROOT, 'examples', room);
+    expect(sources.filter((source) => !existsSync(join(folder, source)))).toEqual([]);
   });
 
   it('names every image by its full version', () => {
     for (const { image } of Object.values(services))
       if (image !== undefined) expect(image).toMatch(/^[a-z/]+:v?\d+\.\d+\.\d+/);
   });
+});
 
+describe('the composition of the example', () => {
   it('has Prometheus scrape the service and read the alerts, as promtool sees it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'weir-prometheus-'));
     ends.push(() => {
@@ -184,7 +266,7 @@ describe('the composition of the example', () => {
     const { providers } = parse(read('grafana/dashboards/weir.yaml')) as {
       readonly providers: readonly { readonly options: { readonly path: string } }[];
     };
-    const mounts = services['grafana']?.volumes ?? [];
+    const mounts = compositionOf('envoy')['grafana']?.volumes ?? [];
     for (const { options } of providers) expect(mounts).toContain(`../grafana:${options.path}:ro`);
   });
 });

@@ -17,6 +17,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^npm (ci|test|start)$/,
     'installs, runs this test, or is what the services below are started as',
   ],
+  [
+    /^node examples\/code\/server\.mjs$| localhost:3000/,
+    'a server, and what asks it: test/e2e/client-library.test.ts starts it',
+  ],
   [/^npm run start:identity$/, 'the identity service below is started as it'],
   [/^npm run (?!start)/, 'minutes of work: that the script exists is checked'],
   [/^(grpcurl|go) /, 'tools that are not ours; test/integration/wire-interop.test.ts runs grpcurl'],

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { findEnvoy, startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
 import { FILTER_COUNTERS, type EnvoyOptions, type EnvoyTls } from '../support/envoy-config';
 import { createAuthority, type Authority } from '../support/certificates';
@@ -22,6 +23,15 @@ descriptors:
 const SERVER_NAME = 'rls.test';
 const MANY = { 'x-user': 'many' };
 const LIMITED = '1000000, 1000000;w=3600';
+
+/** The rules and the `rate_limits` of a route below "Two limits for each user". */
+function readTwoLimits(): readonly [rules: string, actions: readonly object[]] {
+  const page = readFileSync(join(__dirname, '../../docs/rules.md'), 'utf8');
+  const [, section = ''] = /^## Two limits for each user\n([^]*?)^## /m.exec(page) ?? [];
+  const [, rules = ''] = /^```yaml\n([^]*?)^```/m.exec(section) ?? [];
+  const [, route = ''] = /^```\n(rate_limits:[^]*?)^```/m.exec(section) ?? [];
+  return [rules, (parse(route) as { rate_limits: object[] }).rate_limits];
+}
 
 const program = findEnvoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
@@ -62,11 +72,34 @@ whereEnvoyIs('Envoy 1.40', () => {
   };
 
   it.each<[string, Partial<EnvoyOptions>]>([
-    ['envoy_grpc', { client: 'envoy_grpc' }],
     ['google_grpc', { client: 'google_grpc' }],
     ['a header table of 0 octets', { headerTableSize: 0 }],
   ])('limits by %s', async (_how, options) => {
     await expectLimits(await start(await serve(), options));
+  });
+
+  it('refuses a user by each of the two limits of docs/rules.md, by the actions of the page', async () => {
+    const [rules, actions] = readTwoLimits();
+    const write = (text: string) => {
+      writeFileSync(join(root, 'config/api.yaml'), text);
+    };
+    write(rules.replace('requests_per_unit: 1000 ', 'requests_per_unit: 2 '));
+    const envoy = await start(await serve(), { domain: 'api', rateLimits: actions });
+    const hourly = '2, 10;w=1, 2;w=3600';
+    for (const [status, remaining] of [
+      [200, '1'],
+      [200, '0'],
+      [429, '0'],
+    ] as const)
+      expect(await envoy.get({ 'x-user': 'ann' })).toEqual({ status, limit: hourly, remaining });
+
+    write(rules.replace('requests_per_unit: 10 ', 'requests_per_unit: 1 '));
+    await eventually(async () => {
+      const { status, limit } = await envoy.get({ 'x-user': 'bob' });
+      expect([status, limit]).toEqual([429, '1, 1;w=1, 1000;w=3600']);
+    });
+    expect((await envoy.get({ 'x-user': 'eve' })).status).toBe(200);
+    expect(await errorsOf(envoy)).toBe(0);
   });
 
   describe('over TLS', () => {

@@ -167,7 +167,7 @@ describe('before there are rules', () => {
       });
       expect(await look(service)).toEqual(sees(health, REFUSED));
       await eventually(() => {
-        expect(service.output()).toContain('the rules were not loaded, there are none yet');
+        expect(service.output()).toContain('rules not loaded, none are in force yet');
       });
       writeFileSync(file, rules('hour'));
       await becomes(service, sees('OK', DECIDED));

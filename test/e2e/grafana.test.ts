@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { shouldRateLimit } from '../../src/cli/call';
 import { eventually } from '../support/eventually';
 import { startPrometheus } from '../support/prometheus';
-import { failCommands, fillMemory, misuse, startFleet } from '../support/scraped-fleet';
+import { failCommands, fillMemory, holdHits, misuse, startFleet } from '../support/scraped-fleet';
 import { ask, stopServices } from '../support/service';
 
 interface Panel {
@@ -94,6 +94,7 @@ it('has only queries that a real scrape of every store has series and labels for
   const fleet = await startFleet(ends);
   const { redis, rules, onRedis, onMemcached, onFailing, inMemory } = fleet;
   await fillMemory(fleet);
+  await holdHits(fleet);
   // More than the limit of a rule in shadow mode: within, near, over and shadow all count.
   await shouldRateLimit({
     dialString: onRedis.service.grpc,
@@ -198,6 +199,7 @@ it('has a panel for each thing that an operator asks about', () => {
     'lag',
     'Heap',
     'Series',
+    'Reservations',
     'Memcached',
     'memory',
     'Local cache',

@@ -1,51 +1,29 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { ANN, grant, startIdentity, type IdentityUnderTest } from '../support/identity';
+import { unpackPackage, type PackedPackage } from '../support/packed-package';
 
-const ROOT = join(__dirname, '../..');
-const run = promisify(execFile);
-
-let folder: string;
+let packed: PackedPackage;
 let identity: IdentityUnderTest;
 let token: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-client-'));
+  packed = await unpackPackage();
   identity = await startIdentity();
   ({ token } = await grant(identity.store, ANN, 60_000));
-  const { stdout } = await run(
-    'npm',
-    ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-    { cwd: ROOT },
-  );
-  const [{ filename = '' } = {}] = JSON.parse(stdout) as { readonly filename?: string }[];
-  await run('tar', ['-xzf', filename], { cwd: folder });
-  await mkdir(join(folder, 'app/node_modules'), { recursive: true });
-  await cp(join(folder, 'package'), join(folder, 'app/node_modules/weir'), { recursive: true });
 }, 180_000);
 afterAll(async () => {
   await identity.stop();
-  await rm(folder, { recursive: true, force: true });
+  await packed.remove();
 });
 
-const withRxjs = async () => {
-  await symlink(join(ROOT, 'node_modules/rxjs'), join(folder, 'app/node_modules/rxjs'));
-};
-const withoutRxjs = () => rm(join(folder, 'app/node_modules/rxjs'), { force: true });
+const withRxjs = () => packed.link('rxjs');
+const withoutRxjs = () => packed.unlink('rxjs');
 
 /** A program of somebody who has installed the package; answers what it printed. */
-async function play(file: string, text: string, flags: readonly string[] = []): Promise<string> {
-  await writeFile(join(folder, 'app', file), text);
-  const env = {
-    PATH: process.env['PATH'],
-    BASE_URL: `http://127.0.0.1:${String(identity.port)}`,
-    TOKEN: token,
-  };
-  const words = [...flags, file];
-  return (await run(process.execPath, words, { cwd: join(folder, 'app'), env })).stdout;
+function play(file: string, text: string, flags: readonly string[] = []): Promise<string> {
+  const env = { BASE_URL: `http://127.0.0.1:${String(identity.port)}`, TOKEN: token };
+  return packed.play(file, text, { flags, env });
 }
 
 const BODY = `
@@ -110,7 +88,7 @@ it('works where there is nothing of Node, as in a browser', async () => {
 });
 
 it('names nothing but rxjs and its own files', async () => {
-  const client = join(folder, 'package/dist/src/identity/client');
+  const client = join(packed.files, 'dist/src/identity/client');
   const imports: string[] = [];
   for (const name of await readdir(client)) {
     if (!/\.m?js$/.test(name)) continue;
@@ -141,20 +119,7 @@ void client.getUserInfo(7);
 
 it('has types for both kinds of modules', async () => {
   await withRxjs();
-  const app = join(folder, 'app');
-  await Promise.all(['typed.mts', 'typed.cts'].map((file) => writeFile(join(app, file), TYPED)));
-  const options = {
-    ...{ module: 'node16', strict: true, exactOptionalPropertyTypes: true, noEmit: true },
-    ...{ lib: ['ES2023', 'DOM'], types: [], target: 'ES2022' },
-  };
-  await writeFile(
-    join(app, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions: options, files: ['typed.mts', 'typed.cts'] }),
-  );
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const checked = await run(process.execPath, [compiler, '-p', app]).catch(
-    (error: unknown) => error,
-  );
+  const told = await packed.check({ 'typed.mts': TYPED, 'typed.cts': TYPED });
   await withoutRxjs();
-  expect(checked).toMatchObject({ stdout: '' });
+  expect(told).toBe('');
 });

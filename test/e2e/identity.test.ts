@@ -209,7 +209,7 @@ it('starts beside Services of Kubernetes that are called like its settings', asy
     IDENTITY_PORT_8082_TCP: 'tcp://10.0.0.3:8082',
     IDENTITY_PORT_8082_TCP_ADDR: '10.0.0.3',
   });
-  expect(identity.output()).toMatch(/GRPC_PORT=.*link to a Kubernetes Service, taken as not set/);
+  expect(identity.output()).toMatch(/GRPC_PORT=.*Kubernetes service link, treated as not set/);
   expect(identity.output()).not.toContain('10.0.0.3');
 });
 

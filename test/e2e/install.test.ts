@@ -137,7 +137,7 @@ it('installs, builds and starts in an empty folder from what the image copies', 
   expect(version.stdout).toMatch(/^ratelimit \d+\.\d+\.\d+\S*, node v24\./);
   const added = join(dirname(env['IDENTITY_STORE_FILE'] ?? ''), 'by-the-user');
   await run('touch', [added], user);
-}, 300_000);
+}, 600_000);
 
 /** COPY: several sources go into the target, a single one becomes it. */
 async function copyAll(
@@ -163,10 +163,11 @@ async function runAll(stage: readonly string[], cwd: string): Promise<void> {
 }
 
 it('ends `npm start` with 0 when the service gets SIGTERM, and builds only after a change', async () => {
-  // In a copy: it builds, and what it writes anew is what the tests beside this one run.
+  // In a copy: it builds, and what it writes anew is what the tests beside this one run. What was compiled comes along.
   const copy = join(folder, 'copy');
   await mkdir(copy);
-  for (const name of ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'])
+  const sources = ['package.json', 'tsconfig.json', 'src', 'streams', 'scripts', 'proto', 'ui'];
+  for (const name of [...sources, 'dist'])
     await cp(join(ROOT, name), join(copy, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   const start = { command: 'npm', words: ['start'], cwd: copy };

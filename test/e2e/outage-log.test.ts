@@ -77,7 +77,7 @@ it('says at the same level that rules loaded successfully again', async () => {
   const service = await startService({
     env: { RUNTIME_ROOT: root, LOG_LEVEL: 'error' },
   });
-  await untilLogged(service, 'the rules were not loaded, there are none yet');
+  await untilLogged(service, 'rules not loaded, none are in force yet');
   writeFileSync(file, 'domain: shop\n');
   await untilLogged(service, 'rules loaded successfully again');
   rmSync(root, { recursive: true });

@@ -29,6 +29,7 @@ const EVERY = /^ every connection/;
 const SCRIPTS = /by scripts/;
 const HOLD_BACK = /STOP_CACHE_KEY/;
 const ALGORITHMS = /`algorithm`/;
+const BUDGETS = /`in_flight`/;
 const WITHOUT_SCRIPTS = /without scripts/;
 const LIMITS_FROM = /limits_from/;
 const LOCAL_CACHE = /LocalCacheSizeInBytes/;
@@ -54,9 +55,25 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 1 }
 `;
 
+const BUDGET_RULES = `
+domain: shop
+descriptors:
+  - key: held
+    rate_limits:
+      - { unit: year, requests_per_unit: 9 }
+      - { unit: hour, requests_per_unit: 9, algorithm: gcra }
+      - { algorithm: in_flight, requests_per_unit: 3 }
+    reserve: { lease: 1s }
+  - key: listed
+    rate_limits:
+      - { unit: year, requests_per_unit: 9 }
+      - { unit: hour, requests_per_unit: 9, algorithm: gcra }
+`;
+
 let rules: TemporaryDirectory;
 beforeAll(() => {
   rules = createTemporaryDirectory();
+  rules.write('budgets/config/rules.yaml', BUDGET_RULES);
   rules.write('all/config/rules.yaml', RULES);
   rules.write('plain/config/rules.yaml', PLAIN_RULES);
 });
@@ -135,6 +152,46 @@ it('the commands of the page are enough for all that the service does, and none 
     const { refused, used } = await usesOf(redis);
     expect(refused).toEqual([]);
     expect([...used].sort()).toEqual([...commands].sort());
+  } finally {
+    await redis.stop();
+  }
+});
+
+it('the commands of budgets are enough for them, none is left over, and operators see what is held', async () => {
+  const redis = await startRedisServer();
+  try {
+    const needed = commandsFor(BUDGETS);
+    const commands = new Set([...needed, ...commandsFor(EVERY, SCRIPTS, READING)]);
+    const env = { RUNTIME_ROOT: join(rules.path, 'budgets') };
+    const service = await startWith(redis, commands, env);
+    const held = async () => {
+      const response = await post(service, 'counters/read', descriptor('held'));
+      const { counters } = (await response.json()) as { counters: readonly object[] };
+      return counters[0];
+    };
+    const decide = async (entry: Readonly<Record<string, string>>): Promise<number> => {
+      const all = { held: 'a', ...entry };
+      const entries = Object.entries(all).map(([key, value]) => ({ key, value }));
+      const body = JSON.stringify({ domain: 'shop', descriptors: [{ entries }] });
+      return (await fetch(`${service.http}/json`, { method: 'POST', body })).status;
+    };
+    expect((await ask(service, 'shop', 'listed=a')).status).toBe(200);
+    for (const reserve of ['one', 'two', 'three']) expect(await decide({ reserve })).toBe(200);
+    expect(await held()).toMatchObject({ held: 3, open: 3 });
+    expect(await decide({ settle: 'one' })).toBe(200);
+    expect(await held()).toMatchObject({ held: 2, open: 2 });
+    // Their leases end, and that of the last one a moment later.
+    await eventually(async () => {
+      expect(await decide({ reserve: 'four' })).toBe(200);
+      expect(await held()).toMatchObject({ held: 1, open: 1 });
+    });
+    expect(await decide({ settle: 'four' })).toBe(200);
+    expect(await held()).toMatchObject({ held: 0, open: 0 });
+    await service.stop();
+    const { refused, used } = await usesOf(redis);
+    expect(refused).toEqual([]);
+    const isShown = (name: string): boolean => used.has(name) || name === 'hset' || name === 'del';
+    expect([...needed].filter((name) => !isShown(name))).toEqual([]);
   } finally {
     await redis.stop();
   }

@@ -99,7 +99,7 @@ itWithEnvoy('shows everywhere that callers give up when the store is slow', asyn
       expect(await page.title()).toBe('(!) Weir');
       expect(await page.locator('#status').textContent()).toMatch(/^most decisions fail, /);
       expect(service.output()).toMatch(
-        /level=error.*callers give up before their answers.*share="?\d+ %.*storeMs=\d+/,
+        /level=error.*callers give up before they are answered.*share="?\d+ %.*storeMs=\d+/,
       );
       for (const name of ['WeirCallersGiveUp', 'WeirDecisionsSlow', 'WeirStoreSlow'])
         expect([name, await firing(name)]).toEqual([name, true]);

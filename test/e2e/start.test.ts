@@ -204,7 +204,8 @@ it('does not start on the socket of a process that lives, and ends with 1', asyn
   const folder = mkdtempSync(join(tmpdir(), 'weir-uds-'));
   const env = { GRPC_UDS: join(folder, 'rls.sock'), GRPC_UDS_MODE: '0660' };
   const first = await startService({ env });
-  expect(statSync(env.GRPC_UDS).mode & 0o777).toBe(0o660);
+  // HTTP may answer a moment before gRPC listens: it looks first who else is on the socket.
+  await eventually(() => expect(statSync(env.GRPC_UDS).mode & 0o777).toBe(0o660));
   const second = await startService({ waitUntilUp: false, env });
   const [code] = (await once(second.child, 'close')) as [number];
   expect(code).toBe(1);
@@ -215,7 +216,6 @@ it('does not start on the socket of a process that lives, and ends with 1', asyn
   await first.stop('SIGKILL');
   const third = await startService({ env });
   const client = createTestClient(`unix:${env.GRPC_UDS}`);
-  // HTTP may answer a moment before gRPC listens: it looks first who else is on the socket.
   await eventually(async () => {
     const { code } = await client.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0)).result;
     expect(code).toBe(0);

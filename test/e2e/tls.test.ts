@@ -190,7 +190,7 @@ it.each<[string, () => void, string]>([
       copyFileSync(one.keyFile, at('tls.crt'));
       copyFileSync(one.certFile, at('tls.key'));
     },
-    'GRPC_SERVER_TLS_CERT: expected a certificate as PEM: there is none',
+    'GRPC_SERVER_TLS_CERT: expected a certificate in PEM, found none',
   ],
 ])('ends with 1 and says why when %s at the start', async (_, prepare, expected) => {
   prepare();

@@ -1,12 +1,14 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { eventually } from '../support/eventually';
 import { startLoad } from '../support/load';
+import { startService } from '../support/service';
 import { isRunning, workersOf } from '../support/worker-processes';
 import { request, useWorkerServices } from '../support/worker-service';
 
 /** How a service of several workers begins and ends. */
 
-const { start } = useWorkerServices();
+const { settings, start } = useWorkerServices();
 
 it('stops in order on a signal that the whole group gets, as from a terminal', async () => {
   const service = await start({ DRAIN_DELAY: '300ms' });
@@ -21,7 +23,7 @@ it('stops in order on a signal that the whole group gets, as from a terminal', a
   });
   expect((await calls.stop()).bad).toBe(0);
   expect(await over).toBe(0);
-  expect(service.output()).not.toContain('a worker ended');
+  expect(service.output()).not.toContain('a worker exited');
 });
 
 it('ends at once with its workers on a second signal', async () => {
@@ -51,7 +53,7 @@ it.each([
   [
     'more than files may be open for',
     { WORKERS: '64', KVSTORE_URL: '127.0.0.1:1' },
-    'WORKERS=64: expected at most 12, for the process may have 160 files open; raise that limit (ulimit -n), or set fewer workers',
+    'WORKERS=64: expected at most 12, because the process may open 160 files; raise that limit (ulimit -n), or set fewer workers',
   ],
 ])('refuses %s, with the way out', (_, env, reason) => {
   const script = 'ulimit -n 160; exec "$0" dist/src/bin/ratelimit.js';
@@ -61,4 +63,17 @@ it.each([
   });
   expect(status).toBe(1);
   expect(stderr).toContain(reason);
+});
+
+it('says once what its owner refuses, and leaves no worker that started beside it', async () => {
+  const service = await startService({
+    env: settings({ SECRET_KEYS_FILE: '/nowhere/keys' }),
+    waitUntilUp: false,
+  });
+  // The end of its output: no worker holds it any more.
+  const [code] = (await once(service.child, 'close')) as [number];
+  expect([code, service.output().split('/nowhere/keys')]).toEqual([
+    1,
+    [expect.any(String), expect.any(String)],
+  ]);
 });

@@ -11,11 +11,11 @@ import { request, useWorkerServices } from '../support/worker-service';
 
 const { rules, redis, settings, start } = useWorkerServices(2);
 
-async function post(service: Service, path: string): Promise<unknown> {
+async function post(service: Service, path: string, more: object = {}): Promise<unknown> {
   const answer = await fetch(`${service.debug}/api/v1/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(request),
+    body: JSON.stringify({ ...request, ...more }),
   });
   expect(answer.status).toBe(200);
   return answer.json();
@@ -45,6 +45,39 @@ it('resets a counter that the local caches of all workers know to be over its li
     await redis().client.flushall();
     expect(await askInTurn(service, 2)).toEqual(['OK', 'OK']);
   });
+});
+
+it('lists what workers hold open, and ends it for all of them', async () => {
+  rules.write(
+    'config/shop.yaml',
+    'domain: shop\ndescriptors:\n  - key: user\n    rate_limit: { algorithm: in_flight, requests_per_unit: 4 }\n',
+  );
+  const service = await start({ ADMIN_API: 'write' });
+  const reserve = async (id: string) => {
+    const client = createTestClient(service.grpc);
+    const entries = Object.entries({ user: 'ann', reserve: id });
+    const { response } = await client.ask({
+      domain: 'shop',
+      descriptors: [{ entries: entries.map(([key, value]) => ({ key, value })) }],
+    });
+    client.close();
+    return (response as { overallCode: string }).overallCode;
+  };
+  const open = async () => {
+    const address = `${service.debug}/api/v1/counters/open?domain=shop&entry=user=ann`;
+    const { reservations } = (await (await fetch(address)).json()) as {
+      reservations: readonly { id: string; hits: number }[];
+    };
+    return reservations.map(({ id, hits }) => [id, hits]);
+  };
+  for (const id of ['a', 'b', 'c', 'd']) expect(await reserve(id)).toBe('OK');
+  expect([await reserve('e'), await reserve('f')]).toEqual(['OVER_LIMIT', 'OVER_LIMIT']);
+  expect((await open()).toSorted()).toEqual(['a', 'b', 'c', 'd'].map((id) => [id, 1]));
+  expect(await post(service, 'counters/reset')).toMatchObject({ counters: [{ open: 4 }] });
+  expect(await reserve('e')).toBe('OVER_LIMIT');
+  await post(service, 'counters/reset', { open: true });
+  expect(await open()).toEqual([]);
+  expect([await reserve('e'), await reserve('f')]).toEqual(['OK', 'OK']);
 });
 
 it('explains a decision, lists rules with the hits of all workers and names their number', async () => {

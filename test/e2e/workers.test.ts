@@ -155,7 +155,7 @@ it('answers a scrape while a worker is stopped, and replaces it', async () => {
     },
     { withinMs: 25_000 },
   );
-  expect(service.output()).toContain('a worker hangs and is ended');
+  expect(service.output()).toContain('a worker does not respond and is killed');
 });
 
 it('shows what connections of workers hold', async () => {

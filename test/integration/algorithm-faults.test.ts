@@ -36,6 +36,24 @@ async function startAlgorithms(
 
 const isOk = ({ code }: { readonly code: string }): boolean => code === 'OK';
 
+it('counts budgets by the clock of Redis', async () => {
+  let seconds = START;
+  const { port } = await startServer();
+  const service = await startAlgorithms({
+    rules: `domain: d
+descriptors:
+  - key: a
+    rate_limits: [{ unit: hour, requests_per_unit: 60, algorithm: gcra, burst: 1 }]
+    reserve: { lease: 10m }
+`,
+    redis: { port, readSeconds: () => seconds },
+  });
+  await service.ask('a', 'x');
+  await service.ask('a', 'x');
+  seconds += 45;
+  expect(await service.ask('a', 'x')).toEqual([{ code: 'OVER_LIMIT', remaining: 0, reset: 15 }]);
+});
+
 describe.each(['memory', 'redis'])(
   'rules that change while the service counts in %s',
   (backend) => {

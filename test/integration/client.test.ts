@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,6 +80,39 @@ describe('ratelimit-client', () => {
         ],
       },
     ]);
+  });
+
+  it.each([
+    [['-descriptor_hits', '350'], [350n, 350n, 350n], false],
+    [['-descriptor_hits=0'], [0n, 0n, 0n], false],
+    [['-descriptor_hits', '1', '-descriptor_hits', '2', '-descriptor_hits=3'], [1n, 2n, 3n], false],
+    [['-descriptor_hits=-4'], [4n, 4n, 4n], true],
+  ])('sends hits of descriptors: %j', async (flags, hits, isNegativeHits) => {
+    const { address, requests } = await start();
+    await runClient(['-dial_string', address, ...flags, ...ASK]);
+    const [asked] = requests();
+    expect(asked?.descriptors.map((one) => BigInt(one.hits ?? -1))).toEqual(hits);
+    expect(asked?.descriptors.map((one) => one.isNegativeHits)).toContain(isNegativeHits);
+  });
+
+  it.each([
+    [['-descriptor_hits', '1.5'], '-descriptor_hits is "1.5", expected a whole number'],
+    [
+      ['-descriptor_hits', '1', '-descriptor_hits', '2'],
+      '-descriptor_hits is given 2 times for 3 -descriptors: give it once, or once for each',
+    ],
+  ])('refuses %j', async (flags, message) => {
+    const { exitCode, stderr } = await runClient([...flags, ...ASK]);
+    expect([exitCode, stderr]).toEqual([1, `ratelimit-client: ${message}\n`]);
+  });
+
+  it('says what refused, where the answer does', async () => {
+    const said = { limitedBy: 'llm.user', limitedByName: 'spend', limitedByLimit: 'in_flight' };
+    const { address } = await start({ ...DECISION, dynamicMetadata: said });
+    const { stdout } = await runClient(['-dial_string', address, ...ASK]);
+    expect(stdout).toContain(
+      'overall: OVER_LIMIT, limited by llm.user, "spend", its limit in_flight\n',
+    );
   });
 
   it('prints lines for people and ends with 2 when over the limit', async () => {
@@ -182,6 +216,26 @@ describe('ratelimit-client', () => {
     expect([exitCode, stderr]).toEqual([
       1,
       `ratelimit-client: ${address} does not speak gRPC; is it an HTTP port? Give the address of the gRPC port with -dial_string\n`,
+    ]);
+  });
+
+  it.each([
+    [404, ' (HTTP status 404)'],
+    [503, ' (HTTP status 503)'],
+    [200, ''],
+  ])('says that no gRPC is spoken on an HTTP/2 port that answers %i', async (status, said) => {
+    const server = createHttp2Server((_request, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end('hello');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(async () => {
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const address = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { exitCode, stderr } = await runClient(['-dial_string', address, ...ASK]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `ratelimit-client: ${address} does not speak gRPC${said}; is it an HTTP port? Give the address of the gRPC port with -dial_string\n`,
     ]);
   });
 

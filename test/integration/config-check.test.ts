@@ -44,7 +44,7 @@ describe('the rule checker', () => {
     await write('.keys', `1 ${Buffer.alloc(32).toString('base64')}`);
     expect(await check()).toEqual({ exitCode: 0, lines: [expect.stringContaining('0 limits')] });
     expect((await check('-key_file', join(directory, '.keys'))).lines[0]).toContain(
-      'warning: value_hash names the key 2, which the file of keys does not have: expected one of 1',
+      'warning: value_hash names the key 2, which is not in the file of keys: expected one of 1',
     );
     const { exitCode, lines } = await check('-key_file', join(directory, 'none'));
     expect([exitCode, lines]).toEqual([1, [expect.stringMatching(/^-key_file: /)]]);
@@ -58,8 +58,8 @@ describe('the rule checker', () => {
       refused(
         '4 mistakes',
         'DIR/a.yaml:4:24: unit "fortnight" is not one of second, minute, hour, day, week, month, year',
-        'DIR/b.yaml:1:9: the file has no domain: expected domain: with a text that is not empty',
-        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
+        'DIR/b.yaml:1:9: the file has no domain: expected domain: with a non-empty string',
+        'DIR/b.yaml:3:5: unknown key "kye" in a descriptor: did you mean "key"? known keys are key, value, rate_limit, rate_limits, reserve, block, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
         expect.stringMatching(/^DIR\/c\.yaml:1:10: not valid YAML: /),
       ),
     );
@@ -79,7 +79,7 @@ describe('the rule checker', () => {
     const limitOf = (domain: string, entry: string, more = '') =>
       `domain: ${domain}\ndescriptors:\n  - ${entry}\n    rate_limit: {unit: hour, requests_per_unit: 1${more}}\n`;
     const meeting = (first: string, second: string, place: string) =>
-      `DIR/0.yaml:4:17: warning: domains "${first}" and "${second}" can count under the same key, this limit and that of "${second}" ${place}: expected no domain that, with its keys, reads like another one and its keys`;
+      `DIR/0.yaml:4:17: warning: domains "${first}" and "${second}" can count under the same key, this limit and that of "${second}" ${place}: expected a domain and keys that cannot be joined into the same text`;
 
     it.each([
       ['keys that read the same', 'key: b_c', 'key: c'],

@@ -1,17 +1,10 @@
-import type { Subscription } from 'rxjs';
-import { createSnapshot } from '../../streams';
-import { chooseCounters, type CounterStore } from '../../src/app/actors/store';
-import { createCounterAdmin } from '../../src/app/counter-admin';
+import type { CounterStore } from '../../src/app/store/store';
 import { findCounters } from '../../src/core/planning/find-counters';
 import { windowsAt } from '../../src/core/planning/windows';
 import type { Increment } from '../../src/core/ports';
-import type { Rules } from '../../src/core/rules/rules';
-import { readSettings } from '../../src/settings/read-settings';
-import { createRegistry } from '../../src/stats/registry';
-import type { CounterChange } from '../../src/transport/debug/admin/counter-endpoints';
+import { RESET, startCounterInstance } from '../support/counter-instance';
 import { eventually } from '../support/eventually';
 import { startMemcachedServer } from '../support/memcached-server';
-import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisCluster } from '../support/redis-cluster';
 import { startSentinels } from '../support/redis-sentinels';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -33,38 +26,10 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
-/** An instance without its ports: its store, and what operators ask of it. */
 async function startInstance(env: Readonly<Record<string, string>>) {
-  const read = readSettings({ LocalCacheSizeInBytes: '100000', DISABLE_STATS: 'true', ...env });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const registry = createRegistry();
-  const { logger, lines } = createRecordingLogger();
-  const clock = () => Date.now() / 1_000;
-  const store = chooseCounters(read.settings, {
-    clock,
-    monotonicMs: () => performance.now(),
-    random: Math.random,
-    statistics: registry,
-    logger,
-  });
-  let isConnected = false;
-  const subscriptions: Subscription[] = [
-    store.connected$.subscribe((is) => (isConnected = is)),
-    store.run$.subscribe(),
-  ];
-  endings.push(async () => {
-    await store.counters.close();
-    for (const each of subscriptions) each.unsubscribe();
-  });
-  await eventually(() => {
-    expect(isConnected).toBe(true);
-  });
-  const rules = createSnapshot<Rules | undefined>(RULES);
-  const admin = createCounterAdmin(
-    { whyNoRules: { current: '' }, rules, store, clock, statistics: registry, logger },
-    { keyPrefix: '', isShared: read.settings.backend !== 'memory' },
-  );
-  return { store, admin, lines, registry, rules };
+  const instance = await startCounterInstance(RULES, env);
+  endings.push(instance.stop);
+  return instance;
 }
 type Instance = Awaited<ReturnType<typeof startInstance>>;
 
@@ -87,13 +52,6 @@ async function hit({ store }: { store: CounterStore }, hits = 1, text = 'user=an
   return { known: known?.[0] === true, after: after[0] };
 }
 
-const CHANGE: CounterChange = {
-  used: undefined,
-  dryRun: false,
-  force: false,
-  peer: '10.0.0.9',
-  tokenId: '0a1b2c3d',
-};
 const urlOf = ({ port }: RedisServer) => `127.0.0.1:${String(port)}`;
 
 async function startRedis(...settings: readonly (readonly string[])[]): Promise<RedisServer> {
@@ -173,18 +131,18 @@ describe('every store', () => {
     await eventually(async () => {
       expect(await countOf()).toBe(3);
     });
-    expect(await admin.change(ANN, { ...CHANGE, dryRun: true })).toMatchObject([{ count: 3 }]);
+    expect(await admin.change(ANN, { ...RESET, dryRun: true })).toMatchObject([{ count: 3 }]);
     expect(await countOf()).toBe(3);
     expect(lines.filter(({ message }) => message.startsWith('counters were'))).toEqual([]);
 
-    expect(await admin.change(ANN, { ...CHANGE, used: 1 })).toMatchObject([{ count: 3 }]);
+    expect(await admin.change(ANN, { ...RESET, used: 1 })).toMatchObject([{ count: 3 }]);
     expect(await countOf()).toBe(1);
     expect(await hit(instance)).toMatchObject({ known: false, after: 2 });
 
     await eventually(async () => {
       expect(await countOf()).toBe(2);
     });
-    expect(await admin.change(both, CHANGE)).toMatchObject([{ count: 2 }, { key: null }, {}]);
+    expect(await admin.change(both, RESET)).toMatchObject([{ count: 2 }, { key: null }, {}]);
     expect(await countOf()).toBe(0);
     expect(lines.slice(-2)).toMatchObject([
       { level: 'warn', message: 'counters were set', fields: { before: [3], after: [1] } },
@@ -209,11 +167,11 @@ it('keeps the time to live of a counter that is set, and gives a new one its own
   const { admin } = await startInstance({ KVSTORE_URL: urlOf(redis) });
   const { key, ttlSeconds } = incrementOf('user=ann', 1);
   await redis.client.set(key, '5', 'EX', 1_000);
-  await admin.change(ANN, { ...CHANGE, used: 2 });
+  await admin.change(ANN, { ...RESET, used: 2 });
   expect(await redis.client.get(key)).toBe('2');
   expect(await redis.client.ttl(key)).toBeLessThanOrEqual(1_000);
   await redis.client.del(key);
-  await admin.change(ANN, { ...CHANGE, used: 2 });
+  await admin.change(ANN, { ...RESET, used: 2 });
   expect(await redis.client.ttl(key)).toBeGreaterThan(ttlSeconds - 60);
 });
 
@@ -227,13 +185,13 @@ describe('local caches of other instances', () => {
       const asked = request('shop', [text]);
       await untilListening(redis, 2);
       await bothKnow(a, b, text);
-      await a.admin.change(asked, CHANGE);
+      await a.admin.change(asked, RESET);
       expect(await untilForgotten(b, text)).toBeLessThan(TOLD_WITHIN_MS);
 
       await redis.client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       await untilListening(redis, 2);
       await bothKnow(a, b, text);
-      await a.admin.change(asked, CHANGE);
+      await a.admin.change(asked, RESET);
       expect(await untilForgotten(b, text)).toBeLessThan(TOLD_WITHIN_MS);
       expect(await a.admin.read(asked)).toMatchObject([{ count: 0 }]);
       await hit(b, 1, text);
@@ -284,7 +242,7 @@ describe('local caches of other instances', () => {
       expect(sum).toBe(2);
     });
     await bothKnow(a, b);
-    await a.admin.change(ANN, CHANGE);
+    await a.admin.change(ANN, RESET);
     await untilForgotten(b);
   });
 
@@ -292,12 +250,14 @@ describe('local caches of other instances', () => {
     const redis = await startRedis(['user', 'weir', 'on', '>p', '~*', '+@all', 'resetchannels']);
     const instance = await startInstance({ KVSTORE_URL: urlOf(redis), KVSTORE_AUTH: 'weir:p' });
     await eventually(() => {
-      expect(instance.lines.map(({ message }) => message).join()).toContain('takes no messages');
+      expect(instance.lines.map(({ message }) => message).join()).toContain('refuses messages');
     });
     await hit(instance, 3);
-    expect(await instance.admin.change(ANN, CHANGE)).toMatchObject([{ count: 3 }]);
+    expect(await instance.admin.change(ANN, RESET)).toMatchObject([{ count: 3 }]);
     expect(await hit(instance)).toEqual({ known: false, after: 1 });
-    expect(instance.lines.filter(({ message }) => message.includes('takes no'))).toHaveLength(1);
+    expect(
+      instance.lines.filter(({ message }) => message.includes('refuses messages')),
+    ).toHaveLength(1);
   });
 
   it('forget all counters for a message of more than 10,000 keys', async () => {
@@ -346,14 +306,14 @@ describe('local caches of other instances', () => {
     // Until the store is connected.
     await eventually(() => hit(instance, 0));
     await hit(instance, 3);
-    expect(await instance.admin.change(ANN, CHANGE)).toBe('not_published');
-    expect(await instance.admin.change(ANN, { ...CHANGE, dryRun: true })).toMatchObject([
+    expect(await instance.admin.change(ANN, RESET)).toBe('not_published');
+    expect(await instance.admin.change(ANN, { ...RESET, dryRun: true })).toMatchObject([
       { count: 3 },
     ]);
     await eventually(async () => {
       expect(await instance.admin.read(ANN)).toMatchObject([{ count: 3 }]);
     });
-    expect(await instance.admin.change(ANN, { ...CHANGE, force: true })).toMatchObject([
+    expect(await instance.admin.change(ANN, { ...RESET, force: true })).toMatchObject([
       { count: 3 },
     ]);
     expect(await instance.admin.read(ANN)).toMatchObject([{ count: 0 }]);
@@ -362,7 +322,7 @@ describe('local caches of other instances', () => {
 
 it('says that there are no rules, and what a request lacks', async () => {
   const { admin, rules } = await startInstance({ BACKEND_TYPE: 'memory' });
-  expect(await admin.change(request('shop', []), CHANGE)).toMatchObject({
+  expect(await admin.change(request('shop', []), RESET)).toMatchObject({
     code: 'invalid_request',
   });
   rules.set(undefined);
@@ -373,7 +333,7 @@ it('shows why a store cannot be asked or changed', async () => {
   const redis = await startRedis();
   const { admin } = await startInstance({ KVSTORE_URL: urlOf(redis), KVSTORE_TIMEOUT: '100ms' });
   redis.pause();
-  expect(await admin.change(ANN, CHANGE)).toMatchObject([
+  expect(await admin.change(ANN, RESET)).toMatchObject([
     { error: expect.stringContaining('100 ms') as string },
   ]);
   redis.resume();

@@ -374,7 +374,7 @@ describe('what is no ordinary file', () => {
   it('is an error when it is a link to nothing, until there is something', async () => {
     symlinkSync('../../elsewhere/web.yaml', directory.at('root/config/web.yaml'));
     expect(await start()).toBe(
-      'error web.yaml: the file cannot be read: it is a link to nothing (ENOENT)',
+      'error web.yaml: the file cannot be read: it is a broken symbolic link (ENOENT)',
     );
     directory.write('elsewhere/web.yaml', ruleText(7, 'web'));
     await eventually(() => {

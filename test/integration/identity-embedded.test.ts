@@ -133,7 +133,7 @@ it.each([
   await writeFile(place.file, text);
   await eventually(() => {
     expect(lines.map(({ message }) => message)).toContain(
-      'the store file cannot be used, its last content stays',
+      'the store file cannot be used, its last content stays in use',
     );
   });
   expect(await names(store)).toEqual(['ann']);
@@ -172,7 +172,7 @@ it('keeps what it knows when the file goes away', async () => {
   await rename(place.file, `${place.file}.old`);
   await eventually(() => {
     expect(lines.map(({ message }) => message)).toContain(
-      'the store file is gone, its last content stays',
+      'the store file is gone, its last content stays in use',
     );
   });
   expect(await names(store)).toEqual(['ann']);

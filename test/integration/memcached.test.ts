@@ -233,10 +233,13 @@ it('asks a name server for the record again and again', async () => {
         nodes: [`127.0.0.1:${String(next.port)}`],
       });
     });
-    const key = freshKey();
-    await eventually(() => counters.add(batch([increment(key, 7)])));
-    await counters.untilAdded();
-    expect((await next.read(key))?.value).toBe('7');
+    // It takes keys once it is connected.
+    await eventually(async () => {
+      const key = freshKey();
+      await counters.add(batch([increment(key, 7)]));
+      await counters.untilAdded();
+      expect((await next.read(key))?.value).toBe('7');
+    });
     await counters.stop();
   } finally {
     dns.setServers(before);

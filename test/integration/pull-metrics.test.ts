@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { lastValueFrom } from 'rxjs';
-import { createStatisticsActor } from '../../src/app/actors/statistics';
+import { createStatisticsActor } from '../../src/app/observe/statistics';
 import { createOutageLog } from '../../src/app/outage-log';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRecordStats } from '../../src/stats/record-stats';

@@ -1,5 +1,6 @@
-import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type CounterState } from '../../src/core/algorithms/counter-state';
+import { counterStates } from '../support/gates';
+import { outcomeOf } from '../../src/core/kinds/whole';
+import { type CounterState } from '../../src/core/kinds/kind';
 import { StoreError } from '../../src/core/errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -58,8 +59,18 @@ describe('a batch', () => {
     const fixed = slowRule('fixed_window');
     const asked = ask(fixed, key);
     const { after, states } = await counters.add(batch([asked, increment(key, 2), asked]));
-    const knownState = [0, 2].map((at) => usedHits(states?.[at], fixed));
+    const knownState = [0, 2].map((at) => usedHits(counterStates(states)?.[at], fixed));
     expect([knownState[0], after[1], knownState[1]]).toEqual([0, 3, 3]);
+  });
+
+  it('fails a counter alone whose value is of another kind', async () => {
+    const { counters } = await started();
+    const [odd, good] = [freshKey(), freshKey()];
+    await counters.add(batch([increment(keyFor(gcra, odd), 5)]));
+    const reply = await counters.add(batch([ask(gcra, odd), ask(gcra, good)]));
+    expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
+    expect(reply.failures?.get(0)).toMatchObject({ fault: 'key' });
+    expect(counterStates(reply.states)?.[1]?.used).toBe(0);
   });
 
   it('fails alone what is wrong with one of its two calls', async () => {
@@ -81,13 +92,13 @@ describe('a batch', () => {
     expect(failures).toBeUndefined();
     keys.forEach((_, at) => {
       if (at % 3 === 0) expect(after[at]).toBe(4);
-      else expect(usedHits(states?.[at], gcra)).toBe(2);
+      else expect(usedHits(counterStates(states)?.[at], gcra)).toBe(2);
     });
   });
 });
 
 describe('a store without scripts', () => {
-  const NEEDED = 'this rule needs scripts, the store takes none';
+  const NEEDED = 'this rule needs scripts, and the store does not accept them';
 
   it('fails what has an algorithm, counts the rest, and says so once', async () => {
     const { counters } = await started({ scripts: false });
@@ -120,7 +131,7 @@ describe('a store without scripts', () => {
     const keys = ['elsewhere', freshKey()];
     const reply = await counters.add(batch(keys.map((key) => ask(gcra, key))));
     expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
-    expect(reply.states?.[1]?.used).toBe(0);
+    expect(counterStates(reply.states)?.[1]?.used).toBe(0);
     expect(counters.kinds()).toEqual(['connected']);
   });
 });
@@ -153,7 +164,9 @@ describe('a store that dies', () => {
   it('between a look and a charge leaves the charge open, or never counts it', async () => {
     const { server, counters } = await started({ timeoutMs: 1_000 });
     const key = freshKey();
-    expect((await counters.add(batch([ask(gcra, key, 0)]))).states?.[0]?.used).toBe(0);
+    expect(counterStates((await counters.add(batch([ask(gcra, key, 0)]))).states)?.[0]?.used).toBe(
+      0,
+    );
     await server.client.client('PAUSE', 60_000, 'ALL').catch(() => undefined);
     const charge = counters.add(batch([ask(gcra, key), increment(freshKey())]));
     const settled = charge.catch((error: unknown) => error as StoreError);
@@ -170,7 +183,10 @@ describe('a store that dies', () => {
     await counters.add(batch([ask(gcra, key), ask(sliding, key)]));
     await server.client.script('FLUSH');
     const { states } = await counters.add(batch([ask(gcra, key), ask(sliding, key)]));
-    expect([usedHits(states?.[0], gcra), usedHits(states?.[1], sliding)]).toEqual([1, 1]);
+    expect([
+      usedHits(counterStates(states)?.[0], gcra),
+      usedHits(counterStates(states)?.[1], sliding),
+    ]).toEqual([1, 1]);
     expect(await server.client.get(keyFor(sliding, key))).toMatch(/^\d+ 0 2$/);
   });
 });

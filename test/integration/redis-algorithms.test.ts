@@ -1,15 +1,16 @@
+import { counterStates, gateOf, type StateGate, LOOKING_NAMES } from '../support/gates';
 import fc from 'fast-check';
-import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
-import { countAdmitted } from '../../src/core/algorithms/apply-asks';
-import { outcomeOf } from '../../src/core/algorithms/outcome';
-import { type CounterState } from '../../src/core/algorithms/counter-state';
-import { tickAt } from '../../src/core/algorithms/ticks';
+import { plainGate, type AlgorithmName } from '../../src/core/kinds/kinds';
+import { tickAt } from '../../src/core/kinds/ticks';
+import { outcomeOf } from '../../src/core/kinds/whole';
+import { countAdmitted } from '../../src/core/kinds/whole';
+import { type CounterState } from '../../src/core/kinds/kind';
 import {
-  encodeAlgorithmCall,
-  readAlgorithmAnswer,
-  type AlgorithmIncrement,
-} from '../../src/counters/redis/algorithm-call';
-import { ALGORITHM_SCRIPTS } from '../../src/counters/redis/lua-algorithms';
+  encodeAsksCall,
+  readAsksAnswer,
+  type AskedIncrement,
+} from '../../src/counters/redis/asks-call';
+import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { MOVES, play, rules } from '../support/algorithm-arbitraries';
@@ -35,37 +36,37 @@ interface CallOptions {
   readonly isDeclaringKeys?: boolean;
 }
 
-const call = async (increments: readonly AlgorithmIncrement[], options: CallOptions = {}) => {
+const call = async (increments: readonly AskedIncrement[], options: CallOptions = {}) => {
   const { groupEnds, nowMicros, isDeclaringKeys = true } = options;
   const now = nowMicros === undefined ? {} : { nowMicros };
-  const args = encodeAlgorithmCall({ increments, groupEnds, isDeclaringKeys, ...now });
-  const script = ALGORITHM_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
+  const args = encodeAsksCall({ increments, groupEnds, nowSeconds: 0, isDeclaringKeys, ...now });
+  const script = KIND_SCRIPTS[isDeclaringKeys ? 'declaring' : 'cluster'];
   const answer = await callScript(server.client, script, args, 'eval');
-  return readAlgorithmAnswer(unpack(answer as Buffer), increments);
+  const reply = readAsksAnswer(unpack(answer as Buffer), increments);
+  return { ...reply, states: counterStates(reply.states) ?? [] };
 };
 
 const ask = (
   key: string,
-  algorithm: Algorithm | undefined,
+  algorithm: StateGate | undefined,
   hits: number | bigint = 1,
-  more: Partial<AlgorithmIncrement> = {},
-): AlgorithmIncrement => ({
+  more: Partial<AskedIncrement> = {},
+): AskedIncrement => ({
   key,
   hits,
   times: 1,
-  limit: algorithm?.limit ?? 10,
   ttlSeconds: 60,
-  algorithm,
+  gate: algorithm ?? plainGate(10),
   ...more,
 });
 
 const rule = (
-  name: Algorithm['name'],
+  name: AlgorithmName,
   limit: number,
   more: { burst?: number; chargeDenied?: boolean; periodSeconds?: number } = {},
-): Algorithm => {
+): StateGate => {
   const { burst, chargeDenied = false, periodSeconds = 60 } = more;
-  return toAlgorithm({ name, limit, burst, chargeDenied, periodSeconds }) as Algorithm;
+  return gateOf({ name, limit, burst, chargeDenied, periodSeconds });
 };
 
 const gcra = rule('gcra', 60, { burst: 10 });
@@ -76,47 +77,45 @@ const micros = (seconds: number): number => Math.round(seconds * 1_000) * 1_000;
 /** The value under the key and its time to live are those of the counter in memory. */
 const expectKept = async (
   key: string,
-  { name, periodTicks, tickMicros }: Algorithm,
+  gate: StateGate,
   counter: AlgorithmCounter,
 ): Promise<void> => {
+  const { kind, periodTicks, tickMicros } = gate;
   const [value, ttlMs] = await Promise.all([server.client.get(key), server.client.pttl(key)]);
-  if (name === 'fixed_window') {
-    expect(Number(value ?? 0)).toBe(counter.stored?.[0] ?? 0);
+  const [used, tick] = counter.stored ?? [];
+  if (!kind.hasOwnForm) {
+    expect(Number(value ?? 0)).toBe(used ?? 0);
     return;
   }
-  const [used, tick] = counter.stored ?? [];
   if (used === undefined || tick === undefined) {
     expect(value).toBeNull();
     return;
   }
-  const windows = [tick / periodTicks, counter.previous, used];
-  expect(value).toBe((name === 'gcra' ? [used, tick] : windows).join(' '));
-  // Within its window a sliding counter keeps the end that it got there: Redis' clock, which ends it, is not the one given.
-  const slackMs = name === 'gcra' ? 0 : (periodTicks * tickMicros) / 1_000;
+  expect(value).toBe(kind.encode(gate, { used, previous: counter.previous, elapsed: 0 }, tick));
+  // What is overwritten in place keeps the end that it got there: Redis' clock, which ends it, is not the one given.
+  const isInPlace = kind.lua?.own?.inPlace !== undefined;
+  const slackMs = isInPlace ? (periodTicks * tickMicros) / 1_000 : 0;
   expect(ttlMs).toBeLessThanOrEqual(counter.lifetimeMs + slackMs);
   expect(ttlMs).toBeGreaterThan(counter.lifetimeMs - slackMs - 60_000);
 };
 
 describe.each([true, false])('the script of algorithms, declaring keys: %s', (isDeclaringKeys) => {
-  it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
-    'counts %s as memory does, step by step',
-    async (name) => {
-      await fc.assert(
-        fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
-          const key = freshKey();
-          const counter = new AlgorithmCounter();
-          for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
-            const increment = ask(key, any, move.hits, { times: move.times });
-            const nowMicros = move.tick * any.tickMicros;
-            const { states } = await call([increment], { nowMicros, isDeclaringKeys });
-            expect(states[0]).toEqual(counter.apply(any, move.tick, move));
-            await expectKept(key, any, counter);
-          }
-        }),
-        RUNS,
-      );
-    },
-  );
+  it.each(LOOKING_NAMES)('counts %s as memory does, step by step', async (name) => {
+    await fc.assert(
+      fc.asyncProperty(rules(name, fc.boolean()), MOVES, async (any, moves) => {
+        const key = freshKey();
+        const counter = new AlgorithmCounter();
+        for (const move of play(any, moves, tickAt(START, any.tickMicros))) {
+          const increment = ask(key, any, move.hits, { times: move.times });
+          const nowMicros = move.tick * any.tickMicros;
+          const { states } = await call([increment], { nowMicros, isDeclaringKeys });
+          expect(states[0]).toEqual(counter.apply(any, move.tick, move));
+          await expectKept(key, any, counter);
+        }
+      }),
+      RUNS,
+    );
+  });
 
   it('counts many keys, also the same key twice, in one call', async () => {
     const [one, two, three, four] = [freshKey(), freshKey(), `ключ ${freshKey()}`, freshKey()];
@@ -219,7 +218,7 @@ describe('the script of algorithms', () => {
       ask(a, gcra, 3),
       ask(b, sliding, 3),
       ask(c, guarded, 3),
-      ask(d, undefined, last, { limit: 10 }),
+      ask(d, undefined, last),
       ask(a, gcra, 1),
     ];
     const first = await call(all(8), options);
@@ -231,7 +230,7 @@ describe('the script of algorithms', () => {
     expect(second.states.slice(1, 3)).toMatchObject([{ used: 3 }, { used: 3 }]);
     const used = Number((await server.client.get(a))?.split(' ')[0]);
     expect(used).toBe(5 * gcra.periodTicks);
-    const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { limit: 20 })], {
+    const third = await call([ask(b, sliding, 8), ask(d, undefined, 0, { gate: plainGate(20) })], {
       nowMicros: micros(START),
       groupEnds: [2],
     });

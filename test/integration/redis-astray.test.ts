@@ -1,5 +1,5 @@
 import { Subscription } from 'rxjs';
-import { logRedisEvent } from '../../src/app/log-store-event';
+import { logRedisEvent } from '../../src/app/store/log-store-event';
 import { createOutageLog } from '../../src/app/outage-log';
 import { createRedirectTargets } from '../../src/counters/redis/cluster/redirect-targets';
 import type { RedisNode } from '../../src/counters/redis/node';
@@ -193,7 +193,7 @@ it('outages of 261 addresses that left the store end, and leave no timer', () =>
     expect(outages.open()).toEqual([]);
     expect(timers()).toBe(before);
     expect(lines.at(-1)?.message).toBe(
-      `the store at ${store} was away and no longer belongs to the stores`,
+      `the store at ${store} was unreachable and is no longer in use`,
     );
   }
   onEvent({ kind: 'left', store: '127.0.0.1:7000' });

@@ -87,6 +87,6 @@ it.each([
   });
   await counters.untilConnected();
   await expect(counters.readFields(KEY, ['ann', 'bob'])).rejects.toThrow(
-    'the answer to HMGET of 2 fields is not one text or nil for each',
+    'unexpected reply to HMGET of 2 fields, expected a string or nil for each',
   );
 });

@@ -1,5 +1,5 @@
 import type { Subscription } from 'rxjs';
-import { chooseCounters } from '../../src/app/actors/store';
+import { chooseCounters } from '../../src/app/store/store';
 import type { Unit } from '../../src/core/units';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';

@@ -91,7 +91,7 @@ describe.each([
     );
     await expect(adding).rejects.toThrow(UnknownOutcome);
     await expect(adding).rejects.toThrow(
-      'an answer of redis 127.0.0.1:1 cannot be read, and what it is about may be counted or not: 1 octets follow',
+      'an answer of redis 127.0.0.1:1 cannot be read, its hits may or may not be counted: 1 bytes follow',
     );
   });
 });

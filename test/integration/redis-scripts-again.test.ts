@@ -14,7 +14,7 @@ import { startTcpProxy } from '../support/tcp-proxy';
 
 jest.setTimeout(60_000);
 
-/** A store that takes scripts again is used with them within this time. */
+/** A store that accepts scripts again is used with them within this time. */
 const AGAIN_MS = 6_000;
 const GCRA = slowRule('gcra');
 

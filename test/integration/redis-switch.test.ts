@@ -1,3 +1,4 @@
+import { counterStates } from '../support/gates';
 import { createSwitchListener } from '../../src/counters/redis/sentinel/hear-switches';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, keyFor, slowRule, usedHits } from '../support/algorithm-increments';
@@ -11,6 +12,7 @@ jest.setTimeout(60_000);
 
 const ends: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
+  jest.useRealTimers();
   await stopRedisCounters();
   for (const end of ends.splice(0)) await end();
 });
@@ -63,6 +65,36 @@ it.each([
     );
   }
 });
+
+/** Stops the clock of what is done again and again; what is done once goes on. */
+function stopIntervals(): void {
+  const goingOn = ['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const;
+  const once = ['setImmediate', 'clearImmediate', 'setTimeout', 'clearTimeout'] as const;
+  jest.useFakeTimers({ doNotFake: [...goingOn, ...once] });
+}
+
+it.each(['+switch-master', '+failover-state-reconf-slaves'])(
+  '%s alone lets the store ask: without the questions of every half second, and with the old master still there',
+  async (channel) => {
+    stopIntervals();
+    const { next, sentinel, counters } = await startTwo();
+    await untilHeard(sentinel);
+    // The first question, and the one once the master is connected: none other follows by itself.
+    await eventually(() => {
+      expect(sentinel.questions).toBe(2);
+    });
+    nameMaster(sentinel, next.port);
+    sentinel.publish(channel, 'limits 127.0.0.1 1 127.0.0.1 2');
+    await eventually(() => {
+      expect(counters.kinds().filter((kind) => kind === 'master-changed')).toHaveLength(2);
+    });
+    const key = freshKey();
+    await eventually(async () => {
+      await counters.add(batch([increment(key)]));
+      expect(Number(await next.client.get(key))).toBeGreaterThan(0);
+    });
+  },
+);
 
 it('a failover of this master is heard by its message alone, without asking', async () => {
   const sentinel = await startFakeSentinel(1);
@@ -119,7 +151,7 @@ it.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
     const askOne = async () => {
       const { states, failures } = await counters.add(batch([ask(rule, key)]));
       if (failures !== undefined) throw failures.get(0) as Error;
-      return usedHits(states?.[0], rule) < rule.limit;
+      return usedHits(counterStates(states)?.[0], rule) < rule.limit;
     };
     for (let hits = 0; hits < rule.limit; hits += 1) expect(await askOne()).toBe(true);
     await master.client.replicaof('127.0.0.1', 1);
@@ -151,7 +183,7 @@ it.each([0, 65_536, 700_000])(
       expect(counters.events).toContainEqual(
         expect.objectContaining({
           kind: 'sentinel-failed',
-          reason: `it says "127.0.0.1,${String(port)}" for the address of "limits"`,
+          reason: `it gives "127.0.0.1,${String(port)}" as the address of "limits"`,
         }),
       );
     });

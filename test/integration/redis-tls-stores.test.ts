@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Subscription } from 'rxjs';
-import { chooseCounters, type CounterStore } from '../../src/app/actors/store';
+import { chooseCounters, type CounterStore } from '../../src/app/store/store';
 import { readSettings } from '../../src/settings/read-settings';
 import { createRegistry } from '../../src/stats/registry';
 import { batch, freshKey, increment } from '../contract/counters.contract';
@@ -101,7 +101,7 @@ it.each<[string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
     'that wants a certificate and gets none',
     ['127.0.0.1'],
     {},
-    /wants a client certificate|closed|reset/i,
+    /requires a client certificate|closed|reset/i,
   ],
   [
     'of an authority that is not trusted',

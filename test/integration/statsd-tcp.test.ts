@@ -146,7 +146,7 @@ describe('StatsD over TCP', () => {
       },
       { withinMs: 20_000 },
     );
-    expect(errors[0]).toBe('nothing was taken for 50 ms');
+    expect(errors[0]).toBe('nothing was accepted for 50 ms');
   }, 30_000);
 
   it('sends lines whole, however the network splits them', async () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -257,7 +256,7 @@ describe('the debug port', () => {
       }
     });
     expect(await (await get('/stats')).text()).toBe(
-      'calls of operators have taken their share of the time, try again in 1 s\n',
+      'operator calls have used their share of the time, try again in 1 s\n',
     );
     for (const socket of idle) socket.destroy();
     await eventually(async () => {
@@ -286,19 +285,33 @@ describe('the debug port', () => {
   });
 
   it('cuts a connection on which more than sixteen calls wait for an answer', async () => {
+    let handled = 0;
+    const { port } = await start({
+      rulesVersion() {
+        handled += 1;
+        return undefined;
+      },
+    });
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.resume().write('GET /rlconfig HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2_000));
+    await eventually(() => {
+      expect(socket.destroyed).toBe(true);
+    });
+    expect(handled).toBe(17);
+  });
+
+  it('answers sixteen calls that come together, and again on the same connection', async () => {
     const { port } = await start();
-    const call = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-    const few = await sendBytes(
-      port,
-      `${call.repeat(15)}${call.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`,
-    );
-    expect(few.match(/HTTP\/1.1 200/g)).toHaveLength(16);
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     let seen = '';
-    socket.on('error', () => undefined).on('data', (bytes) => (seen += String(bytes)));
-    socket.write(call.repeat(2_000));
-    await once(socket, 'close');
-    expect(seen.match(/HTTP\/1.1 200/g)?.length ?? 0).toBeLessThanOrEqual(17);
+    socket.on('data', (bytes) => (seen += String(bytes)));
+    for (const answers of [16, 32, 48]) {
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(16));
+      await eventually(() => {
+        expect(seen.match(/HTTP\/1.1 200/g)).toHaveLength(answers);
+      });
+    }
+    socket.destroy();
   });
 
   it('ends a running profile when it closes', async () => {

@@ -77,7 +77,7 @@ describe.each<[string, CreateGrpcTransport]>([
     ['takes no common name for a name', 'edge', mine, 'expected "edge"'],
     ['refuses one of another authority', 'edge.test', foreign, 'an unknown authority signed'],
     ['refuses one that has expired', 'edge.test', expired, 'its certificate has expired'],
-    ['refuses one without a certificate', 'edge.test', nobody, 'it shows no certificate'],
+    ['refuses one without a certificate', 'edge.test', nobody, 'it sent no certificate'],
   ])('%s', async (_what, clientName, files, reason) => {
     const { address, refusals } = await serve({ ...toPems(served, caFile), clientName });
     const code = await askOverTls(address, files);

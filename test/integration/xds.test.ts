@@ -72,9 +72,9 @@ describe('rules from a management server, state of the world', () => {
       errorDetail: { code: 3 },
     });
     expect(nack.errorDetail?.message.split('\n')).toEqual([
-      'shop.rules: descriptors[0]: a descriptor has no key: expected a text that is not empty',
-      'shop.rules: descriptors[1]: a descriptor has no key: expected a text that is not empty',
-      'web: descriptors[1]: key "a" is already defined at descriptors[0]; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+      'shop.rules: descriptors[0]: a descriptor has no key: expected a non-empty string',
+      'shop.rules: descriptors[1]: a descriptor has no key: expected a non-empty string',
+      'web: descriptors[1]: key "a" is already defined at descriptors[0]; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
     ]);
     expect(await follower.loaded(2)).toContain('error shop.rules: descriptors[0]: a descriptor');
     stream.send(response('v3', 'n3', [userLimit('shop', 6)]));
@@ -212,6 +212,27 @@ describe('rules from a management server, state of the world', () => {
     ]);
   });
 
+  it('is not spun by a server that answers each NACK with another type at once', async () => {
+    let sent = 0;
+    const server = await serve({
+      onRequest: (stream) => {
+        sent += 1;
+        stream.send({ ...response('v1', `n${String(sent)}`, []), typeUrl: `type-${String(sent)}` });
+      },
+    });
+    const backoff = { initialMs: 1_000, maxMs: 60_000, jitter: 0 };
+    const follower = follow({ target: server.target, backoff });
+    const startedAt = performance.now();
+    const stream = await server.opened(1);
+    await stream.requested(4);
+    // NACKs: at once, then after 100 and 150 ms.
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(245);
+    expect(follower.loads).toHaveLength(1);
+    expect(stream.requests.at(-1)?.errorDetail?.message).toContain('"type-3"');
+    stream.send(response('v2', 'good', [userLimit('shop', 5)]));
+    expect(await follower.loaded(2)).toBe('shop=5');
+  });
+
   it('takes a mended version at once while a NACK is held back', async () => {
     const server = await serve();
     const follower = follow({
@@ -283,7 +304,7 @@ describe('rules from a management server, state of the world', () => {
     expect((await stream.requested(3)).errorDetail?.message).toContain('a descriptor has no key');
     stream.send(response('v3', 'n3', [{ ...manyLimits(2_000, 1), domain: '' }]));
     expect((await stream.requested(4)).errorDetail?.message).toBe(
-      'many: the resource has no domain: expected domain: with a text that is not empty',
+      'many: the resource has no domain: expected domain: with a non-empty string',
     );
     expect(follower.loads.map(({ ok }) => ok)).toEqual([true, false, false]);
   });

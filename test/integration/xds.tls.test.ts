@@ -72,7 +72,7 @@ describe('TLS to the management server', () => {
       foreignFiles,
       /does not know the authority|closed the connection/,
     ],
-    ['no certificate', PLAIN, /wants a client certificate|closed the connection/],
+    ['no certificate', PLAIN, /requires a client certificate|closed the connection/],
     [
       'a file that is not there',
       { caFile: join(authority.directory, 'gone.pem') },

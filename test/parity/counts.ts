@@ -25,11 +25,19 @@ export async function readRedis({ client }: RedisServer): Promise<Counts> {
   return new Map(rows);
 }
 
-/** Counters with their end, where the store says it: the seconds to it pass between two looks. */
-export function toLasting(stores: readonly Counts[]) {
-  return stores.map((counts) =>
-    [...counts].map(([key, { value, ttlSeconds, endMs }]) => [key, value, endMs ?? ttlSeconds]),
-  );
+/** Nothing of a store has changed in the seconds since, but times to live, which pass. */
+export function expectUntouched(
+  before: readonly Counts[],
+  after: readonly Counts[],
+  passedSeconds: number,
+): void {
+  const plain = (stores: readonly Counts[]) =>
+    stores.map((counts) => [...counts].map(([key, { value, endMs }]) => [key, value, endMs]));
+  expect(plain(after)).toEqual(plain(before));
+  for (const [store, counts] of before.entries())
+    for (const [key, { ttlSeconds }] of counts)
+      if (after[store] !== undefined)
+        expectTtl(after[store], key, [ttlSeconds, ttlSeconds], passedSeconds);
 }
 
 export function changedValues(before: Counts | undefined, after: Counts): Record<string, string> {
@@ -38,8 +46,17 @@ export function changedValues(before: Counts | undefined, after: Counts): Record
   return changed;
 }
 
-export function expectTtl(counts: Counts, key: string, least: number, most: number): void {
+/** A store tells whole seconds. */
+const ROUNDED_SECONDS = 1;
+
+/** The time to live of a counter that was written so many seconds ago at most. */
+export function expectTtl(
+  counts: Counts,
+  key: string,
+  [least, most]: readonly [least: number, most: number],
+  passedSeconds: number,
+): void {
   const ttlSeconds = Math.floor(counts.get(key)?.ttlSeconds ?? NaN);
-  expect(ttlSeconds).toBeGreaterThanOrEqual(least - 2);
+  expect(ttlSeconds).toBeGreaterThanOrEqual(least - passedSeconds - ROUNDED_SECONDS);
   expect(ttlSeconds).toBeLessThanOrEqual(most);
 }

@@ -1,11 +1,11 @@
 import { combineLatest, map, merge, of } from 'rxjs';
-import type { CounterStore } from '../../src/app/actors/store';
+import type { CounterStore } from '../../src/app/store/store';
 import {
   memcachedReader,
   memoryReader,
   redisReader,
   splitReader,
-} from '../../src/app/counter-readers';
+} from '../../src/app/store/counter-readers';
 import { createMemcachedCounters } from '../../src/counters/memcached/create-memcached-counters';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { createPerSecondSplit } from '../../src/counters/per-second-split';

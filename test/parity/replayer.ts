@@ -1,11 +1,12 @@
 import { Client, credentials } from '@grpc/grpc-js';
 import { filter, firstValueFrom } from 'rxjs';
 import { createOutageLog } from '../../src/app/outage-log';
-import { createApp } from '../../src/app/create-app';
-import type { App } from '../../src/app/owner';
-import type { Addresses } from '../../src/app/open-ports';
-import { createLocalCache, withLocalCache } from '../../src/app/guard-counters';
-import type { CounterStore } from '../../src/app/actors/store';
+import { createApp } from '../../src/app/compose/create-app';
+import type { App } from '../../src/app/compose/owner';
+import type { Addresses } from '../../src/app/process/open-ports';
+import { createLocalCache } from '../../src/app/store/local-cache';
+import type { Counters } from '../../src/core/ports';
+import type { CounterStore } from '../../src/app/store/store';
 import { parseInProcess, createDirectorySource } from '../../src/rule-sources/directory-source';
 import type { Explanation } from '../../src/core/explain/explanation';
 import { compileInSlices } from '../../src/core/rules/compile';
@@ -43,9 +44,9 @@ export async function startReplay(
   const registry = createRegistry();
   const settings = settingsOf(scenario, root, more);
   const made = await makeStore(registry, clock);
-  const localCache = createLocalCache(settings, { statistics: registry });
-  const counters = withLocalCache(made.counters, localCache);
-  const store = { ...made, counters, localCache };
+  const store = createLocalCache(settings, { statistics: registry }).before(
+    made as CounterStore & { readonly counters: Counters },
+  );
   const app = createApp(settings, {
     registry,
     store,

@@ -5,7 +5,7 @@ import { createReplyReader } from '../../src/counters/memcached/reply-reader';
 import { createMemoryCounters } from '../../src/counters/memory/create-memory-counters';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { createChanges } from '../../src/stats/changes';
-import { linesOf } from '../../src/stats/dump';
+import { dumpText } from '../../src/stats/dump';
 import { createRegistry } from '../../src/stats/registry';
 import { createHttp2Connection } from '../../src/wire/http2/connection';
 import { createHpackDecoder, decodeBlock } from '../../src/wire/http2/hpack/decoder';
@@ -16,6 +16,7 @@ import { expectFigure } from '../support/figure';
 import { data, hello, ping, request, rst, settings, windowUpdate } from '../support/h2-frames';
 import { rulesOf, SOME_MATCH } from '../support/rules';
 import { decideAll, decideBytes, decideJson, type Way } from './decide-request';
+import { plain } from '../support/gates';
 
 /**
  * Doubles each dimension of what others send, far beyond the bounds: a bound that somebody raises must not turn a cost
@@ -196,7 +197,7 @@ describe('the statistics', () => {
     named('names that are unclean', 700, (n) => of(n, (at) => `a:${String(at)}`), registryOf),
     named('bytes of unclean names', 500, (n) => of(20, (at) => `${String(at)}${':1.1.1.1'.repeat(n)}`), registryOf),
     named('names of a flush', 20_000, registryOfMany, (registry) => [...createChanges(registry).read()]),
-    named('names of a page', 20_000, registryOfMany, (registry) => [...linesOf(registry)]),
+    named('names of a page', 20_000, registryOfMany, (registry) => [...dumpText(registry)]),
   ])('cost at most so much more for twice the %s', expectLinear); // prettier-ignore
 });
 
@@ -213,7 +214,7 @@ const incrementOf = (at: number) => ({
   ...SOME_MATCH,
   key: `d_k_${String(at)}_1795132800`,
   hits: 1,
-  limit: 10,
+  ...plain(10),
   ttlSeconds: 86_400,
   windowEndSeconds: 1_795_219_200,
 });

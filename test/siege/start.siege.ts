@@ -1,15 +1,30 @@
+import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { expectFigure } from '../support/figure';
+import { startStopwatch } from '../support/core-time';
 import { startService, stopServices } from '../support/service';
+
+const ROUNDS = 20;
+/** Some 400 ms where an empty Node takes 60 ms. A figure in milliseconds alone would judge the machine. */
+const BOUND = 7;
 
 afterEach(stopServices);
 
-it('starts in under 400 ms', async () => {
-  const times: number[] = [];
-  // The time of the service is that of its least disturbed start.
-  for (let i = 0; i < 20 && Math.min(...times, Infinity) >= 400; i++) {
+it('starts in under 7 times what an empty Node takes', async () => {
+  // The time of either is that of its least disturbed start.
+  let empty = Infinity;
+  let start = Infinity;
+  for (let i = 0; i < ROUNDS && (i < 3 || start >= BOUND * empty); i++) {
+    empty = Math.min(empty, await timeEmptyNode());
     const service = await startService();
-    times.push(service.startMs);
+    start = Math.min(start, service.startMs);
     await service.stop();
   }
-  expectFigure({ name: 'start', value: Math.min(...times), unit: 'ms', below: 400 });
+  expectFigure({ name: 'start', value: start / empty, unit: 'times', below: BOUND });
 }, 60_000);
+
+async function timeEmptyNode(): Promise<number> {
+  const elapsedMs = startStopwatch();
+  await once(spawn(process.execPath, ['--eval', '0'], { stdio: 'ignore' }), 'exit');
+  return elapsedMs();
+}

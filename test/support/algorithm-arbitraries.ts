@@ -1,10 +1,7 @@
+import { gateOf, type StateGate } from './gates';
 import fc from 'fast-check';
-import {
-  MAX_PACED_LIMIT,
-  MAX_PACED_PERIOD_SECONDS,
-  toAlgorithm,
-  type Algorithm,
-} from '../../src/core/algorithms/algorithm';
+import { type AlgorithmName } from '../../src/core/kinds/kinds';
+import { PACED_RANGE } from '../../src/core/kinds/paced';
 
 /** Small numbers, where things meet, and numbers up to the largest. */
 const upTo = (most: number) =>
@@ -12,23 +9,23 @@ const upTo = (most: number) =>
 
 const PERIODS = fc.oneof(
   fc.constantFrom(1, 60, 300, 3_600, 86_400, 604_800, 2_592_000, 31_536_000),
-  upTo(MAX_PACED_PERIOD_SECONDS),
+  upTo(PACED_RANGE.maxPeriodSeconds),
 );
 
 /** Any rule of this algorithm, from one hit a second to 50,000,000 in years. */
 export function rules(
-  name: Algorithm['name'],
+  name: AlgorithmName,
   chargeDenied: fc.Arbitrary<boolean> = fc.constant(false),
-): fc.Arbitrary<Algorithm> {
+): fc.Arbitrary<StateGate> {
   return fc
     .record({
       name: fc.constant(name),
-      limit: upTo(MAX_PACED_LIMIT),
-      burst: fc.option(upTo(MAX_PACED_LIMIT), { nil: undefined }),
+      limit: upTo(PACED_RANGE.maxLimit),
+      burst: fc.option(upTo(PACED_RANGE.maxLimit), { nil: undefined }),
       chargeDenied: name === 'fixed_window' ? fc.constant(false) : chargeDenied,
       periodSeconds: PERIODS,
     })
-    .map((definition) => toAlgorithm(definition) as Algorithm);
+    .map((definition) => gateOf(definition));
 }
 
 /** One batch's asks for one counter: so many ticks after the batch before, looks and hits that are given back too. */
@@ -50,7 +47,7 @@ export const MOVES: fc.Arbitrary<Move[]> = fc.array(
 );
 
 /** The moves at ticks of a rule, in whole hits. */
-export function play(rule: Algorithm, moves: readonly Move[], startTick: number) {
+export function play(rule: StateGate, moves: readonly Move[], startTick: number) {
   let tick = startTick;
   return moves.map(({ pause, share, times }) => {
     tick += Math.round(pause * rule.periodTicks);

@@ -1,7 +1,10 @@
-import type { Algorithm } from '../../src/core/algorithms/algorithm';
-import { applyAsks, isUnused, lifetimeMs, type Asks } from '../../src/core/algorithms/apply-asks';
-import { outcomeOf, type Outcome } from '../../src/core/algorithms/outcome';
-import { stateAfter, unusedAt, type CounterState } from '../../src/core/algorithms/counter-state';
+import { type StateGate } from './gates';
+import type { Outcome } from '../../src/core/kinds/kind';
+import { outcomeOf } from '../../src/core/kinds/whole';
+import { isUnused, lifetimeMs } from '../../src/core/kinds/gate';
+import { type Asks } from '../../src/core/kinds/kind';
+import { unused } from '../../src/core/kinds/gate';
+import { type CounterState } from '../../src/core/kinds/kind';
 
 /** One counter in memory, as a store keeps it: where it stood, and at which tick that was its own time. */
 export class AlgorithmCounter {
@@ -19,15 +22,15 @@ export class AlgorithmCounter {
     return this.#kept && [this.#kept.state.used, this.#kept.tick];
   }
 
-  stateAt(algorithm: Algorithm, tick: number): CounterState {
-    if (this.#kept === undefined) return unusedAt(algorithm, tick);
-    return stateAfter(algorithm, this.#kept.state, tick - this.#kept.tick);
+  stateAt(algorithm: StateGate, tick: number): CounterState {
+    if (this.#kept === undefined) return unused(algorithm, tick);
+    return algorithm.kind.advance(algorithm, this.#kept.state, tick - this.#kept.tick);
   }
 
   /** Where it stood before the asks. */
-  apply(algorithm: Algorithm, tick: number, asks: Asks): CounterState {
+  apply(algorithm: StateGate, tick: number, asks: Asks): CounterState {
     const state = this.stateAt(algorithm, tick);
-    const after = applyAsks(algorithm, state, asks);
+    const after = algorithm.kind.commit({ ...asks, gate: algorithm, windowEndSeconds: 0 }, state);
     if (after === undefined) return state;
     const { elapsed } = after;
     this.lifetimeMs = lifetimeMs(algorithm, after);
@@ -37,7 +40,7 @@ export class AlgorithmCounter {
     return state;
   }
 
-  ask(algorithm: Algorithm, tick: number, hits: number): Outcome {
+  ask(algorithm: StateGate, tick: number, hits: number): Outcome {
     const asks = { hits, times: 1 };
     return outcomeOf(algorithm, this.apply(algorithm, tick, asks), asks, 1);
   }

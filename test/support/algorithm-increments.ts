@@ -1,5 +1,6 @@
-import { toAlgorithm, type Algorithm } from '../../src/core/algorithms/algorithm';
-import { type CounterState } from '../../src/core/algorithms/counter-state';
+import { gateOf, type StateGate } from './gates';
+import { type AlgorithmName } from '../../src/core/kinds/kinds';
+import { type CounterState } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { increment } from './increments';
 
@@ -7,31 +8,35 @@ import { increment } from './increments';
 const PERIOD_SECONDS = 80_000_000;
 
 /** A rule that drains nothing while a test runs. */
-export function slowRule(name: Algorithm['name'], limit = 10, chargeDenied = false): Algorithm {
+export function slowRule(name: AlgorithmName, limit = 10, chargeDenied = false): StateGate {
   const definition = { name, limit, burst: undefined, chargeDenied, periodSeconds: PERIOD_SECONDS };
-  return toAlgorithm(definition) as Algorithm;
+  return gateOf(definition);
 }
 
 /** The key as the planner writes it for this algorithm. */
-export function keyFor({ keyEnd = '' }: Algorithm, key: string): string {
+export function keyFor({ keyEnd = '' }: StateGate, key: string): string {
   return key + keyEnd;
 }
 
 export function ask(
-  algorithm: Algorithm,
+  algorithm: StateGate,
   key: string,
   hits: number | bigint = 1,
   times = 1,
 ): Increment {
-  return increment(keyFor(algorithm, key), hits, { algorithm, times, limit: algorithm.limit });
+  return increment(keyFor(algorithm, key), hits, {
+    gate: algorithm,
+    times,
+    limit: algorithm.limit,
+  });
 }
 
 /** Whole hits in use: what has drained since the test began is less than one. */
 export function usedHits(
   state: CounterState | undefined,
-  { name, periodTicks }: Algorithm,
+  { kind, periodTicks }: StateGate,
 ): number {
   if (state === undefined) return NaN;
-  const hits = name === 'gcra' ? Math.ceil(state.used / periodTicks - 1e-3) : state.used;
+  const hits = kind.words.name === 'gcra' ? Math.ceil(state.used / periodTicks - 1e-3) : state.used;
   return Math.max(0, hits);
 }

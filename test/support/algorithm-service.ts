@@ -1,4 +1,4 @@
-import { chooseCounters } from '../../src/app/actors/store';
+import { chooseCounters } from '../../src/app/store/store';
 import { readSettings } from '../../src/settings/read-settings';
 import { startReplay, type Replayer } from '../parity/replayer';
 import type { Step } from '../parity/scenario';

@@ -1,4 +1,4 @@
-import type { AlgorithmName } from '../../src/core/algorithms/algorithm';
+import type { AlgorithmName } from '../../src/core/kinds/kinds';
 
 /** Unix seconds: the start of a minute, 840 s into its hour. */
 export const START = 1_700_000_040;

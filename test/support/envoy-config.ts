@@ -20,6 +20,10 @@ export interface EnvoyOptions {
   readonly ownHeaders?: boolean;
   /** Envoy's own `Retry-After`, which not every version knows; default false. */
   readonly ownRetryAfter?: boolean;
+  /** The domain of its calls; default `edge`. */
+  readonly domain?: string;
+  /** `rate_limits` of its route; default: the header `x-user` as `user=…`. */
+  readonly rateLimits?: readonly object[];
 }
 
 const TYPE = 'type.googleapis.com/envoy';
@@ -35,7 +39,7 @@ export function toEnvoyConfig(options: EnvoyOptions, port: number, upstreamPort:
     admin: { address: address(LOCAL, 0) },
     static_resources: {
       listeners: [
-        listener('limited', port, limitedRoute(), [rateLimitFilter(options)]),
+        listener('limited', port, limitedRoute(options), [rateLimitFilter(options)]),
         listener('upstream', upstreamPort, { match: upstream, direct_response: { status: 200 } }),
       ],
       clusters: [cluster('upstream', LOCAL, upstreamPort, {}), serviceCluster(options)],
@@ -43,10 +47,10 @@ export function toEnvoyConfig(options: EnvoyOptions, port: number, upstreamPort:
   };
 }
 
-/** Every request is limited by its header `x-user`, as `user=…` of domain `edge`. */
-function limitedRoute(): object {
-  const action = { request_headers: { header_name: 'x-user', descriptor_key: 'user' } };
-  const route = { cluster: 'upstream', rate_limits: [{ actions: [action] }] };
+const BY_USER = { request_headers: { header_name: 'x-user', descriptor_key: 'user' } };
+
+function limitedRoute({ rateLimits = [{ actions: [BY_USER] }] }: EnvoyOptions): object {
+  const route = { cluster: 'upstream', rate_limits: rateLimits };
   return { match: { prefix: '/a' }, route };
 }
 
@@ -58,7 +62,7 @@ function rateLimitFilter(options: EnvoyOptions) {
     name: 'rl',
     typed_config: {
       '@type': `${TYPE}.extensions.filters.http.ratelimit.v3.RateLimit`,
-      domain: 'edge',
+      domain: options.domain ?? 'edge',
       timeout: seconds(timeoutMs),
       failure_mode_deny: denyOnFailure ?? false,
       ...(ownHeaders && { enable_x_ratelimit_headers: 'DRAFT_VERSION_03' }),

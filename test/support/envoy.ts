@@ -26,14 +26,17 @@ export interface WholeAnswer {
   readonly body: string;
 }
 
-/** A running Envoy whose `/a` is limited by the service. */
-export interface Envoy {
-  get(headers?: Readonly<Record<string, string>>): Promise<EnvoyAnswer>;
-  /** The same with every header field as it came, names in lower case. */
-  getWhole(headers?: Readonly<Record<string, string>>): Promise<WholeAnswer>;
+export interface EnvoyProcess {
   /** One of its counters or gauges; 0 when it does not exist yet. */
   counter(name: string): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** A running Envoy whose `/a` is limited by the service. */
+export interface Envoy extends EnvoyProcess {
+  get(headers?: Readonly<Record<string, string>>): Promise<EnvoyAnswer>;
+  /** The same with every header field as it came, names in lower case. */
+  getWhole(headers?: Readonly<Record<string, string>>): Promise<WholeAnswer>;
 }
 
 const running = new Set<() => Promise<void>>();
@@ -44,13 +47,32 @@ export async function stopEnvoys(): Promise<void> {
 }
 
 export async function startEnvoy(program: string, options: EnvoyOptions): Promise<Envoy> {
-  const folder = mkdtempSync(join(tmpdir(), 'envoy-'));
   const [port, upstreamPort] = await Promise.all([freePort(), freePort()]);
-  const config = join(folder, 'envoy.json');
+  const config = JSON.stringify(toEnvoyConfig(options, port, upstreamPort));
+  const process = await startEnvoyWith(program, config);
+  return {
+    async get(headers = {}) {
+      const answer = await fetch(`http://127.0.0.1:${String(port)}/a`, { headers });
+      await answer.arrayBuffer();
+      return {
+        status: answer.status,
+        limit: answer.headers.get('x-ratelimit-limit'),
+        remaining: answer.headers.get('x-ratelimit-remaining'),
+      };
+    },
+    getWhole: (headers = {}) => getWhole(port, headers),
+    ...process,
+  };
+}
+
+/** Starts it with the text of its configuration, YAML or JSON, which leaves the address of its admin port open. */
+export async function startEnvoyWith(program: string, config: string): Promise<EnvoyProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'envoy-'));
+  const file = join(folder, 'envoy.yaml');
   const adminFile = join(folder, 'admin');
-  writeFileSync(config, JSON.stringify(toEnvoyConfig(options, port, upstreamPort)));
+  writeFileSync(file, config);
   const flags = ['--disable-hot-restart', '--concurrency', '1', '-l', 'warning'];
-  const child = spawn(program, ['-c', config, '--admin-address-path', adminFile, ...flags], {
+  const child = spawn(program, ['-c', file, '--admin-address-path', adminFile, ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let log = '';
@@ -72,16 +94,6 @@ export async function startEnvoy(program: string, options: EnvoyOptions): Promis
     { withinMs: 30_000, everyMs: 20 },
   );
   return {
-    async get(headers = {}) {
-      const answer = await fetch(`http://127.0.0.1:${String(port)}/a`, { headers });
-      await answer.arrayBuffer();
-      return {
-        status: answer.status,
-        limit: answer.headers.get('x-ratelimit-limit'),
-        remaining: answer.headers.get('x-ratelimit-remaining'),
-      };
-    },
-    getWhole: (headers = {}) => getWhole(port, headers),
     async counter(name) {
       const text = await (await fetch(`http://${admin}/stats?filter=^${name}$`)).text();
       return Number(text.split(': ')[1] ?? '0');

@@ -6,6 +6,8 @@ export interface FakeSentinel {
   readonly port: number;
   /** What it names from now on. */
   master: { readonly port: number; readonly epoch: number };
+  /** How often it was asked for the master. */
+  readonly questions: number;
   /** Channels that somebody listens to. */
   readonly channels: ReadonlySet<string>;
   /** Refuses to be listened to. */
@@ -25,6 +27,7 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
   const self: { -readonly [K in keyof FakeSentinel]: FakeSentinel[K] } = {
     port: 0,
     master: { port: masterPort, epoch: 1 },
+    questions: 0,
     channels,
     isSilent: false,
     publish(channel, message) {
@@ -50,7 +53,9 @@ export async function startFakeSentinel(masterPort: number): Promise<FakeSentine
           })
           .join('');
       case 'sentinel':
-        return what === 'master' ? listOf('config-epoch', epoch) : listOf('127.0.0.1', port);
+        if (what === 'master') return listOf('config-epoch', epoch);
+        self.questions += 1;
+        return listOf('127.0.0.1', port);
       default:
         return '+PONG\r\n';
     }

@@ -1,5 +1,5 @@
 import type { FromWorker, ToWorker } from '../../src/app/workers/messages';
-import type { Fork, WorkerEnd } from '../../src/app/workers/slot';
+import type { Fork, WorkerEnd } from '../../src/app/workers/pool/slot';
 
 /** A worker process that does only what a test says. */
 export interface FakeWorker {

@@ -11,7 +11,7 @@ export interface Figure {
 }
 
 /** Set by jest.siege.config.cjs alone. */
-const { isSiege = false } = globalThis as { readonly isSiege?: boolean };
+export const { isSiege = false } = globalThis as { readonly isSiege?: boolean };
 
 const STANDARD_OUTPUT = 1;
 

@@ -6,6 +6,8 @@ import { createServer } from 'node:net';
  */
 const FIRST = 10_000;
 const LAST = 32_000;
+/** `fetch` refuses it, as it does all ports of old protocols (Fetch standard, "bad port"). */
+const REFUSED_BY_FETCH = 10_080;
 /** Each worker of jest has ports of its own, one of so many; those of another run have others, as a rule. */
 const SHARES = 64;
 
@@ -18,7 +20,7 @@ export async function freePort(): Promise<number> {
   for (let tries = 0; tries < rounds; tries++) {
     round = (round + 1) % rounds;
     const port = FIRST + round * SHARES + share;
-    if (await isFree(port)) return port;
+    if (port !== REFUSED_BY_FETCH && (await isFree(port))) return port;
   }
   throw new Error(`no port from ${String(FIRST)} to ${String(LAST)} is free`);
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { oneAtATime } from './one-at-a-time';
 
 const CACHE = join(__dirname, '../../.cache');
-const INSTALL_MS = 300_000;
+/** Caddy takes minutes to compile. */
+const INSTALL_MS = 900_000;
 
 /** Runs a program and answers what it printed on both outputs, whatever its exit code. */
 export function run(program: string, args: readonly string[]): Promise<string> {

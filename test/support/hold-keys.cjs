@@ -5,6 +5,7 @@
 const [what, keys, length] = process.argv.slice(2);
 const { createMemoryCounters } = require('../../dist/src/counters/memory/create-memory-counters');
 const { createOverLimitCache } = require('../../dist/src/counters/over-limit-cache');
+const { plainGate } = require('../../dist/src/core/kinds/kinds');
 const { createRecentKeys } = require('../../dist/src/counters/redis/recent-keys');
 
 const REQUEST_CHARACTERS = 100_000;
@@ -19,6 +20,8 @@ function incrementOf(index) {
     unit: 'DAY',
     ttlSeconds: 60,
     windowEndSeconds: 1_795_240_260,
+    gate: plainGate(10),
+    times: 1,
   };
 }
 
@@ -26,11 +29,12 @@ const nowSeconds = 1_795_240_201;
 const keepers = {
   memory() {
     const counters = createMemoryCounters({ clock: () => nowSeconds });
-    return (increment) => counters.add({ increments: [increment], runEnds: undefined, nowSeconds });
+    return (increment) =>
+      counters.add({ increments: [increment], groupEnds: undefined, nowSeconds });
   },
   'over-limit cache'() {
     const cache = createOverLimitCache({}, { sizeBytes: 50_000_000 });
-    return (increment) => cache.remember(increment, nowSeconds);
+    return (increment) => cache.remember(increment, 11, nowSeconds);
   },
   'recent keys'() {
     const recent = createRecentKeys({ maxKeys: 100_000, maxBytes: 50_000_000 });

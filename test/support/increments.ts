@@ -1,4 +1,5 @@
 import type { CounterBatch, Counters, Increment } from '../../src/core/ports';
+import { plain } from './gates';
 import { SOME_MATCH } from './rules';
 
 /** A store under test, and a look into it past its counters. */
@@ -25,7 +26,7 @@ export function increment(key: string, hits: number | bigint = 1, more?: Partial
   const full: Increment = {
     key,
     hits,
-    limit: 10,
+    ...plain(more?.limit ?? 10),
     ttlSeconds: TTL_SECONDS,
     windowEndSeconds: WINDOW_END_SECONDS,
     ...SOME_MATCH,

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { Server, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import { listenGrpc } from './listen-grpc';
 import { decodeSpans, type ReceivedSpan } from './otlp-messages';
 
 /** A stub of an OpenTelemetry collector: decodes what it gets. */
@@ -81,12 +82,7 @@ export async function startGrpcCollector(): Promise<Collector> {
     (bytes: Buffer) => bytes,
     'unary',
   );
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
-  });
+  const { port, stop } = await listenGrpc(server);
   return {
     port,
     spans,
@@ -95,7 +91,7 @@ export async function startGrpcCollector(): Promise<Collector> {
       hangs = true;
     },
     stop: () => {
-      server.forceShutdown();
+      stop();
       return Promise.resolve();
     },
   };

@@ -1,37 +1,43 @@
 import { type Subscription } from 'rxjs';
-import { logRedisEvent } from '../../src/app/log-store-event';
+import { logRedisEvent } from '../../src/app/store/log-store-event';
 import { createOutageLog } from '../../src/app/outage-log';
 import { StoreError } from '../../src/core/errors';
 import { eventually } from './eventually';
 import { eventuallyWithin } from './figure';
 import { COLUMN, type Status } from './fault-drill';
 import { firstWords } from './fault-table';
-import { CLOSES, type LyingRedis } from './lying-redis';
+import { CLOSES, startLyingRedis, type LyingRedis } from './lying-redis';
 import { createRecordingLogger } from './recording-logger';
 import { rightAnswer } from './redis-answers';
-import { type RunningRedisCounters } from './redis-counters';
+import { stopRedisCounters, type RunningRedisCounters } from './redis-counters';
 
 /** What is no error and no right answer, by its name in the table. */
-export const BROKEN: Readonly<Record<string, string>> = {
+const NO_ERRORS: Readonly<Record<string, string>> = {
   'what is no RESP': '?\r\n',
   'the end of the connection': CLOSES,
   nothing: '',
   'that it is a replica': '*1\r\n$5\r\nslave\r\n',
 };
-const [NO_RESP = '', END = '', NOTHING = '', REPLICA = ''] = Object.keys(BROKEN);
+const [NO_RESP = '', END = '', NOTHING = '', REPLICA = ''] = Object.keys(NO_ERRORS);
 export const TORN: readonly string[] = [NO_RESP, END];
 export const SILENT: readonly string[] = [NOTHING];
 export const NO_MASTER: readonly string[] = [REPLICA];
+export const BROKEN: readonly string[] = [...TORN, ...SILENT];
+/** Some proxies end a connection that sends what they do not know. */
+export const ENDS: readonly string[] = [END];
+export const NO_ANSWER: readonly string[] = [NO_RESP, NOTHING];
 
 const CODES = { UNAVAILABLE: 'store_unavailable', DEADLINE_EXCEEDED: 'store_timeout' } as const;
 
 /** A command, what the server answers to it, and what comes of each of them. One row of docs/faults.md. */
 export interface PlayedCommand {
   readonly command: string;
-  /** Errors, or names of `BROKEN`. */
+  /** Errors, or names of `NO_ERRORS`. */
   readonly answers: readonly string[];
   /** Whether these words are the command. */
   readonly is: (words: readonly string[]) => boolean;
+  /** The errors stand inside the answer of a script, in place of its counter. */
+  readonly isInside?: boolean;
   /** Right answers of this row alone. */
   readonly besides?: (words: readonly string[], port: number) => string | undefined;
   /** The answers come from the first connection on, and not only once one is there. */
@@ -54,14 +60,14 @@ export interface PlayedCommand {
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
 /** A test whose name is the row in docs/faults.md. */
-export function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
+function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
   const { command, answers, sees, who, says } = row;
   const sight = sees === undefined ? 'nobody' : `the caller: \`${sees}\``;
   const cells = [
     command,
-    [...new Set(answers.map((each) => (each in BROKEN ? each : `\`${firstWords(each)}\``)))].join(
-      ', ',
-    ),
+    [
+      ...new Set(answers.map((each) => (each in NO_ERRORS ? each : `\`${firstWords(each)}\``))),
+    ].join(', '),
     who ?? sight,
     says === undefined ? 'nothing' : `\`${says.source}\``,
   ];
@@ -71,11 +77,27 @@ export function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
   });
 }
 
+/** The tables of a page: a server plays all rows. */
+export function itPlaysAll(
+  tables: readonly (readonly [name: string, rows: readonly PlayedCommand[]])[],
+): void {
+  for (const [name, rows] of tables)
+    describe(name, () => {
+      let server: LyingRedis;
+      beforeAll(async () => {
+        server = await startLyingRedis();
+      });
+      afterEach(stopRedisCounters);
+      afterAll(() => server.close());
+      for (const row of rows) itPlays(row, () => server);
+    });
+}
+
 async function play(row: PlayedCommand, each: string, server: LyingRedis): Promise<void> {
-  const { is, besides, whenConnecting = false, sees, says, isUnsure = false } = row;
+  const { besides, whenConnecting = false, sees, says, isUnsure = false } = row;
   const right = (words: readonly string[]) => besides?.(words, server.port) ?? rightAnswer(words);
   const wrong = (words: readonly string[]) =>
-    is(words) ? (BROKEN[each] ?? `-${each}\r\n`) : right(words);
+    row.is(words) ? wrongAnswer(row, each, words) : right(words);
   server.lie = whenConnecting ? wrong : right;
   const counters = row.start(server.port);
   if (!whenConnecting || sees === undefined) await counters.untilConnected();
@@ -90,13 +112,22 @@ async function play(row: PlayedCommand, each: string, server: LyingRedis): Promi
     if (says === undefined) expect([each, lines]).toEqual([each, []]);
     else
       expect([each, lines]).toEqual([each, expect.arrayContaining([expect.stringMatching(says)])]);
-    if (says !== undefined && !(each in BROKEN))
+    if (says !== undefined && !(each in NO_ERRORS))
       expect(lines).toContainEqual(expect.stringContaining(each));
   });
   expect([each, Number(counters.statistics.get(UNKNOWN) ?? 0)]).toEqual([each, isUnsure ? 1 : 0]);
   server.lie = right;
   await eventuallyWithin(() => row.act(counters), { name: 'right again', belowMs: 2_500 });
   await counters.stop();
+}
+
+function wrongAnswer(
+  { isInside = false }: PlayedCommand,
+  each: string,
+  words: readonly string[],
+): string | undefined {
+  if (each in NO_ERRORS) return NO_ERRORS[each];
+  return isInside ? rightAnswer(words, each) : `-${each}\r\n`;
 }
 
 async function errorOf(asked: Promise<unknown>): Promise<unknown> {

@@ -1,5 +1,6 @@
-import { SCRIPTS } from '../../src/counters/redis/lua';
-import { ALGORITHM_SCRIPTS } from '../../src/counters/redis/lua-algorithms';
+import { CLUSTER_SCRIPTS, SCRIPTS, type Script } from '../../src/counters/redis/lua';
+import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { NO_INTEGER } from '../../src/counters/redis/store-errors';
 
 /** Errors of a server that is there and does not do what it is asked. */
@@ -44,7 +45,10 @@ export const bulk = (text: string) => `$${String(text.length)}\r\n${text}\r\n`;
 export const list = (...texts: readonly string[]) =>
   `*${String(texts.length)}\r\n${texts.map(bulk).join('')}`;
 
-const PLAYED = [SCRIPTS.add, SCRIPTS.holdBack, ALGORITHM_SCRIPTS.declaring];
+const ADDING = [SCRIPTS.add, CLUSTER_SCRIPTS.add];
+const HOLDING_BACK = [SCRIPTS.holdBack, CLUSTER_SCRIPTS.holdBack];
+const BUDGETS: readonly Script[] = Object.values(BUDGET_SCRIPTS);
+const PLAYED = [...ADDING, ...HOLDING_BACK, ...Object.values(KIND_SCRIPTS), ...BUDGETS];
 const RIGHT: Readonly<Record<string, string>> = {
   del: ':1\r\n',
   get: '$-1\r\n',
@@ -62,19 +66,24 @@ const subscribedTo = (channel: string, at: number) =>
 
 /** What Redis answers to these words; that of a script has an error in place of its counter where there is one. */
 export function rightAnswer(words: readonly string[], inside?: string): string | undefined {
-  const [name = '', text, size, key = ''] = words;
+  const [name = '', text, size, ...args] = words;
   const script = PLAYED.find(({ source, sha }) => text === sha || text === source);
-  if (script !== undefined && size !== '0') return answerOf(script.sha, key, inside);
+  // In a cluster no key is declared: their number and themselves come first.
+  const [key] = size === '0' ? args.slice(1) : args;
+  if (script !== undefined && key !== undefined) return answerOf(script, key, inside);
   if (name.toLowerCase() === 'subscribe') return words.slice(1).map(subscribedTo).join('');
   return RIGHT[name.toLowerCase()];
 }
 
 /** What a script answers to one key. */
-function answerOf(sha: string, key: string, error: string | undefined): string {
+function answerOf(played: Script, key: string, error: string | undefined): string {
   const counters = (good: string, size: number) =>
     error === undefined ? `*${String(size)}\r\n${good}` : list(error);
-  if (sha === SCRIPTS.add.sha) return counters(':1\r\n', 1);
-  const isFixed = sha === SCRIPTS.holdBack.sha;
+  if (ADDING.includes(played)) return counters(':1\r\n', 1);
+  // Two figures of a limit under gcra, and that nothing is open; then the time.
+  if (BUDGETS.includes(played))
+    return `*3\r\n${counters(':0\r\n'.repeat(3), 3)}*0\r\n${bulk('1795240200000000')}`;
+  const isFixed = HOLDING_BACK.includes(played);
   const size = isFixed ? 1 : key.includes('~g') ? 2 : 3;
   return `*2\r\n${counters((isFixed ? ':1\r\n' : ':0\r\n').repeat(size), size)}*0\r\n`;
 }

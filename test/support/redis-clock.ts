@@ -1,5 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { ALGORITHM_SCRIPTS } from '../../src/counters/redis/lua-algorithms';
+import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { KIND_SCRIPTS } from '../../src/counters/redis/lua-kinds';
 import { readCommand, writeCommand } from './resp';
 
 export interface RedisClock {
@@ -7,11 +8,14 @@ export interface RedisClock {
   close(): Promise<void>;
 }
 
-const { sha, source } = ALGORITHM_SCRIPTS.declaring;
+/** Scripts whose first argument is the time of day. */
+const TIMED: readonly string[] = [KIND_SCRIPTS, BUDGET_SCRIPTS].flatMap(
+  ({ declaring: { sha, source } }) => [sha, source],
+);
 
 /**
- * A proxy in front of a Redis that gives it another clock: it puts the time of day into TIME and into the calls of the script
- * of algorithms, where it is empty and the script would ask the server. Keys still expire by the server's own clock.
+ * A proxy in front of a Redis that gives it another clock: it puts the time of day into TIME and into the calls of the scripts
+ * of algorithms and budgets, where it is empty and the script would ask the server. Keys still expire by the server's own clock.
  */
 export async function startRedisClock(
   targetPort: number,
@@ -25,7 +29,7 @@ export async function startRedisClock(
       const time = [Math.floor(micros / 1_000_000), micros % 1_000_000].map(String);
       return ['EVAL', 'return {ARGV[1], ARGV[2]}', '0', ...time];
     }
-    const isOurs = /^eval(sha)?$/i.test(name) && [sha, source].includes(script) && keys !== '0';
+    const isOurs = /^eval(sha)?$/i.test(name) && TIMED.includes(script) && keys !== '0';
     if (!isOurs) return words;
     return words.toSpliced(3 + Number(keys), 1, String(micros));
   };

@@ -2,16 +2,16 @@
 // Uses the built service. Prints how many of its hits were admitted.
 const { createRedisCounters } = require('../../dist/src/counters/redis/create-redis-counters.js');
 
-const { toAlgorithm } = require('../../dist/src/core/algorithms/algorithm.js');
-const { countAdmitted } = require('../../dist/src/core/algorithms/apply-asks.js');
+const { plainGate, toGate } = require('../../dist/src/core/kinds/kinds.js');
+const { countAdmitted } = require('../../dist/src/core/kinds/whole.js');
 
 const [port, key, hits, limit, kind, name, charging] = process.argv.slice(2);
 // Long enough that nothing drains while they run.
-const algorithm =
+const gate =
   name === undefined
-    ? undefined
-    : toAlgorithm({
-        name,
+    ? plainGate(Number(limit))
+    : toGate({
+        algorithm: name,
         limit: Number(limit),
         burst: undefined,
         chargeDenied: charging === 'charge_denied',
@@ -25,7 +25,7 @@ const counters = createRedisCounters(
   { address, timeoutMs: 30_000, pool: { size: 2, onEmpty: 'wait', onEmptyWaitMs: 0 } },
 );
 const rule = { unit: 'DAY' };
-const increment = { key, hits: 1, limit: Number(limit), rule, ttlSeconds: 86_400, algorithm };
+const increment = { key, hits: 1, limit: Number(limit), rule, ttlSeconds: 86_400, gate, times: 1 };
 
 async function run() {
   let left = Number(hits);
@@ -45,8 +45,7 @@ async function run() {
       admitted +=
         states === undefined
           ? after.filter((count) => count <= Number(limit)).length
-          : states.filter((each) => countAdmitted(algorithm, each, { hits: 1, times: 1 }) === 1)
-              .length;
+          : states.filter((each) => countAdmitted(gate, each, { hits: 1, times: 1 }) === 1).length;
     }
   };
   await Promise.all(Array.from({ length: 40 }, work));

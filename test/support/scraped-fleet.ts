@@ -28,6 +28,13 @@ async function startScraped(env: Readonly<Record<string, string>>) {
   return { service, port };
 }
 
+/** A rule whose leases end at once. */
+const HELD = `
+  - key: held
+    rate_limit: { unit: hour, requests_per_unit: 1000000 }
+    reserve: { lease: 1s }
+`;
+
 /**
  * Instances with metrics: one on Redis with everything that it can have, one of two workers on memcached, one on a memcached
  * that can refuse commands, one in memory with TLS and room for one counter.
@@ -43,7 +50,7 @@ export async function startFleet(ends: Ends) {
   ends.push(() => rm(authority.directory, { recursive: true }));
   const { certFile, keyFile } = authority.issue('weir');
   const example = readFileSync(join(__dirname, '../../examples/config/example.yaml'), 'utf8');
-  const rules = await temporaryRules([example]);
+  const rules = await temporaryRules([`${example}${HELD}`]);
   ends.push(() => rm(rules.folder, { recursive: true }));
   const redisUrl = `127.0.0.1:${String(redis.port)}`;
   const onRedis = await startScraped({
@@ -96,6 +103,27 @@ export async function failCommands({ failing, onFailing }: Fleet): Promise<void>
   await refuse('incr', 'increment', () => 'api_key=a');
   await refuse('add', 'add', () => `api_key=new-${String((made += 1))}`);
   await refuse('get', 'multiget', () => 'api_key=a');
+}
+
+/** Holds hits, settles some of them, and lets a lease end. */
+export async function holdHits({ onRedis }: Fleet): Promise<void> {
+  const { http } = onRedis.service;
+  let made = 0;
+  const call = async (what: 'reserve' | 'settle', id: string) => {
+    const entries = Object.entries({ held: 'a', [what]: id }).map(([key, value]) => ({
+      key,
+      value,
+    }));
+    const body = JSON.stringify({ domain: 'example', descriptors: [{ entries }] });
+    await (await fetch(`${http}/json`, { method: 'POST', body })).text();
+  };
+  const prefix = 'ratelimit_service_rate_limit_';
+  await untilCounted(onRedis, `${prefix}settled{[^}]*}`, async () => {
+    const id = String((made += 1));
+    await call('reserve', id);
+    await call('settle', id);
+  });
+  await untilCounted(onRedis, `${prefix}lapsed{[^}]*}`, () => call('reserve', String((made += 1))));
 }
 
 /** While it is empty: a counter has to go for the next; then one that has reached its limit takes the only place. */

@@ -6,13 +6,17 @@ import type { Settings } from '../../settings/settings';
 import type { AdminEndpoint } from '../../transport/debug/admin/admin-api';
 import type { AdminOptions } from '../../transport/debug/admin/admin-router';
 import type { CheckToken } from '../../transport/debug/admin/admit';
-import { counterEndpoints } from '../../transport/debug/admin/counter-endpoints';
+import {
+  counterEndpoints,
+  type ParseJsonRequest,
+} from '../../transport/debug/admin/counter-endpoints';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import type { Registry } from '../../stats/registry';
-import type { OperatorStore, StoreView } from '../actors/store';
-import { createCounterAdmin } from '../counter-admin';
+import type { OperatorStore, StoreView } from '../store/store';
+import { createCounterAdmin } from './counter-admin';
 import { createExplainEndpoint, type ExplainEndpointDeps } from './explain-endpoint';
 import { createListEndpoints, type ListEndpointsDeps } from './list-endpoints';
+import { createOpenEndpoint } from './open-endpoint';
 
 export interface AdminDeps
   extends Omit<ExplainEndpointDeps, 'bounds' | 'store'>, Omit<ListEndpointsDeps, 'store'> {
@@ -39,20 +43,20 @@ export function createAdmin(settings: Settings, deps: AdminDeps): Admin {
   const checkToken = tokenFile === undefined ? undefined : createTokenCheck(tokenFile, deps);
   const { store } = deps;
   if (api === 'off' || store === undefined) return { options: undefined, checkToken };
+  const counters = createCounterAdmin(
+    { ...deps, store, statistics: deps.registry },
+    {
+      keyPrefix: deps.options.keyPrefix,
+      limitsFrom: deps.options.limitsFrom,
+      isShared: settings.store !== undefined || settings.memstore !== undefined,
+    },
+  );
+  const parse: ParseJsonRequest = (text) => parseRequest(text, bounds);
   const endpoints: readonly AdminEndpoint[] = [
     createExplainEndpoint({ ...deps, store, bounds }),
     ...createListEndpoints({ ...deps, store }),
-    ...counterEndpoints(
-      createCounterAdmin(
-        { ...deps, store, statistics: deps.registry },
-        {
-          keyPrefix: deps.options.keyPrefix,
-          limitsFrom: deps.options.limitsFrom,
-          isShared: settings.store !== undefined || settings.memstore !== undefined,
-        },
-      ),
-      (text) => parseRequest(text, bounds),
-    ),
+    ...counterEndpoints(counters, parse),
+    createOpenEndpoint(counters, parse),
   ];
   return { options: { endpoints, access: api, bounds }, checkToken };
 }

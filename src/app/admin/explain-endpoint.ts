@@ -4,6 +4,7 @@ import type { Clock, CounterReading, Counters, Increment } from '../../core/port
 import type { Rules } from '../../core/rules/rules';
 import { requestOfTokens } from '../../core/rules/secrets';
 import { createDryCounters, readOnly } from '../../counters/dry-counters';
+import type { OverLimitCache } from '../../counters/over-limit-cache';
 import { withOverLimitCache } from '../../counters/with-over-limit-cache';
 import { explainRequest } from '../../decisions/explain';
 import type { DecisionOptions } from '../../decisions/decide-batch';
@@ -13,13 +14,13 @@ import { toMalformed } from '../../transport/http/json-endpoint';
 import { parseRequest } from '../../transport/http/json/parse-request';
 import { toRefusal } from '../../transport/responses';
 import { failure } from '../../core/errors';
-import type { OperatorStore } from '../actors/store';
+import type { OperatorStore } from '../store/store';
 
 export interface ExplainEndpointDeps {
   readonly rules: { readonly current: Rules | undefined };
   readonly whyNoRules: { readonly current: string };
   readonly rulesVersion: () => RulesVersion | undefined;
-  readonly store: Pick<OperatorStore, 'reader' | 'localCache'>;
+  readonly store: Pick<OperatorStore, 'reader' | 'localCache' | 'leases'>;
   readonly clock: Clock;
   readonly options: DecisionOptions;
   readonly bounds: TransportBounds;
@@ -49,7 +50,8 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
           rules,
           reader: store.reader,
           dryCounters: (readings) => dryCounters(readings, store),
-          knows: (increment: Increment) => store.localCache?.knows(increment, nowSeconds) ?? false,
+          knows: (increment: Increment) => cacheOf(store)?.knows(increment, nowSeconds) ?? false,
+          leaseOf: (key: string) => store.leases?.read(key),
           nowSeconds,
         },
         options,
@@ -63,10 +65,19 @@ export function createExplainEndpoint(deps: ExplainEndpointDeps): AdminEndpoint 
 /** What the service counts with, without its effects. */
 function dryCounters(
   readings: ReadonlyMap<string, CounterReading>,
-  { localCache }: Pick<OperatorStore, 'localCache'>,
+  store: Pick<OperatorStore, 'localCache' | 'leases'>,
 ): Pick<Counters, 'add'> {
   const counters = createDryCounters(readings);
-  return localCache === undefined ? counters : withOverLimitCache(counters, readOnly(localCache));
+  const cache = cacheOf(store);
+  return cache === undefined ? counters : withOverLimitCache(counters, readOnly(cache));
+}
+
+/** What knows which counters are over their limit. */
+function cacheOf({
+  localCache,
+  leases,
+}: Pick<OperatorStore, 'localCache' | 'leases'>): OverLimitCache | undefined {
+  return localCache ?? leases?.cache;
 }
 
 function answer(

@@ -11,9 +11,10 @@ import {
   type AdminAnswer,
   type AdminEndpoint,
 } from '../../transport/debug/admin/admin-api';
-import type { RulesActor } from '../actors/rules';
-import type { OperatorStore, StoreView } from '../actors/store';
-import { packageVersion } from '../package-version';
+import { invalidQuery, listEndpoint, readNumber, RefusedQuery } from './list-query';
+import type { RulesActor } from '../rules/rules';
+import type { OperatorStore, StoreView } from '../store/store';
+import { packageVersion } from '../../platform/package-version';
 
 export interface ListEndpointsDeps {
   readonly rules: { readonly current: Rules | undefined };
@@ -32,65 +33,21 @@ export interface ListEndpointsDeps {
 export function createListEndpoints(deps: ListEndpointsDeps): readonly AdminEndpoint[] {
   const startedSeconds = deps.clock();
   return [
-    { ...list('rules', (query) => answerRules(query, deps)), isLarge: true },
-    list('hot', (query) => answerHot(query, deps)),
-    list('limited', (query) => answerLimited(query, deps)),
-    list('version', () => answered(answerVersion(startedSeconds, deps))),
+    { ...listEndpoint('rules', (query) => answerRules(query, deps)), isLarge: true },
+    listEndpoint('hot', (query) => answerHot(query, deps)),
+    listEndpoint('limited', (query) => answerLimited(query, deps)),
+    listEndpoint('version', () => answered(answerVersion(startedSeconds, deps))),
   ];
 }
 
-/** Faults of a query are thrown as answers. */
-function list(
-  name: string,
-  answerOf: (query: URLSearchParams) => Steps<AdminAnswer> | AdminAnswer,
-): AdminEndpoint {
-  return {
-    method: 'GET',
-    path: `/api/v1/${name}`,
-    access: 'read',
-    *handle({ query }) {
-      try {
-        const answer = answerOf(query);
-        return 'status' in answer ? answer : yield* answer;
-      } catch (error) {
-        if (error instanceof Refused) return error.answer;
-        throw error;
-      }
-    },
-  };
-}
-
 const answered = (body: object): AdminAnswer => ({ status: 200, body });
-
-class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly answer: AdminAnswer;
-  constructor(answer: AdminAnswer) {
-    super(String(answer.status));
-    this.answer = answer;
-  }
-}
-
-function readNumber(
-  query: URLSearchParams,
-  name: string,
-  fallback: number,
-  [least, most]: readonly [number, number],
-): number {
-  const text = query.get(name);
-  const value = text === null ? fallback : Number(text);
-  if (text !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
-  const expected = `a whole number from ${String(least)} to ${String(most)}`;
-  const error = `${name} is ${JSON.stringify(text)}, expected ${expected}`;
-  throw new Refused(refusedWith(400, 'invalid_request', error));
-}
 
 function answerRules(query: URLSearchParams, deps: ListEndpointsDeps): AdminAnswer {
   const offset = readNumber(query, 'offset', 0, [0, Number.MAX_SAFE_INTEGER]);
   const most = readNumber(query, 'limit', 1_000, [1, 10_000]);
   const { current } = deps.rules;
   if (current === undefined)
-    throw new Refused(refusedWith(503, 'no_rules', deps.whyNoRules.current));
+    throw new RefusedQuery(refusedWith(503, 'no_rules', deps.whyNoRules.current));
   const head = { version: deps.rulesVersion(), total: current.limitCount, offset, rules: [] };
   const pieces = printRules(head, listRules(current, offset, most), deps);
   return { status: 200, body: undefined, pieces };
@@ -109,8 +66,9 @@ function* printRules(
       continue;
     }
     const series = registry.rules.peek(rule.metric);
-    const hits = series?.total('total_hits') ?? 0;
-    yield before + JSON.stringify({ ...rule, hits, over: series?.total('over_limit') ?? 0 });
+    const hits = series?.totalHits?.value ?? 0;
+    const over = series?.overLimit?.value ?? 0;
+    yield before + JSON.stringify({ ...rule, hits, over });
     before = ',';
   }
   yield before === ',' ? ']}' : `${before}]}`;
@@ -122,7 +80,7 @@ function* answerHot(query: URLSearchParams, { live }: ListEndpointsDeps): Steps<
   const by = query.get('by') ?? 'hits';
   if (by !== 'hits' && by !== 'over') {
     const error = `by is ${JSON.stringify(by)}, expected hits or over`;
-    throw new Refused(refusedWith(400, 'invalid_request', error));
+    throw invalidQuery(error);
   }
   live.start();
   try {
@@ -142,8 +100,8 @@ function* answerLimited(
   const most = readNumber(query, 'limit', 100, [1, 1_000]);
   if (store.listOver === undefined) {
     const advice =
-      'only the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and counters in memory know them, and this process has neither; GET /api/v1/hot?by=over shows what is refused now';
-    throw new Refused(refusedWith(409, 'not_known_here', advice));
+      'limited keys are known only to the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and to counters in memory, and this process has neither; GET /api/v1/hot?by=over shows what is refused now';
+    throw new RefusedQuery(refusedWith(409, 'not_known_here', advice));
   }
   const nowSeconds = clock();
   const over = yield* store.listOver(nowSeconds, most);

@@ -6,12 +6,12 @@ import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { createRegistry } from '../../stats/registry';
 import { createRequestSource } from '../../transport/request-source';
-import { runAll } from '../actors/actor';
-import { createDecisionsActor } from '../actors/decisions';
-import { createRulesActor } from '../actors/rules';
-import { chooseCounters } from '../actors/store';
+import { runAll } from '../actor';
+import { createDecisionsActor } from '../compose/decisions';
+import { createRulesActor } from '../rules/rules';
+import { chooseCounters } from '../store/store';
 import { createOutageLog } from '../outage-log';
-import { ruleLoads, ruleSourceKind } from '../rule-source';
+import { ruleLoads, ruleSourceKind } from '../rules/rule-source';
 import { createSecretKeys } from '../secrets/create-secret-keys';
 import { createWaitingRequests } from './waiting-requests';
 

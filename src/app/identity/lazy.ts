@@ -1,4 +1,3 @@
-/* eslint-disable @typescript-eslint/no-require-imports -- each is loaded when it is first used: a start loads nothing that the settings do not ask for */
 import type * as CreateJwtVerifier from '../../identity/jwt/create-jwt-verifier';
 import type * as KeySet from '../../identity/jwt/key-set';
 import type * as GrpcDecisions from '../../identity/limits/grpc-decisions';

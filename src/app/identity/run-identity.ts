@@ -8,7 +8,7 @@ import { findMisspelt, misspeltText } from '../../settings/misspelt';
 import { readSettings } from '../../settings/read-settings';
 import type { Settings } from '../../settings/settings';
 import { settingsHelp } from '../../settings/settings-help';
-import { failStart } from '../run-process';
+import { failStart } from '../process/run-process';
 import { chooseIdentityStore, localName } from './choose-store';
 
 const SERVE_USAGE = 'usage: identity [serve] [--help]\n';
@@ -55,7 +55,7 @@ function serveHelp(): string {
 }
 
 function loadServe(): typeof Serve {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- loaded when it serves: a command on users and tokens waits for no server, limits or metrics to load
+  // A command on users and tokens waits for no server, limits or metrics to load.
   return require('./serve') as typeof Serve;
 }
 

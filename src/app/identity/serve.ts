@@ -10,17 +10,21 @@ import {
 } from '../../identity/service/create-identity-service';
 import { createMetrics } from '../../identity/service/metrics';
 import { ByteBudget } from '../../platform/byte-budget';
+import { addressText } from '../../platform/listen-address';
 import { monotonicMs } from '../../platform/clock';
 import { createLogger } from '../../platform/logger/create-logger';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { toReason } from '../../platform/errors';
-import { runToCompletion } from '../actors/actor';
-import type { Lifecycle } from '../lifecycle';
-import { runProcess } from '../run-process';
-import { chooseDecisions } from './choose-decisions';
-import { chooseJwtVerifier } from './choose-jwt';
+import { runToCompletion } from '../actor';
+import type { Lifecycle } from '../process/lifecycle';
+import { runProcess } from '../process/run-process';
 import { chooseIdentityStore, localName } from './choose-store';
+import { createJsonDecisions } from '../../identity/limits/json-decisions';
+import type { IdentitySettings, JwtSettings } from '../../settings/identity';
+import type { InProcessDecisions } from './in-process-decisions';
+import { lazy } from './lazy';
+import type { JwtVerifier } from '../../identity/jwt/jwt-verifier';
 
 const MAX_BLOCKED_ADDRESSES = 10_000;
 /** How long a stop may take in all: less than Kubernetes' usual 30 s. */
@@ -141,4 +145,56 @@ function banner(url: string, { identity }: Settings, command: string): string {
     '',
     '',
   ].join('\n');
+}
+
+const DEFAULT_PORT = { grpc: 8081, json: 8080 } as const;
+
+/** The service that decides limits; undefined: none. */
+function chooseDecisions(
+  settings: Settings,
+  logger: Logger,
+): Decisions | InProcessDecisions | undefined {
+  const { rateLimit } = settings.identity;
+  if (rateLimit === 'off') return undefined;
+  if (rateLimit === 'process') return lazy.inProcess().createInProcessDecisions(settings, logger);
+  const options = toRemoteOptions(settings.identity, DEFAULT_PORT[rateLimit]);
+  return rateLimit === 'grpc'
+    ? lazy.grpcDecisions().createGrpcDecisions(options)
+    : createJsonDecisions(options);
+}
+
+function toRemoteOptions(
+  { rateLimitAddress, rateLimitTimeoutMs }: IdentitySettings,
+  defaultPort: number,
+) {
+  const address = rateLimitAddress ?? { host: 'localhost', port: defaultPort };
+  return { target: addressText(address), timeoutMs: rateLimitTimeoutMs };
+}
+
+/** Leaves time for a 503 within a second, after the time-out of the limits. */
+const LOAD_WITHIN_MS = 600;
+const REFRESH_URL_MS = 300_000;
+/** A file is cheap to read again. */
+const REFRESH_FILE_MS = 5_000;
+
+/** The verifier of JWT access tokens; undefined: they are not accepted. */
+function chooseJwtVerifier(
+  settings: JwtSettings | undefined,
+  logger: Logger,
+): JwtVerifier | undefined {
+  if (settings === undefined) return undefined;
+  const { keys: source } = settings;
+  const { createKeySet, loadKeysByUrl, loadKeysFromFile } = lazy.keySet();
+  const { load, options } =
+    source.kind === 'url'
+      ? {
+          load: loadKeysByUrl(source.url, LOAD_WITHIN_MS),
+          options: { name: source.url, refreshMs: REFRESH_URL_MS },
+        }
+      : {
+          load: loadKeysFromFile(source.file),
+          options: { name: source.file, refreshMs: REFRESH_FILE_MS },
+        };
+  const keys = createKeySet({ load, monotonicMs, logger }, options);
+  return lazy.jwtVerifier().createJwtVerifier({ keys, nowMs: Date.now }, settings);
 }

@@ -7,14 +7,7 @@ export interface WaitingRequest {
 }
 
 /** Questions without an answer yet. All wait equally long, so one timer on the oldest does for all. */
-export interface WaitingRequests {
-  /** Its call id. */
-  put(pending: WaitingRequest): number;
-  /** Undefined: it has waited too long and was rejected. */
-  take(callId: number): WaitingRequest | undefined;
-}
-
-export function createWaitingRequests(timeoutMs: number): WaitingRequests {
+export function createWaitingRequests(timeoutMs: number) {
   const waiting = new Map<number, { readonly pending: WaitingRequest; readonly sinceMs: number }>();
   let lastCallId = 0;
   let isTimed = false;
@@ -37,13 +30,15 @@ export function createWaitingRequests(timeoutMs: number): WaitingRequests {
   };
 
   return {
-    put(pending) {
+    /** Its call id. */
+    put(pending: WaitingRequest) {
       const callId = ++lastCallId;
       waiting.set(callId, { pending, sinceMs: monotonicMs() });
       if (!isTimed) lookIn(timeoutMs);
       return callId;
     },
-    take(callId) {
+    /** Undefined: it has waited too long and was rejected. */
+    take(callId: number): WaitingRequest | undefined {
       const found = waiting.get(callId);
       waiting.delete(callId);
       return found?.pending;

@@ -7,7 +7,7 @@ import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
 import { keyAt, parseSecretKeys } from '../../platform/secret-keys/parse-secret-keys';
 import { TokenMaker } from '../../platform/secret-keys/token-maker';
-import type { Actor } from '../actors/actor';
+import type { Actor } from '../actor';
 
 export interface SecretKeysDeps {
   readonly statistics: Pick<Statistics, 'count'>;
@@ -57,7 +57,9 @@ export function createSecretKeys(file: string | undefined, deps: SecretKeysDeps)
       onFault: (error) => {
         statistics.count(REFUSED, 1);
         const reason = toReason(error);
-        logger.error('the new file of secret keys cannot be used, the old keys stay', { reason });
+        logger.error('the new file of secret keys cannot be used, the old keys stay in use', {
+          reason,
+        });
       },
     }).pipe(map(use), stopping.until()),
     close: () => {
@@ -79,5 +81,5 @@ function readNow(file: string): string {
 function warnOfReaders(file: string, logger: Logger): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & READABLE_BY_OTHERS) === 0) return;
-  logger.warn(`the file of secret keys may be read by others: chmod o-r ${file}`);
+  logger.warn(`the file of secret keys is readable by other users: chmod o-r ${file}`);
 }

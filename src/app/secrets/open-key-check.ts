@@ -1,7 +1,7 @@
 import { EMPTY, merge, type Observable } from 'rxjs';
 import type { Settings } from '../../settings/settings';
-import type { Actor } from '../actors/actor';
-import type { OperatorStore, StoreView } from '../actors/store';
+import type { Actor } from '../actor';
+import type { OperatorStore, StoreView } from '../store/store';
 import type { SecretKeys } from './create-secret-keys';
 import { watchSecretKeys, type WatchSecretKeysDeps } from './watch-secret-keys';
 

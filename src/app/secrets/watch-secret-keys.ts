@@ -13,7 +13,7 @@ import type { Claim } from '../../counters/redis/claim';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
 import type { SecretKey } from '../../platform/secret-keys/parse-secret-keys';
-import type { Actor } from '../actors/actor';
+import type { Actor } from '../actor';
 import { createIdsInUse } from './ids-in-use';
 
 export interface WatchSecretKeysDeps {
@@ -60,17 +60,17 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps): SecretKeyWatch {
     const now = idsInUse(rules.current, keys(), clock()).join(', ');
     if (now === inUse) return;
     inUse = now;
-    logger.info('the secret keys in use', { ids: now });
+    logger.info('secret keys in use', { ids: now });
   };
   const judge = (others: readonly number[]): void => {
     if (others.length > 0) {
       differing = others.join(', ');
-      const text = 'secret keys differ from those of other instances: each side counts for itself';
+      const text = 'secret keys differ from those of other instances: counters are not shared';
       logger.error(text, { ids: differing });
       if (!hasAgreed && agrees.current) agrees.set(false);
       return;
     }
-    if (differing !== '') logger.warn('the secret keys are those of the other instances again');
+    if (differing !== '') logger.warn('secret keys match those of other instances again');
     differing = '';
     hasAgreed = true;
     if (!agrees.current) agrees.set(true);
@@ -84,7 +84,9 @@ export function watchSecretKeys(deps: WatchSecretKeysDeps): SecretKeyWatch {
       }
       if (!signal.aborted) judge(others);
     } catch (error) {
-      logger.debug('the secret keys were not compared', { reason: toReason(error) });
+      logger.debug('secret keys could not be compared with other instances', {
+        reason: toReason(error),
+      });
     }
   };
   const due$ = merge(connected$, timer(EVERY_MS, EVERY_MS));

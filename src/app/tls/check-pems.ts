@@ -35,14 +35,15 @@ function readCertificates(
   const text = pem.toString('latin1');
   const blocks = text.match(WHOLE) ?? [];
   const begun = text.match(BEGIN)?.length ?? 0;
-  if (begun > blocks.length) throw new Error(`${setting}: expected whole certificates: one is cut`);
+  if (begun > blocks.length)
+    throw new Error(`${setting}: expected complete certificates, found one that is cut off`);
   try {
     const [leaf, ...chain] = blocks.map((block) => new X509Certificate(block));
     if (leaf !== undefined) return [leaf, ...chain];
   } catch (error) {
-    throw new Error(`${setting}: expected a certificate as PEM: ${toReason(error)}`, {
+    throw new Error(`${setting}: expected a certificate in PEM: ${toReason(error)}`, {
       cause: error,
     });
   }
-  throw new Error(`${setting}: expected a certificate as PEM: there is none`);
+  throw new Error(`${setting}: expected a certificate in PEM, found none`);
 }

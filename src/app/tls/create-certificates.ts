@@ -59,9 +59,12 @@ export function createCertificates(
       onFault: (error) => {
         statistics.count(REFUSED, 1);
         const reason = toReason(error);
-        logger.error('the new certificate of the gRPC port cannot be used, the old one stays', {
-          reason,
-        });
+        logger.error(
+          'the new certificate of the gRPC port cannot be used, the old one stays in use',
+          {
+            reason,
+          },
+        );
       },
     }).pipe(
       map((pems) => {

@@ -1,10 +1,11 @@
+import type { CheckSet } from '../../request-maps/check/check';
 import type { ParsedChunk } from '../../rule-sources/loader/chunks';
 import type { Differences } from '../../stats/differences';
 import type { LiveFigures } from '../../stats/dashboard/live-figures';
 import type { TlsPems } from '../../transport/grpc/options';
 import type { ProfileFile, ProfileRequest } from '../../transport/debug/profiles/profiles';
-import type { ServiceHealth } from '../actors/health';
-import type { CallAddresses } from '../open-ports';
+import type { ServiceHealth } from '../observe/health';
+import type { CallAddresses } from '../process/open-ports';
 import type { OpenOutage, OutageFailure } from '../outage-log';
 
 /** Bytes that the connections of a worker hold: a gauge that the owner adds up with its own. */
@@ -21,6 +22,8 @@ export type ToWorker =
   /** A part of a set of rules; `rules` follows the last. */
   | { readonly kind: 'rules-part'; readonly chunk: ParsedChunk }
   | { readonly kind: 'rules'; readonly number: number }
+  /** The files of CHECK_CONFIG, all of them without a mistake. */
+  | { readonly kind: 'checks'; readonly from: CheckSet['from'] }
   /** The rules were read, right or wrong. */
   | { readonly kind: 'read' }
   /** What callers read while there are no rules. */

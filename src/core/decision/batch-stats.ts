@@ -1,11 +1,13 @@
 import type { DescriptorHit, Unmet } from '../planning/plan';
 import type { StoreError } from '../errors';
-import type { Verdict } from './verdict';
+import { NO_FIGURES, type BudgetLine, type DescriptorStats } from './figures';
 
 /** What statistics count of one batch, as plain numbers. */
 export interface BatchStats {
   /** One line for each descriptor that a limit applied to. */
   readonly rules: readonly DescriptorStats[];
+  /** What rules with budgets count besides; undefined: nothing. */
+  readonly budgets?: readonly BudgetLine[] | undefined;
   readonly unmet: Unmet;
   /** Requests that made no sense, or came before any rules. */
   readonly serviceErrors: number;
@@ -27,23 +29,10 @@ export interface BatchStats {
   readonly abandoned: number;
 }
 
-/** Hits of one descriptor, by what became of them. */
-export type DescriptorStats = Pick<
-  Verdict,
-  | 'limit'
-  | 'metric'
-  | 'totalHits'
-  | 'totalNegativeHits'
-  | 'overLimit'
-  | 'nearLimit'
-  | 'withinLimit'
-  | 'shadowMode'
-  | 'overLimitWithLocalCache'
->;
-
 /** Gathers the statistics of a batch while its answers are made. */
 export class BatchStatsSheet implements BatchStats {
   readonly rules: DescriptorStats[] = [];
+  budgets: BudgetLine[] | undefined;
   readonly unmet: Unmet;
   serviceErrors = 0;
   storeErrors = 0;
@@ -77,32 +66,16 @@ export class BatchStatsSheet implements BatchStats {
   /** The digits that hits too large for a number lost on their way: all of them are over any limit. */
   lostDigits({ metric, limit, hits }: DescriptorHit, exact: bigint): void {
     const lost = Number(exact - BigInt(hits));
-    this.rules.push({
-      limit,
-      metric,
-      totalHits: lost,
-      totalNegativeHits: 0,
-      overLimit: lost,
-      nearLimit: 0,
-      withinLimit: 0,
-      shadowMode: limit.shadowMode ? lost : 0,
-      overLimitWithLocalCache: 0,
-    });
+    const shadowMode = limit.shadowMode ? lost : 0;
+    this.rules.push({ ...NO_FIGURES, limit, metric, totalHits: lost, overLimit: lost, shadowMode });
   }
 
   /** Hits of an ask whose request failed: asked for, then neither over nor within. */
   hitsOnly(hit: DescriptorHit | undefined): void {
     if (hit === undefined) return;
-    this.rules.push({
-      limit: hit.limit,
-      metric: hit.metric,
-      totalHits: Math.max(hit.hits, 0),
-      totalNegativeHits: Math.max(-hit.hits, 0),
-      overLimit: 0,
-      nearLimit: 0,
-      withinLimit: 0,
-      shadowMode: 0,
-      overLimitWithLocalCache: 0,
-    });
+    const { limit, metric, hits } = hit;
+    const totalNegativeHits = Math.max(-hits, 0);
+    const totalHits = Math.max(hits, 0);
+    this.rules.push({ ...NO_FIGURES, limit, metric, totalHits, totalNegativeHits });
   }
 }

@@ -1,4 +1,5 @@
 import type { Decision, DecisionRequest, Json, JsonObject, RequestDescriptor } from '../model';
+import type { RuleLimit } from '../rules/rules';
 import { redactedRequest, type Secrets } from '../rules/secrets';
 import { hitsOf } from './request';
 
@@ -10,6 +11,8 @@ export interface DecisionRecord {
   readonly decision: Decision;
   /** For each descriptor the metric key of the rule that it met; undefined where it met none. */
   readonly metrics: readonly (string | undefined)[];
+  /** For each descriptor what it does with a reservation; undefined where it does nothing. */
+  readonly reservations?: readonly RuleLimit['reservation'][];
   /** Those of the rules: the record holds tokens in place of their values. */
   readonly secrets: Secrets | undefined;
   /** A limit was passed, and shadow mode answered OK all the same. */
@@ -23,16 +26,20 @@ export interface DecisionRecord {
 /**
  * One decision as plain JSON, its fields in a fixed order:
  * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`, then
- * `"shadow":true`, `"quota":true` and `"trace"` where they apply.
+ * `"shadow":true`, `"quota":true` and `"trace"` where they apply. `hits` is null of what settles a reservation with what it holds.
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
-  const { time, decision, metrics, secrets, isShadow, isQuota, traceId } = record;
+  const { time, decision, metrics, reservations, secrets, isShadow, isQuota, traceId } = record;
   const request = redactedRequest(secrets, record.request);
   return {
     time,
     domain: request.domain,
     descriptors: request.descriptors.map(toPairs),
-    hits: request.descriptors.map((descriptor) => Number(hitsOf(request, descriptor))),
+    hits: request.descriptors.map((descriptor, at) =>
+      reservations?.[at] === 'settle' && descriptor.hits === undefined
+        ? null
+        : Number(hitsOf(request, descriptor)),
+    ),
     rules: request.descriptors.map((_, at) => metrics[at] ?? null),
     code: decision.overallCode,
     statuses: decision.statuses.map(({ code, currentLimit, limitRemaining }) =>

@@ -9,7 +9,9 @@ export const RETRY_AFTER = 'Retry-After';
 
 /** A status as headers see it: of a rule that limits. */
 export interface PolicyStatus extends NamedPolicy, WaitingStatus {
-  /** True length of the current period. */
+  /** The metric key of its rule. */
+  readonly metric: string;
+  /** True length of the current period; 0: none. */
   readonly periodSeconds: number;
   /** gcra alone. */
   readonly burst: number | undefined;
@@ -30,6 +32,14 @@ export interface PolicyHeaderOptions {
   readonly nearHeader: string;
   /** LIMIT_RESET_JITTER, 0 to 100. */
   readonly jitterPercent: number;
+}
+
+/** What one answer says of limits beside the three headers of the reference. */
+export interface PolicyOptions extends PolicyHeaderOptions {
+  /** LIMIT_BODY: a client that is over its limit gets a problem as its body. */
+  readonly problemBody: boolean;
+  /** The decision has the figures of each limit. Default: false. */
+  readonly figures?: boolean;
 }
 
 /** The headers of one answer that come after the three of the reference; its overall code is what is sent. */
@@ -75,7 +85,9 @@ function addPolicies(
 }
 
 function limitOf({ limit, periodSeconds, burst }: PolicyStatus): string {
-  const window = `;q=${String(limit)};w=${String(periodSeconds)}`;
+  const quota = `;q=${String(limit)}`;
+  // Requests in flight have no window.
+  const window = periodSeconds === 0 ? quota : `${quota};w=${String(periodSeconds)}`;
   return burst === undefined ? window : `${window};weir-burst=${String(burst)}`;
 }
 

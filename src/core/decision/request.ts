@@ -13,6 +13,14 @@ export interface RequestBounds {
   readonly maxValueBytes: number;
 }
 
+/** The bounds where nothing is set. */
+export const DEFAULT_REQUEST_BOUNDS: RequestBounds = {
+  maxDescriptors: 256,
+  maxEntries: 64,
+  maxNameBytes: 1_024,
+  maxValueBytes: 65_536,
+};
+
 /** The largest addend that a store can add exactly (a signed 64-bit integer). */
 export const MAX_HITS = 2n ** 63n - 1n;
 

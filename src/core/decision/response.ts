@@ -123,8 +123,20 @@ export function dynamicMetadata(
 function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): JsonObject {
   const deciding = code === 'OK' ? undefined : decidingVerdict(verdicts);
   if (deciding === undefined) return {};
-  const { metric, limit } = deciding;
-  return { limitedBy: metric, ...(limit.name === '' ? {} : { limitedByName: limit.name }) };
+  const { metric, limit, budget } = deciding;
+  const { name } = (budget && limit.budget?.entries[budget.entry]) ?? limit;
+  return {
+    limitedBy: metric,
+    ...(name === '' ? {} : { limitedByName: name }),
+    ...limitOfBudget(deciding),
+  };
+}
+
+/** Which of several limits refused. */
+function limitOfBudget({ limit, budget }: Verdict): JsonObject {
+  const names = limit.budget?.names ?? [];
+  if (budget === undefined || names.length < 2) return {};
+  return { limitedByLimit: names[budget.entry] ?? '' };
 }
 
 /** A descriptor of which nothing is known has the status of one without a rule. */

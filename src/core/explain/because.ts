@@ -39,7 +39,7 @@ export function because(
   if (shadowed !== -1)
     return `${nameOf(shadowed)} is over a limit in shadow mode, which never refuses`;
   return judged.every(({ limit }) => limit === undefined)
-    ? 'no descriptor meets a limit'
+    ? 'no descriptor matches a limit'
     : 'no descriptor is over its limit';
 }
 

@@ -105,7 +105,7 @@ function explainLevel(
   const why = (other: Candidate): string => {
     if (matched === 'value') return 'a rule with exactly this value comes first';
     return other.matched === 'wildcard'
-      ? 'a rule with a wildcard that stands before it in the file comes first'
+      ? 'a rule with a wildcard comes before it in the file'
       : 'a rule with a wildcard comes first';
   };
   const passedOver = others
@@ -126,7 +126,7 @@ function stopAtEnd(below: RuleLevel | undefined, level: number): NoLimit {
     const hint = `the rule of level ${String(level)} has no rate_limit`;
     return { reason: 'rule_has_no_limit', level, hint };
   }
-  const hint = `the limits lie below level ${String(level)}: the next entry must have one of the keys ${listed(keys)}`;
+  const hint = `the limits are below level ${String(level)}: the next entry must have one of the keys ${listed(keys)}`;
   return { reason: 'too_shallow', level, hint, names: keys };
 }
 

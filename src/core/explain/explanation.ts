@@ -1,3 +1,4 @@
+import type { BudgetFields } from './budget-fields';
 import type { Code } from '../model';
 import type { ValueLimit } from '../rules/rules';
 import type { Unit } from '../units';
@@ -61,12 +62,24 @@ export interface LimitSource {
   readonly says?: ValueLimit;
 }
 
-export interface LimitExplanation {
+/** One of the limits of a rule that has `rate_limits`, reservations or blocks. */
+export interface EntryExplanation {
+  /** As statistics call it: `hour`, `day_gcra`, `daily`. */
+  readonly name: string;
   readonly requestsPerUnit: number;
-  readonly unit: Unit;
+  /** UNKNOWN: of requests in flight. */
+  readonly unit: Unit | 'UNKNOWN';
   readonly algorithm: string;
+  readonly words: string;
+}
+
+export interface LimitExplanation extends Pick<
+  EntryExplanation,
+  'requestsPerUnit' | 'unit' | 'algorithm'
+> {
   /** The limit in words where it is more than hits per unit: `600 per 5 minutes, bursts of 20`. */
   readonly words?: string;
+  readonly limits?: readonly EntryExplanation[];
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly name?: string;
@@ -76,7 +89,7 @@ export interface LimitExplanation {
   readonly at?: string;
 }
 
-export interface CounterExplanation {
+export interface CounterExplanation extends Partial<BudgetFields> {
   readonly key: string;
   /** Where it lies: `Redis at r1:6379 (slot 1234)`. */
   readonly store: string;
@@ -85,6 +98,8 @@ export interface CounterExplanation {
   readonly expiresInSeconds?: number;
   /** The local cache of this instance knows it to be over. */
   readonly cachedOverLimit: boolean;
+  /** Of the hits that this instance has on lease, so many are left; missing: it has none. */
+  readonly lease?: { readonly left: number; readonly of: number };
   /** Why it could not be read. */
   readonly error?: string;
 }

@@ -1,19 +1,34 @@
-import { limitWords } from '../rules/describe-limit';
+import { describeEntry, limitWords, unitOf } from '../rules/describe-limit';
 import type { RuleLimit } from '../rules/rules';
-import type { LimitExplanation } from './explanation';
+import type { EntryExplanation, LimitExplanation } from './explanation';
 
-/** What explanations and lists say of every limit. */
+/** What explanations and lists say of every limit; of several that of the longest period, and all of them. */
 export function limitFields(
   limit: RuleLimit,
 ): Omit<LimitExplanation, 'source' | 'at' | 'limitsFrom'> {
-  const { requestsPerUnit, unit, algorithm, shadowMode, quotaMode, name } = limit;
+  const { shadowMode, quotaMode, name, budget } = limit;
+  const told = budget?.entries.find(({ current }) => current === limit.current) ?? limit;
   return {
-    requestsPerUnit,
-    unit,
-    algorithm: algorithm?.name ?? 'fixed_window',
+    ...rateOf(told),
     ...limitWords(limit),
+    ...(budget !== undefined && { limits: budget.entries.map(entryFields(budget.names)) }),
     shadowMode,
     quotaMode,
     ...(name !== '' && { name }),
   };
+}
+
+function rateOf(
+  limit: RuleLimit,
+): Pick<EntryExplanation, 'requestsPerUnit' | 'unit' | 'algorithm'> {
+  const { requestsPerUnit, gate } = limit;
+  return { requestsPerUnit, unit: unitOf(limit), algorithm: gate.kind.words.name };
+}
+
+function entryFields(names: readonly string[]) {
+  return (limit: RuleLimit, at: number): EntryExplanation => ({
+    name: names[at] ?? '',
+    ...rateOf(limit),
+    words: describeEntry(limit),
+  });
 }

@@ -11,6 +11,8 @@ export interface ListedRule {
   /** The entries on the way to it: `user=ann`, `path`. */
   readonly path: readonly string[];
   readonly at?: string;
+  /** A refused request charges no counter of the domain's rules. */
+  readonly charge?: 'together';
   readonly limit: ReturnType<typeof limitFields> & {
     readonly unlimited: boolean;
     readonly replaces: readonly string[];
@@ -34,16 +36,26 @@ export function* listRules(
     passed += 1;
     if (passed % PASSED_IN_STEP === 0) yield undefined;
     const { limit } = node;
-    if (limit === undefined) continue;
+    if (limit === undefined || limit.reservation !== undefined) continue;
     if (id >= offset + most) return;
     if (id >= offset) {
       const { metric } = limit;
       const path = pathOf(above, rule);
-      const listed = { id, domain, path, ...placeOf(node, rules.places) };
+      const listed = {
+        id,
+        domain,
+        path,
+        ...placeOf(node, rules.places),
+        ...chargeOf(rules, domain),
+      };
       yield { ...listed, limit: fieldsOf(limit), metric };
     }
     id += 1;
   }
+}
+
+function chargeOf({ domains }: Rules, domain: string): Pick<ListedRule, 'charge'> {
+  return domains.get(domain)?.isChargedTogether === true ? { charge: 'together' } : {};
 }
 
 interface Found {

@@ -26,7 +26,7 @@ export function descriptorLines(descriptor: DescriptorExplanation): readonly str
   const below = [
     ...(limit === undefined ? [] : [limitLine(limit)]),
     ...(metric === undefined ? [] : [`metric ${metric}`]),
-    ...(counter === undefined ? [] : [counterLine(counter)]),
+    ...(counter === undefined ? [] : [counterLine(counter), ...leftLines(counter)]),
     ...(ifAsked === undefined ? [] : [askedLine(ifAsked)]),
     ...(noLimit === undefined ? [] : [`no limit: ${noLimit.reason}: ${noLimit.hint}`]),
     ...(noLimit?.also === undefined ? [] : ["the request's own limit is ignored"]),
@@ -55,7 +55,7 @@ function levelLines(level: LevelExplanation, index: number): readonly string[] {
 function limitLine({ requestsPerUnit, unit, words, at, ...limit }: LimitExplanation): string {
   const flags = [
     ...(limit.name === undefined ? [] : [`name ${JSON.stringify(limit.name)}`]),
-    limit.algorithm,
+    ...(limit.limits === undefined ? [limit.algorithm] : []),
     ...(limit.shadowMode ? ['shadow mode'] : []),
     ...(limit.quotaMode ? ['quota mode'] : []),
     ...(limit.source === undefined ? [] : ['of the request itself']),
@@ -70,15 +70,40 @@ function counterLine(counter: CounterExplanation): string {
   const { key, store, count, expiresInSeconds, cachedOverLimit, error } = counter;
   const expiry =
     expiresInSeconds === undefined ? '' : `, expires in ${String(expiresInSeconds)} seconds`;
-  const known = cachedOverLimit ? ', known to be over here' : '';
-  const stands = error === undefined ? `stands at ${String(count)}${expiry}` : `not read: ${error}`;
-  return `counter ${key} in ${store}: ${stands}${known}`;
+  const known = cachedOverLimit ? ', cached as over the limit' : '';
+  const stands = error === undefined ? `count ${String(count)}${expiry}` : `not read: ${error}`;
+  return `counter ${key} in ${store}: ${stands}${budgetText(counter)}${leaseText(counter)}${known}`;
+}
+
+function leaseText({ lease }: CounterExplanation): string {
+  return lease === undefined
+    ? ''
+    : `, on lease: ${String(lease.left)} of ${String(lease.of)} are left here`;
+}
+
+function budgetText({ held, open, strikes, blockedSeconds }: CounterExplanation): string {
+  return [
+    ...(open === undefined ? [] : [`${String(open)} open`, `${String(held)} held`]),
+    ...(strikes === undefined ? [] : [`refusals towards a block: ${String(strikes)}`]),
+    ...(blockedSeconds === undefined ? [] : [`blocked for ${String(blockedSeconds)} more seconds`]),
+  ]
+    .map((text) => `, ${text}`)
+    .join('');
+}
+
+/** What is left of each limit of a rule that has several. */
+function leftLines({ limits = [] }: CounterExplanation): readonly string[] {
+  const texts = limits.map(({ name, remaining, resetSeconds }) => {
+    const reset = resetSeconds === 0 ? '' : ` (resets in ${String(resetSeconds)} seconds)`;
+    return `${name} ${String(remaining)}${reset}`;
+  });
+  return texts.length === 0 ? [] : [`left: ${texts.join(', ')}`];
 }
 
 function askedLine(asked: NonNullable<DescriptorExplanation['ifAsked']>): string {
   const { hits, code, remaining, resetSeconds } = asked;
   const reset = resetSeconds === undefined ? '' : `, resets in ${String(resetSeconds)} seconds`;
-  return `asked for ${String(hits)}: ${code}, remaining ${String(remaining)}${reset}`;
+  return `for ${String(hits)} more: ${code}, remaining ${String(remaining)}${reset}`;
 }
 
 function indent(levels: number): string {

@@ -8,7 +8,7 @@ type Growing = { -readonly [K in keyof Increment]: Increment[K] };
 
 /** What tells counters apart, and the limit that they are held against. */
 export type Countable = Pick<Match, 'template' | 'values'> & {
-  readonly limit: Pick<RuleLimit, 'requestsPerUnit'>;
+  readonly limit: Pick<RuleLimit, 'requestsPerUnit' | 'gate'>;
 };
 
 /** The increment that counts a descriptor. */
@@ -54,7 +54,7 @@ class CountersOfTemplate {
  */
 export class Coalescer {
   readonly increments: Growing[] = [];
-  readonly #separate: boolean;
+  #separate: boolean;
   /** The last template and its counters: most batches meet few templates. */
   #template: KeyTemplate | undefined;
   #counters = new CountersOfTemplate();
@@ -63,26 +63,28 @@ export class Coalescer {
   /** Where the descriptors of the last request begin in `#chosen`. */
   #requestStart = 0;
 
-  /**
-   * `separate`: keep every increment on its own, because a request's counters are decided together. `chosen`: what the caller
-   * notes of the increment that each descriptor got, in order.
-   */
-  constructor(separate: boolean, chosen: readonly (Chosen | undefined)[]) {
-    this.#separate = separate;
+  /** `chosen`: what the caller notes of the increment that each descriptor got, in order. */
+  constructor(chosen: readonly (Chosen | undefined)[]) {
+    this.#separate = false;
     this.#chosen = chosen;
   }
 
-  /** What follows belongs to another request. */
-  startRequest(): void {
+  /**
+   * What follows belongs to another request. `separate`: keep each of its increments on its own, because its counters are decided
+   * together.
+   */
+  startRequest(separate: boolean): void {
+    this.#separate = separate;
     this.#requestStart = this.#chosen.length;
   }
 
   /**
    * Adds the hits to the increment of the same counter and limit and returns its index; NOT_MERGED if the caller must append
-   * one before the next call.
+   * one before the next call. Where one ask is counted after another, only equal ones in a row become one increment.
    */
   merge({ template, values, limit }: Countable, hits: number | bigint): number {
-    if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
+    if (this.#separate || limit.gate.isAlone || values.length > MAX_MERGED_LENGTH)
+      return NOT_MERGED;
     const counters = this.#countersOf(template);
     if (typeof hits === 'bigint' || hits < 0) {
       counters.set(values, NOT_MERGED);
@@ -90,16 +92,6 @@ export class Coalescer {
     }
     const index = this.#openFor(limit, counters.get(values));
     if (index !== NOT_MERGED && this.#grow(index, hits)) return index;
-    counters.set(values, this.increments.length);
-    return NOT_MERGED;
-  }
-
-  /** The same for an ask of an algorithm, which counts one ask after another: only equal ones in a row become one increment. */
-  repeat({ template, values, limit }: Countable, hits: number | bigint): number {
-    if (this.#separate || values.length > MAX_MERGED_LENGTH) return NOT_MERGED;
-    const counters = this.#countersOf(template);
-    const index = this.#openFor(limit, counters.get(values));
-    if (index !== NOT_MERGED && this.#growTimes(index, hits)) return index;
     counters.set(values, this.increments.length);
     return NOT_MERGED;
   }
@@ -135,18 +127,10 @@ export class Coalescer {
 
   #grow(index: number, by: number): boolean {
     const increment = this.increments[index] as Growing;
+    if (increment.gate.kind.looks) return repeat(increment, by);
     const sum = (increment.hits as number) + by;
     if (sum > Number.MAX_SAFE_INTEGER) return false;
     increment.hits = sum;
-    return true;
-  }
-
-  #growTimes(index: number, hits: number | bigint): boolean {
-    const increment = this.increments[index] as Growing;
-    if (typeof hits === 'bigint' || hits <= 0 || increment.hits !== hits) return false;
-    const times = (increment.times ?? 1) + 1;
-    if (hits * times > Number.MAX_SAFE_INTEGER) return false;
-    increment.times = times;
     return true;
   }
 
@@ -166,4 +150,13 @@ export class Coalescer {
     this.#byTemplate.set(other, counters);
     return counters;
   }
+}
+
+/** One more ask of the same hits. */
+function repeat(increment: Growing, hits: number): boolean {
+  if (hits === 0 || increment.hits !== hits) return false;
+  const times = increment.times + 1;
+  if (hits * times > Number.MAX_SAFE_INTEGER) return false;
+  increment.times = times;
+  return true;
 }

@@ -7,6 +7,8 @@ import type { RuleLimit, Rules } from '../rules/rules';
 import type { Secrets } from '../rules/secrets';
 import { UNIT_SECONDS } from '../units';
 import { Coalescer, NOT_MERGED } from './coalesce';
+import { budgetIncrement, faultOfBudgets, reservationOf } from './plan-budget';
+import { Runs, type RunOptions } from './runs';
 import { withValueLimit } from './value-limit';
 import { windowOf, type Windows } from './windows';
 
@@ -18,7 +20,7 @@ export interface DescriptorHit {
   readonly hits: number;
   /** Index of the increment that counts it; -1 for an unlimited rule, which needs no counter. */
   readonly increment: number;
-  /** The hits of that increment up to and including this ask's own; under an algorithm a multiple of `hits`. */
+  /** The hits of that increment up to and including this ask's own. */
   readonly cumulativeHits: number;
 }
 
@@ -50,13 +52,11 @@ export interface UnknownDomain {
   readonly descriptors: number;
 }
 
-export interface PlanOptions {
+export interface PlanOptions extends RunOptions {
   /** CACHE_KEY_PREFIX. */
   readonly keyPrefix: string;
   /** EXPIRATION_JITTER_MAX_SECONDS: the TTL grows by 0 up to, not including, this. */
   readonly ttlJitterSeconds: number;
-  /** STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: the counters of a request are decided together. */
-  readonly holdBack: boolean;
   /** Undefined: `limits_from` of a rule means nothing. */
   readonly limitsFrom?: LimitsFrom | undefined;
 }
@@ -71,6 +71,7 @@ interface Planning {
   readonly unmet: UnmetSheet;
   /** Undefined: no rule has limits of values. */
   readonly limitsFrom: LimitsFrom | undefined;
+  readonly runs: Runs;
 }
 
 /** Matches every request of a batch and plans its increments. Pure but for the injected randomness. */
@@ -82,19 +83,19 @@ export function planBatch(
   random: Random,
 ): Plan {
   const descriptorHits: (DescriptorHit | undefined)[] = [];
-  const coalescer = new Coalescer(options.holdBack, descriptorHits);
+  const coalescer = new Coalescer(descriptorHits);
   const unmet: UnmetSheet = { unknownDomains: [], unmatched: undefined };
   const limitsFrom = rules.hasLimitsFrom ? options.limitsFrom : undefined;
-  const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom };
+  const runs = new Runs(rules, options);
+  const planning = { rules, windows, options, random, coalescer, unmet, limitsFrom, runs };
   const faults: (string | undefined)[] = [];
-  const groupEnds: number[] | undefined = options.holdBack ? [] : undefined;
   for (const request of requests) {
-    const fault = validateRequest(request);
+    const fault = validateRequest(request) ?? planRequest(request, planning, descriptorHits);
     faults.push(fault);
-    if (fault === undefined) planRequest(request, planning, descriptorHits);
-    groupEnds?.push(coalescer.increments.length);
+    runs.end(coalescer.increments.length);
   }
   const { increments } = coalescer;
+  const { groupEnds } = runs;
   return { increments, groupEnds, descriptorHits, faults, unmet, secrets: rules.secrets };
 }
 
@@ -103,20 +104,25 @@ interface UnmetSheet extends Unmet {
   unmatched: Map<string, number> | undefined;
 }
 
+/** Why the request makes no sense under these rules; undefined when it does. */
 function planRequest(
   request: DecisionRequest,
   planning: Planning,
   descriptorHits: (DescriptorHit | undefined)[],
-): void {
-  const { descriptors } = request;
+): string | undefined {
+  const { descriptors, domain } = request;
   const matches = matchRequest(request, planning);
-  planning.coalescer.startRequest();
+  if (planning.rules.hasBudgets) {
+    const fault = faultOfBudgets(request, matches);
+    if (fault !== undefined) return fault;
+  }
+  planning.coalescer.startRequest(planning.runs.begin(domain));
   for (let i = 0; i < descriptors.length; i++) {
     const match = matches[i];
-    descriptorHits.push(
-      match && hitFor(match, hitsOf(request, descriptors[i] as RequestDescriptor), planning),
-    );
+    const descriptor = descriptors[i] as RequestDescriptor;
+    descriptorHits.push(match && hitFor(match, hitsOf(request, descriptor), descriptor, planning));
   }
+  return undefined;
 }
 
 function matchRequest(
@@ -150,31 +156,38 @@ function noteUnmatched(unmet: UnmetSheet, domain: string, descriptors: number): 
   unmet.unmatched.set(domain, (unmet.unmatched.get(domain) ?? 0) + descriptors);
 }
 
-function hitFor(match: Match, hits: number | bigint, planning: Planning): DescriptorHit {
+function hitFor(
+  match: Match,
+  hits: number | bigint,
+  descriptor: RequestDescriptor,
+  planning: Planning,
+): DescriptorHit {
   const { limit, metric } = match;
   if (limit.unlimited)
     return { limit, metric, hits: Number(hits), increment: -1, cumulativeHits: 0 };
   const { coalescer } = planning;
-  if (limit.algorithm !== undefined) return hitOfAlgorithm(match, hits, planning);
   let increment = coalescer.merge(match, hits);
-  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, hits, planning));
-  const cumulativeHits = Number(coalescer.increments[increment]?.hits);
+  if (increment === NOT_MERGED)
+    increment = coalescer.add(incrementFor(match, hits, descriptor, planning));
+  const cumulativeHits = hitsOfIncrement(coalescer.increments[increment] as Increment);
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-function hitOfAlgorithm(match: Match, exact: number | bigint, planning: Planning): DescriptorHit {
-  const { limit, metric } = match;
-  const { coalescer } = planning;
-  let increment = coalescer.repeat(match, exact);
-  if (increment === NOT_MERGED) increment = coalescer.add(incrementFor(match, exact, planning));
-  const hits = Number(exact);
-  const cumulativeHits = hits * (coalescer.increments[increment]?.times ?? 1);
-  return { limit, metric, hits, increment, cumulativeHits };
+/** All hits that an increment stands for. */
+export function hitsOfIncrement({ hits, times }: Increment): number {
+  return Number(hits) * times;
 }
 
-function incrementFor(match: Match, hits: number | bigint, planning: Planning): Increment {
+function incrementFor(
+  match: Match,
+  hits: number | bigint,
+  descriptor: RequestDescriptor,
+  planning: Planning,
+): Increment {
   const { limit, template, entries } = match;
-  if (limit.algorithm !== undefined || limit.windowAt !== undefined)
+  if (limit.budget !== undefined)
+    return budgetIncrement(match, Number(hits), reservationOf(match, descriptor), planning);
+  if (limit.gate.keyEnd !== undefined || limit.windowAt !== undefined)
     return uncommonIncrement(match, hits, planning);
   const { rules, windows, options, random } = planning;
   const { keyEnd, startSeconds, endSeconds } = windows[limit.unit];
@@ -188,22 +201,23 @@ function incrementFor(match: Match, hits: number | bigint, planning: Planning): 
     rule: limit,
     entries,
     shown,
+    gate: limit.gate,
+    times: 1,
+    reservation: undefined,
+    holdsBack: planning.runs.holdsBack(limit),
   };
 }
 
-/** Of a limit with an algorithm, or with windows that are not one unit long. */
-function uncommonIncrement(
-  match: Match,
-  hits: number | bigint,
-  { rules, windows, options, random }: Planning,
-): Increment {
+/** Of a limit whose counters have an end of their own, or with windows that are not one unit long. */
+function uncommonIncrement(match: Match, hits: number | bigint, planning: Planning): Increment {
+  const { rules, windows, options, random } = planning;
   const { limit, template, entries } = match;
-  const { algorithm, requestsPerUnit, periodSeconds } = limit;
+  const { gate, requestsPerUnit, periodSeconds } = limit;
   const { keyEnd, startSeconds, endSeconds } = windowOf(limit, windows);
-  const ownEnd = algorithm?.keyEnd;
-  // Counters of gcra and sliding_window do not end together: nothing has to spread them.
+  const ownEnd = gate.keyEnd;
+  // Counters with an end of their own do not end together: nothing has to spread them.
   const jitter = ownEnd === undefined ? Math.floor(random() * options.ttlJitterSeconds) : 0;
-  // A counter keeps its name to the end of its window. That of gcra and sliding_window has no end: it starts anew.
+  // A counter keeps its name to the end of its window. One that lies in none starts anew.
   const tokensAt = ownEnd === undefined ? startSeconds : windows.second;
   const shown = rules.secrets && redactedPath(match, rules.secrets, tokensAt);
   const isOurs = ownEnd !== undefined || limit.calendar !== undefined;
@@ -218,7 +232,9 @@ function uncommonIncrement(
     rule: limit,
     entries,
     shown,
-    algorithm,
+    gate,
     times: 1,
+    reservation: undefined,
+    holdsBack: planning.runs.holdsBack(limit),
   };
 }

@@ -1,7 +1,7 @@
 import type { DecisionRequest, Entry } from '../model';
 import type { LimitsFrom } from '../ports';
 import { matchDescriptor, type Match } from '../rules/match';
-import type { LimitsFromRule, Rules } from '../rules/rules';
+import type { BudgetLimits, LimitsFromRule, RuleLimit, Rules } from '../rules/rules';
 import { redactedValue, type Secrets } from '../rules/secrets';
 
 /**
@@ -13,10 +13,30 @@ export function withValueLimit(
   limits: LimitsFrom,
   secrets: Secrets | undefined,
 ): Match {
-  const rule = match.limit.limitsFrom;
+  const { budget, limitsFrom: rule } = match.limit;
+  if (budget !== undefined) return withLimitsOfEntries(match, budget, limits, secrets);
   if (rule === undefined) return match;
   const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
   return said === undefined ? match : { ...match, limit: rule.limitFor(said) };
+}
+
+/** The same of a rule with several limits: one that a value does not have holds for it no more. */
+function withLimitsOfEntries(
+  match: Match,
+  { chosen, withEntries }: BudgetLimits,
+  limits: LimitsFrom,
+  secrets: Secrets | undefined,
+): Match {
+  const own = chosen.map((one) => {
+    const rule = one?.limitsFrom;
+    if (rule === undefined) return one;
+    const said = limits.limitOf(rule, fieldOf(rule, match.entries, secrets));
+    if (said === undefined) return one;
+    return said === 'unlimited' ? undefined : rule.limitFor(said);
+  });
+  if (own.every((one, at) => one === chosen[at])) return match;
+  const limit = withEntries(own);
+  return { ...match, limit: limit ?? { ...match.limit, unlimited: true } };
 }
 
 /** The field of the hash that holds the limit for these entries; a secret value is named by its token of now. */
@@ -41,8 +61,14 @@ export async function readValueLimits(
   await Promise.all(
     descriptors.map(async (descriptor) => {
       const match = matchDescriptor(rules, descriptor);
-      const rule = typeof match === 'object' ? match.limit.limitsFrom : undefined;
-      if (rule !== undefined) await limits.read(rule, fieldOf(rule, descriptor.entries, secrets));
+      if (typeof match !== 'object') return;
+      for (const rule of sourcesOf(match.limit))
+        await limits.read(rule, fieldOf(rule, match.entries, secrets));
     }),
   );
+}
+
+function sourcesOf({ budget, limitsFrom }: RuleLimit): readonly LimitsFromRule[] {
+  const all = budget?.entries.map((one) => one.limitsFrom) ?? [limitsFrom];
+  return all.filter((one) => one !== undefined);
 }

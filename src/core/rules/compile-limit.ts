@@ -1,5 +1,8 @@
-import { MAX_PACED_LIMIT, toAlgorithm } from '../algorithms/algorithm';
+import { MAX_OPEN } from '../budgets/budget';
+import { kindOf, plainGate, toGate } from '../kinds/kinds';
+import type { Gate } from '../kinds/kind';
 import type { CurrentLimit } from '../model';
+import { entryGate, withBudget } from './compile-budget';
 import type { LimitDefinition, RuleDefinition } from './definition';
 import { withLimitsFrom } from './limits-from';
 import type { Period } from './period';
@@ -8,6 +11,12 @@ import type { RuleLimit } from './rules';
 export interface LimitOptions {
   /** UNIT_MULTIPLIER_ON_WIRE: answers say the number of units of a period. */
   readonly unitMultiplierOnWire?: boolean;
+  /** SHADOW_MODE: every rule is in shadow mode. */
+  readonly shadowMode?: boolean;
+  /** QUOTA_MODE: every rule is a quota. */
+  readonly quotaMode?: boolean;
+  /** KVSTORE_LEASES: every limit is leased that can be and does not say otherwise. */
+  readonly leases?: boolean;
 }
 
 /** What the limits of one rule set are made with. */
@@ -18,16 +27,48 @@ export interface LimitMaker extends LimitOptions {
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
+/** Where a limit stands. */
+export interface LimitScope {
+  readonly domain: string;
+  /** Refused hits are not charged, where the limit does not say so. */
+  readonly isChargedTogether: boolean;
+  readonly metric: string;
+}
+
 /** The limit at an entry, ready to match and to judge by; undefined: the entry has none. */
 export function compileLimit(
-  domain: string,
+  place: LimitScope,
   rule: RuleDefinition,
-  metric: string,
   maker: LimitMaker,
 ): RuleLimit | undefined {
-  const limit = rule.limit;
+  const { limit, budget } = rule;
   if (limit === undefined) return undefined;
-  const period = maker.periodOf(limit);
+  if (budget === undefined) {
+    const { chargeDenied = place.isChargedTogether ? false : undefined } = limit;
+    const leased = !place.isChargedTogether && (limit.leased ?? maker.leases);
+    return compileOne(place, rule, { ...limit, chargeDenied, leased }, { maker, gateOf });
+  }
+  const isShadow = rule.shadowMode || maker.shadowMode === true;
+  const isForced = isShadow || rule.quotaMode || maker.quotaMode === true;
+  const entries = budget.limits.map((one) =>
+    compileOne(place, rule, { ...one, leased: false }, { maker, gateOf: entryGate }),
+  );
+  return withBudget(entries, { ...budget, isForced, isShadow });
+}
+
+interface CompileOne {
+  readonly maker: LimitMaker;
+  readonly gateOf: (limit: LimitDefinition, period: Period) => Gate;
+}
+
+function compileOne(
+  { domain, metric }: LimitScope,
+  rule: RuleDefinition,
+  limit: LimitDefinition,
+  { maker, gateOf: gateFor }: CompileOne,
+): RuleLimit {
+  const period = limit.isInFlight === true ? NO_PERIOD : maker.periodOf(limit);
+  const gate = limit.unlimited ? plainGate(limit.requestsPerUnit) : gateFor(limit, period);
   const plain: RuleLimit = {
     current: currentLimit(limit, period, maker),
     requestsPerUnit: limit.requestsPerUnit,
@@ -42,24 +83,35 @@ export function compileLimit(
     onStoreError: rule.onStoreError,
     metric,
     domain,
-    algorithm: limit.unlimited ? undefined : algorithmOf(limit, period),
+    gate,
     windowAt: period.windowAt,
     periodSeconds: period.seconds,
     calendar: period.calendar,
     limitsFrom: undefined,
     ofRule: undefined,
+    budget: undefined,
+    reservation: undefined,
+    // Hits of other kinds are not a sum that could be charged in advance.
+    isLeased: limit.leased === true && !limit.unlimited && !gate.kind.looks,
   };
   if (limit.limitsFrom === undefined) return plain;
   return withLimitsFrom(plain, {
     ...limit.limitsFrom,
-    isPerSecond: period.unit === 'SECOND' && period.windowAt === undefined,
-    maxLimit: (limit.algorithm ?? 'fixed_window') === 'fixed_window' ? MAX_UINT32 : MAX_PACED_LIMIT,
+    isPerSecond: period.multiplier === 1 && period.unit === 'SECOND',
+    maxLimit: limit.isInFlight === true ? MAX_OPEN : kindOf(limit).range.maxLimit,
     field: rule.shareThreshold ? rule.value : undefined,
-    algorithmOf: (requestsPerUnit) => algorithmOf({ ...limit, requestsPerUnit }, period),
+    gateOf: (requestsPerUnit) => gateFor({ ...limit, requestsPerUnit }, period),
   });
 }
 
-const MAX_UINT32 = 4_294_967_295;
+/** Of requests in flight: no unit is on the wire, and nothing ends by time. */
+const NO_PERIOD: Period = {
+  unit: 'SECOND',
+  multiplier: 0,
+  seconds: 0,
+  windowAt: undefined,
+  calendar: undefined,
+};
 
 /** Envoy would take a unit without its number for one of them, and let clients ask too often. */
 function currentLimit(
@@ -67,22 +119,15 @@ function currentLimit(
   { unit, multiplier }: Period,
   { unitMultiplierOnWire = false }: LimitOptions,
 ): CurrentLimit {
+  if (multiplier === 0)
+    return { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
   if (multiplier === 1) return { requestsPerUnit, unit, name, unitMultiplier: undefined };
   return unitMultiplierOnWire
     ? { requestsPerUnit, unit, name, unitMultiplier: multiplier }
     : { requestsPerUnit, unit: 'UNKNOWN', name, unitMultiplier: undefined };
 }
 
-function algorithmOf(
-  { requestsPerUnit, algorithm = 'fixed_window', burst, chargeDenied }: LimitDefinition,
-  { seconds = 0 }: Period,
-): RuleLimit['algorithm'] {
-  return toAlgorithm({
-    name: algorithm,
-    limit: requestsPerUnit,
-    burst,
-    chargeDenied,
-    // Only a fixed window, which does not read it, lies in a calendar.
-    periodSeconds: seconds,
-  });
+function gateOf({ requestsPerUnit, ...said }: LimitDefinition, { seconds = 0 }: Period): Gate {
+  // Only windows, whose counters need no clock, lie in a calendar.
+  return toGate({ ...said, limit: requestsPerUnit, periodSeconds: seconds });
 }

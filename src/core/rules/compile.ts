@@ -1,9 +1,8 @@
 import type { LimitMaker, LimitOptions } from './compile-limit';
 import type { DomainDefinition, RuleDefinition, RulePlace } from './definition';
-import { findSecrets } from './find-secrets';
 import { createPeriods } from './period';
 import type { DomainRules, RuleNode, Rules } from './rules';
-import type { Tokens } from './secrets';
+import type { Tokens, SecretKind, Secrets } from './secrets';
 import { addRule, finishLevel, type TreeDraft, type Draft } from './tree-draft';
 
 export interface CompileOptions extends LimitOptions {
@@ -36,10 +35,15 @@ export function* compileInSlices(
   const secrets = findSecrets(domains, options.tokens);
   const compiled = new Map<string, DomainRules>();
   const places = new Map<RuleNode, RulePlace>();
-  const found = { limitCount: 0, hasLimitsFrom: false };
+  const found = {
+    limitCount: 0,
+    hasLimitsFrom: false,
+    hasTogether: domains.some(({ isChargedTogether }) => isChargedTogether === true),
+    hasBudgets: false,
+  };
   let sinceSlice = 0;
-  for (const { domain, rules } of domains) {
-    const tree: TreeDraft = { domain, top: new Map(), secrets, maker, places };
+  for (const { domain, rules, isChargedTogether = false } of domains) {
+    const tree: TreeDraft = { domain, isChargedTogether, top: new Map(), secrets, maker, places };
     const drafts: Draft[] = [];
     for (const rule of rules) {
       const parent = rule.parent === -1 ? undefined : drafts[rule.parent];
@@ -60,20 +64,42 @@ export function* compileInSlices(
         yield;
       }
     }
-    compiled.set(domain, { domain, top: finishLevel(tree.top, secrets), secrets });
+    compiled.set(domain, {
+      domain,
+      isChargedTogether,
+      top: finishLevel(tree.top, secrets),
+      secrets,
+    });
   }
   return { domains: compiled, ...found, places, secrets };
 }
 
 function noteLimit(
-  { limit }: RuleDefinition,
-  found: { limitCount: number; hasLimitsFrom: boolean },
+  { limit, budget }: RuleDefinition,
+  found: { limitCount: number; hasLimitsFrom: boolean; hasBudgets: boolean },
 ): void {
   if (limit === undefined) return;
+  const limits = budget?.limits ?? [limit];
   found.limitCount += 1;
-  if (limit.limitsFrom !== undefined) found.hasLimitsFrom = true;
+  if (limits.some(({ limitsFrom }) => limitsFrom !== undefined)) found.hasLimitsFrom = true;
+  if (budget !== undefined) found.hasBudgets = true;
 }
 
-function costOf({ limit }: RuleDefinition): number {
-  return limit?.calendar === undefined ? 1 : ENTRIES_PER_ZONE;
+function costOf({ limit, budget }: RuleDefinition): number {
+  const limits = budget?.limits ?? [limit];
+  return limits.some((one) => one?.calendar !== undefined) ? ENTRIES_PER_ZONE : limits.length;
+}
+
+/** The keys that are secret anywhere in the rules; undefined when none is. Throws when some are and there are no tokens. */
+function findSecrets(
+  domains: readonly DomainDefinition[],
+  tokens: Tokens | undefined,
+): Secrets | undefined {
+  const kinds = new Map<string, SecretKind>();
+  for (const { rules } of domains) {
+    for (const { key, secret } of rules) if (secret !== undefined) kinds.set(key, secret);
+  }
+  if (kinds.size === 0) return undefined;
+  if (tokens === undefined) throw new Error('rules with hash_value are compiled without tokens');
+  return { kinds, tokens };
 }

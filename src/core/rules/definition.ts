@@ -1,4 +1,4 @@
-import type { AlgorithmName } from '../algorithms/algorithm';
+import type { AlgorithmName } from '../kinds/kinds';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
@@ -24,9 +24,39 @@ export interface LimitsFromDefinition {
 /** How a period of the calendar is cut, see `CalendarPeriod`. */
 export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
+/** `block` of a rule file, all of it said (budgets.md section 6). */
+export interface BlockDefinition {
+  /** Refusals that begin a block. */
+  readonly after: number;
+  /** Milliseconds in which they have to fall. */
+  readonly withinMs: number;
+  readonly forMs: number;
+  /** The longest block: each is twice as long as that before. */
+  readonly upToMs: number;
+}
+
+/** `lease` where a rule says none. */
+export const DEFAULT_LEASE_MS = 600_000;
+
+/** `reserve` of a rule file (budgets.md section 4). */
+export interface ReserveDefinition {
+  readonly leaseMs: number;
+  /** What becomes of hits whose lease is over. */
+  readonly unsettled: 'charge' | 'release';
+}
+
+/** What a rule says beyond one limit on the hits of its requests (budgets.md). */
+export interface BudgetDefinition {
+  /** All limits of the rule, 1 to 8; the first is that of the `RuleDefinition`. */
+  readonly limits: readonly LimitDefinition[];
+  readonly reserve: ReserveDefinition | undefined;
+  /** Counts refusals by any of the limits. */
+  readonly block: BlockDefinition | undefined;
+}
+
 /** The limit of a rule as written, checked. */
 export interface LimitDefinition {
-  /** Undefined only when unlimited. */
+  /** Undefined only when unlimited, and of requests in flight. */
   readonly unit: Unit | undefined;
   /** uint32. */
   readonly requestsPerUnit: number;
@@ -47,6 +77,12 @@ export interface LimitDefinition {
   readonly unitMultiplier?: number | undefined;
   /** Undefined: periods begin at multiples of their length since 1970. */
   readonly calendar?: CalendarDefinition | undefined;
+  /** `algorithm: in_flight`: so many open reservations, whatever their hits (budgets.md section 5). */
+  readonly isInFlight?: boolean | undefined;
+  /** Counts refusals by this limit. */
+  readonly block?: BlockDefinition | undefined;
+  /** Whether hits are charged in advance (docs/leases.md); undefined: as KVSTORE_LEASES says. */
+  readonly leased?: boolean | undefined;
 }
 
 /** Where a rule is written; only what explains rules reads it. */
@@ -69,6 +105,8 @@ export interface RuleDefinition {
   /** Undefined: any value. A `*` in it matches zero or more characters. */
   readonly value: string | undefined;
   readonly limit: LimitDefinition | undefined;
+  /** Undefined: it says no more than `limit` does. */
+  readonly budget?: BudgetDefinition | undefined;
   readonly shadowMode: boolean;
   readonly quotaMode: boolean;
   readonly detailedMetric: boolean;
@@ -88,6 +126,8 @@ export interface RuleDefinition {
 /** All checked entries of one domain (several files when domains are merged). */
 export interface DomainDefinition {
   readonly domain: string;
+  /** `charge: together`: a refused request charges no counter of its rules (budgets.md section 7). */
+  readonly isChargedTogether?: boolean | undefined;
   readonly rules: readonly RuleDefinition[];
 }
 

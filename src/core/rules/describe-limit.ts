@@ -1,6 +1,10 @@
-import type { CalendarPeriod } from '../windows/calendar';
+import { slots } from '../budgets/slots';
+import { kindOf } from '../kinds/kinds';
 import { UNIT_SECONDS } from '../units';
-import { toUnitCount, type UnitCount } from '../windows/length';
+import type { CalendarPeriod } from '../windows/calendar';
+import { toUnitCount, windowSeconds, type UnitCount } from '../windows/length';
+import { describeBudget, type EntryText } from './describe-budget';
+import type { LimitDefinition } from './definition';
 import type { RuleLimit } from './rules';
 
 type Timed = Pick<RuleLimit, 'unit' | 'windowAt' | 'periodSeconds' | 'calendar'>;
@@ -27,17 +31,79 @@ export function periodText({ unit, count }: UnitCount): string {
   return count === 1 ? word : `${String(count)} ${word}s`;
 }
 
+/**
+ * What statistics and operators call one of several limits: its name, else its period and, unless it is a fixed window, what it
+ * counts by (budgets.md section 3): `hour`, `5_minute`, `calendar_day`, `hour_gcra`, `in_flight`.
+ */
+export function limitName(limit: LimitDefinition): string {
+  const { name, unit = 'SECOND', unitMultiplier = 1, calendar, algorithm, isInFlight } = limit;
+  if (name !== '') return name;
+  if (isInFlight === true) return slots.words.name;
+  const period = toUnitCount(windowSeconds(unit, unitMultiplier));
+  if (calendar !== undefined) return `calendar_${countedUnit({ unit, count: unitMultiplier })}`;
+  const { hasOwnForm, words } = kindOf({ algorithm });
+  return hasOwnForm ? `${countedUnit(period)}_${words.name}` : countedUnit(period);
+}
+
+/** `minute`, `5_minute`. */
+function countedUnit({ unit, count }: UnitCount): string {
+  const word = unit.toLowerCase();
+  return count === 1 ? word : `${String(count)}_${word}`;
+}
+
 /** Whether a limit says nothing but so many hits per unit, as every rule file of today does. */
-export function isPlain({ algorithm, windowAt, limitsFrom }: RuleLimit): boolean {
-  return algorithm === undefined && windowAt === undefined && limitsFrom === undefined;
+export function isPlain({ gate, windowAt, limitsFrom, budget }: RuleLimit): boolean {
+  const isSaid = windowAt !== undefined || limitsFrom !== undefined || budget !== undefined;
+  return !isSaid && gate.kind.words.ofGate(gate).length === 0;
 }
 
 /** A limit in words: `600 per 5 minutes, bursts of 20`. */
 export function describeLimit(limit: RuleLimit): string {
   if (limit.unlimited) return 'unlimited';
-  const { requestsPerUnit, calendar } = limit;
-  const period = calendar === undefined ? periodText(periodOf(limit)) : calendarText(calendar);
-  return [`${String(requestsPerUnit)} per ${period}`, ...countingText(limit)].join(', ');
+  if (limit.budget !== undefined) return describeBudget(limit, entryText);
+  return [`${String(limit.requestsPerUnit)} per ${spanText(limit)}`, ...countingText(limit)].join(
+    ', ',
+  );
+}
+
+/** One of the limits of a rule in words: `1,000 per hour, sliding window`. */
+export function describeEntry(limit: RuleLimit): string {
+  const { rate, more } = entryText(limit);
+  return [rate, ...more].join(', ');
+}
+
+/** One of the limits of a rule, which charge no refused hits unless they say so. */
+function entryText(limit: RuleLimit): EntryText {
+  const { gate, requestsPerUnit } = limit;
+  const number = requestsPerUnit.toLocaleString('en');
+  const isCount = !gate.kind.hasOwnForm;
+  const counting = isCount ? chargedText(gate.chargeDenied) : gate.kind.words.ofGate(gate);
+  const more = [...counting, ...sourceText(limit)];
+  const rate = isInFlight(limit) ? `at most ${number}` : number;
+  return { rate: `${rate} ${rateWords(limit)}`, more };
+}
+
+function isInFlight(limit: RuleLimit): boolean {
+  return unitOf(limit) === 'UNKNOWN';
+}
+
+/** What follows the number of a limit: `per hour`, `in flight`. */
+export function rateWords(limit: RuleLimit): string {
+  return isInFlight(limit) ? 'in flight' : `per ${spanText(limit)}`;
+}
+
+function chargedText(chargeDenied: boolean): readonly string[] {
+  return chargeDenied ? ['refused hits are charged'] : [];
+}
+
+/** The unit of a limit's period; requests in flight have none. */
+export function unitOf({ unit, periodSeconds }: Pick<RuleLimit, 'unit' | 'periodSeconds'>) {
+  return periodSeconds === 0 ? 'UNKNOWN' : unit;
+}
+
+function spanText(limit: RuleLimit): string {
+  const { calendar } = limit;
+  return calendar === undefined ? periodText(periodOf(limit)) : calendarText(calendar);
 }
 
 /** The words of a limit that is more than hits per unit, for answers in JSON. */
@@ -45,18 +111,12 @@ export function limitWords(limit: RuleLimit): { readonly words?: string } {
   return isPlain(limit) ? {} : { words: describeLimit(limit) };
 }
 
-function countingText({ algorithm, limitsFrom }: RuleLimit): readonly string[] {
-  const words: string[] = [];
-  if (algorithm !== undefined) {
-    const { name, size, chargeDenied } = algorithm;
-    if (name === 'gcra') words.push(`bursts of ${String(size)}`);
-    if (name === 'sliding_window') words.push('sliding window');
-    // Fixed windows charge what they refuse, the others do not: only the other way round has to be said.
-    if (name === 'fixed_window') words.push('refused hits are not charged');
-    else if (chargeDenied) words.push('refused hits are charged');
-  }
-  if (limitsFrom !== undefined) words.push(`for values without a field in ${limitsFrom.key}`);
-  return words;
+function countingText({ gate, limitsFrom }: RuleLimit): readonly string[] {
+  return [...gate.kind.words.ofGate(gate), ...sourceText({ limitsFrom })];
+}
+
+function sourceText({ limitsFrom }: Pick<RuleLimit, 'limitsFrom'>): readonly string[] {
+  return limitsFrom === undefined ? [] : [`for values without a field in ${limitsFrom.key}`];
 }
 
 /** `calendar month in Europe/Berlin from day 15`, `3 calendar months`. */

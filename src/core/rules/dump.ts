@@ -1,16 +1,20 @@
-import { describeLimit, isPlain } from './describe-limit';
+import { describeLimit, isPlain, unitOf } from './describe-limit';
 import type { RuleLevel, RuleLimit, RuleNode, Rules } from './rules';
 
 /** A limit and the path of keys and values that leads to it: `shop.user_ann.path`. */
 export interface LimitPlace {
   readonly path: string;
   readonly limit: RuleLimit;
+  /** Its domain says `charge: together`. */
+  readonly isChargedTogether: boolean;
 }
 
 /**
  * One line for each limit, as `/rlconfig` prints it:
- * `shop.user_ann.path: unit=HOUR requests_per_unit=2, shadow_mode: false, quota_mode: false`; of a limit
- * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`.
+ * `shop.user_ann.path: unit=HOUR requests_per_unit=2, shadow_mode: false, quota_mode: false`; of a rule with several limits
+ * `unit=… requests_per_unit=…` for each, in the order of the rule; of a limit
+ * that is more than hits per unit also in words: `, limit: 600 per 5 minutes, bursts of 20`, and of a domain that says so
+ * `, charge: together`, of one whose hits are leased `, leased: true`.
  */
 export function dumpRules(rules: Rules): readonly string[] {
   return listLimits(rules).map(dumpLimit);
@@ -27,18 +31,26 @@ export function listLimits(rules: Rules): readonly LimitPlace[] {
 }
 
 /** The line of one limit. */
-export function dumpLimit({ path, limit }: LimitPlace): string {
-  const unit = limit.unlimited ? 'UNKNOWN' : limit.unit;
+export function dumpLimit({ path, limit, isChargedTogether }: LimitPlace): string {
+  const rates = (limit.budget?.entries ?? [limit]).map(rateOf).join(' ');
   const words = isPlain(limit) ? '' : `, limit: ${describeLimit(limit)}`;
-  return `${path}: unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}`;
+  return `${path}: ${rates}, shadow_mode: ${String(limit.shadowMode)}, quota_mode: ${String(limit.quotaMode)}${words}${isChargedTogether ? ', charge: together' : ''}${limit.isLeased === true ? ', leased: true' : ''}`;
+}
+
+function rateOf(limit: RuleLimit): string {
+  const unit = limit.unlimited ? 'UNKNOWN' : unitOf(limit);
+  return `unit=${unit} requests_per_unit=${String(limit.requestsPerUnit)}`;
 }
 
 /** Of each rule its limit, or that it has none. */
 function* limitsOf({ domains }: Rules): Generator<LimitPlace | undefined, void> {
-  for (const { domain, top } of domains.values()) yield* limitsOfLevel(top, domain);
+  for (const { domain, top, isChargedTogether } of domains.values())
+    for (const found of limitsOfLevel(top, domain)) yield found && { ...found, isChargedTogether };
 }
 
-function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace | undefined, void> {
+type Found = Pick<LimitPlace, 'path' | 'limit'>;
+
+function* limitsOfLevel(level: RuleLevel, path: string): Generator<Found | undefined, void> {
   const keys = level instanceof Map ? level.values() : [level];
   for (const { key, byValue, wildcards, anyValue } of keys) {
     for (const node of byValue?.values() ?? [])
@@ -52,7 +64,9 @@ function* limitsOfLevel(level: RuleLevel, path: string): Generator<LimitPlace | 
 function* limitsOfNode(
   { limit, children }: RuleNode,
   path: string,
-): Generator<LimitPlace | undefined, void> {
+): Generator<Found | undefined, void> {
+  // The ids of reservations are not in the file.
+  if (limit?.reservation !== undefined) return;
   yield limit && { path, limit };
   if (children !== undefined) yield* limitsOfLevel(children, path);
 }

@@ -1,3 +1,4 @@
+import { kindOf } from '../kinds/kinds';
 import { type DomainDefinition, type LimitDefinition, type RuleDefinition } from './definition';
 import { hasDynamicValue } from './tree-draft';
 
@@ -46,7 +47,8 @@ function limitKeys({ domain, rules }: DomainDefinition): readonly LimitKey[] {
   for (const rule of rules) {
     const key = keyText(rule.parent === -1 ? undefined : texts[rule.parent], domain, rule);
     texts.push(key);
-    if (isSharedWindow(rule.limit)) keys.push({ ...key, domain, rule });
+    if (rule.budget === undefined && isSharedWindow(rule.limit))
+      keys.push({ ...key, domain, rule });
   }
   return keys;
 }
@@ -62,8 +64,7 @@ function keyText(above: KeyText | undefined, domain: string, rule: RuleDefinitio
 /** Whether it counts under a key of the reference; the others end in the length of their domain. */
 function isSharedWindow(limit: LimitDefinition | undefined): boolean {
   if (limit === undefined || limit.unlimited) return false;
-  const { algorithm = 'fixed_window', calendar } = limit;
-  return algorithm === 'fixed_window' && calendar === undefined;
+  return limit.calendar === undefined && !kindOf(limit).hasOwnForm;
 }
 
 /** Of two texts of which the second begins with the first. */

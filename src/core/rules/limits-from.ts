@@ -1,4 +1,4 @@
-import type { Algorithm } from '../algorithms/algorithm';
+import type { Gate } from '../kinds/kind';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules';
 
 /** What a compiled rule knows of its source. */
@@ -6,8 +6,8 @@ export interface LimitsFromSource extends Pick<
   LimitsFromRule,
   'key' | 'refreshMs' | 'isPerSecond' | 'maxLimit' | 'field'
 > {
-  /** How the rule counts under this limit; undefined: by a plain fixed window. */
-  readonly algorithmOf: (requestsPerUnit: number) => Algorithm | undefined;
+  /** How the rule counts under this limit. */
+  readonly gateOf: (requestsPerUnit: number) => Gate;
 }
 
 /** Values of one rule that have a limit of their own mostly share few limits: plans. */
@@ -16,14 +16,13 @@ const MAX_KEPT_LIMITS = 256;
 /** The same limit for a rule whose values have theirs in a hash. */
 export function withLimitsFrom(
   plain: RuleLimit,
-  { algorithmOf, ...source }: LimitsFromSource,
+  { gateOf, ...source }: LimitsFromSource,
 ): RuleLimit {
   const kept = new Map<ValueLimit, RuleLimit>();
   const make = (said: ValueLimit): RuleLimit => {
     if (said === 'unlimited') return { ...plain, unlimited: true, ofRule: own };
     const current = { ...plain.current, requestsPerUnit: said };
-    const algorithm = algorithmOf(said);
-    return { ...plain, requestsPerUnit: said, current, algorithm, ofRule: own };
+    return { ...plain, requestsPerUnit: said, current, gate: gateOf(said), ofRule: own };
   };
   const limitFor = (said: ValueLimit): RuleLimit => {
     const known = kept.get(said);

@@ -1,3 +1,4 @@
+import { plainGate } from '../kinds/kinds';
 import type { Entry, RequestDescriptor } from '../model';
 import { UNIT_SECONDS, unitOfNumber, type Unit } from '../units';
 import { joinValues, type KeyTemplate } from './key-template';
@@ -18,6 +19,8 @@ export interface Match {
   readonly metric: string;
   /** Of a limit in a request whose values may be secret: the entries of which `values` is made. */
   readonly asked: readonly Entry[] | undefined;
+  /** Of a rule's reservations: the id of the one that is meant. */
+  readonly id: string | undefined;
 }
 
 /** What stands for a rule that limits nothing itself: it was written on purpose, so its descriptors are not unmatched. */
@@ -45,8 +48,23 @@ export function matchDescriptor(
   if (node === undefined) return undefined;
   const { limit } = node;
   if (limit === undefined) return PLACEHOLDER;
+  if (limit.reservation !== undefined) return matchReservation(rules, entries, limit, node, values);
   const metric = metricOf(rules, entries, node, limit);
-  return { limit, template: node, values, entries, metric, asked: undefined };
+  return { limit, template: node, values, entries, metric, asked: undefined, id: undefined };
+}
+
+/** The match of the rule above the entry with the id, which is part of no name (budgets.md section 4). */
+function matchReservation(
+  rules: DomainRules,
+  entries: readonly Entry[],
+  limit: RuleLimit,
+  node: RuleNode,
+  values: string,
+): Match {
+  const named = entries.slice(0, -1);
+  const metric = metricOf(rules, named, node, limit);
+  const id = entries.at(-1)?.value;
+  return { limit, template: node, values, entries: named, metric, asked: undefined, id };
 }
 
 function metricOf(
@@ -148,17 +166,20 @@ function matchOverride(rules: DomainRules, descriptor: RequestDescriptor): Match
     onStoreError: undefined,
     metric,
     domain: rules.domain,
-    algorithm: undefined,
+    gate: plainGate(requestsPerUnit),
     windowAt: undefined,
     periodSeconds: UNIT_SECONDS[unit],
     calendar: undefined,
     limitsFrom: undefined,
     ofRule: undefined,
+    budget: undefined,
+    reservation: undefined,
+    isLeased: false,
   };
   const values = overrideName(rules.domain, descriptor.entries);
   const entries: readonly Entry[] = [{ key: '', value: values }];
   const asked = secrets && descriptor.entries;
-  return { limit, template: OVERRIDES[unit], values, entries, metric, asked };
+  return { limit, template: OVERRIDES[unit], values, entries, metric, asked, id: undefined };
 }
 
 function overrideName(domain: string, entries: readonly Entry[]): string {
@@ -178,11 +199,23 @@ export function redactedPath(
   return [{ key: '', value: overrideName(limit.domain, shown) }];
 }
 
-/** Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7). */
+/**
+ * Of the matches of one request, drops the rules whose name another one replaces (behaviour.md §2.7); of rules with several
+ * limits those that have the name.
+ */
 export function dropReplaced(matches: (Match | undefined)[]): void {
   const replaced = new Set(matches.flatMap((match) => match?.limit.replaces ?? []));
+  const isReplaced = (name: string): boolean => name !== '' && replaced.has(name);
   for (let i = 0; i < matches.length; i++) {
-    const name = matches[i]?.limit.name ?? '';
-    if (name !== '' && replaced.has(name)) matches[i] = undefined;
+    const match = matches[i];
+    if (match === undefined) continue;
+    const { budget, name } = match.limit;
+    if (budget === undefined) {
+      if (isReplaced(name)) matches[i] = undefined;
+    } else if (budget.entries.some((one) => isReplaced(one.name))) {
+      const left = budget.chosen.map((one) => (isReplaced(one?.name ?? '') ? undefined : one));
+      const limit = budget.withEntries(left);
+      matches[i] = limit && { ...match, limit };
+    }
   }
 }

@@ -1,5 +1,5 @@
 import type { CurrentLimit, JsonObject } from '../model';
-import type { Algorithm } from '../algorithms/algorithm';
+import type { Gate } from '../kinds/kind';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
 import type { WindowAt } from '../windows/length';
@@ -26,8 +26,8 @@ export interface RuleLimit {
   /** The metric key as far as the rule file alone tells it: `shop.user_ann.path`. */
   readonly metric: string;
   readonly domain: string;
-  /** Undefined: today's fixed window. */
-  readonly algorithm?: Algorithm | undefined;
+  /** How it is counted. */
+  readonly gate: Gate;
   /** Of windows that are not one unit long, and of calendar periods; undefined: the window of `unit`. */
   readonly windowAt?: WindowAt | undefined;
   /** Length of its period; undefined: periods of a calendar differ in length. */
@@ -38,6 +38,23 @@ export interface RuleLimit {
   readonly limitsFrom?: LimitsFromRule | undefined;
   /** Of a limit that a value has of its own: the one that the rule has. */
   readonly ofRule?: RuleLimit | undefined;
+  /** Of a rule with a budget: its limits; what this limit says itself is that of the longest period. */
+  readonly budget?: BudgetLimits | undefined;
+  /** What the last entry of its descriptors does, which is the id of a reservation. */
+  readonly reservation?: 'reserve' | 'settle' | undefined;
+  /** Its hits may be charged in advance and spent later (docs/leases.md). */
+  readonly isLeased?: boolean | undefined;
+}
+
+/** The limits of a rule with a budget, in the order of the rule. */
+export interface BudgetLimits {
+  readonly entries: readonly RuleLimit[];
+  /** All limits that the rule says; undefined in place of those that do not hold. */
+  readonly chosen: readonly (RuleLimit | undefined)[];
+  /** What statistics and operators call them: `hour`, `day_gcra`, `daily`. */
+  readonly names: readonly string[];
+  /** The same rule with these in place of `chosen`. Undefined: none is left. */
+  readonly withEntries: (entries: readonly (RuleLimit | undefined)[]) => RuleLimit | undefined;
 }
 
 /** What a field of the hash says. */
@@ -86,6 +103,8 @@ export type RuleLevel = KeyRules | Map<string, KeyRules>;
 
 export interface DomainRules {
   readonly domain: string;
+  /** A refused request charges no counter of these rules. */
+  readonly isChargedTogether: boolean;
   readonly top: RuleLevel;
   /** Those of the whole rule set; undefined when no key is secret. */
   readonly secrets?: Secrets | undefined;
@@ -94,10 +113,14 @@ export interface DomainRules {
 /** One complete, immutable set of rules. */
 export interface Rules {
   readonly domains: ReadonlyMap<string, DomainRules>;
-  /** Number of limits, for logs and `/rlconfig`. */
+  /** Number of rules with limits, for logs and `/rlconfig`. */
   readonly limitCount: number;
   /** Whether a limit has `limits_from`: most rule sets have none, and no descriptor is looked up for one then. */
   readonly hasLimitsFrom: boolean;
+  /** Whether a domain charges its requests together; as rare. */
+  readonly hasTogether: boolean;
+  /** Whether a rule has a budget; as rare. */
+  readonly hasBudgets: boolean;
   /** Where rules are written. Beside the nodes, so that matching has less to read. */
   readonly places: ReadonlyMap<RuleNode, RulePlace>;
   /** Undefined when no key is secret. */

@@ -1,6 +1,7 @@
 import type { RuleDefinition, RulePlace } from './definition';
 import type { KeyTemplate } from './key-template';
 import { compileLimit, type LimitMaker } from './compile-limit';
+import { reservationNodes } from './reservation-nodes';
 import type { KeyRules, RuleLevel, RuleNode } from './rules';
 import { redactedValue, type Secrets } from './secrets';
 import { ValuesByToken } from './values-by-token';
@@ -25,6 +26,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /** The tree of one domain while entries are added to it. */
 export interface TreeDraft {
   readonly domain: string;
+  readonly isChargedTogether: boolean;
   readonly top: DraftLevel;
   readonly secrets: Secrets | undefined;
   readonly maker: LimitMaker;
@@ -33,7 +35,7 @@ export interface TreeDraft {
 
 /** Adds an entry under its parent; undefined: at the top. */
 export function addRule(
-  { domain, top, secrets, maker, places }: TreeDraft,
+  { domain, isChargedTogether, top, secrets, maker, places }: TreeDraft,
   parent: Draft | undefined,
   rule: RuleDefinition,
 ): Draft {
@@ -46,7 +48,7 @@ export function addRule(
     isDynamic: template.isDynamic,
     parent: template.parent,
     depth: template.depth,
-    limit: compileLimit(domain, rule, metricPath, maker),
+    limit: compileLimit({ domain, isChargedTogether, metric: metricPath }, rule, maker),
     children: undefined,
     sharedPattern: rule.shareThreshold ? rule.value : undefined,
     segment,
@@ -55,7 +57,24 @@ export function addRule(
   };
   attach(parent === undefined ? top : childrenOf(parent), rule, node);
   if (rule.place !== undefined) places.set(node, rule.place);
-  return { node, metricPath, children: undefined };
+  const draft: Draft = { node, metricPath, children: undefined };
+  addReservations(draft, rule, places);
+  return draft;
+}
+
+function addReservations(
+  draft: Draft,
+  { place }: RuleDefinition,
+  places: Map<RuleNode, RulePlace>,
+): void {
+  for (const [key, child] of reservationNodes(draft.node)) {
+    childrenOf(draft).set(key, keyOfAnyValue(child));
+    if (place !== undefined) places.set(child, place);
+  }
+}
+
+function keyOfAnyValue(anyValue: RuleNode): DraftKey {
+  return { byValue: new Map(), hashed: new Set(), patterns: [], anyValue };
 }
 
 function childrenOf(draft: Draft): DraftLevel {

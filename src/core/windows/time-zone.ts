@@ -8,17 +8,6 @@ const MAX_OFFSET_SECONDS = 16 * 3_600;
 /** Two changes of a zone's clock lie further apart. */
 const STEP_SECONDS = 4 * 3_600;
 
-/** What the clocks of a place show. */
-export interface TimeZone {
-  /** Days from 1970-01-01 to the local date at a Unix second. */
-  dayAt(second: number): number;
-  /**
-   * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
-   * back over midnight shows a date twice: the first time counts.
-   */
-  startOfDay(dayNumber: number): number;
-}
-
 /** Whether this runtime knows a zone of this IANA name. */
 export function isTimeZone(name: string): boolean {
   // Offsets such as +01:00 are zones for newer runtimes, and refused by older ones.
@@ -32,7 +21,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** Throws a RangeError when the runtime does not know the zone. */
-export function createTimeZone(name: string): TimeZone {
+export function createTimeZone(name: string) {
   const format = formatOf(name);
 
   const offsetAt = (second: number): number => {
@@ -58,8 +47,13 @@ export function createTimeZone(name: string): TimeZone {
   };
 
   return {
-    dayAt: (second) => Math.floor((second + offsetAt(second)) / DAY_SECONDS),
-    startOfDay: (dayNumber) => {
+    /** Days from 1970-01-01 to the local date at a Unix second. */
+    dayAt: (second: number) => Math.floor((second + offsetAt(second)) / DAY_SECONDS),
+    /**
+     * The first second at which the local date is that day or, where the zone left it out, a later one. A clock that goes
+     * back over midnight shows a date twice: the first time counts.
+     */
+    startOfDay: (dayNumber: number) => {
       const midnight = dayNumber * DAY_SECONDS;
       let from = midnight - MAX_OFFSET_SECONDS;
       let offset = offsetAt(from);
@@ -75,6 +69,9 @@ export function createTimeZone(name: string): TimeZone {
     },
   };
 }
+
+/** What the clocks of a place show. */
+export type TimeZone = ReturnType<typeof createTimeZone>;
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {

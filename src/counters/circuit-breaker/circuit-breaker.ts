@@ -37,7 +37,7 @@ interface Call {
   readonly isProbe: boolean;
 }
 
-const NO_ANSWER = 'the store gives no answer';
+const NO_ANSWER = 'the store does not answer';
 
 export function createCircuitBreaker(
   { monotonicMs, onChange }: CircuitBreakerDeps,
@@ -86,7 +86,7 @@ export function createCircuitBreaker(
     step({ kind: 'asked', atMs: startedMs, oldestMs: oldestMs() });
     const isProbe = before === 'open' && state.kind === 'half-open';
     if (state.kind === 'closed' || isProbe) return pass(ask, { startedMs, isProbe });
-    const message = `the counter store is away and not asked: ${reason}`;
+    const message = `circuit breaker open, counter store not called: ${reason}`;
     return Promise.reject(new StoreError('store_unavailable', message, { fault: 'breaker' }));
   };
 

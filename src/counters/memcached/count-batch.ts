@@ -1,16 +1,24 @@
 import { StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
-import { createReplyDraft, fail, holdBack, toReply, type ReplyDraft } from '../reply-draft';
+import {
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  toReply,
+  type ReplyDraft,
+} from '../../core/batches/reply-draft';
+import { deal, scatter, type SubBatch } from '../../core/batches/sub-batch';
 import { addHits, toKeyError } from '../count';
-import { decideRuns, isOverAt } from '../hold-back';
+import { decideRuns } from '../hold-back';
 import { type Counts, type NodeCounters } from './node-counters';
 import { faultOfKey } from './protocol';
 
-/** The increments of a batch that one connection takes: indexes in the batch, in order. */
-type Share = readonly [node: NodeCounters, indexes: readonly number[]];
+/** The increments of a batch that one connection takes. */
+type Share = readonly [node: NodeCounters, part: SubBatch];
 
 /**
- * Reads every counter of a batch, with one write to each connection, answers, and adds in the background.
+ * Reads every counter of a batch, with one write to each connection, answers, and adds in the background. Hits whose count has to
+ * be exact are added at once, outside of runs.
  * Gives the reply exactly once, or the error when nothing of the batch could be counted.
  */
 export function countBatch(
@@ -19,25 +27,41 @@ export function countBatch(
   then: (reply: CounterReply | StoreError) => void,
 ): void {
   const draft = createReplyDraft(batch.increments.length);
-  const shares = [...shareOut(batch, nodeOf, draft)];
+  const isTaken = isKeyTaken(draft);
+  const exact: number[] = [];
+  const isRead = (increment: Increment, index: number): boolean => {
+    if (!isTaken(increment, index)) return false;
+    if (increment.isExact === true) exact.push(index);
+    return increment.isExact !== true;
+  };
+  const shares = [...deal(batch, ({ key }) => nodeOf(key), isRead)];
   const merged: Counts = new Map();
-  let left = shares.length;
+  let left = shares.length + exact.length;
 
   const finish = (): void => {
     if (batch.groupEnds !== undefined) applyRuns(batch, shares, merged, draft);
     then(replyOf(draft));
   };
   for (const share of shares) {
-    const [node, indexes] = share;
-    node.read(keysOf(batch, indexes), (counts) => {
-      if (counts instanceof StoreError) failShare(draft, indexes, counts);
-      else if (batch.groupEnds === undefined) applyShare(batch, share, counts, draft);
+    const [node, part] = share;
+    node.read(keysOf(part), (counts) => {
+      if (counts instanceof StoreError) scatter(draft, part.places, counts);
+      else if (batch.groupEnds === undefined) applyShare(share, counts, draft);
       else for (const [key, count] of counts) merged.set(key, count);
       left -= 1;
       if (left === 0) finish();
     });
   }
-  if (shares.length === 0) finish();
+  for (const index of exact) {
+    const increment = batch.increments[index] as Increment;
+    nodeOf(increment.key).writes.addExact(increment, batch.nowSeconds, (after) => {
+      if (after instanceof StoreError) fail(draft, index, after);
+      else draft.after[index] = Number(after);
+      left -= 1;
+      if (left === 0) finish();
+    });
+  }
+  if (shares.length + exact.length === 0) finish();
 }
 
 function replyOf(draft: ReplyDraft): CounterReply | StoreError {
@@ -48,49 +72,25 @@ function replyOf(draft: ReplyDraft): CounterReply | StoreError {
   }
 }
 
-function shareOut(
-  { increments }: CounterBatch,
-  nodeOf: (key: string) => NodeCounters,
-  draft: ReplyDraft,
-): ReadonlyMap<NodeCounters, readonly number[]> {
-  const shares = new Map<NodeCounters, number[]>();
-  increments.forEach(({ key }, index) => {
+/** Whether the key of an increment can be sent; fails it where not. */
+function isKeyTaken(draft: ReplyDraft) {
+  return ({ key }: Increment, index: number): boolean => {
     const fault = faultOfKey(key);
-    if (fault !== undefined) {
-      fail(draft, index, toKeyError(fault));
-      return;
-    }
-    const node = nodeOf(key);
-    const share = shares.get(node);
-    if (share === undefined) shares.set(node, [index]);
-    else share.push(index);
-  });
-  return shares;
+    if (fault !== undefined) fail(draft, index, toKeyError(fault));
+    return fault === undefined;
+  };
 }
 
-function keysOf({ increments }: CounterBatch, indexes: readonly number[]): readonly string[] {
-  const keys = new Set<string>();
-  for (const index of indexes) keys.add((increments[index] as Increment).key);
-  return [...keys];
-}
-
-function failShare(draft: ReplyDraft, indexes: readonly number[], error: StoreError): void {
-  for (const index of indexes) fail(draft, index, error);
+function keysOf({ increments }: SubBatch): readonly string[] {
+  return [...new Set(increments.map(({ key }) => key))];
 }
 
 /** Every increment by itself: its count goes into the reply and its hits to the node. */
-function applyShare(
-  { increments, nowSeconds }: CounterBatch,
-  [node, indexes]: Share,
-  counts: Counts,
-  draft: ReplyDraft,
-): void {
-  const added: Increment[] = [];
-  for (const index of indexes) {
-    const increment = increments[index] as Increment;
-    if (applyOne(draft, index, increment, counts)) added.push(increment);
-  }
-  node.writes.add(added, nowSeconds);
+function applyShare([node, part]: Share, counts: Counts, draft: ReplyDraft): void {
+  const { increments, places, nowSeconds } = part;
+  const isAdded = (increment: Increment, at: number): boolean =>
+    applyOne(draft, places[at] as number, increment, counts);
+  node.writes.add(increments.filter(isAdded), nowSeconds);
 }
 
 function applyOne(
@@ -117,25 +117,20 @@ function applyRuns(
   counts: Counts,
   draft: ReplyDraft,
 ): void {
-  const { increments, nowSeconds } = batch;
   const added = new Set<number>();
   const hasFailed = (index: number): boolean => draft.failures?.has(index) === true;
   decideRuns(batch, {
     // A counter that cannot be read counts as 0.
     look: ({ key }) => Number(counts.get(key) ?? 0) || 0,
-    isOver: isOverAt,
     add(index, increment) {
       if (!hasFailed(index) && applyOne(draft, index, increment, counts)) added.add(index);
     },
-    holdBack(index, count) {
-      if (!hasFailed(index)) holdBack(draft, index, count);
+    holdBack(index, seen) {
+      if (!hasFailed(index)) holdBackAt(draft, index, seen);
     },
   });
-  for (const [node, indexes] of shares) {
-    const ofNode = indexes.filter((index) => added.has(index));
-    node.writes.add(
-      ofNode.map((index) => increments[index] as Increment),
-      nowSeconds,
-    );
+  for (const [node, { increments, places, nowSeconds }] of shares) {
+    const isAdded = (_: Increment, at: number): boolean => added.has(places[at] as number);
+    node.writes.add(increments.filter(isAdded), nowSeconds);
   }
 }

@@ -1,12 +1,9 @@
+import { addressText } from '../../platform/listen-address';
 import { map, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, createStreamGroup } from '../../../streams';
+import { EMPTY_REPLY } from '../../core/batches/reply-draft';
 import { StoreError } from '../../core/errors';
-import {
-  type CounterReading,
-  type CounterReply,
-  type Counters,
-  type CounterWriter,
-} from '../../core/ports';
+import { type CounterReading, type Counters, type CounterWriter } from '../../core/ports';
 import { toKeyError } from '../count';
 import { unread } from '../unread';
 import { countBatch } from './count-batch';
@@ -18,7 +15,6 @@ import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,
   type NodeAddress,
-  toNodeText,
 } from './options';
 import { deleteCommand, faultOfKey, placeOf, setCommand, toExpiry } from './protocol';
 
@@ -32,8 +28,6 @@ export interface MemcachedCounters extends Counters, CounterWriter {
   /** Connects, and connects again, while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
 }
-
-const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
 
 /**
  * Counters in memcached. Counts are read and answered, then the hits are added in the background: what
@@ -84,7 +78,7 @@ export function createMemcachedCounters(
       createNodePart(address, { ...deps, onPresence, isOnlyNode }, options),
     );
     for (const part of parts) running.add(part.run$);
-    return { text: toNodeText(address), parts };
+    return { text: addressText(address), parts };
   };
   const closeNode = ({ parts }: MemcachedNode): void => {
     for (const part of parts) {

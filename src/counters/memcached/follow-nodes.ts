@@ -1,8 +1,9 @@
+import { addressText } from '../../platform/listen-address';
 import { resolveSrv as resolveWithSystem } from 'node:dns/promises';
 import { map, of, type Observable } from 'rxjs';
 import { keepRefreshed } from '../../../streams';
 import { toReason } from '../../platform/errors';
-import { type MemcachedCountersDeps, type NodeAddress, type NodeList, toNodeText } from './options';
+import { type MemcachedCountersDeps, type NodeAddress, type NodeList } from './options';
 
 export interface FollowNodesDeps extends Pick<
   MemcachedCountersDeps,
@@ -31,7 +32,7 @@ function followRecord(
     everyMs: refreshMs,
     backoff: RETRY,
     random,
-    isSame: (a, b) => a.map(toNodeText).join() === b.map(toNodeText).join(),
+    isSame: (a, b) => a.map(addressText).join() === b.map(addressText).join(),
     onFailure(error, nextAttemptMs) {
       const reason = toReason(error);
       onUnresolved(reason);
@@ -41,7 +42,7 @@ function followRecord(
   });
   return nodes$.pipe(
     map((nodes) => {
-      onEvent?.({ kind: 'nodes', store, nodes: nodes.map(toNodeText) });
+      onEvent?.({ kind: 'nodes', store, nodes: nodes.map(addressText) });
       return nodes;
     }),
   );
@@ -51,7 +52,7 @@ function followRecord(
 function sortNodes(
   answer: readonly { readonly name: string; readonly port: number }[],
 ): readonly NodeAddress[] {
-  if (answer.length === 0) throw new Error('the record names no node');
+  if (answer.length === 0) throw new Error('the record lists no nodes');
   const textOf = ({ host, port }: NodeAddress) => `${host}.:${String(port)}`;
   return answer
     .map(({ name, port }) => ({ host: name.replace(/\.$/, ''), port }))

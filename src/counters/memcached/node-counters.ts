@@ -101,7 +101,7 @@ function usableConnection({ kept, errors }: NodeConnection): MemcachedConnection
   const { current: connection } = kept;
   if (connection === undefined) return errors.unavailable(kept.reason);
   const isFull = connection.size > MAX_WAITING || connection.unsentBytes > MAX_UNSENT_BYTES;
-  return isFull ? errors.unavailable('too much waits for its answer') : connection;
+  return isFull ? errors.unavailable('too many calls are waiting for a reply') : connection;
 }
 
 /** Asks for all keys in one write; an error of one command is an error of all. */

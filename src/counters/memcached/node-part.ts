@@ -1,3 +1,4 @@
+import { addressText } from '../../platform/listen-address';
 import type { Observable } from 'rxjs';
 import { createKeptConnection } from '../connection/kept-connection';
 import type { MemcachedConnection } from './connection';
@@ -8,7 +9,6 @@ import {
   type MemcachedCountersDeps,
   type MemcachedCountersOptions,
   type NodeAddress,
-  toNodeText,
 } from './options';
 import { createNodeErrors } from './store-errors';
 
@@ -41,7 +41,7 @@ export function createNodePart(
 ): NodePart {
   const { monotonicMs, onEvent, onPresence, statistics } = deps;
   const { timeoutMs, tls } = options;
-  const store = toNodeText(address);
+  const store = addressText(address);
   const errors = createNodeErrors(store, deps.isOnlyNode);
   let wasConnected = false;
   let wasTried = false;

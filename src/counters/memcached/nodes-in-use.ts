@@ -1,4 +1,5 @@
-import { toNodeText, type NodeAddress } from './options';
+import { addressText } from '../../platform/listen-address';
+import { type NodeAddress } from './options';
 import type { NodePart } from './node-part';
 
 /** The connections to one node. */
@@ -53,7 +54,7 @@ export function createNodesInUse(
     }
   };
   const openOnce = (address: NodeAddress): MemcachedNode => {
-    const text = toNodeText(address);
+    const text = addressText(address);
     const node = opened.get(text) ?? openNode(address);
     opened.set(text, node);
     return node;

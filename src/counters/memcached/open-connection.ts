@@ -68,7 +68,7 @@ function askVersion(connection: MemcachedConnection): Promise<void> {
   return new Promise((resolve, reject) => {
     const onLine = (line: string): void => {
       if (line.startsWith('VERSION ')) resolve();
-      else reject(new Error(`it answered to version: ${toReason({ message: line })}`));
+      else reject(new Error(`unexpected reply to version: ${toReason({ message: line })}`));
     };
     const onLost = (): void => {
       void connection.retired.then((reason) => {

@@ -76,8 +76,3 @@ export interface MemcachedCountersDeps {
     record: string,
   ) => Promise<readonly { readonly name: string; readonly port: number }[]>;
 }
-
-/** The address as it stands in messages. */
-export function toNodeText({ host, port }: NodeAddress): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-}

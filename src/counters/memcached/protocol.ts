@@ -10,15 +10,15 @@ const FORBIDDEN = /[\u0000-\u0020\u007f]/;
 
 /** Why memcached cannot hold a key, with its length or the character at fault; undefined when it can. */
 export function faultOfKey(key: string): string | undefined {
-  if (key === '') return 'memcached takes no empty key';
+  if (key === '') return 'memcached does not accept an empty key';
   const at = key.search(FORBIDDEN);
   if (at !== -1) {
     const code = key.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0');
-    return `memcached takes no key with whitespace or control characters: this one has U+${code} at ${String(at)}`;
+    return `memcached does not accept a key with whitespace or control characters: this one has U+${code} at ${String(at)}`;
   }
   const bytes = Buffer.byteLength(key);
   if (bytes <= MAX_KEY_BYTES) return undefined;
-  return `memcached takes keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}; hash_value shortens a long value to 37`;
+  return `memcached accepts keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}; hash_value shortens a long value to 37`;
 }
 
 /** Where a key is stored. */

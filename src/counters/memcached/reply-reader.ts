@@ -34,7 +34,7 @@ export function createReplyReader(handler: ReplyHandler): ReplyReader {
     bytesWanted = 0;
     const end = bytes.indexOf(LINE_FEED, start);
     if (end === -1) {
-      if (bytes.length - start > MAX_LINE_BYTES) throw new Error('a line of its reply has no end');
+      if (bytes.length - start > MAX_LINE_BYTES) throw new Error('a line of its reply is too long');
       return start;
     }
     const line = bytes.toString('utf8', start, bytes[end - 1] === 13 ? end - 1 : end);

@@ -40,5 +40,5 @@ function faultOf(answer: string): StoreFault {
 /** Throws unless the line is an error: replies no longer belong to their commands. */
 export function checkIsError(line: string, command: string): void {
   if (/^(?:ERROR|CLIENT_ERROR|SERVER_ERROR)\b/.test(line)) return;
-  throw new Error(`it answered to ${command}: ${shorten(line)}`);
+  throw new Error(`unexpected reply to ${command}: ${shorten(line)}`);
 }

@@ -12,9 +12,13 @@ export interface WriteBehind {
   readonly size: number;
   /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
   add(increments: readonly Increment[], nowSeconds: number): void;
+  /** Adds hits in their turn, by themselves, and gives the count that the node has after them, or why it is not known. */
+  addExact(increment: Increment, nowSeconds: number, then: ThenCount): void;
   /** A count that was just read, plus the hits that are still on their way. */
   after(key: string, count: Count): Count | StoreError;
 }
+
+export type ThenCount = (after: Count | StoreError) => void;
 
 export interface WriteBehindDeps {
   readonly statistics: Pick<Statistics, 'count'> | undefined;
@@ -28,6 +32,8 @@ export interface WriteBehindDeps {
 interface PendingAdd {
   hits: Count;
   readonly expiry: number;
+  /** Waits for its count: no other hits may join it. */
+  readonly then?: ThenCount | undefined;
 }
 
 /** The hits of one key: what was sent and is not confirmed, and what waits for that. */
@@ -63,7 +69,15 @@ export function createWriteBehind(
 
   const giveUp = (key: string, queue: Queue, kind: string, error: StoreError): void => {
     count(`${kind}.__code=error`);
-    onNotAdded(error, queue.sent.hits);
+    const { hits, then } = queue.sent;
+    if (then === undefined) onNotAdded(error, hits);
+    else then(error);
+    next(key, queue);
+  };
+
+  const added = (key: string, queue: Queue, after: Count): void => {
+    onAdded();
+    queue.sent.then?.(after);
     next(key, queue);
   };
 
@@ -77,8 +91,7 @@ export function createWriteBehind(
       onLine(line) {
         if (/^\d/.test(line)) {
           count('increment.__code=success');
-          onAdded();
-          next(key, queue);
+          added(key, queue, Number.parseInt(line, 10));
         } else if (line === 'NOT_FOUND' && !isLast) {
           count('increment.__code=miss');
           create(key, queue);
@@ -96,8 +109,7 @@ export function createWriteBehind(
       onLine(line) {
         if (line === 'STORED') {
           count('add.__code=success');
-          onAdded();
-          next(key, queue);
+          added(key, queue, hits);
         } else if (line === 'NOT_STORED') {
           count('add.__code=not_stored');
           change(key, queue, true);
@@ -109,6 +121,12 @@ export function createWriteBehind(
     });
   };
 
+  const open = (key: string, sent: PendingAdd): void => {
+    const opened: Queue = { sent, waiting: [] };
+    queues.set(key, opened);
+    change(key, opened, false);
+  };
+
   return {
     get size() {
       return queues.size;
@@ -116,15 +134,16 @@ export function createWriteBehind(
     add(increments, nowSeconds) {
       for (const { key, hits, ttlSeconds } of increments) {
         const queue = queues.get(key);
-        if (queue !== undefined) {
-          enqueue(queue, hits, toExpiry(ttlSeconds, nowSeconds));
-          continue;
-        }
-        const sent = { hits, expiry: toExpiry(ttlSeconds, nowSeconds) };
-        const opened: Queue = { sent, waiting: [] };
-        queues.set(key, opened);
-        change(key, opened, false);
+        const expiry = toExpiry(ttlSeconds, nowSeconds);
+        if (queue === undefined) open(key, { hits, expiry });
+        else enqueue(queue, hits, expiry);
       }
+    },
+    addExact({ key, hits, ttlSeconds }, nowSeconds, then) {
+      const queue = queues.get(key);
+      const pending = { hits, expiry: toExpiry(ttlSeconds, nowSeconds), then };
+      if (queue === undefined) open(key, pending);
+      else queue.waiting.push(pending);
     },
     after(key, held) {
       const queue = queues.get(key);
@@ -141,11 +160,11 @@ export function createWriteBehind(
 
 /**
  * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:
- * counters stop at 0, and any sequence of both comes to the same as those two.
+ * counters stop at 0, and any sequence of both comes to the same as those two. Hits that wait for their count stay apart.
  */
 function enqueue({ waiting }: Pick<Queue, 'waiting'>, hits: Count, expiry: number): void {
   const last = waiting.at(-1);
-  if (last === undefined || (last.hits < 0 && hits >= 0)) {
+  if (last === undefined || last.then !== undefined || (last.hits < 0 && hits >= 0)) {
     waiting.push({ hits, expiry });
     return;
   }

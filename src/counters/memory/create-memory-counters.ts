@@ -1,7 +1,8 @@
-import { isRolling, type Algorithm } from '../../core/algorithms/algorithm';
-import { countAdmitted } from '../../core/algorithms/apply-asks';
-import type { CounterState } from '../../core/algorithms/counter-state';
+import { isBudgetGate } from '../../core/budgets/budget';
 import { StoreError } from '../../core/errors';
+import { hasOwnForm } from '../../core/kinds/gate';
+import type { Gate, Seen, State } from '../../core/kinds/kind';
+import { countAdmitted } from '../../core/kinds/whole';
 import {
   type Clock,
   type CounterBatch,
@@ -9,22 +10,25 @@ import {
   type CounterWriter,
   type Counters,
   type Increment,
+  type ListedReservation,
   type Statistics,
 } from '../../core/ports';
+import { placeOf } from '../limit-place';
 import type { Steps } from '../../core/steps';
 import { toKeyError } from '../count';
-import { decideRuns, isOverAt, type ReadState } from '../hold-back';
+import { decideRuns } from '../hold-back';
 import {
   createReplyDraft,
   fail,
   holdBackAt,
-  stand,
+  say,
   toReply,
   type ReplyDraft,
-} from '../reply-draft';
+} from '../../core/batches/reply-draft';
+import { BudgetCounters } from './budget-counters';
 import { RollingCounters } from './rolling-counters';
-import { USAGE_QUARTILES, type LiveCounter } from './window-bucket';
-import { WindowCounters, type OverCounter } from './window-counters';
+import { USAGE_QUARTILES } from './counter-slots';
+import { WindowCounters, type LiveCounter, type OverCounter } from './window-counters';
 
 /** Default cap on live counters. */
 const DEFAULT_MAX_KEYS = 1_000_000;
@@ -35,7 +39,7 @@ const DEFAULT_MAX_BYTES = 512 * 1024 * 1024;
 /** Interval for dropping ended windows while no batch comes. */
 const IDLE_SWEEP_MS = 1_000;
 
-/** Counters of gcra and sliding_window that are looked at then: a few milliseconds. */
+/** Counters that are in no window and are looked at then: a few milliseconds. */
 const IDLE_SWEEP_COUNTERS = 10_000;
 
 /** Those that a batch looks at for each of its increments, so that they go faster than they come. */
@@ -57,9 +61,11 @@ export interface MemoryCountersOptions {
 /** A counter's exact value, and the seconds for which a store would still keep it. */
 export interface MemoryEntry {
   readonly value: number | bigint;
-  /** Under gcra and sliding_window alone. */
-  readonly state?: CounterState;
+  /** Of a counter in its own form alone. */
+  readonly state?: State;
   readonly ttlSeconds: number;
+  /** See CounterReading. */
+  readonly firstEndMs?: number | undefined;
 }
 
 export interface MemoryCounters extends Counters, CounterWriter {
@@ -67,7 +73,9 @@ export interface MemoryCounters extends Counters, CounterWriter {
   /** Counters under their limit that were evicted because of the cap, since the start. */
   readonly evictions: number;
   /** The counter of a key, for tests and tools; undefined when there is none. */
-  read(key: string, nowSeconds: number, algorithm?: Algorithm): MemoryEntry | undefined;
+  read(key: string, nowSeconds: number, gate?: Gate): MemoryEntry | undefined;
+  /** See ListOpen. */
+  listOpen(key: string, nowSeconds: number, most: number): readonly ListedReservation[];
   /** Counters over their limit now, up to a number; long keys by their digest. */
   readonly listOver: (nowSeconds: number, most: number) => Steps<readonly OverCounter[]>;
   /** Every live counter of a window, soonest end first; one of a long key under the digest of it. */
@@ -85,24 +93,32 @@ export function createMemoryCounters(
 ): MemoryCounters {
   let evictions = 0;
   let closed = false;
-  const liveKeys = (): number => windows.buckets.liveKeys + rolling.liveKeys;
+  const liveKeys = (): number =>
+    windows.slots.liveKeys +
+    rolling.kept.slots.liveKeys +
+    budgets.kept.slots.liveKeys +
+    budgets.openKeys;
+  const bytes = (): number =>
+    windows.slots.bytes + rolling.kept.slots.bytes + budgets.kept.slots.bytes + budgets.partBytes;
   const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
     const nowSeconds = clock();
-    windows.buckets.dropEnded(nowSeconds);
-    rolling.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
+    windows.dropEnded(nowSeconds);
+    rolling.kept.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
+    budgets.kept.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
   /** Forgets the counter that matters least; false when every counter has reached its limit. */
   const evictOne = (): boolean => {
     for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
-      if (windows.buckets.evictOne(quartile) || rolling.evictOne(quartile)) return true;
+      if (windows.evictOne(quartile) || rolling.kept.evictOne(quartile)) return true;
+      if (budgets.kept.evictOne(quartile)) return true;
     }
     return false;
   };
 
-  const makeRoom = (bytes: number): boolean => {
-    while (liveKeys() >= maxKeys || windows.buckets.bytes + rolling.bytes + bytes > maxBytes) {
+  const makeRoom = (more: number): boolean => {
+    while (liveKeys() >= maxKeys || bytes() + more > maxBytes) {
       const evicted = evictOne();
       statistics?.count(evicted ? 'ratelimit.memory.evictions' : 'ratelimit.memory.refused', 1);
       if (!evicted) return false;
@@ -112,58 +128,54 @@ export function createMemoryCounters(
   };
   const windows = new WindowCounters(makeRoom);
   const rolling = new RollingCounters(makeRoom);
+  const budgets = new BudgetCounters(makeRoom);
 
   const addOne = (draft: ReplyDraft, index: number, increment: Increment, nowSeconds: number) => {
-    const { algorithm, hits } = increment;
-    const reply =
-      algorithm === undefined
-        ? windows.add(increment, hits, nowSeconds)
-        : addAsks(increment, algorithm, nowSeconds);
-    if (typeof reply === 'number') draft.after[index] = reply;
-    else if (reply === undefined) fail(draft, index, fullError(liveKeys()));
+    const reply = addTo(increment, nowSeconds);
+    if (reply === undefined) fail(draft, index, fullError(liveKeys()));
     else if (reply instanceof StoreError) fail(draft, index, reply);
-    else {
-      draft.after[index] = 0;
-      stand(draft, index, reply);
-    }
+    else say(draft, index, reply);
   };
 
-  /** Where the counter stood before the asks; undefined: no room for a new one. */
-  const addAsks = (
-    increment: Increment,
-    algorithm: Algorithm,
-    nowSeconds: number,
-  ): CounterState | StoreError | undefined => {
-    if (isRolling(algorithm)) return rolling.apply(increment, algorithm, nowSeconds);
-    const state = toCounterState(windows.countOf(increment));
-    const { hits, times = 1 } = increment;
-    const admitted = countAdmitted(algorithm, state, { hits: Number(hits), times });
+  /** What was seen of the counter; undefined: no room for a new one. */
+  const addTo = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
+    const { gate } = increment;
+    if (!hasOwnForm(gate)) return addToWindow(increment, nowSeconds);
+    if (isBudgetGate(gate)) return budgets.apply(increment, gate, nowSeconds);
+    return rolling.apply(increment, gate, nowSeconds);
+  };
+
+  const addToWindow = (increment: Increment, nowSeconds: number): Seen | StoreError | undefined => {
+    const { gate, hits, times } = increment;
+    if (!gate.kind.looks) return windows.add(increment, hits, nowSeconds);
+    const used = windows.countOf(increment);
+    const state = gate.kind.ofHits(gate, used, 0);
+    const admitted = countAdmitted(gate, state, { hits: Number(hits), times });
     const charged = hits < 0 ? hits : admitted * Number(hits);
     const after = charged === 0 ? 0 : windows.add(increment, charged, nowSeconds);
     return typeof after === 'number' ? state : after;
   };
 
-  /** Where a counter stands; its count, where nothing but that is known of it. */
-  const look = (increment: Increment, nowSeconds: number): CounterState | number => {
-    const { algorithm } = increment;
-    if (algorithm === undefined) return windows.countOf(increment);
-    return isRolling(algorithm)
-      ? rolling.look(increment, algorithm, nowSeconds)
-      : toCounterState(windows.countOf(increment));
+  /** Where a counter stands. */
+  const look = (increment: Increment, nowSeconds: number): Seen => {
+    const { gate } = increment;
+    if (isBudgetGate(gate)) return budgets.look(increment, gate, nowSeconds);
+    if (hasOwnForm(gate)) return rolling.look(increment, gate, nowSeconds);
+    return gate.kind.ofHits(gate, windows.countOf(increment), 0);
   };
 
   const apply = (batch: CounterBatch): CounterReply => {
     const { increments, groupEnds, nowSeconds } = batch;
-    windows.buckets.dropEnded(nowSeconds);
-    rolling.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
+    windows.dropEnded(nowSeconds);
+    rolling.kept.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
+    budgets.kept.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
     if (groupEnds === undefined) {
       let index = 0;
       for (const increment of increments) addOne(draft, index++, increment, nowSeconds);
     } else {
-      decideRuns<ReadState>(batch, {
+      decideRuns(batch, {
         look: (increment) => look(increment, nowSeconds),
-        isOver: isOverAt,
         add(index, increment) {
           addOne(draft, index, increment, nowSeconds);
         },
@@ -187,30 +199,45 @@ export function createMemoryCounters(
       if (closed) throw new StoreError('store_unavailable', 'the memory counters are closed');
       return apply(batch);
     },
-    read(key, nowSeconds, algorithm) {
-      if (isRolling(algorithm)) return rolling.read({ key }, algorithm, nowSeconds);
+    read(key, nowSeconds, gate) {
+      if (gate !== undefined && hasOwnForm(gate)) {
+        if (isBudgetGate(gate)) return budgets.read({ key }, gate, nowSeconds);
+        return rolling.read({ key }, gate, nowSeconds);
+      }
       const counter = windows.find(key);
       return counter && toEntry(counter, nowSeconds);
     },
-    remove(counters) {
-      for (const one of counters) (isRolling(one.algorithm) ? rolling : windows).remove(one);
+    listOpen(key, nowSeconds, most) {
+      return budgets.listOpen({ key }, nowSeconds, most).map(({ id, hits, endMs }) => {
+        return { id, hits, endsInMs: endMs - nowSeconds * 1_000 };
+      });
+    },
+    remove(counters, options) {
+      for (const one of counters) {
+        if (isBudgetGate(one.gate)) budgets.remove(one, options?.withOpen);
+        else (hasOwnForm(one.gate) ? rolling : windows).remove(one);
+      }
       return Promise.resolve(counters.map(() => undefined));
     },
-    set(counters, used, nowSeconds) {
-      const setOne = (one: Increment): StoreError | undefined => {
-        const isSet = isRolling(one.algorithm)
-          ? rolling.set(one, one.algorithm, used, nowSeconds)
-          : windows.set(one, used, nowSeconds);
-        return isSet ? undefined : fullError(liveKeys());
+    set(counters, used, nowSeconds, limit) {
+      const isSet = (one: Increment): boolean => {
+        const { gate, rule } = one;
+        if (!hasOwnForm(gate)) return windows.set(one, used, nowSeconds);
+        const at = placeOf(rule, limit);
+        if (isBudgetGate(gate)) return budgets.set(one, gate, { used, at }, nowSeconds);
+        return rolling.set(one, gate, used, nowSeconds);
       };
+      const setOne = (one: Increment): StoreError | undefined =>
+        isSet(one) ? undefined : fullError(liveKeys());
       return Promise.resolve(counters.map(setOne));
     },
     *listOver(nowSeconds, most) {
       const found = yield* windows.listOver(nowSeconds, most);
-      return [...found, ...(yield* rolling.listOver(nowSeconds, most - found.length))];
+      const counted = [...found, ...(yield* rolling.listOver(nowSeconds, most - found.length))];
+      return [...counted, ...(yield* budgets.listOver(nowSeconds, most - counted.length))];
     },
     *entries(nowSeconds) {
-      for (const counter of windows.buckets.counters()) {
+      for (const counter of windows.counters()) {
         yield [counter.key, toEntry(counter, nowSeconds)];
       }
     },
@@ -218,16 +245,12 @@ export function createMemoryCounters(
       closed = true;
       clearInterval(sweep);
       removeGauge?.();
-      windows.buckets.clear();
-      rolling.clear();
+      windows.slots.clear();
+      rolling.kept.clear();
+      budgets.kept.clear();
       return Promise.resolve();
     },
   };
-}
-
-/** A window that charges no refused hits. */
-function toCounterState(used: number): CounterState {
-  return { used, previous: 0, elapsed: 0 };
 }
 
 function toEntry({ count, exact, expiresAtSeconds }: LiveCounter, nowSeconds: number): MemoryEntry {

@@ -1,19 +1,38 @@
-import type { StoreError } from '../../core/errors';
+import { StoreError } from '../../core/errors';
 import type { Increment } from '../../core/ports';
 import type { Steps } from '../../core/steps';
-import type { Count } from '../count';
+import { addHits, type Count } from '../count';
 import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
 import {
-  applyHits,
-  bytesOfCounter,
-  classify,
-  findCounter,
+  CounterSlots,
+  createSlot,
   usageQuartileOf,
-  type LiveCounter,
-  type WindowBucket,
-} from './window-bucket';
-import { createWindowBuckets } from './window-buckets';
+  type Filed,
+  type CounterSlot,
+} from './counter-slots';
+import { createShards, shardOf, type Shards } from './shards';
+
+/** `_` and the ten digits of the window start: they are equal in a window. */
+const KEY_END = 12;
+
+/** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
+const COUNTER_BYTES = 160;
+
+/** One live counter. */
+export interface LiveCounter extends Filed<LiveCounter> {
+  count: number;
+  /** The exact count where a double cannot hold it (above 2^53). */
+  exact: bigint | undefined;
+  /** Of the last increment. */
+  limit: number;
+  readonly expiresAtSeconds: number;
+}
+
+/** All counters whose windows end at the same second. */
+interface WindowSlot extends CounterSlot<LiveCounter> {
+  readonly shards: Shards<LiveCounter>;
+}
 
 /** A counter over its limit. */
 export interface OverCounter {
@@ -29,73 +48,107 @@ export type MakeRoom = (bytes: number) => boolean;
 
 /** The counters of fixed windows: whole windows of them are dropped when they end. */
 export class WindowCounters {
-  readonly buckets = createWindowBuckets();
+  readonly slots = new CounterSlots<LiveCounter, WindowSlot>(
+    (endSeconds) => ({ ...createSlot<LiveCounter>(endSeconds), shards: createShards() }),
+    COUNTER_BYTES,
+  );
   readonly #makeRoom: MakeRoom;
+  readonly #forget = (slot: WindowSlot, counter: LiveCounter): void => {
+    this.#remove(slot, counter);
+  };
 
   constructor(makeRoom: MakeRoom) {
     this.#makeRoom = makeRoom;
   }
 
   countOf({ key, windowEndSeconds }: Increment): number {
-    return findCounter(this.buckets.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
+    return find(this.slots.at(windowEndSeconds), toKeptKey(key))?.count ?? 0;
   }
 
   /** The count after so many hits; undefined: no room for a new counter. */
   add(increment: Increment, hits: Count, nowSeconds: number): number | StoreError | undefined {
-    const bucket = this.buckets.at(increment.windowEndSeconds);
+    const slot = this.slots.at(increment.windowEndSeconds);
     const key = toKeptKey(increment.key);
-    const counter = findCounter(bucket, key) ?? this.#create(bucket, key, increment, nowSeconds);
+    const counter = find(slot, key) ?? this.#create(slot, key, increment, nowSeconds);
     if (counter === undefined) return undefined;
-    const overflow = applyHits(counter, hits);
-    if (overflow !== undefined) return overflow;
-    counter.limit = increment.limit;
-    classify(bucket, counter);
+    const sum = addHits(counter.exact ?? counter.count, hits);
+    if (sum instanceof StoreError) return sum;
+    this.#stand(slot, counter, sum, increment.limit);
     return counter.count;
   }
 
   find(key: string): LiveCounter | undefined {
     const kept = toKeptKey(key);
-    for (const bucket of this.buckets.all()) {
-      const counter = findCounter(bucket, kept);
+    for (const slot of this.slots.all) {
+      const counter = find(slot, kept);
       if (counter !== undefined) return counter;
     }
     return undefined;
   }
 
   remove({ key, windowEndSeconds }: Increment): void {
-    const bucket = this.buckets.at(windowEndSeconds);
-    const counter = findCounter(bucket, toKeptKey(key));
-    if (counter !== undefined) this.buckets.remove(bucket, counter);
+    const slot = this.slots.at(windowEndSeconds);
+    const counter = find(slot, toKeptKey(key));
+    if (counter !== undefined) this.#remove(slot, counter);
   }
 
   /** Lets a counter stand at so many hits; false: no room for a new one. */
   set(increment: Increment, used: number, nowSeconds: number): boolean {
-    const bucket = this.buckets.at(increment.windowEndSeconds);
+    const slot = this.slots.at(increment.windowEndSeconds);
     const key = toKeptKey(increment.key);
-    const counter = findCounter(bucket, key) ?? this.#create(bucket, key, increment, nowSeconds);
+    const counter = find(slot, key) ?? this.#create(slot, key, increment, nowSeconds);
     if (counter === undefined) return false;
-    counter.count = used;
-    counter.exact = undefined;
-    counter.limit = increment.limit;
-    classify(bucket, counter);
+    this.#stand(slot, counter, used, increment.limit);
     return true;
+  }
+
+  /** Drops every window that has ended: constant work per window, whatever it holds. */
+  dropEnded(nowSeconds: number): void {
+    const { slots } = this;
+    while (slots.all[0] !== undefined && slots.all[0].endSeconds <= nowSeconds) slots.dropFirst();
+  }
+
+  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  evictOne(quartile: number): boolean {
+    return this.slots.evictOne(quartile, this.#forget);
   }
 
   /** Counters over their limit now, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
-    return findOver(this.buckets.withEnds(nowSeconds), most, ([counter, windowEndSeconds]) => {
+    return findOver(this.#withEnds(nowSeconds), most, ([counter, windowEndSeconds]) => {
       const { key, limit, count } = counter;
       return count > limit ? { key, limit, count, windowEndSeconds } : undefined;
     });
   }
 
+  *counters(): Generator<LiveCounter, void> {
+    for (const [counter] of this.#withEnds(-Infinity)) yield counter;
+  }
+
+  /** Counters whose window has not ended, each with that end. */
+  *#withEnds(nowSeconds: number): Generator<readonly [LiveCounter, endSeconds: number], void> {
+    for (const { endSeconds, shards } of this.slots.all) {
+      if (endSeconds <= nowSeconds) continue;
+      for (const shard of shards) {
+        for (const counter of shard.values()) yield [counter, endSeconds];
+      }
+    }
+  }
+
+  #stand(slot: WindowSlot, counter: LiveCounter, count: Count, limit: number): void {
+    counter.count = Number(count);
+    counter.exact = count > Number.MAX_SAFE_INTEGER ? BigInt(count) : undefined;
+    counter.limit = limit;
+    this.slots.classify(slot, counter, usageQuartileOf(counter.count, limit));
+  }
+
   #create(
-    bucket: WindowBucket,
+    slot: WindowSlot,
     key: string,
     { limit, ttlSeconds }: Increment,
     nowSeconds: number,
   ): LiveCounter | undefined {
-    if (!this.#makeRoom(bytesOfCounter(key))) return undefined;
+    if (!this.#makeRoom(this.slots.bytesOf(key))) return undefined;
     const counter: LiveCounter = {
       key,
       count: 0,
@@ -106,7 +159,17 @@ export class WindowCounters {
       previous: undefined,
       next: undefined,
     };
-    this.buckets.add(bucket, counter);
+    shardOf(slot.shards, key, KEY_END).set(key, counter);
+    this.slots.add(slot, counter);
     return counter;
   }
+
+  #remove(slot: WindowSlot, counter: LiveCounter): void {
+    shardOf(slot.shards, counter.key, KEY_END).delete(counter.key);
+    this.slots.remove(slot, counter);
+  }
+}
+
+function find({ shards }: WindowSlot, key: string): LiveCounter | undefined {
+  return shardOf(shards, key, KEY_END).get(key);
 }

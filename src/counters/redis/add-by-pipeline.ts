@@ -1,7 +1,12 @@
 import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
 import { isCount } from '../count';
 import { planHoldBack } from '../hold-back';
-import { createReplyDraft, fail, holdBackAt, type ReplyDraft } from '../reply-draft';
+import {
+  createReplyDraft,
+  fail,
+  holdBackAt,
+  type ReplyDraft,
+} from '../../core/batches/reply-draft';
 import { type RedisConnection } from './connection';
 import { readByPipeline, sendAll, toKeys, type PlainCommand } from './pipeline';
 import { atOnce, settleCount, type FollowUp } from './settle-count';

@@ -1,9 +1,14 @@
-import { type CounterBatch, type CounterReply } from '../../core/ports';
-import { failedReply, joinReplies } from '../reply-draft';
-import { applyFixed } from './apply-fixed';
-import { applyMixed, countAlgorithms } from './apply-mixed';
+import { createReplyDraft, finish, toReply } from '../../core/batches/reply-draft';
+import { deal, pick, scatter, type SubBatch } from '../../core/batches/sub-batch';
+import { settled, type StoreError } from '../../core/errors';
+import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
+import { addByPipeline } from './add-by-pipeline';
+import { applyAsks, OF_BUDGETS, OF_KINDS } from './apply-asks';
 import { type RedisConnection } from './connection';
+import { isReplyError } from './handshake';
+import { addByScript } from './script';
 import { type Sending } from './sending';
+import { isAboutKeys, isScriptsRefused } from './store-errors';
 
 /** Increments of one call: a script of this size blocks Redis for some 2 ms. */
 const MAX_INCREMENTS_PER_CALL = 2_000;
@@ -17,51 +22,142 @@ export async function applyBatch(
   batch: CounterBatch,
   sending: Sending = {},
 ): Promise<CounterReply> {
+  const { length } = batch.increments;
+  if (length <= MAX_INCREMENTS_PER_CALL) return applyPart(connection, batch, sending);
   const parts = splitBatch(batch, MAX_INCREMENTS_PER_CALL);
-  if (parts.length === 1) return applyPart(connection, batch, sending);
-  return joinReplies(await Promise.all(parts.map((part) => settlePart(connection, part, sending))));
+  const replies = await Promise.all(parts.map((part) => settlePart(connection, part, sending)));
+  const draft = createReplyDraft(length);
+  for (const [at, { places }] of parts.entries())
+    scatter(draft, places, replies[at] as CounterReply | StoreError);
+  return toReply(draft);
 }
 
-function applyPart(
+/**
+ * Kinds that look take the script that knows all kinds, the others a call of their own, which is cheaper, and budgets one that
+ * knows these too; all leave in one write. Runs are decided together, and so are counts and kinds that look where they meet in
+ * a key: their order counts.
+ */
+async function applyPart(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
 ): Promise<CounterReply> {
-  const algorithms = countAlgorithms(part.increments);
-  if (algorithms === 0) return applyFixed(connection, part, sending);
-  return applyMixed(connection, part, algorithms === part.increments.length, sending);
+  const { looking, budgets } = countLooking(part);
+  const { length } = part.increments;
+  if (budgets === length || (connection.usesScripts && areRunsOfBudgets(part, budgets)))
+    return applyAsks(connection, part, sending, OF_BUDGETS);
+  if (looking === 0) return applyCounts(connection, part, sending);
+  const isOrdered = connection.usesScripts && areOrdered(part);
+  if (budgets === 0 && (isOrdered || looking === length))
+    return applyAsks(connection, part, sending, OF_KINDS);
+  return applyEach(connection, part, sending, isOrdered);
+}
+
+/** Increments of kinds that look, and those of budgets among them. */
+function countLooking({ increments }: CounterBatch) {
+  let [looking, budgets] = [0, 0];
+  for (const { gate } of increments) {
+    if (!gate.kind.looks) continue;
+    looking += 1;
+    if (gate.kind.lua === undefined) budgets += 1;
+  }
+  return { looking, budgets };
+}
+
+/** Whether requests are decided together of which the script of kinds does not know enough. */
+function areRunsOfBudgets({ increments, groupEnds }: CounterBatch, budgets: number): boolean {
+  if (groupEnds === undefined) return false;
+  return budgets > 0 || increments.some(({ holdsBack }) => holdsBack === false);
+}
+
+/** Counts, kinds that look and budgets, each by a call of its own. */
+async function applyEach(
+  connection: RedisConnection,
+  part: CounterBatch,
+  sending: Sending,
+  isOrdered: boolean,
+): Promise<CounterReply> {
+  const isBudget = ({ gate: { kind } }: Increment): boolean => kind.lua === undefined;
+  const isAsk = (one: Increment): boolean => !isBudget(one) && (one.gate.kind.looks || isOrdered);
+  const [budgets, asks] = [pick(part, isBudget), pick(part, isAsk)];
+  const counts = pick(part, (one) => !isBudget(one) && !isAsk(one));
+  const calls: readonly (readonly [SubBatch, () => Promise<CounterReply>])[] = [
+    [counts, () => applyCounts(connection, counts, sending)],
+    [asks, () => applyAsks(connection, asks, sending, OF_KINDS)],
+    [budgets, () => applyAsks(connection, budgets, sending, OF_BUDGETS)],
+  ];
+  const { stream } = connection.client;
+  stream.cork();
+  const replies = calls.map(([{ places }, call]) =>
+    places.length === 0 ? undefined : settled(call),
+  );
+  stream.uncork();
+  const draft = createReplyDraft(part.increments.length);
+  for (const [at, reply] of replies.entries())
+    if (reply !== undefined) scatter(draft, calls[at]?.[0].places ?? [], await reply);
+  return finish(draft);
+}
+
+/** Whether requests are decided together, or a kind that looks counts under the key of one that does not: aligned kinds share theirs. */
+function areOrdered({ increments, groupEnds }: CounterBatch): boolean {
+  if (groupEnds !== undefined) return true;
+  let keys: Set<string> | undefined;
+  for (const { gate, key } of increments)
+    if (gate.kind.looks && !gate.kind.hasOwnForm) (keys ??= new Set()).add(key);
+  if (keys === undefined) return false;
+  return increments.some(({ gate, key }) => !gate.kind.looks && keys.has(key));
+}
+
+/** Applies kinds that do not look, by script where the server takes one. */
+async function applyCounts(
+  connection: RedisConnection,
+  part: CounterBatch,
+  { withoutScripts = false, asking = false }: Sending,
+): Promise<CounterReply> {
+  if (withoutScripts || asking || !connection.usesScripts)
+    return addWithoutScripts(connection, part, asking);
+  try {
+    return await addByScript(connection, part);
+  } catch (error) {
+    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
+    if (!isAboutKeys(error.message)) connection.refuseScripts(error.message);
+    return addWithoutScripts(connection, part, false);
+  }
+}
+
+async function addWithoutScripts(
+  connection: RedisConnection,
+  part: CounterBatch,
+  asking: boolean,
+): Promise<CounterReply> {
+  try {
+    return await addByPipeline(connection, part, asking);
+  } catch (error) {
+    throw connection.toError(error);
+  }
 }
 
 async function settlePart(
   connection: RedisConnection,
   part: CounterBatch,
   sending: Sending,
-): Promise<CounterReply> {
+): Promise<CounterReply | StoreError> {
   try {
     return await applyPart(connection, part, sending);
   } catch (error) {
-    return failedReply(part.increments, connection.toError(error));
+    return connection.toError(error);
   }
 }
 
 /** Cuts a batch into parts of at most `size` increments; a request's run stays in one piece. */
-export function splitBatch(batch: CounterBatch, size: number): readonly CounterBatch[] {
-  const { increments, groupEnds, nowSeconds } = batch;
-  if (increments.length <= size) return [batch];
-  let run = 0;
-  const takeRuns = (runs: readonly number[], start: number, end: number): readonly number[] => {
-    const first = run;
-    while (run < runs.length && (runs[run] as number) <= end) run += 1;
-    return runs.slice(first, run).map((at) => at - start);
+export function splitBatch(batch: CounterBatch, size: number): readonly SubBatch[] {
+  const ends = partEnds(batch, size);
+  let part = 0;
+  const partOf = (_: unknown, place: number): number => {
+    while ((ends[part] as number) <= place) part += 1;
+    return part;
   };
-  return partEnds(batch, size).map((end, part, ends) => {
-    const start = ends[part - 1] ?? 0;
-    return {
-      increments: increments.slice(start, end),
-      groupEnds: groupEnds && takeRuns(groupEnds, start, end),
-      nowSeconds,
-    };
-  });
+  return [...deal(batch, partOf).values()];
 }
 
 function partEnds({ increments, groupEnds }: CounterBatch, size: number): readonly number[] {

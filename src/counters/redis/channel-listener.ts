@@ -19,8 +19,8 @@ export interface ChannelListenerDeps extends Pick<RedisCountersDeps, 'monotonicM
   /** Where to listen; undefined: nowhere now. */
   readonly address: () => RedisAddress | undefined;
   readonly onMessage: (message: string) => void;
-  /** It listens again: messages may have been missed. */
-  readonly onAgain?: () => void;
+  /** It listens: messages may have been missed before. */
+  readonly onListening: (isFirst: boolean) => void;
   /** The server refuses the channels. */
   readonly onRefused: (error: unknown) => void;
 }
@@ -36,14 +36,14 @@ const PING_EVERY_MS = 5_000;
 const RECONNECT = { initialMs: 100, maxMs: 5_000 };
 
 export function createChannelListener(
-  { address, onMessage, onAgain, onRefused, ...deps }: ChannelListenerDeps,
+  { address, onMessage, onListening, onRefused, ...deps }: ChannelListenerDeps,
   options: ChannelListenerOptions,
 ): ChannelListener {
   const { channels, name, timeoutMs, tls } = options;
   let isFirst = true;
   const open = async (attemptMs: number, signal: AbortSignal): Promise<OpenConnection> => {
     const place = address();
-    if (place === undefined) throw new Error('no server of the store is known now');
+    if (place === undefined) throw new Error('no server of the store is known');
     const auth = await readCredentials(options.auth);
     const { client } = await openClient(
       { address: place, tls, attemptMs, signal },
@@ -67,7 +67,7 @@ export function createChannelListener(
       store: name,
       open,
       onOpen() {
-        if (!isFirst) onAgain?.();
+        onListening(isFirst);
         isFirst = false;
       },
       onAway: () => undefined,

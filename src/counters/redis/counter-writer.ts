@@ -1,61 +1,128 @@
-import { isRolling, type Algorithm } from '../../core/algorithms/algorithm';
-import { unusedAt, usedHits } from '../../core/algorithms/counter-state';
-import { tickAt } from '../../core/algorithms/ticks';
-import { readWritten, writeUsed } from '../../core/algorithms/written';
-import { StoreError } from '../../core/errors';
+import { settled, StoreError } from '../../core/errors';
+import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
+import { partAt } from '../../core/budgets/record';
+import { usedOfNearest, withUsed } from '../../core/budgets/used';
+import { hasOwnForm, lifetimeMs, unused, usedHits } from '../../core/kinds/gate';
+import type { BudgetState, CounterState, Gate, State } from '../../core/kinds/kind';
+import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
 import { toKeyError } from '../count';
+import { placeOf } from '../limit-place';
+import { PUT_PART as PUT_PART_BESIDE_OPEN, RESET_RECORD } from './budgets/operator-scripts';
+import { hasReservations, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;
 
+/** A name with a space, the part of it, milliseconds to live, and the end of that since 1970. */
+type Part = readonly [head: string, part: string, lifeMs: number, endMs: number];
+
+/**
+ * Puts one part into the record of a counter, in place of that with its name (see `recordOf`): the name with a space, the part,
+ * milliseconds to live. One that lives longer keeps its time.
+ */
+const PUT_PART = `local others = ''
+for part in string.gmatch(redis.call('GET', KEYS[1]) or '', '[^;]+;') do
+  if string.sub(part, 1, #ARGV[1]) ~= ARGV[1] then others = others .. part end
+end
+local life = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3]))
+return redis.call('PSETEX', KEYS[1], string.format('%.0f', life), others .. ARGV[2])`;
+
 /** Deletes and sets counters, a command or two for each. */
 export function createRedisWriter(counters: Asking): CounterWriter {
-  const removeOne = async ({ key }: Increment): Promise<void> => {
-    await counters.ask(key, [['del', key]]);
+  const removeOne = async ({ key, gate }: Increment, withOpen: boolean): Promise<void> => {
+    const isReset = hasReservations(gate) && !withOpen;
+    await counters.ask(key, [isReset ? ['eval', RESET_RECORD, '1', key] : ['del', key]]);
   };
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
-    const { value, lifeMs } = isRolling(rule.algorithm)
-      ? await writtenNow(counters, key, rule.algorithm, used)
+    const { gate } = rule;
+    if (hasReservations(gate)) {
+      const { value, lifeMs, endMs } = await writtenNow(counters, key, gate, used);
+      await put(key, gate, ['', value, lifeMs, endMs]);
+      return;
+    }
+    const { value, lifeMs } = hasOwnForm(gate)
+      ? await writtenNow(counters, key, gate, used)
       : { value: String(used), lifeMs: await lifeOf(counters, increment) };
     await counters.ask(key, [['psetex', key, String(lifeMs), value]]);
   };
+  const setPart = async (key: string, gate: BudgetGate, at: number, used: number) => {
+    const nowSeconds = await clockOf(counters, key);
+    const nothing = unused(gate, tickAt(nowSeconds, gate.tickMicros));
+    const state = withUsed(gate.budget, nothing, at, used);
+    const head = `${gate.budget.entries[at]?.id ?? ''} `;
+    const lifeMs = lifetimeMs(gate, state);
+    const part = partAt(gate.budget, state, at);
+    await put(key, gate, [head, part, lifeMs, endOf(nowSeconds, lifeMs)]);
+  };
+  const put = async (key: string, gate: Gate, [head, part, lifeMs, endMs]: Part) => {
+    const args = hasReservations(gate)
+      ? [PUT_PART_BESIDE_OPEN, '1', key, head, part, String(endMs), String(lifeMs)]
+      : [PUT_PART, '1', key, head, part, String(lifeMs)];
+    await counters.ask(key, [['eval', ...args]]);
+  };
   return {
-    remove: (all) => settleEach(all, removeOne),
-    set: (all, used) => settleEach(all, (one) => setOne(one, used)),
+    remove: (all, { withOpen } = { withOpen: false }) =>
+      settleEach(all, (one) => removeOne(one, withOpen)),
+    set: (all, used, _, limit) =>
+      settleEach(all, (one) => {
+        const at = placeOf(one.rule, limit);
+        return at === undefined || !isBudgetGate(one.gate)
+          ? setOne(one, used)
+          : setPart(one.key, one.gate, at, used);
+      }),
   };
 }
 
-/** A counter of gcra or sliding_window as it stands, from its own form of value. */
-export async function readRolling(
+/** A counter as it stands that has a form of its own. */
+export async function readOwnForm(
   counters: Asking,
   key: string,
-  algorithm: Algorithm,
+  gate: Gate<CounterState>,
 ): Promise<Omit<CounterReading, 'store'>> {
+  const read = hasReservations(gate)
+    ? await readOpen(counters, key, 1)
+    : await readText(counters, key);
+  const { record, lifeMs, nowSeconds, sums, open = [] } = read;
+  const tick = tickAt(nowSeconds, gate.tickMicros);
+  const counted = record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
+  if (counted === undefined)
+    throw toKeyError(`the value of this key was not written by ${gate.kind.words.name}`);
+  const state = { ...counted, ...sums };
+  const expiresInSeconds =
+    record === undefined ? undefined : Math.max(0, Math.ceil(lifeMs / 1_000));
+  const count = isBudgetGate(gate)
+    ? usedOfNearest(gate.budget, state as State as BudgetState)
+    : usedHits(gate, state);
+  const [first] = open;
+  const firstEndMs = first && Math.floor(nowSeconds * 1_000) + first.endsInMs;
+  return { count, state, expiresInSeconds, firstEndMs };
+}
+
+async function readText(counters: Asking, key: string): Promise<Partial<OpenReading> & Timed> {
   const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
-  const nowSeconds = toSeconds(time);
-  if (value === null) {
-    const state = unusedAt(algorithm, tickAt(nowSeconds, algorithm.tickMicros));
-    return { count: 0, state, expiresInSeconds: undefined };
-  }
-  const state = readWritten(algorithm, value as string, nowSeconds);
-  if (state === undefined)
-    throw toKeyError(`the value of this key was not written by ${algorithm.name}`);
-  const expiresInSeconds = Math.max(0, Math.ceil(Number(lifeMs) / 1_000));
-  return { count: usedHits(algorithm, state), state, expiresInSeconds };
+  const record = typeof value === 'string' ? value : undefined;
+  return { record, lifeMs: Number(lifeMs), nowSeconds: toSeconds(time) };
 }
 
-async function writtenNow(counters: Asking, key: string, algorithm: Algorithm, used: number) {
+type Timed = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'>;
+
+async function writtenNow(counters: Asking, key: string, gate: Gate, used: number) {
+  const nowSeconds = await clockOf(counters, key);
+  const tick = tickAt(nowSeconds, gate.tickMicros);
+  const state = gate.kind.ofHits(gate, used, tick);
+  const lifeMs = lifetimeMs(gate, state);
+  return { value: gate.kind.encode(gate, state, tick), lifeMs, endMs: endOf(nowSeconds, lifeMs) };
+}
+
+function endOf(nowSeconds: number, lifeMs: number): number {
+  return Math.floor(nowSeconds * 1_000) + lifeMs;
+}
+
+async function clockOf(counters: Asking, key: string): Promise<number> {
   const [time] = await counters.ask(key, [['time']]);
-  const { value, lifetimeMs } = writeUsed(algorithm, used, toSeconds(time));
-  return { value, lifeMs: lifetimeMs };
-}
-
-/** Milliseconds for which a counter still lives; one that does not exist gets those of a new one. */
-async function lifeOf(counters: Asking, { key, ttlSeconds }: Increment): Promise<number> {
-  const [lifeMs] = await counters.ask(key, [['pttl', key]]);
-  return Number(lifeMs) > 0 ? Number(lifeMs) : ttlSeconds * 1_000;
+  return toSeconds(time);
 }
 
 /** What TIME answers: seconds and microseconds. */
@@ -64,19 +131,20 @@ function toSeconds(time: unknown): number {
   return (seconds ?? NaN) + (micros ?? NaN) / 1_000_000;
 }
 
+/** Milliseconds for which a counter still lives; one that does not exist gets those of a new one. */
+async function lifeOf(counters: Asking, { key, ttlSeconds }: Increment): Promise<number> {
+  const [lifeMs] = await counters.ask(key, [['pttl', key]]);
+  return Number(lifeMs) > 0 ? Number(lifeMs) : ttlSeconds * 1_000;
+}
+
 async function settleEach(
   all: readonly Increment[],
   act: (one: Increment) => Promise<void>,
 ): Promise<readonly (StoreError | undefined)[]> {
   return Promise.all(
     all.map(async (one) => {
-      try {
-        await act(one);
-        return undefined;
-      } catch (error) {
-        if (error instanceof StoreError) return error;
-        throw error;
-      }
+      const done = await settled(() => act(one));
+      return done instanceof StoreError ? done : undefined;
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { merge } from 'rxjs';
-import { createSnapshot } from '../../../streams';
+import { createSnapshot, onceTrue } from '../../../streams';
 import { type Statistics } from '../../core/ports';
-import { refuseIfNothing } from '../reply-draft';
+import { refuseIfNothing } from '../../core/batches/reply-draft';
 import { createClusterStore } from './cluster/create-cluster-store';
 import { createForgetChannel, type ForgetChannel } from './forget-channel';
 import { lookAt } from './look';
@@ -16,7 +16,8 @@ import {
 import { type PoolDeps, type StoreStatistics } from './pool';
 import { createSentinelStore } from './sentinel/create-sentinel-store';
 
-export { createRedisWriter, readRolling } from './counter-writer';
+export { createRedisWriter, readOwnForm } from './counter-writer';
+export { listOpen } from './open-reservations';
 
 /**
  * Counters in Redis: one server, the master that sentinels name, or a cluster. Every batch is sent at
@@ -46,12 +47,15 @@ export function createRedisCounters(
 
 function createForgetting(
   store: RedisCounters,
-  { onForget, ...deps }: RedisCountersDeps,
+  { onForget, forgetWhen$, ...deps }: RedisCountersDeps,
   { forgetChannel: channel, address, ...options }: RedisCountersOptions,
 ): ForgetChannel | undefined {
   if (onForget === undefined || channel === undefined) return undefined;
   const named = { ...options, channel, name: toAddressText(address) };
-  return createForgetChannel({ ...deps, store, onForget }, named);
+  const forget = createForgetChannel({ ...deps, store, onForget }, named);
+  return forgetWhen$ === undefined
+    ? forget
+    : { ...forget, run$: onceTrue(forgetWhen$, forget.run$) };
 }
 
 function createStore(deps: PoolDeps, options: RedisCountersOptions): RedisCounters {

@@ -1,13 +1,22 @@
 import { type Observable } from 'rxjs';
 import { toReason } from '../../platform/errors';
 import { toKeptKey } from '../kept-key';
+import { once } from '../once';
 import { createChannelListener } from './channel-listener';
-import { type RedisCounters, type RedisCountersDeps, type ServerOptions } from './options';
+import {
+  type OnForget,
+  type RedisCounters,
+  type RedisCountersDeps,
+  type ServerOptions,
+} from './options';
 
-/** Tells the instances that share a store which counters their local caches must forget; a message comes at most once. */
+/**
+ * Tells the instances that share a store which counters their local caches must forget; a message comes at most once. It is a list
+ * of their keys; an empty text before them says that their leases are over too, and says nothing to versions without leases.
+ */
 export interface ForgetChannel {
   /** Never fails: where a message does not arrive, what is cached lasts until the window of the counter ends. */
-  readonly tell: (keys: readonly string[]) => void;
+  readonly tell: (keys: readonly string[], endsLeases?: boolean) => void;
   /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
   readonly run$: Observable<never>;
   close(): void;
@@ -18,8 +27,7 @@ export interface ForgetChannelDeps extends Pick<
   'monotonicMs' | 'random' | 'onEvent'
 > {
   readonly store: Pick<RedisCounters, 'ask' | 'anyServer'>;
-  /** The keys of counters to forget, long ones by their digests; undefined: messages may have been missed. */
-  readonly onForget: (keys: readonly string[] | undefined) => void;
+  readonly onForget: OnForget;
 }
 
 export interface ForgetChannelOptions extends Pick<ServerOptions, 'auth' | 'tls' | 'timeoutMs'> {
@@ -27,6 +35,9 @@ export interface ForgetChannelOptions extends Pick<ServerOptions, 'auth' | 'tls'
   /** The store's name in messages. */
   readonly name: string;
 }
+
+/** No counter has this key. */
+const LEASES_END = '';
 
 /** Keys of one message; more are not looked for one by one: all counters are forgotten. */
 const MAX_KEYS = 10_000;
@@ -36,23 +47,22 @@ export function createForgetChannel(
   options: ForgetChannelOptions,
 ): ForgetChannel {
   const { channel, name } = options;
-  let hasWarned = false;
-
-  const warnOnce = (error: unknown): void => {
-    if (hasWarned) return;
-    hasWarned = true;
-    onEvent?.({ kind: 'forget-refused', store: name, reason: toReason(error) });
-  };
+  const warnOnce = once((error: unknown) =>
+    onEvent?.({ kind: 'forget-refused', store: name, reason: toReason(error) }),
+  );
   const listener = createChannelListener(
     {
       ...deps,
       address: store.anyServer,
       onMessage(message) {
-        const keys = readKeys(message);
-        if (keys !== undefined) onForget(keys.length > MAX_KEYS ? undefined : keys);
+        const texts = readTexts(message);
+        if (texts === undefined) return;
+        const endsLeases = texts[0] === LEASES_END;
+        const keys = endsLeases ? texts.slice(1) : texts;
+        onForget(keys.length > MAX_KEYS ? undefined : keys, endsLeases);
       },
-      onAgain() {
-        onForget(undefined);
+      onListening() {
+        onForget(undefined, false);
       },
       onRefused: warnOnce,
     },
@@ -60,8 +70,9 @@ export function createForgetChannel(
   );
   return {
     run$: listener.run$,
-    tell(keys) {
-      const message = JSON.stringify(keys.map(toKeptKey));
+    tell(keys, endsLeases = false) {
+      const kept = keys.map(toKeptKey);
+      const message = JSON.stringify(endsLeases ? [LEASES_END, ...kept] : kept);
       store.ask(channel, [['publish', channel, message]]).catch(warnOnce);
     },
     close: listener.close,
@@ -69,10 +80,12 @@ export function createForgetChannel(
 }
 
 /** Anybody may write to a channel: anything but a list of texts is ignored. */
-function readKeys(message: string): readonly string[] | undefined {
+function readTexts(message: string): readonly string[] | undefined {
   try {
-    const keys: unknown = JSON.parse(message);
-    return Array.isArray(keys) && keys.every((key) => typeof key === 'string') ? keys : undefined;
+    const texts: unknown = JSON.parse(message);
+    return Array.isArray(texts) && texts.every((one) => typeof one === 'string')
+      ? texts
+      : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { StoreError } from '../../core/errors';
+import { settled, StoreError } from '../../core/errors';
 import { type CounterReading } from '../../core/ports';
 import { unread } from '../unread';
 import { type RedisNode } from './node';
@@ -9,18 +9,8 @@ export async function lookAt(
   node: RedisNode,
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, CounterReading>> {
-  const read = await settledRead(node.read(keys, { withLives: true }));
+  const read = await settled(() => node.read(keys, { withLives: true }));
   return new Map(keys.map((key) => [key, toReading(key, `Redis at ${node.store}`, read)]));
-}
-
-/** What was read, or why nothing was. */
-export async function settledRead(read: Promise<ReadCounts>): Promise<ReadCounts | StoreError> {
-  try {
-    return await read;
-  } catch (error) {
-    if (error instanceof StoreError) return error;
-    throw error;
-  }
 }
 
 export function toReading(

@@ -14,7 +14,7 @@ export function unpack(bytes: Buffer): Packed {
   const reader = { bytes, at: 0 };
   const value = readValue(reader);
   if (reader.at === bytes.length) return value;
-  throw new PackError(`${String(bytes.length - reader.at)} octets follow the answer of a script`);
+  throw new PackError(`${String(bytes.length - reader.at)} bytes follow the script's reply`);
 }
 
 interface Reader {
@@ -50,7 +50,7 @@ function readOddNumber(reader: Reader, type: number): number {
     return bytes.readIntBE(skip(reader, octets), octets);
   }
   throw new PackError(
-    `unexpected MessagePack type 0x${type.toString(16)} in the script's reply, expected a count, a text or a list`,
+    `unexpected MessagePack type 0x${type.toString(16)} in the script's reply, expected a count, a string or a list`,
   );
 }
 
@@ -77,6 +77,6 @@ function readUint(reader: Reader, octets: number): number {
 function skip(reader: Reader, octets: number): number {
   const start = reader.at;
   reader.at += octets;
-  if (reader.at > reader.bytes.length) throw new PackError('the answer of a script is cut off');
+  if (reader.at > reader.bytes.length) throw new PackError("the script's reply is cut off");
   return start;
 }

@@ -1,8 +1,9 @@
 import { type Observable } from 'rxjs';
+import { EMPTY_REPLY } from '../../core/batches/reply-draft';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
+import { once } from '../once';
 import { applyBatch } from './apply-batch';
-import { countAlgorithms } from './apply-mixed';
 import { type RedisConnection } from './connection';
 import { type NodeOptions, type ReadHashFields, type RedisAddress } from './options';
 import {
@@ -45,8 +46,6 @@ export interface RedisNode {
   close(reason: string, graceMs?: number): Promise<void>;
 }
 
-const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
-
 export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
@@ -68,7 +67,7 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   ): Promise<CounterReply> => {
     if (!connection.usesScripts) {
       if (batch.groupEnds !== undefined) warnNotAtomic();
-      if (countAlgorithms(batch.increments) > 0) warnScriptsNeeded();
+      if (batch.increments.some(({ gate }) => gate.kind.looks)) warnScriptsNeeded();
     }
     return applyBatch(connection, batch, how);
   };
@@ -150,12 +149,7 @@ function createWarning(
   store: string,
   kind: 'hold-back-not-atomic' | 'scripts-needed',
 ): () => void {
-  let hasWarned = false;
-  return () => {
-    if (hasWarned) return;
-    hasWarned = true;
-    onEvent?.({ kind, store, reason: 'it takes no scripts' });
-  };
+  return once(() => onEvent?.({ kind, store, reason: 'it does not accept scripts' }));
 }
 
 /** Settles as the task does, or with an error when the time is over; the task goes on then. */

@@ -127,7 +127,7 @@ export async function openClient<T>(
   const hint = (): string => {
     const isConnected = (client as { stream?: Redis['stream'] }).stream?.connecting === false;
     const isWaiting = options.tls !== undefined && client.status === 'connecting' && isConnected;
-    return isWaiting ? ': the server may speak no TLS' : '';
+    return isWaiting ? ': perhaps the server does not speak TLS' : '';
   };
   client.on('error', noteFault);
   try {

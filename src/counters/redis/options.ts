@@ -1,6 +1,7 @@
 import { type Observable } from 'rxjs';
 import { type CounterReading, type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
+import { addressText } from '../../platform/listen-address';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
 import { type PlainCommand } from './pipeline';
@@ -18,7 +19,7 @@ export interface RedisCounters extends ReadableCounters {
   /** A server that passes messages to all others of the store; undefined: none is known now. */
   readonly anyServer: () => RedisAddress | undefined;
   /** Tells the local caches of all instances to forget these keys; undefined: no message reaches them. */
-  readonly publishInvalidation?: (keys: readonly string[]) => void;
+  readonly publishInvalidation?: (keys: readonly string[], endsLeases?: boolean) => void;
   /** Whether the store can be used now; of several servers, at least one. Distinct. */
   readonly connected$: Observable<boolean>;
   /**
@@ -128,7 +129,7 @@ export type RedisEvent =
   | { readonly kind: 'expire-refused'; readonly store: string; readonly reason: string }
   /** Once: counters are held back by a read and then an add, and why that is so. */
   | { readonly kind: 'hold-back-not-atomic'; readonly store: string; readonly reason: string }
-  /** Once: increments fail whose algorithm needs scripts. */
+  /** Once: increments fail whose kind needs scripts. */
   | { readonly kind: 'scripts-needed'; readonly store: string; readonly reason: string }
   /** Another connection could not be opened; the others stay in use. */
   | { readonly kind: 'pool-not-grown'; readonly store: string; readonly reason: string }
@@ -141,7 +142,7 @@ export type RedisEvent =
   | { readonly kind: 'switch-unheard'; readonly store: string; readonly reason: string }
   /** Slots of the cluster have other owners than before, or their first. */
   | { readonly kind: 'slots-changed'; readonly store: string; readonly nodes: readonly string[] }
-  /** No node says how slots are placed; once, and once that one does again. */
+  /** No node returned the slot map; once, and once that one does again. */
   | { readonly kind: 'slots-unknown'; readonly store: string; readonly reason: string }
   | { readonly kind: 'slots-known'; readonly store: string }
   /** A server no longer belongs to the store. */
@@ -152,14 +153,22 @@ export type RedisEvent =
   /** Once: messages to the local caches cannot be sent or heard. */
   | { readonly kind: 'forget-refused'; readonly store: string; readonly reason: string };
 
+/**
+ * Hears of counters to forget by their keys, long ones by their digests; undefined: messages may have been missed, or there are too
+ * many. `endsLeases`: they were reset or set.
+ */
+export type OnForget = (keys: readonly string[] | undefined, endsLeases: boolean) => void;
+
 export interface RedisCountersDeps {
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   readonly random: Random;
   readonly statistics?: Pick<Statistics, 'gauge' | 'count'>;
   readonly onEvent?: (event: RedisEvent) => void;
-  /** See ForgetChannelDeps; undefined: local caches hear nothing. */
-  readonly onForget?: ((keys: readonly string[] | undefined) => void) | undefined;
+  /** Undefined: local caches and leases hear nothing. */
+  readonly onForget?: OnForget | undefined;
+  /** Nothing is listened to before it is true; undefined: from the start. Ends with the counters. */
+  readonly forgetWhen$?: Observable<boolean> | undefined;
   /** Guards one node of a cluster (a circuit breaker): while that is away, the others are asked as before. */
   readonly guardNode?: (store: string) => NodeGuard;
 }
@@ -178,7 +187,7 @@ export function toAddressText(address: RedisStoreAddress): string {
     case 'unix':
       return address.path;
     case 'tcp':
-      return toHostText(address);
+      return addressText(address);
     case 'sentinel':
       return `master ${address.masterName} of the sentinels ${toListText(address.sentinels)}`;
     case 'cluster':
@@ -187,9 +196,5 @@ export function toAddressText(address: RedisStoreAddress): string {
 }
 
 function toListText(addresses: readonly HostAndPort[]): string {
-  return addresses.map(toHostText).join(',');
-}
-
-function toHostText({ host, port }: HostAndPort): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+  return addresses.map(addressText).join(',');
 }

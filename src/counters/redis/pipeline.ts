@@ -8,7 +8,7 @@ import { NO_INTEGER } from './store-errors';
 export type PlainCommand = [name: string, ...args: string[]];
 type Answer = readonly [error: Error | null, value?: unknown];
 
-/** Counts as they stand; keys that cannot be read are missing there and have an error instead. */
+/** Counts as they stand; keys whose count or time to live cannot be read are missing there and have an error instead. */
 export interface ReadCounts {
   readonly counts: ReadonlyMap<string, number>;
   /** Milliseconds for which keys still live, where asked for; those that live for ever or do not exist are missing. */
@@ -36,9 +36,11 @@ export async function readByPipeline(
   const livesMs = new Map<string, number>();
   const failures = new Map<string, StoreError>();
   keys.forEach((key, at) => {
-    const [error, value] = answers[at] ?? [null];
+    const [wrong, value] = answers[at] ?? [null];
+    const [wrongLife, life] = answers[keys.length + at] ?? [null];
+    const error = wrong ?? wrongLife;
     const count = toCount(value);
-    const lifeMs = Number(answers[keys.length + at]?.[1]);
+    const lifeMs = Number(life);
     if (lifeMs >= 0) livesMs.set(key, lifeMs);
     if (error !== null) failures.set(key, connection.toError(error));
     else if (count === undefined) failures.set(key, connection.toAnswerError(NO_INTEGER));

@@ -159,7 +159,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
         onPresence?.(false);
       },
       onEnd() {
-        connections.destroyAll('the counters are no longer run');
+        connections.destroyAll('the counters are closed');
       },
     },
     {
@@ -190,7 +190,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
       const isThere = connections.usable.length > 0 || isComing;
       if (!isThere || main.signal.aborted) throw awayError();
       const isCrowded = queue.size > 0 && queue.weight + weight > MAX_INCREMENTS_IN_FLIGHT;
-      if (isCrowded) throw toUnavailableError(store, 'too much waits for its answer');
+      if (isCrowded) throw toUnavailableError(store, 'too many calls are waiting for a reply');
       growth.grow();
       return queue.join(weight);
     },

@@ -16,7 +16,7 @@ export async function readHashFields(
   const answer = await ask();
   if (isTexts(answer) && answer.length === fields.length) return answer;
   throw new Error(
-    `the answer to HMGET of ${String(fields.length)} fields is not one text or nil for each`,
+    `unexpected reply to HMGET of ${String(fields.length)} fields, expected a string or nil for each`,
   );
 }
 

@@ -2,7 +2,7 @@ import { type Redis } from 'ioredis';
 import { type StoreError } from '../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../core/ports';
 import { isCount } from '../count';
-import { createReplyDraft, fail } from '../reply-draft';
+import { createReplyDraft, fail } from '../../core/batches/reply-draft';
 import { isReplyError } from './handshake';
 import { type RedisConnection } from './connection';
 import { type Script } from './lua';
@@ -75,13 +75,11 @@ export function readAnswer({ store }: RedisConnection, answer: unknown): unknown
 
 /** A list of this length, or an error that fails all that the call was about. */
 function readList({ store }: RedisConnection, answer: unknown, length: number): readonly unknown[] {
-  if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
+  if (!Array.isArray(answer))
+    throw toUnreadError(store, `expected a list, found a ${typeof answer}`);
   if (answer.length === length) return answer;
   const { length: found } = answer;
-  throw toUnreadError(
-    store,
-    `a list has ${String(found)} items where ${String(length)} are expected`,
-  );
+  throw toUnreadError(store, `expected a list of ${String(length)} items, found ${String(found)}`);
 }
 
 /** Counts come as integers, failures as texts. */
@@ -112,17 +110,15 @@ function readPlaces(
   answer: unknown,
   length: number,
 ): boolean[] | undefined {
-  if (!Array.isArray(answer)) throw toUnreadError(store, `it is ${typeof answer} and not a list`);
+  if (!Array.isArray(answer))
+    throw toUnreadError(store, `expected a list, found a ${typeof answer}`);
   if (answer.length === 0) return undefined;
   const held = new Array<boolean>(length).fill(false);
   for (const place of answer as readonly unknown[]) {
     const isPlace =
       Number.isInteger(place) && (place as number) >= 1 && (place as number) <= length;
     if (!isPlace)
-      throw toUnreadError(
-        store,
-        `it holds back an increment of no place from 1 to ${String(length)}`,
-      );
+      throw toUnreadError(store, `it holds back an increment outside of 1 to ${String(length)}`);
     held[(place as number) - 1] = true;
   }
   return held;

@@ -85,25 +85,25 @@ export function toTimeoutError(store: string, timeoutMs: number): StoreError {
 
 /** Nothing was sent. */
 export function toNeverSentError(store: string, timeoutMs: number): StoreError {
-  const message = `redis ${store} could not be asked within ${String(timeoutMs)} ms`;
+  const message = `redis ${store} could not be called within ${String(timeoutMs)} ms`;
   return new StoreError('store_timeout', message);
 }
 
 export function toLostError(store: string, reason: string): StoreError {
-  const message = `the connection to redis ${store} was lost, and what it had not answered may be counted or not: ${reason}`;
+  const message = `the connection to redis ${store} was lost, hits without an answer may or may not be counted: ${reason}`;
   return new UnknownOutcome('store_unavailable', message);
 }
 
-/** Counters with an algorithm cannot be counted by plain commands. */
+/** Kinds that look cannot be counted by plain commands. */
 export function toNeedsScriptsError(store: string): StoreError {
-  const message = `this rule needs scripts, and redis ${store} takes none`;
-  const forCaller = 'this rule needs scripts, the store takes none';
+  const message = `this rule needs scripts, and redis ${store} does not accept them`;
+  const forCaller = 'this rule needs scripts, and the store does not accept them';
   return new StoreError('store_unavailable', message, { fault: 'answer', forCaller });
 }
 
 /** It answered what no script of ours says. */
 export function toUnreadError(store: string, cause: unknown): StoreError {
-  const message = `an answer of redis ${store} cannot be read, and what it is about may be counted or not: ${toReason(cause)}`;
+  const message = `an answer of redis ${store} cannot be read, its hits may or may not be counted: ${toReason(cause)}`;
   return new UnknownOutcome('store_unavailable', message, { cause });
 }
 
@@ -142,7 +142,7 @@ function isRedirect(answer: string): boolean {
 /** It answered for one counter something other than a count: an object or list is named by its kind. */
 export function toNoCountError(store: string, answer: unknown): StoreError {
   const text = shorten(typeof answer === 'number' ? String(answer) : typeof answer);
-  const message = `redis ${store} answered ${text} where a count from 0 to 2^63 - 1 is expected, and the hits may be counted or not`;
+  const message = `redis ${store} answered ${text}, expected a count from 0 to 2^63 - 1; the hits may or may not be counted`;
   return new UnknownOutcome('store_unavailable', message, { fault: 'answer' });
 }
 

@@ -43,7 +43,7 @@ export function createKeySet(
       failure = undefined;
     } catch (error) {
       const reason = toReason(error);
-      const kept = find === undefined ? 'no JWT can be checked' : 'its last content stays';
+      const kept = find === undefined ? 'no JWT can be checked' : 'its last content stays in use';
       if (failure !== reason)
         logger.error(`the key set cannot be read, ${kept}`, { keys: name, reason });
       failure = reason;

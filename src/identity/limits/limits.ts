@@ -121,23 +121,17 @@ export interface Block {
   readonly untilMs: number;
 }
 
-/** The addresses that are over one limit, until its window ends. */
-interface Blocks {
-  find(address: string): Block | undefined;
-  add(address: string, block: Block): void;
-}
-
-/** @param max addresses that are remembered, the newest. */
-function createBlocks(monotonicMs: () => number, max: number): Blocks {
+/** The addresses that are over one limit, until its window ends; the newest `max` of them. */
+function createBlocks(monotonicMs: () => number, max: number) {
   const blocks = new Map<string, Block>();
   return {
-    find(address) {
+    find(address: string): Block | undefined {
       const block = blocks.get(address);
       if (block === undefined || block.untilMs > monotonicMs()) return block;
       blocks.delete(address);
       return undefined;
     },
-    add(address, block) {
+    add(address: string, block: Block) {
       blocks.delete(address);
       const [oldest] = blocks.keys();
       if (blocks.size >= max && oldest !== undefined) blocks.delete(oldest);

@@ -15,7 +15,7 @@ export async function issueApiKey(
 
 const issue: ProvisioningCommand = {
   usage: '<name>',
-  doc: 'prints a new API key, this one time; from the first one on every request needs one',
+  doc: 'prints a new API key, only this once; from the first key on, every request needs one',
   values: ['name'],
   flags: {},
   async run({ values: [name = ''] }, deps) {
@@ -44,7 +44,7 @@ const list: ProvisioningCommand = {
 
 const revoke: ProvisioningCommand = {
   usage: '<id>',
-  doc: 'revokes an API key; without the last one none is asked for any more',
+  doc: 'revokes an API key; after the last one, requests need none',
   values: ['id'],
   flags: {},
   async run({ values: [id = ''] }, { store }) {

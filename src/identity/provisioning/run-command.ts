@@ -117,8 +117,8 @@ export function usage(): string {
     '',
     ...lines,
     '',
-    'With --json every result is one JSON object a line. Exit codes: 0 done, 1 it failed, 2 wrong call',
-    'or input, 3 no such thing. The store is the one that IDENTITY_STORE and IDENTITY_STORE_FILE name.',
+    'With --json every result is one JSON object a line. Exit codes: 0 done, 1 it failed, 2 wrong usage',
+    'or input, 3 not found. The store is the one that IDENTITY_STORE and IDENTITY_STORE_FILE name.',
     '',
   ].join('\n');
 }

@@ -51,7 +51,7 @@ const list: ProvisioningCommand = {
 
 const revoke: ProvisioningCommand = {
   usage: '<session>',
-  doc: 'ends a session: none of its tokens is good any more',
+  doc: 'ends a session and revokes its tokens',
   values: ['session'],
   flags: {},
   async run({ values: [id = ''] }, { store }) {

@@ -57,7 +57,7 @@ export async function issueToken(
 
 const issue: ProvisioningCommand = {
   usage: `<user> [--ttl <duration, ${DEFAULT_SESSION}>] [--session <session>] [--token-ttl <duration>]`,
-  doc: 'starts a session (or takes the given one) and prints a token of it, this one time',
+  doc: 'starts a session (or uses the given one) and prints a token of it, only this once',
   values: ['user'],
   flags: { ttl: 'one', session: 'one', 'token-ttl': 'one' },
   async run(call, deps) {
@@ -101,7 +101,7 @@ const revoke: ProvisioningCommand = {
 
 const inspect: ProvisioningCommand = {
   usage: '< token',
-  doc: 'says what a token on standard input stands for',
+  doc: 'prints the session and the user of a token on standard input',
   values: [],
   flags: {},
   async run(_call, deps) {

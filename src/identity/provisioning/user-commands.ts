@@ -154,7 +154,7 @@ function switchTo(active: boolean): ProvisioningCommand {
   const state = active ? 'enabled' : 'disabled';
   return {
     usage: '<user>',
-    doc: active ? 'lets a disabled user in again' : 'refuses all tokens of the user until enabled',
+    doc: active ? 'enables a disabled user again' : 'refuses all tokens of the user until enabled',
     values: ['user'],
     flags: {},
     run: ({ values: [id = ''] }, deps) => setActive(id, active, state, deps),

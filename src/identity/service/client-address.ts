@@ -1,14 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import type { Logger } from '../../platform/logger/logger';
+import { ProxyHops, withoutMapping, type Network } from '../../platform/proxy-hops';
 import { headerValues } from './bearer';
-
-/** A proxy or a network of proxies: `10.0.0.0/8`, `192.0.2.1`, `fd00::/8`. */
-export interface Network {
-  readonly address: string;
-  /** Undefined: this address alone. */
-  readonly prefix: number | undefined;
-}
 
 /** One provider hands a customer a /56 or more: its owner can use every address of it. */
 const IPV6_PREFIX = 56;
@@ -18,15 +12,7 @@ const IPV6_PREFIX = 56;
  * by trusted proxies; an IPv6 address counts as its /56.
  */
 export function createClientAddress(trusted: readonly Network[], logger: Logger) {
-  const list = new BlockList();
-  for (const { address, prefix } of trusted) {
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, prefix, family);
-  }
-  const isTrusted = (address: string): boolean =>
-    list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-
+  const hops = new ProxyHops(trusted);
   let mayWarn = trusted.length === 0;
   /** Called once: a client could write the header to fill the log. */
   const warnOfProxy = (request: IncomingMessage, peer: string): void => {
@@ -40,51 +26,16 @@ export function createClientAddress(trusted: readonly Network[], logger: Logger)
   };
 
   return (request: IncomingMessage): string => {
-    let address = withoutMapping(request.socket.remoteAddress ?? '');
-    if (mayWarn) warnOfProxy(request, address);
-    if (trusted.length > 0 && isIP(address) !== 0 && isTrusted(address))
-      address = lastUntrusted(address, forwardedFor(request), isTrusted);
+    const peer = withoutMapping(request.socket.remoteAddress ?? '');
+    if (mayWarn) warnOfProxy(request, peer);
+    const address =
+      trusted.length === 0 ? peer : hops.clientOf(peer, headerValues(request, 'x-forwarded-for'));
     return isIP(address) === 6 ? ipv6Network(address, IPV6_PREFIX) : address;
   };
 }
 
-function lastUntrusted(
-  peer: string,
-  hops: readonly string[],
-  isTrusted: (address: string) => boolean,
-): string {
-  let address = peer;
-  for (const hop of hops.toReversed()) {
-    const next = withoutMapping(withoutPort(hop));
-    // Trusted proxies write addresses only.
-    if (isIP(next) === 0) return address;
-    address = next;
-    if (!isTrusted(next)) return next;
-  }
-  return address;
-}
-
-function forwardedFor(request: IncomingMessage): readonly string[] {
-  return headerValues(request, 'x-forwarded-for')
-    .flatMap((value) => value.split(','))
-    .map((hop) => hop.trim())
-    .filter((hop) => hop !== '');
-}
-
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711` as some proxies write them. */
-function withoutPort(hop: string): string {
-  const [, bracketed, plain] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop) ?? [];
-  return bracketed ?? plain ?? hop;
-}
-
 const GROUPS = 8;
 const GROUP_BITS = 16;
-
-/** An IPv4 address that came over an IPv6 socket (`::ffff:192.0.2.1`) as what it is; no zone. */
-function withoutMapping(address: string): string {
-  const [plain = ''] = address.split('%');
-  return plain.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
-}
 
 /** The network of a valid IPv6 address, always written in the same way: `2001:db8:0:ff00::/56`. */
 export function ipv6Network(address: string, prefix: number): string {

@@ -6,15 +6,8 @@ const EXPOSED =
   'X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, WWW-Authenticate';
 const PREFLIGHT_SECONDS = 600;
 
-export interface Cors {
-  /** What every answer to this request says about origins; nothing while CORS is off. */
-  headers(request: IncomingMessage): Headers;
-  /** Further headers of the answer to a preflight. */
-  preflight(request: IncomingMessage): Headers;
-}
-
 /** CORS for the origins that IDENTITY_CORS_ORIGINS names (`*`: all); credentials are headers, never cookies. */
-export function createCors(origins: readonly string[], methods: string): Cors {
+export function createCors(origins: readonly string[], methods: string) {
   const all = origins.includes('*');
   const allowed = new Set(origins);
 
@@ -31,8 +24,10 @@ export function createCors(origins: readonly string[], methods: string): Cors {
     };
   };
   return {
+    /** What every answer to this request says about origins; nothing while CORS is off. */
     headers,
-    preflight(request) {
+    /** Further headers of the answer to a preflight. */
+    preflight(request: IncomingMessage) {
       if (headers(request)['Access-Control-Allow-Origin'] === undefined) return {};
       return {
         'Access-Control-Allow-Methods': methods,

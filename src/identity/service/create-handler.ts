@@ -68,7 +68,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
     const fields = { requestId, status, reason, milliseconds };
     if (status >= 500 && startedMs - warnedMs >= WARN_EVERY_MS) {
       warnedMs = startedMs;
-      logger.warn('a request was not answered as it should', fields);
+      logger.warn('answered a request with an error', fields);
     } else logger.debug('answered a request', fields);
     if (response.headersSent || response.destroyed) return;
     const length = status === 204 ? {} : { 'Content-Length': Buffer.byteLength(body) };
@@ -87,7 +87,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   };
   const sendFault = (exchange: Exchange, error: unknown): void => {
     const { requestId } = exchange;
-    logger.error('a request failed because of a fault', { requestId, error });
+    logger.error('a request failed because of an unexpected error', { requestId, error });
     send(exchange, errorAnswer('internal', requestId), 'fault');
   };
   const refuseAll =

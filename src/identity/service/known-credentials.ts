@@ -8,33 +8,27 @@ export interface Shown {
   readonly apiKey: string;
 }
 
+/** About 250 bytes each. */
+const MAX_KNOWN = 10_000;
+
 /**
  * Which credentials were good a while ago, from which address. They exempt their clients from a budget that their
  * neighbours have spent, and prove nothing: each of them is checked again.
  *
  * The address belongs to it, so that one address cannot learn whether a token is in use at another.
  */
-export interface KnownCredentials {
-  has(shown: Shown): boolean;
-  add(shown: Shown): void;
-  drop(shown: Shown): void;
-}
-
-/** About 250 bytes each. */
-const MAX_KNOWN = 10_000;
-
-export function createKnownCredentials(max = MAX_KNOWN): KnownCredentials {
+export function createKnownCredentials(max = MAX_KNOWN) {
   /** The API key by the pair: a caller who varies it takes one place all the same. */
   const known = new Map<string, string>();
   return {
-    has: ({ pair, apiKey }) => known.get(pair) === apiKey,
-    add({ pair, apiKey }) {
+    has: ({ pair, apiKey }: Shown) => known.get(pair) === apiKey,
+    add({ pair, apiKey }: Shown) {
       known.delete(pair);
       const [oldest] = known.keys();
       if (known.size >= max && oldest !== undefined) known.delete(oldest);
       known.set(pair, apiKey);
     },
-    drop({ pair }) {
+    drop({ pair }: Shown) {
       known.delete(pair);
     },
   };

@@ -3,18 +3,9 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { IdentityReader } from '../store/store';
 import type { Reason } from './outcome';
 
-/** Counts requests for the operator's scrapes. */
-export interface Metrics {
-  request(status: number, reason: Reason, seconds: number): void;
-  /** A question to the decision service that got no answer. */
-  limiterFailure(): void;
-  /** The text format of Prometheus, version 0.0.4. */
-  print(): Promise<string>;
-}
-
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({
@@ -31,21 +22,26 @@ export function createMetrics(): Metrics {
   });
   const failures = new Counter({
     name: 'identity_ratelimit_failures_total',
-    help: 'Questions to the decision service without an answer.',
+    help: 'Requests to the decision service without an answer.',
     registers,
   });
 
   return {
-    request(status, reason, seconds) {
+    request(status: number, reason: Reason, seconds: number) {
       requests.inc({ code: status, reason });
       duration.observe(seconds);
     },
+    /** A question to the decision service that got no answer. */
     limiterFailure() {
       failures.inc();
     },
+    /** The text format of Prometheus, version 0.0.4. */
     print: () => registry.metrics(),
   };
 }
+
+/** Counts requests for the operator's scrapes. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** The port for operators: `/metrics`, and `/healthcheck`, which says whether the store can be read. */
 export function createMetricsHandler(metrics: Metrics, store: IdentityReader): RequestListener {

@@ -52,13 +52,13 @@ function readObject<T>(
     text(name) {
       const value = take(name) ?? '';
       if (typeof value === 'string') return value;
-      refuse(name, value, 'a text');
+      refuse(name, value, 'a string');
       return '';
     },
     textOrNull(name) {
       const value = take(name) ?? null;
       if (typeof value === 'string' || value === null) return value;
-      refuse(name, value, 'a text or null');
+      refuse(name, value, 'a string or null');
       return null;
     },
     flag(name, otherwise) {

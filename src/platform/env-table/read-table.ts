@@ -50,8 +50,8 @@ function findGiven(
     if (text === undefined || (text === '' && entry.emptyIsValue !== true)) continue;
     if (isServiceLink(name, text)) {
       diagnostics.warnings.push(
-        `${show(entry, name, text)} is a link to a Kubernetes Service, taken as not set; ` +
-          'enableServiceLinks: false in the pod keeps such links away',
+        `${show(entry, name, text)} is a Kubernetes service link, treated as not set; ` +
+          'enableServiceLinks: false in the pod turns them off',
       );
       continue;
     }

@@ -1,7 +1,7 @@
 import type { Parser } from './setting';
 
 /** Any text. */
-export const text: Parser<string> = { expected: 'a text', parse: (value) => value };
+export const text: Parser<string> = { expected: 'a string', parse: (value) => value };
 
 function matching(expected: string, pattern: RegExp): Parser<string> {
   return { expected, parse: (value) => (pattern.test(value) ? value : undefined) };
@@ -11,7 +11,7 @@ function matching(expected: string, pattern: RegExp): Parser<string> {
 export const path: Parser<string> = matching('a path without line breaks', /^[^\0\r\n]+$/);
 
 /** A text without spaces, tabs and line breaks. */
-export const word: Parser<string> = matching('a text without white space', /^[^\s\0]+$/);
+export const word: Parser<string> = matching('a string without whitespace', /^[^\s\0]+$/);
 
 /** The path part of an address, `/metrics`. */
 export const urlPath: Parser<string> = matching('a path that starts with /', /^\/[^\s?#]*$/);

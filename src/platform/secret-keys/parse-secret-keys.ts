@@ -63,7 +63,7 @@ function readFrom([word, time = '', more]: readonly string[], id: string): numbe
 
 function clashOf(one: SecretKey, keys: readonly SecretKey[]): string | undefined {
   const id = String(one.id);
-  if (keys.some((key) => key.id === one.id)) return `the id ${id} stands twice`;
+  if (keys.some((key) => key.id === one.id)) return `the id ${id} is listed twice`;
   const other = keys.find((key) => key.fromSeconds === one.fromSeconds);
   if (other === undefined) return undefined;
   return `the keys ${String(other.id)} and ${id} are used from the same time: expected another \`from\` for one of them`;

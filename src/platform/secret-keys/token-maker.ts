@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createKeyedHash, plainHash, type HashText } from './keyed-hash';
 import { keyAt, type SecretKey } from './parse-secret-keys';
-import { RecentTexts } from './recent-texts';
+import { RecentTexts } from '../recent-texts';
 
 /** A key's name and a secret value. */
 export interface NamedSecret {

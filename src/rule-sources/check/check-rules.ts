@@ -1,16 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import type { ParsedRules } from '../../core/rules/definition';
-import { isError, problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import { dirname, isAbsolute, join } from 'node:path';
+import { DEFAULT_REQUEST_BOUNDS } from '../../core/decision/request';
+import type { ParsedRules, RuleDefinition } from '../../core/rules/definition';
+import {
+  isError,
+  problemText,
+  type RuleProblem,
+  describePlace,
+  WHOLE,
+} from '../../core/rules/parse/problem';
 import { systemClock } from '../../platform/clock';
 import { toReason } from '../../platform/errors';
 import { parseSecretKeys, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';
 import { TokenMaker } from '../../platform/secret-keys/token-maker';
+import { readCheckFiles } from '../check-files';
 import { NOT_READ, type RuleFiles, type RuleInput } from '../load-result';
 import { parseRules } from '../parse-rules';
 import { explainRules } from './explain-rules';
-import { meetingProblems } from './meeting-problems';
 import { parseCheckOptions, USAGE } from './options';
+import { findMeetingDomains, type MeetingDomains } from '../../core/rules/find-meeting-domains';
 
 /** What the command prints and how it ends. */
 export interface CheckOutcome {
@@ -24,7 +32,7 @@ export interface CheckOutcome {
 /** Reads the rule files that the command line names. Never rejects. */
 export type ReadRules = (source: RuleInput) => Promise<RuleFiles>;
 
-/** `ratelimit-config-check`: checks rule files as the service does. */
+/** `ratelimit-config-check`: checks rule files, and those of CHECK_CONFIG, as the service does. */
 export async function checkRules(
   args: readonly string[],
   readRules: ReadRules,
@@ -34,25 +42,58 @@ export async function checkRules(
   if (options.kind === 'mistake') {
     return { exitCode: 1, lines: [], errorLines: [options.message, '', USAGE] };
   }
-  const { source, strict } = options;
-  const { files, problems } = await readRules(source);
   const keys = readKeys(options.keyFile);
   if (typeof keys === 'string') return { exitCode: 1, lines: [keys], errorLines: [] };
-  const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
-  const found = [...problems, ...parsed.problems, ...meetingProblems(parsed)];
-  const all = found.map((problem) => toChecked(problem, strict));
-  const directory = source.kind === 'directory' ? source.path : '';
-  const lines = all.map((problem) => formatProblem(problem, directory));
-  const mistakes = all.filter(isError).length;
+  const parts = [await checkSource(options, keys, readRules), await checkChecks(options)];
+  const lines = parts.flatMap((part) => part.lines);
+  const mistakes = parts.reduce((sum, part) => sum + part.mistakes, 0);
   if (mistakes === 0) {
-    const { explain } = options;
-    const tokens = new TokenMaker(systemClock, keys);
-    const explained =
-      explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain, tokens);
-    return { exitCode: 0, lines: [...lines, ...explained], errorLines: [] };
+    return { exitCode: 0, lines: [...lines, ...parts.flatMap(({ good }) => good)], errorLines: [] };
   }
   const advice = `${plural(mistakes, 'mistake')}: correct what is listed and check again`;
   return { exitCode: 1, lines: [...lines, advice], errorLines: [] };
+}
+
+type Options = Extract<ReturnType<typeof parseCheckOptions>, { readonly kind: 'check' }>;
+
+/** What was found in rules, or in checks. */
+interface Part {
+  readonly lines: readonly string[];
+  readonly mistakes: number;
+  /** What is said where there is no mistake. */
+  readonly good: readonly string[];
+}
+
+const NOTHING: Part = { lines: [], mistakes: 0, good: [] };
+
+async function checkSource(
+  options: Options,
+  keys: readonly SecretKey[] | undefined,
+  readRules: ReadRules,
+): Promise<Part> {
+  const { source, strict, explain } = options;
+  if (source === undefined) return NOTHING;
+  const { files, problems } = await readRules(source);
+  const parsed = parseRules(files, { ...options, secretKeyIds: keys?.map(({ id }) => id) });
+  const found = [...problems, ...parsed.problems, ...meetingProblems(parsed)];
+  const part = toPart(found, strict, source.kind === 'directory' ? source.path : '');
+  if (part.mistakes > 0) return part;
+  const tokens = new TokenMaker(systemClock, keys);
+  const good = explain === undefined ? [summarize(parsed)] : explainRules(parsed, explain, tokens);
+  return { ...part, good };
+}
+
+async function checkChecks({ checkConfig, strict }: Options): Promise<Part> {
+  if (checkConfig === undefined) return NOTHING;
+  const { set, problems } = await readCheckFiles(checkConfig, DEFAULT_REQUEST_BOUNDS);
+  const part = toPart(problems, strict, set.from.isDirectory ? checkConfig : dirname(checkConfig));
+  return { ...part, good: [`${plural(set.checks.size, 'check')}: OK`] };
+}
+
+function toPart(found: readonly RuleProblem[], strict: boolean, directory: string): Part {
+  const all = found.map((problem) => toChecked(problem, strict));
+  const lines = all.map((problem) => formatProblem(problem, directory));
+  return { lines, mistakes: all.filter(isError).length, good: [] };
 }
 
 /** Undefined: no file was named. A text: why it cannot be used. */
@@ -84,4 +125,37 @@ function summarize({ domains }: ParsedRules): string {
 
 function plural(count: number, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Pairs of domains that are listed one by one. */
+const MAX_LISTED = 20;
+
+/** Warns of domains whose fixed windows can meet in one counter key, which the service takes without a word. */
+function meetingProblems({ domains }: ParsedRules): readonly RuleProblem[] {
+  const meetings = findMeetingDomains(domains);
+  const listed = meetings.slice(0, MAX_LISTED).map(toProblem);
+  const more = meetings.length - listed.length;
+  if (more === 0) return listed;
+  const pairs = `${String(more)} more ${more === 1 ? 'pair' : 'pairs'} of domains`;
+  return [...listed, warning(undefined, `${pairs} can count under the same keys`)];
+}
+
+function toProblem({ domains, rules }: MeetingDomains): RuleProblem {
+  const [first, second] = domains.map((domain) => JSON.stringify(domain));
+  const [rule, other] = rules;
+  return warning(
+    rule,
+    `domains ${String(first)} and ${String(second)} can count under the same key, this limit and that of ${String(second)} ` +
+      `${placeText(other)}: expected a domain and keys that cannot be joined into the same text`,
+  );
+}
+
+function placeText({ place }: RuleDefinition): string {
+  if (place === undefined) return 'elsewhere';
+  return `${describePlace(place.limitAt ?? place.at)} of ${place.file}`;
+}
+
+function warning(rule: RuleDefinition | undefined, message: string): RuleProblem {
+  const { file = '', at = WHOLE, limitAt = at } = rule?.place ?? {};
+  return { severity: 'warning', class: 'domains-meet', file, at: limitAt, message };
 }

@@ -57,7 +57,7 @@ function explainOne(
   const { limit, metric } = match;
   const explained = { entries: texts, ...path, metric };
   if (limit.unlimited) {
-    const hint = 'the rule is unlimited: it counts in the statistics alone';
+    const hint = 'the rule is unlimited: its hits are counted in statistics only';
     return descriptorLines({ ...explained, noLimit: { reason: 'unlimited', hint } });
   }
   return descriptorLines({

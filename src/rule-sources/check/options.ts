@@ -1,5 +1,6 @@
 import type { Entry } from '../../core/model';
 import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
+import { readArguments, type Argument } from '../../platform/arguments';
 import type { RuleInput } from '../load-result';
 import type { ExplainQuestion } from './explain-rules';
 
@@ -7,7 +8,10 @@ import type { ExplainQuestion } from './explain-rules';
 export type CheckOptions =
   | {
       readonly kind: 'check';
-      readonly source: RuleInput;
+      /** Undefined: no rules, checks alone. */
+      readonly source: RuleInput | undefined;
+      /** What CHECK_CONFIG is to name. */
+      readonly checkConfig: string | undefined;
       readonly mergeDomains: boolean;
       /** Warnings are mistakes too. */
       readonly strict: boolean;
@@ -23,9 +27,10 @@ export type CheckOptions =
 
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
                               [-key_file FILE] -config_dir DIR | FILE | -
+       ratelimit-config-check -check_config PATH
        ratelimit-config-check -explain -domain DOMAIN -descriptors K=V[,K=V...] -config_dir DIR | FILE | -
 
-Reads rules as the service does and prints every mistake in them.
+Reads rules, and what CHECK_CONFIG names, as the service does, and prints every mistake in them.
 
   -config_dir DIR         all *.yaml and *.yml files of DIR and below it, as one set
   FILE                    one file
@@ -33,10 +38,11 @@ Reads rules as the service does and prints every mistake in them.
   -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
   -strict                 warnings are mistakes too
   -backend NAME           kvstore, memstore or memory: rules that this store cannot count
-                          by are mistakes
+                          are mistakes
   -key_file FILE          also check that value_hash names keys of this file (SECRET_KEYS_FILE);
                           -explain shows their tokens
-  -explain                also print the path of descriptors through the rules, and why one meets no limit
+  -check_config PATH      the file or directory of CHECK_CONFIG, alone or beside rules
+  -explain                also print the path of descriptors through the rules, and why one matches no limit
   -domain DOMAIN          the domain of these descriptors
   -descriptors K=V,...    one descriptor; repeat the flag for several
   -help                   print this
@@ -53,50 +59,49 @@ interface Draft {
   readonly backends: string[];
   readonly switches: Record<string, string>;
   readonly keyFiles: string[];
+  readonly checkConfigs: string[];
   readonly domains: string[];
   readonly descriptors: (readonly Entry[])[];
 }
 
-const HELP = new Set(['-h', '--h', '-help', '--help']);
-
-/** Reads flags as Go's `flag` package writes them: `-name value`, `-name=value`, `-switch`. */
 export function parseCheckOptions(args: readonly string[]): CheckOptions {
-  const rest = [...args];
   const draft: Draft = {
     sources: [],
     backends: [],
     keyFiles: [],
+    checkConfigs: [],
     switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
     domains: [],
     descriptors: [],
   };
-  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    if (HELP.has(arg)) return { kind: 'help' };
-    const problem = readArgument(arg, rest, draft);
+  for (const argument of readArguments(args, VALUED)) {
+    const { name, value } = argument;
+    if ((name === 'h' || name === 'help') && value === undefined) return { kind: 'help' };
+    const problem = readArgument(argument, draft);
     if (problem !== undefined) return mistake(problem);
   }
   return toOptions(draft);
 }
 
-/** Takes one argument, and its value from the rest; the text is what is wrong with it. */
-function readArgument(arg: string, rest: string[], draft: Draft): string | undefined {
+/** Takes one argument; the text is what is wrong with it. */
+function readArgument({ written, name = '', value }: Argument, draft: Draft): string | undefined {
   const { sources, switches } = draft;
-  const [, name = '', value] = /^--?([a-z_]+)(?:=(.*))?$/s.exec(arg) ?? [];
-  if (VALUED.has(name)) return readValued(name, value ?? rest.shift() ?? '', draft);
+  if (VALUED.includes(name)) return readValued(name, value ?? '', draft);
   if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
-  else if (arg === '-') sources.push({ kind: 'standard-input' });
-  else if (!arg.startsWith('-')) sources.push({ kind: 'file', path: arg });
-  else return `unknown argument ${JSON.stringify(arg)}`;
+  else if (written === '-') sources.push({ kind: 'standard-input' });
+  else if (!written.startsWith('-')) sources.push({ kind: 'file', path: written });
+  else return `unknown argument ${JSON.stringify(written)}`;
   return undefined;
 }
 
 /** Flags that take a value. */
-const VALUED = new Set(['config_dir', 'backend', 'key_file', 'domain', 'descriptors']);
+const VALUED = ['config_dir', 'check_config', 'backend', 'key_file', 'domain', 'descriptors'];
 
 function readValued(name: string, value: string, draft: Draft): string | undefined {
   if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
   else if (name === 'backend') draft.backends.push(value);
   else if (name === 'key_file') draft.keyFiles.push(value);
+  else if (name === 'check_config') draft.checkConfigs.push(value);
   else if (name === 'domain') draft.domains.push(value);
   else {
     const entries = toEntries(value);
@@ -116,30 +121,34 @@ function toEntries(text: string): readonly Entry[] | undefined {
 
 function toOptions(draft: Draft): CheckOptions {
   const { sources, switches } = draft;
-  const [source, another] = sources;
-  if (source === undefined || another !== undefined) {
-    return mistake('expected one of -config_dir DIR, FILE or -');
-  }
-  if (source.kind === 'directory' && source.path === '') {
-    return mistake('-config_dir needs a directory');
-  }
-  if (draft.keyFiles.includes('')) return mistake('-key_file needs a file');
-  const wrong = findWrongSwitch(switches);
+  const [source] = sources;
+  const checkConfig = draft.checkConfigs.at(-1);
+  const wrong = findWrongSource(draft, checkConfig) ?? findWrongSwitch(switches);
   if (wrong !== undefined) return mistake(wrong);
   const abilities = readBackend(draft.backends);
   if (typeof abilities === 'string') return mistake(abilities);
   const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
   const mergeDomains = isOn('merge_domain_configs');
   const keyFile = draft.keyFiles.at(-1);
+  const strict = isOn('strict');
   const check = {
     kind: 'check',
-    source,
-    mergeDomains,
-    strict: isOn('strict'),
-    abilities,
-    keyFile,
+    ...{ source, checkConfig, mergeDomains, strict, abilities, keyFile },
   } as const;
   return isOn('explain') ? withPendingRequest(check, draft) : check;
+}
+
+/** What is wrong with the names of files. */
+function findWrongSource(
+  { sources, keyFiles }: Draft,
+  checkConfig: string | undefined,
+): string | undefined {
+  const [source, another] = sources;
+  if ((source ?? checkConfig) === undefined || another !== undefined)
+    return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH';
+  if (checkConfig === '') return '-check_config needs a file or a directory';
+  if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
+  return keyFiles.includes('') ? '-key_file needs a file' : undefined;
 }
 
 function findWrongSwitch(switches: Draft['switches']): string | undefined {
@@ -155,8 +164,8 @@ function withPendingRequest(
   { domains, descriptors }: Draft,
 ): CheckOptions {
   const domain = domains.at(-1) ?? '';
-  if (domain === '' || descriptors.length === 0) {
-    return mistake('-explain needs -domain and -descriptors');
+  if (check.source === undefined || domain === '' || descriptors.length === 0) {
+    return mistake('-explain needs -domain, -descriptors and rules');
   }
   return { ...check, explain: { domain, descriptors } };
 }

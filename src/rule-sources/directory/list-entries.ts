@@ -1,5 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { errorCode } from '../../platform/errors';
 
 /** One name in a directory, and what it leads to. */
@@ -23,6 +24,12 @@ export async function listEntries(directory: string): Promise<DirectoryEntry[]> 
     if (entry !== undefined) entries.push(entry);
   }
   return entries;
+}
+
+/** A single file, whose path has no link on its way; undefined when it is none. */
+export async function readFileEntry(path: string): Promise<DirectoryEntry | undefined> {
+  const entry = await readEntry(dirname(path), Buffer.from(basename(path)));
+  return entry?.target.kind === 'file' ? entry : undefined;
 }
 
 async function readEntry(directory: string, name: Buffer): Promise<DirectoryEntry | undefined> {

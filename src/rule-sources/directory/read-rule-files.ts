@@ -25,24 +25,32 @@ const EDITOR_LOCK = '.#';
 /** Reads the rule files that a survey found, `maxBytes` in all; whatever cannot be read is a problem. */
 export async function readRuleFiles(survey: Survey, maxBytes: number): Promise<RuleFiles> {
   if (survey.entries === undefined) {
-    const message = `the directory of rule files cannot be read: ${survey.obstacle ?? ''}`;
+    const message = `${survey.noun} cannot be read: ${survey.obstacle ?? ''}`;
     return { files: [], problems: [problem('error', 'no-directory', survey.directory, message)] };
   }
+  const { files, problems } = await readEntries(survey, survey.entries, maxBytes);
+  if (files.length === 0 && !problems.some(isError)) problems.push(noRuleFiles(survey));
+  return survey.isFile ? { files, problems, isFile: true } : { files, problems };
+}
+
+async function readEntries(
+  { isFile }: Survey,
+  entries: readonly DirectoryEntry[],
+  maxBytes: number,
+) {
   const files: RuleFile[] = [];
   const problems: RuleProblem[] = [];
   let left = maxBytes;
-  for (const entry of survey.entries) {
+  for (const entry of entries) {
     if (entry.target.kind === 'directory') continue;
-    const found = SUFFIXES.some((suffix) => entry.name.endsWith(suffix))
-      ? await readEntry(entry, left, maxBytes)
-      : passOver(entry);
+    const isRead = isFile || SUFFIXES.some((suffix) => entry.name.endsWith(suffix));
+    const found = isRead ? await readEntry(entry, left, maxBytes) : passOver(entry);
     if (found === undefined) continue;
     if ('bytes' in found) {
       files.push(found);
       left -= found.bytes.length;
     } else problems.push(found);
   }
-  if (files.length === 0 && !problems.some(isError)) problems.push(noRuleFiles(survey));
   return { files, problems };
 }
 
@@ -88,7 +96,7 @@ function passOver({ name, target }: DirectoryEntry): RuleProblem | undefined {
 
 function unreadable(name: string, code: string, isLink: boolean): RuleProblem {
   const reason =
-    isLink && code === 'ENOENT' ? 'it is a link to nothing (ENOENT)' : describeCode(code);
+    isLink && code === 'ENOENT' ? 'it is a broken symbolic link (ENOENT)' : describeCode(code);
   const kind = PASSING.has(code) ? UNREADABLE_NOW : 'unreadable-file';
   return problem('error', kind, name, `the file cannot be read: ${reason}`);
 }

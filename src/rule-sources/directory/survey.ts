@@ -1,6 +1,6 @@
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { describeCode, errorCode, toReason } from '../../platform/errors';
-import type { DirectoryEntry } from './list-entries';
+import { readFileEntry, type DirectoryEntry } from './list-entries';
 import { listTree } from './list-tree';
 import { resolvePath, type WatchTarget } from './resolve-path';
 
@@ -14,6 +14,8 @@ export interface DirectoryOptions {
   readonly appDirectory: string;
   /** RUNTIME_IGNOREDOTFILES: files whose name begins with a dot are not rule files. */
   readonly ignoreDotFiles: boolean;
+  /** What messages call it, where it may be a single file as well; undefined: it is a directory of rule files. */
+  readonly fileOr?: string;
 }
 
 /** What a directory looks like now, without the content of its files. */
@@ -28,6 +30,10 @@ export interface Survey {
   readonly fingerprint: string;
   /** When the youngest of the files last changed, Unix seconds; 0 when there is none. */
   readonly changedAtSeconds: number;
+  /** It is a single file, in place of a directory. */
+  readonly isFile: boolean;
+  /** What messages call it. */
+  readonly noun: string;
   /** What to watch to learn of the next change. */
   readonly targets: readonly WatchTarget[];
 }
@@ -51,10 +57,13 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
   const survey = (
     entries: readonly DirectoryEntry[] | undefined,
     obstacle: string | undefined,
+    isFile = false,
   ): Survey => ({
     directory,
     entries,
     obstacle,
+    isFile,
+    noun: options.fileOr ?? 'the directory of rule files',
     fingerprint: [path.state, obstacle ?? '', ...(entries ?? []).map(identify)].join('\n'),
     changedAtSeconds: (entries ?? []).map(changedAt).reduce((a, b) => Math.max(a, b), 0),
     targets: [...watched].map(([at, names]) => ({ directory: at, names })),
@@ -66,6 +75,8 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
   }
   const real = path.real ?? directory;
   try {
+    const file = await findFile(real, options);
+    if (file !== undefined) return survey([file], undefined, true);
     const { entries, directories } = await listTree(real, options.ignoreDotFiles);
     for (const each of directories) watched.set(each, undefined);
     for (const link of entries.filter(({ isLink }) => isLink)) {
@@ -78,6 +89,16 @@ export async function surveyDirectory(options: DirectoryOptions): Promise<Survey
     watched.set(real, undefined);
     return survey(undefined, reasonOf(error));
   }
+}
+
+/** The single file that stands in place of a directory, where one may. */
+async function findFile(
+  real: string,
+  options: DirectoryOptions,
+): Promise<DirectoryEntry | undefined> {
+  if (options.fileOr === undefined) return undefined;
+  const file = await readFileEntry(real);
+  return file && { ...file, name: basename(directoryOf(options)) };
 }
 
 function reasonOf(error: unknown): string {

@@ -19,7 +19,7 @@ export function* toChunks(
 ): Generator<ParsedChunk> {
   let parts: DomainPart[] = [];
   let room = size;
-  for (const [index, { domain, rules }] of domains.entries()) {
+  for (const [index, { rules, ...domain }] of domains.entries()) {
     let from = 0;
     do {
       if (room < 2) {
@@ -28,7 +28,7 @@ export function* toChunks(
         room = size;
       }
       const part = rules.slice(from, from + room - 1);
-      parts.push({ index, domain, rules: part });
+      parts.push({ ...domain, index, rules: part });
       room -= part.length + 1;
       from += part.length;
     } while (from < rules.length);
@@ -44,12 +44,12 @@ export function createAssembly(): {
   add(chunk: ParsedChunk): void;
   readonly parsed: ParsedRules;
 } {
-  const domains: { domain: string; rules: RuleDefinition[] }[] = [];
+  const domains: (DomainDefinition & { readonly rules: RuleDefinition[] })[] = [];
   const problems: RuleProblem[] = [];
   return {
     add(chunk) {
-      for (const { index, domain, rules } of chunk.domains) {
-        const known = (domains[index] ??= { domain, rules: [] });
+      for (const { index, rules, ...domain } of chunk.domains) {
+        const known = (domains[index] ??= { ...domain, rules: [] });
         known.rules.push(...rules);
       }
       problems.push(...chunk.problems);

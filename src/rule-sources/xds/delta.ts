@@ -15,7 +15,7 @@ import {
   type ResourceDelta,
   type ResourceState,
 } from './resource-state';
-import { isOfRules, refuseType, toErrorDetail } from './nack';
+import { isOfRules, refusedContent, refuseType, toErrorDetail } from './nack';
 
 /**
  * The protocol in which each response holds what changed (`DeltaAggregatedResources`).
@@ -124,6 +124,10 @@ function withoutNames(delta: ResourceDelta, changes: readonly ResourceDelta[]): 
 }
 
 /** Says whether two responses are the same; nonces differ. */
-function toContent({ typeUrl, changed, removed }: DeltaResponse): string {
-  return JSON.stringify([typeUrl, changed.map(({ name, version }) => [name, version]), removed]);
+function toContent(response: DeltaResponse): string {
+  const { changed, removed } = response;
+  return refusedContent(response, () => [
+    changed.map(({ name, version }) => [name, version]),
+    removed,
+  ]);
 }

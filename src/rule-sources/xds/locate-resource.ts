@@ -18,21 +18,44 @@ export function locateResource(
   { domain, descriptors }: RateLimitConfig,
   report: Report,
 ): LocatedMap {
+  const reading: Reading = { report, charges: [] };
+  const list = locateList(WHOLE, '', descriptors, reading);
   return map(WHOLE, [
     pair(WHOLE, 'domain', text(WHOLE, domain)),
-    pair(WHOLE, 'descriptors', locateList(WHOLE, '', descriptors, report)),
+    pair(WHOLE, 'descriptors', list),
+    locateCharge(reading),
   ]);
+}
+
+/** One resource while its descriptors are read. */
+interface Reading {
+  readonly report: Report;
+  /** What descriptors say of `charge`, which is their domain's. */
+  readonly charges: { readonly path: string; readonly value: Value }[];
+}
+
+/** The only `charge` of a domain that has no place of its own in the message. */
+function locateCharge({ charges, report }: Reading): LocatedPair | undefined {
+  const [first, ...others] = charges;
+  if (first === undefined) return undefined;
+  for (const { path, value } of others) {
+    if (value.stringValue === first.value.stringValue) continue;
+    const message = `charge is not what it is at ${first.path}; expected the same for all of a domain`;
+    report.error({ path }, 'different-charge', message);
+  }
+  const at = { path: first.path };
+  return pair(at, 'charge', locateValue(at, first.value));
 }
 
 function locateList(
   at: Place,
   parentPath: string,
   descriptors: readonly RateLimitDescriptor[] | undefined,
-  report: Report,
+  reading: Reading,
 ): Located | undefined {
   if (descriptors === undefined) return undefined;
   const items = descriptors.map((descriptor, index) =>
-    locateDescriptor(descriptor, `${parentPath}descriptors[${String(index)}]`, report),
+    locateDescriptor(descriptor, `${parentPath}descriptors[${String(index)}]`, reading),
   );
   return { kind: 'list', at, items };
 }
@@ -40,12 +63,15 @@ function locateList(
 function locateDescriptor(
   descriptor: RateLimitDescriptor,
   path: string,
-  report: Report,
+  reading: Reading,
 ): LocatedMap {
   const at = { path };
   const { key, value, rateLimit } = descriptor;
-  const weir = takeWeir(descriptor.metadata, path, report);
-  const { metadata } = weir;
+  const weir = takeWeir(descriptor.metadata, path, reading.report);
+  const { metadata, words } = weir;
+  const { charge, ...more } = words;
+  if (charge !== undefined)
+    reading.charges.push({ path: `${path}.metadata.weir.charge`, value: charge });
   const extraLimit = locatePairs({ path: `${path}.metadata.weir.rate_limit` }, weir.rate_limit);
   const limit = rateLimit === undefined ? [] : locateLimit(at, rateLimit).pairs;
   const hasLimit = limit.length + extraLimit.length > 0;
@@ -57,9 +83,23 @@ function locateDescriptor(
     pair(at, 'detailed_metric', flag(at, descriptor.detailedMetric)),
     pair(at, 'quota_mode', flag(at, descriptor.quotaMode)),
     pair(at, 'metadata', metadata && locateStruct(at, metadata)),
-    pair(at, 'descriptors', locateList(at, `${path}.`, descriptor.descriptors, report)),
+    pair(at, 'descriptors', locateList(at, `${path}.`, descriptor.descriptors, reading)),
     ...locatePairs({ path: `${path}.metadata.weir.descriptor` }, weir.descriptor),
+    ...Object.entries(more).map(([word, value]) =>
+      locateWord(word, `${path}.metadata.weir.${word}`, value),
+    ),
   ]);
+}
+
+/** Each element of a list has a place of its own. */
+function locateWord(word: string, path: string, value: Value): LocatedPair {
+  const at = { path };
+  const key = quoted(at, word);
+  if (value.listValue === undefined) return { key, value: locateValue(at, value) };
+  const items = (value.listValue.values ?? []).map((item, index) =>
+    locateValue({ path: `${path}[${String(index)}]` }, item),
+  );
+  return { key, value: { kind: 'list', at, items } };
 }
 
 /** Without `requests_per_unit` a message says 0, where a rule file says nothing. */

@@ -82,19 +82,16 @@ export interface Value {
   readonly listValue?: { readonly values?: readonly Value[] };
 }
 
-/** How to call a method of the aggregated discovery service. */
-export interface MethodCodec {
-  readonly path: string;
-  readonly serialize: (request: object) => Buffer;
-}
-
 /** Reads the service's definition from `proto/`; takes some fifty milliseconds. */
-export function loadMethod(method: Method): MethodCodec {
+export function loadMethod(method: Method) {
   const service = load('envoy/service/discovery/v3/ads.proto')[ADS];
   const found = service !== undefined && !('format' in service) ? service[method] : undefined;
   if (found === undefined) throw new Error(`ads.proto has no method ${method}`);
   return { path: found.path, serialize: found.requestSerialize };
 }
+
+/** How to call a method of the aggregated discovery service. */
+export type MethodCodec = ReturnType<typeof loadMethod>;
 
 /** A decoder of rules; it throws when the bytes are not a message. */
 export function loadRulesDecoder(): (bytes: Uint8Array) => RateLimitConfig {

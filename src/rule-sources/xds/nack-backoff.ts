@@ -1,25 +1,18 @@
 import { backoffDelay, type BackoffPolicy } from '../../../streams';
 
-/** Remembers what was refused last, so that a server which sends it again and again is slowed down. */
-export interface NackBackoff {
-  /** Whether this is what was refused last; the content is asked for only if something was. */
-  isRepeat(content: () => string): boolean;
-  /** Notes a refusal and answers for how many milliseconds to hold its NACK back: 0 the first time. */
-  refuse(content: string): number;
-  accept(): void;
-}
-
 export interface NackBackoffDeps {
   readonly backoff: BackoffPolicy;
   readonly random: () => number;
 }
 
-export function createNackBackoff({ backoff, random }: NackBackoffDeps): NackBackoff {
+export function createNackBackoff({ backoff, random }: NackBackoffDeps) {
   let refused: string | undefined;
   let repeats = 0;
   return {
-    isRepeat: (content) => refused !== undefined && content() === refused,
-    refuse(content) {
+    /** Whether this is what was refused last; the content is asked for only if something was. */
+    isRepeat: (content: () => string) => refused !== undefined && content() === refused,
+    /** Notes a refusal and answers for how many milliseconds to hold its NACK back: 0 the first time. */
+    refuse(content: string) {
       if (content !== refused) {
         refused = content;
         repeats = 0;
@@ -33,3 +26,6 @@ export function createNackBackoff({ backoff, random }: NackBackoffDeps): NackBac
     },
   };
 }
+
+/** Remembers what was refused last, so that a server which sends it again and again is slowed down. */
+export type NackBackoff = ReturnType<typeof createNackBackoff>;

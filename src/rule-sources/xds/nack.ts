@@ -32,6 +32,11 @@ export function isOfRules({ typeUrl }: Response): boolean {
   return typeUrl === RULES_TYPE_URL;
 }
 
+/** Says that refused responses are the same: all of other types are, so that a server which sends one after the other is slowed down. */
+export function refusedContent(response: Response, contentOfRules: () => unknown): string {
+  return isOfRules(response) ? JSON.stringify(contentOfRules()) : 'another type';
+}
+
 /** What a response of another type comes to. */
 export function refuseType({ typeUrl }: Response): LoadResult<never> {
   const message = `the management server sent resources of type ${quote(typeUrl)}; expected ${RULES_TYPE_URL}`;

@@ -7,7 +7,7 @@ import {
   type ProtocolDeps,
 } from './protocol';
 import { readResponse, type Response } from './read-response';
-import { isOfRules, refuseType, toErrorDetail } from './nack';
+import { isOfRules, refusedContent, refuseType, toErrorDetail } from './nack';
 
 /** The protocol in which each response holds everything (`StreamAggregatedResources`). */
 export function createStateOfTheWorld<R>({
@@ -57,6 +57,6 @@ export function createStateOfTheWorld<R>({
   };
 }
 
-function contentOf({ typeUrl, version }: Response): string {
-  return JSON.stringify([typeUrl, version]);
+function contentOf(response: Response): string {
+  return refusedContent(response, () => response.version);
 }

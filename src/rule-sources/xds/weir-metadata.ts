@@ -15,34 +15,47 @@ const FIELDS = {
     'month_start',
     'week_start',
     'limits_from',
+    'block',
+    'leased',
   ],
   descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
 } as const;
 
 type Part = keyof typeof FIELDS;
-const PARTS = Object.keys(FIELDS) as Part[];
+
+/** What rule files say of a descriptor by words that the messages lack altogether; the last one is of its whole domain. */
+const WHOLE_WORDS = ['rate_limits', 'reserve', 'block', 'charge'] as const;
+
+const KNOWN = [...(Object.keys(FIELDS) as Part[]), ...WHOLE_WORDS];
 
 type Fields = Readonly<Record<string, Value>>;
 
 /** What a descriptor's metadata say to this service, and the rest of them. */
 export interface WeirMetadata extends Readonly<Record<Part, Fields>> {
   readonly metadata: Struct | undefined;
+  /** `rate_limits`, `reserve`, `block` and `charge`, those that are there. */
+  readonly words: Fields;
 }
 
 /** Takes `weir` out of the metadata of the descriptor at `path`. What is wrong with its form is reported. */
 export function takeWeir(metadata: Struct | undefined, path: string, report: Report): WeirMetadata {
   const { weir, ...rest } = metadata?.fields ?? {};
-  if (weir === undefined) return { metadata, rate_limit: {}, descriptor: {} };
+  if (weir === undefined) return { metadata, rate_limit: {}, descriptor: {}, words: {} };
   const at = `${path}.metadata.weir`;
-  const parts = readStruct(weir, at, PARTS, report);
+  const parts = readStruct(weir, at, KNOWN, report);
   const partOf = (part: Part): Fields => {
     const value = parts[part];
     return value === undefined ? {} : readStruct(value, `${at}.${part}`, FIELDS[part], report);
   };
+  const words = WHOLE_WORDS.flatMap((word) => {
+    const value = parts[word];
+    return value === undefined ? [] : [[word, value] as const];
+  });
   return {
     metadata: Object.keys(rest).length === 0 ? undefined : { fields: rest },
     rate_limit: partOf('rate_limit'),
     descriptor: partOf('descriptor'),
+    words: Object.fromEntries(words),
   };
 }
 

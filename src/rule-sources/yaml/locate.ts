@@ -70,7 +70,7 @@ function checkCharacters(text: string, placeOf: PlaceOf, report: Report): boolea
   const found = NOT_ALLOWED.exec(text);
   if (found === null) return true;
   const code = (found[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  const message = `not valid YAML: the character U+${code} may stand only as an escape in double quotes`;
+  const message = `not valid YAML: the character U+${code} is allowed only as an escape in double quotes`;
   report.error(placeOf(found.index), 'yaml-syntax', message);
   return false;
 }

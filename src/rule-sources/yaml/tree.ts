@@ -5,10 +5,10 @@ import {
   type LocatedMap,
   type LocatedPair,
   type LocatedScalar,
+  describe,
 } from '../../core/rules/parse/located';
 import type { Place } from '../../core/rules/parse/problem';
 import type { Report } from '../../core/rules/parse/report';
-import { isMergeKey, mergeInto } from './merge';
 import type { PlaceOf } from './places';
 
 /** How many nodes the aliases of one file may stand for, so that ten lines cannot mean a billion rules. */
@@ -63,7 +63,7 @@ function locateContent(node: Exclude<ParsedNode, Alias.Parsed>, at: Place, walk:
   }
   const text = node.source;
   if (isScalar(node) && node.type === 'QUOTE_DOUBLE' && LONE_SURROGATE.test(text)) {
-    const message = 'not valid YAML: an escape in this text stands for no Unicode character';
+    const message = 'not valid YAML: an escape in this string is not a Unicode character';
     walk.report.error(at, 'yaml-syntax', message);
   }
   const quoted = (node.type !== 'PLAIN' || isTextTag(node.tag)) && !isTypeTag(node.tag);
@@ -91,8 +91,8 @@ function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
   if (anchor?.located === undefined) {
     const reason =
       anchor === undefined
-        ? `no anchor of that name stands above it; a text that begins with * needs quotes, ${quote(`*${source}`)}`
-        : 'it stands in what it names';
+        ? `no such anchor is defined above it; a string that begins with * needs quotes, ${quote(`*${source}`)}`
+        : 'it refers to a node that contains it';
     walk.report.error(at, 'bad-alias', `alias ${quote(source)} cannot be resolved: ${reason}`);
     return nothing(at);
   }
@@ -101,7 +101,7 @@ function locateAlias({ source }: Alias.Parsed, at: Place, walk: Walk): Located {
   walk.aliasedNodes += anchor.size;
   if (isTooMuch(walk)) {
     const limit = String(MAX_ALIASED_NODES);
-    const message = `the aliases of this file stand for more than ${limit} nodes from here on`;
+    const message = `the aliases of this file expand to more than ${limit} nodes from here on`;
     walk.report.error(at, 'too-many-aliases', message);
   }
   return { ...anchor.located, at };
@@ -117,7 +117,7 @@ function nothing(at: Place): LocatedScalar {
 
 function checkTag(tag: string | undefined, at: Place, report: Report): void {
   if (tag === undefined || isTextTag(tag) || isTypeTag(tag)) return;
-  const message = `the tag ${quote(tag)} means nothing here; it is ignored`;
+  const message = `the tag ${quote(tag)} has no meaning here; it is ignored`;
   report.warning(at, 'unknown-tag', message);
 }
 
@@ -134,4 +134,35 @@ function isTextTag(tag: string | undefined): boolean {
 /** Whether the tag asks for the type that an unquoted scalar or a collection has anyway: `!!int "5"`. */
 function isTypeTag(tag: string | undefined): boolean {
   return tag !== undefined && TYPES.has(tag);
+}
+
+/** Whether a key is the merge key `<<` of YAML 1.1. */
+function isMergeKey(key: Located): boolean {
+  return key.kind === 'scalar' && key.text === '<<' && !key.quoted;
+}
+
+/**
+ * Adds the pairs of merged maps (https://yaml.org/type/merge.html): what the map says itself wins,
+ * wherever `<<` stands; in a list the earlier map wins, of several `<<` the last.
+ */
+function mergeInto(pairs: LocatedPair[], merged: readonly Located[], report: Report): void {
+  const taken = new Set(pairs.flatMap(({ key }) => (key.kind === 'scalar' ? [key.text] : [])));
+  for (const source of merged.toReversed().flatMap((value) => mapsOf(value, report))) {
+    for (const pair of source.pairs) {
+      if (pair.key.kind === 'scalar' && taken.has(pair.key.text)) continue;
+      pairs.push(pair);
+    }
+    for (const { key } of source.pairs) if (key.kind === 'scalar') taken.add(key.text);
+  }
+}
+
+function mapsOf(value: Located, report: Report): LocatedMap[] {
+  if (value.kind === 'map') return [value];
+  const candidates = value.kind === 'list' ? value.items : [value];
+  return candidates.flatMap((candidate) => {
+    if (candidate.kind === 'map') return [candidate];
+    const message = `<< must be a map, an alias of one, or a list of these; found ${describe(candidate)}`;
+    report.error(candidate.at, 'bad-merge', message);
+    return [];
+  });
 }

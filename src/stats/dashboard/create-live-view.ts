@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BatchStats } from '../../core/decision/batch-stats';
-import type { Clock, Counters, PendingRequest, Random } from '../../core/ports';
+import type { Clock, PendingRequest, Random, ReadyCounters } from '../../core/ports';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { gotAnswer } from '../store-time';
@@ -24,12 +24,15 @@ export interface LiveViewOptions {
   readonly keyPrefix: string;
 }
 
-type Decide = (pendingRequests: readonly PendingRequest[]) => Promise<BatchStats>;
+type Decide = (pendingRequests: readonly PendingRequest[]) => BatchStats | Promise<BatchStats>;
 
 /** Watches what the service does, for the dashboard. While no dashboard is open, it costs one comparison a batch and keeps nothing. */
 export interface LiveView {
   /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
-  watchCounters(counters: Pick<Counters, 'add'>, kind: 'store' | 'local'): Pick<Counters, 'add'>;
+  watchCounters(
+    counters: Pick<ReadyCounters, 'add'>,
+    kind: 'store' | 'local',
+  ): Pick<ReadyCounters, 'add'>;
   /** The same decisions, watched. */
   watchDecisions(decide: Decide): Decide;
   start(): void;
@@ -83,7 +86,12 @@ export function createLiveView(
         const answered = (reply: unknown) => {
           if (kind === 'store' && gotAnswer(batch, reply)) batches.asked(monotonicMs() - startedMs);
         };
-        return counters.add(batch).then(
+        const asked = counters.add(batch);
+        if (!(asked instanceof Promise)) {
+          hotKeys.record(batch, asked);
+          return asked;
+        }
+        return asked.then(
           (reply) => {
             answered(reply);
             hotKeys.record(batch, reply);
@@ -98,12 +106,14 @@ export function createLiveView(
     }),
     watchDecisions: (decide) => (pendingRequests) => {
       if (!isWatched) return decide(pendingRequests);
-      return decide(pendingRequests).then((batchStats) => {
+      const record = (batchStats: BatchStats): BatchStats => {
         batches.decided(pendingRequests.length, batchStats);
         rates?.record(batchStats);
         if (rules.current !== undefined) unmatched.record(rules.current, pendingRequests);
         return batchStats;
-      });
+      };
+      const decided = decide(pendingRequests);
+      return decided instanceof Promise ? decided.then(record) : record(decided);
     },
     start() {
       watchers += 1;
@@ -215,6 +225,7 @@ function hotViews(
       burst: key.burst,
       per: key.per,
       resetsIn: Math.max(Math.ceil(key.windowEndSeconds - nowSeconds), 0),
+      budget: key.budget,
     };
   });
 }

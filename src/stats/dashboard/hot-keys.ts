@@ -1,8 +1,17 @@
-import { outcomeOf } from '../../core/algorithms/outcome';
-import type { CounterState } from '../../core/algorithms/counter-state';
-import type { CounterBatch, CounterReply, Increment, Random } from '../../core/ports';
+import { burstOf } from '../../core/kinds/gate';
+import {
+  seenOf,
+  type CounterBatch,
+  type CounterReply,
+  type Increment,
+  type Random,
+} from '../../core/ports';
 import { periodOf, periodText } from '../../core/rules/describe-limit';
+import { isBudgetGate } from '../../core/budgets/budget';
+import type { Kind, State } from '../../core/kinds/kind';
+import type { RuleLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
+import { budgetStanding, type BudgetStanding } from './budget-standing';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
 
@@ -18,11 +27,13 @@ export interface HotKey {
   /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
   readonly limit: number;
-  /** Under gcra: hits that fit at once, of which `value` are in use. */
+  /** Hits that fit at once where a limit has a burst, of which `value` are in use. */
   readonly burst: number | undefined;
   /** The period in words: `minute`, `5 minutes`. */
   readonly per: string;
   readonly windowEndSeconds: number;
+  /** Of a rule with several limits, reservations or blocks: all of it; then the figures above are those of the nearest limit. */
+  readonly budget?: BudgetStanding | undefined;
 }
 
 type PathOf = (increment: Increment) => CounterPath;
@@ -35,6 +46,8 @@ export interface HotKeysDeps {
 
 interface WatchedCounter {
   readonly key: string;
+  /** See HotKey. */
+  readonly name: string;
   readonly path: CounterPath;
   /** A reload, or a limit of the value itself, may change it. */
   limit: number;
@@ -43,6 +56,13 @@ interface WatchedCounter {
   windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
+  /** Where a counter with a budget stood after the last ask; undefined of all others. */
+  after: { readonly rule: RuleLimit; readonly state: State } | undefined;
+}
+
+interface HotCounter {
+  readonly item: WatchedCounter;
+  readonly perSecond: number;
 }
 
 const PLACES = 512;
@@ -88,22 +108,15 @@ export class HotKeys {
   }
 
   #inspect({ increments }: CounterBatch, reply: CounterReply): void {
-    const { failures, states } = reply;
+    const { failures } = reply;
     for (let i = 0; i < increments.length; i++) {
       if (failures?.has(i) === true) continue;
       const increment = increments[i] as Increment;
       const watched = this.#see(increment);
       if (watched === undefined) continue;
       watched.limit = increment.limit;
-      watched.burst = burstOf(increment);
-      const state = states?.[i];
-      if (state !== undefined) noteOutcome(watched, increment, state);
-      else
-        noteCount(
-          watched,
-          increment,
-          reply.knownOverLimit?.[i] === true ? undefined : reply.after[i],
-        );
+      watched.burst = burstOf(increment.gate);
+      note(watched, increment, reply, i);
     }
   }
 
@@ -111,9 +124,9 @@ export class HotKeys {
   #see(increment: Increment): WatchedCounter | undefined {
     const { key } = increment;
     if (key.length > MAX_KEY_LENGTH) return undefined;
-    const hits = Number(increment.hits) * (increment.times ?? 1);
+    const hits = Number(increment.hits) * increment.times;
     if (!(hits > 0)) return this.#items.peek(key);
-    return this.#items.add(key, hits * this.#stride, () => toWatched(increment, this.#pathOf));
+    return this.#items.add(key, hits * this.#stride, () => this.#toWatched(increment));
   }
 
   /** Adds elapsed time, before the figures are read. */
@@ -148,59 +161,70 @@ export class HotKeys {
 
   /** The hottest, most hits first; windows of one counter are one key, with the value of the latest. */
   top(count: number, nowSeconds: number): readonly HotKey[] {
-    const byName = new Map<string, HotKey>();
+    const byName = new Map<string, HotCounter>();
     for (const { item, weight } of this.#items) {
-      const name = this.#nameOf(item);
-      const known = byName.get(name);
-      const latest =
-        known === undefined || known.windowEndSeconds <= item.windowEndSeconds ? item : known;
-      const { path, value, isOver, limit, burst, per, windowEndSeconds } = latest;
+      const known = byName.get(item.name);
+      const isLatest = known === undefined || known.item.windowEndSeconds <= item.windowEndSeconds;
       const perSecond = (known?.perSecond ?? 0) + weight / this.#seconds;
-      const counter = { value, isOver, limit, burst, per, windowEndSeconds };
-      byName.set(name, { name, path, perSecond, ...counter });
+      byName.set(item.name, { item: isLatest ? item : known.item, perSecond });
     }
     return [...byName.values()]
-      .filter(({ windowEndSeconds }) => windowEndSeconds > nowSeconds - STALE_SECONDS)
-      .sort((a, b) => b.perSecond - a.perSecond || (a.name < b.name ? -1 : 1))
-      .slice(0, count);
+      .filter(({ item }) => item.windowEndSeconds > nowSeconds - STALE_SECONDS)
+      .sort((a, b) => b.perSecond - a.perSecond || (a.item.name < b.item.name ? -1 : 1))
+      .slice(0, count)
+      .map((one) => toHotKey(one, Math.floor(nowSeconds)));
   }
 
-  /** A key ends in its window, or in its period and algorithm. */
-  #nameOf({ key }: WatchedCounter): string {
-    return key.slice(this.#keyPrefix.length, key.lastIndexOf('_') + 1);
+  /** Copies what it keeps: the sketch outlives the requests. */
+  #toWatched(increment: Increment): WatchedCounter {
+    const key = copyOf(increment.key);
+    return {
+      key,
+      name: this.#nameOf(increment, key),
+      path: this.#pathOf(increment),
+      limit: increment.limit,
+      burst: burstOf(increment.gate),
+      per: periodText(periodOf(increment.rule)),
+      windowEndSeconds: increment.windowEndSeconds,
+      value: undefined,
+      isOver: false,
+      after: undefined,
+    };
+  }
+
+  /** A key ends in its window, or in its period and kind; that of a budget in neither. */
+  #nameOf({ gate }: Increment, key: string): string {
+    const end = isBudgetGate(gate) ? undefined : key.lastIndexOf('_') + 1;
+    return key.slice(this.#keyPrefix.length, end);
   }
 }
 
-/** Copies what it keeps: the sketch outlives the requests. */
-function toWatched(increment: Increment, pathOf: PathOf): WatchedCounter {
-  return {
-    key: copyOf(increment.key),
-    path: pathOf(increment),
-    limit: increment.limit,
-    burst: burstOf(increment),
-    per: periodText(periodOf(increment.rule)),
-    windowEndSeconds: increment.windowEndSeconds,
-    value: undefined,
-    isOver: false,
-  };
+function toHotKey({ item, perSecond }: HotCounter, second: number): HotKey {
+  const { name, path, value, isOver, limit, burst, per, windowEndSeconds, after } = item;
+  const figures = { value, isOver, limit, burst, per, windowEndSeconds };
+  const budget = after && budgetStanding(after.rule, after.state, second);
+  return { name, path, perSecond, ...figures, budget };
 }
 
-function burstOf({ algorithm }: Increment): number | undefined {
-  return algorithm?.name === 'gcra' ? algorithm.size : undefined;
-}
-
-/** No count: the local cache knows that it is over. */
-function noteCount(watched: WatchedCounter, { limit }: Increment, count: number | undefined): void {
-  watched.value = count ?? watched.value;
-  watched.isOver = count === undefined || count > limit;
-}
-
-/** Under an algorithm: hits in use after the last ask, and whether it was refused. */
-function noteOutcome(watched: WatchedCounter, increment: Increment, state: CounterState): void {
-  const { algorithm, hits, times = 1, windowEndSeconds } = increment;
-  if (algorithm === undefined) return;
-  const { used, isOver } = outcomeOf(algorithm, state, { hits: Number(hits), times }, times);
+/** Hits in use after the last ask, and whether it was refused. */
+function note(
+  watched: WatchedCounter,
+  increment: Increment,
+  reply: CounterReply,
+  index: number,
+): void {
+  if (reply.knownOverLimit?.[index] === true && reply.states?.[index] === undefined) {
+    // The local cache knows that it is over, and no more.
+    watched.isOver = true;
+    return;
+  }
+  const { gate, hits, windowEndSeconds } = increment;
+  const seen = seenOf(increment, reply, index);
+  const { used, isOver } = gate.kind.outcome(increment, seen, Number(hits), 0, windowEndSeconds);
   watched.value = used;
   watched.isOver = isOver;
   watched.windowEndSeconds = windowEndSeconds;
+  if (typeof seen === 'number' || !isBudgetGate(gate)) return;
+  const state = (gate.kind as Kind<State>).commit(increment, seen) ?? seen;
+  watched.after = { rule: increment.rule, state };
 }

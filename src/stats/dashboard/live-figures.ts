@@ -1,3 +1,4 @@
+import type { BudgetStanding } from './budget-standing';
 import type { ExceptionCounts, LatencyQuantiles } from './batch-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
@@ -55,6 +56,8 @@ export interface HotKeyView {
   /** The period of the limit in words: `minute`, `5 minutes`. */
   readonly per: string;
   readonly resetsIn: number;
+  /** Of a rule with several limits, reservations or blocks: how full each of them is. */
+  readonly budget?: BudgetStanding | undefined;
 }
 
 /** The hottest counters alone. */

@@ -1,4 +1,5 @@
-import type { DescriptorStats, BatchStats } from '../../core/decision/batch-stats';
+import type { BatchStats } from '../../core/decision/batch-stats';
+import type { DescriptorStats } from '../../core/decision/figures';
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import { toRuleTree, type RuleTree } from './rule-tree';
 

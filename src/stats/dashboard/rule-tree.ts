@@ -9,6 +9,8 @@ import { copyOf } from '../../platform/copy-of';
 /** A domain and its rules, for a page. */
 export interface DomainView {
   readonly name: string;
+  /** A refused request charges no counter of its rules. */
+  readonly charge?: 'together';
   readonly rules: readonly RuleView[];
 }
 
@@ -54,6 +56,8 @@ export function toRuleTree(rules: Rules): RuleTree {
   const visit = (level: RuleLevel, domain: string): RuleView[] => {
     const views: RuleView[] = [];
     for (const [key, value, node] of nodesOf(level)) {
+      // The ids of reservations are not a level of a rule.
+      if (node.limit?.reservation !== undefined) continue;
       if ((room -= 1) < 0) break;
       const limit = node.limit === undefined ? undefined : toLimit(node.limit, limits.length);
       if (node.limit !== undefined) limits.push({ limit: node.limit, domain });
@@ -63,9 +67,10 @@ export function toRuleTree(rules: Rules): RuleTree {
     return views;
   };
   const domains: DomainView[] = [];
-  for (const { domain, top } of rules.domains.values()) {
+  for (const { domain, top, isChargedTogether } of rules.domains.values()) {
     if ((room -= 1) < 0) break;
-    domains.push({ name: cutText(domain), rules: visit(top, domain) });
+    const charge = isChargedTogether ? ({ charge: 'together' } as const) : {};
+    domains.push({ name: cutText(domain), ...charge, rules: visit(top, domain) });
   }
   return { domains, unlisted: rules.limitCount - limits.length, limits };
 }

@@ -12,6 +12,12 @@ const RULE_STATS = {
   total_negative_hits: 'hits given back',
   within_limit: 'hits that were let through',
   shadow_mode: 'hits over the limit that shadow mode let through',
+  reserved: 'hits that were held',
+  settled: 'hits that were charged in place of held ones',
+  lapsed: 'held hits whose lease was over',
+  settled_unknown: 'calls that settled what was not open',
+  blocks: 'blocks that began',
+  blocked: 'hits that a block refused',
 } as const;
 
 /** The families of docs/pull-metrics.md; everything else keeps its own name. Timers are in seconds, or in milliseconds. */
@@ -22,8 +28,16 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
     unitsPerSecond,
     find: firstMapping(MAPPINGS.map((each) => ({ ...each, timer }))),
     unmappedTimer: timer,
+    nameOfLimit: (path, stat) => `${ONE_LIMIT}.${path}.${stat}`,
   };
 }
+
+/** Apart from rules: the name of a limit reads as a key of theirs. */
+const ONE_LIMIT = 'ratelimit.service.one_limit';
+const LIMIT_PATH =
+  /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?\.limit_([^.]*)\.over_limit$/s;
+/** What found no room has no limit. */
+const LIMIT_OVERFLOW = /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)\.over_limit$/s;
 
 const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
 
@@ -58,6 +72,13 @@ const UNMATCHED = /^ratelimit\.unmatched\.(.*)$/s;
 
 const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
   ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
+  mapping(
+    (name) => LIMIT_PATH.exec(name) ?? LIMIT_OVERFLOW.exec(name) ?? undefined,
+    'ratelimit_service_rate_limit_over_one_limit',
+    'hits that one of several limits refused',
+    ['domain', 'key1', 'key2', 'limit'],
+    'counter',
+  ),
   mapping(
     globMatch('ratelimit.service.call.should_rate_limit.*'),
     'ratelimit_service_should_rate_limit_error',

@@ -58,7 +58,8 @@ export function* gatherFamilies(
 ): Generator<void, readonly Family[]> {
   const families = new Families(options);
   let count = 0;
-  for (const [name, { value }] of registry.readCounters()) {
+  const { nameOfLimit } = options.mapping;
+  for (const [name, { value }] of registry.readCounters(undefined, nameOfLimit)) {
     families.addValue('counter', name, value);
     count += 1;
     if (count % STEP === 0) yield;

@@ -1,3 +1,5 @@
+import type { NameOf } from '../registry';
+
 /** What a statistic is; mappings may be for one kind only. */
 export type StatisticKind = 'counter' | 'gauge' | 'timer';
 
@@ -35,6 +37,8 @@ export interface MappingSet {
   readonly unitsPerSecond: 1 | 1000;
   /** How timers are shown that no mapping names. */
   readonly unmappedTimer: TimerShape;
+  /** What `find` is asked for in place of the name of what one of several limits refused; undefined: its name. */
+  readonly nameOfLimit?: NameOf;
 }
 
 /** Bounds of a file that names none, in the unit that is shown: those of Prometheus' client for Go. */

@@ -2,13 +2,6 @@ import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createBusyShare } from '../../platform/busy-share';
 import type { ProcessMetric } from './families';
 
-/** How this process is doing, under the names that dashboards of Node services read. */
-export interface ProcessMetrics {
-  /** The event loop's lag is that since the call before. */
-  read(): Promise<readonly ProcessMetric[]>;
-  close(): void;
-}
-
 /** What the event loop's monitor measures holds the interval of its own timer, in milliseconds. */
 const RESOLUTION_MS = 10;
 const LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
@@ -16,10 +9,11 @@ const LAG = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
 const NO_SAMPLE_SECONDS = 1e9;
 
 /**
+ * How this process is doing, under the names that dashboards of Node services read.
  * Once in a process: prom-client gives no handle on its observer of garbage collections, which ends with the process and
  * does not keep it alive.
  */
-export function createProcessMetrics(): ProcessMetrics {
+export function createProcessMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: RESOLUTION_MS });
   const readBusyShare = createBusyShare();
@@ -33,7 +27,8 @@ export function createProcessMetrics(): ProcessMetrics {
   });
 
   return {
-    async read() {
+    /** The event loop's lag is that since the call before. */
+    async read(): Promise<readonly ProcessMetric[]> {
       // See Metric: the library's types are wrong.
       const metrics = (await registry.getMetricsAsJSON()) as unknown as readonly Metric[];
       return metrics.flatMap(({ name, help, type, values }) =>

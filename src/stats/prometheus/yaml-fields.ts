@@ -26,7 +26,7 @@ export class YamlFields {
     const value = this.take(name);
     if (value === undefined || typeof value === 'string') return value;
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-    this.#refuse(name, value, 'a text');
+    this.#refuse(name, value, 'a string');
     return undefined;
   }
 
@@ -51,7 +51,7 @@ export class YamlFields {
     const value = this.take(name);
     if (value === undefined) return undefined;
     if (isRising(value)) return value;
-    this.#refuse(name, value, 'a list of numbers that rise');
+    this.#refuse(name, value, 'a list of increasing numbers');
     return undefined;
   }
 

@@ -3,6 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as lookupBySystem } from 'node:dns/promises';
 import { EventEmitter } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { addressText } from '../../platform/listen-address';
 import type { Sink } from '../push-output';
 import { type CallContext, socketCall, type StartCall } from './socket-call';
 
@@ -19,9 +20,8 @@ export interface StatsdTarget {
 }
 
 /** As in messages: `tcp://localhost:8125`. */
-export function nameOf(protocol: 'tcp' | 'udp', { host, port }: StatsdTarget): string {
-  const authority = host.includes(':') ? `[${host}]` : host;
-  return `${protocol}://${authority}:${port.toString()}`;
+export function nameOf(protocol: 'tcp' | 'udp', target: StatsdTarget): string {
+  return `${protocol}://${addressText(target)}`;
 }
 
 /** One write: the most that is held for a server that does not read. */

@@ -29,7 +29,7 @@ export function socketCall({ socket, signal, timeoutMs }: CallContext, start: St
       settle(new Error('the flush was cancelled'));
     };
     const timer = setTimeout(() => {
-      settle(new Error(`nothing was taken for ${timeoutMs.toString()} ms`));
+      settle(new Error(`nothing was accepted for ${timeoutMs.toString()} ms`));
     }, timeoutMs);
     socket.once('error', settle);
     socket.once('close', closed);

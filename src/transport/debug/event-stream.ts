@@ -29,13 +29,6 @@ export const EVENT_STREAM_OPTIONS: EventStreamOptions = {
   patience: 5,
 };
 
-/** Server-sent events to a bounded number of listeners; a timer runs only while there are some. */
-export interface EventStream {
-  serve(request: Pick<IncomingMessage, 'method'>, response: ServerResponse): void;
-  /** Ends every stream. */
-  close(): void;
-}
-
 interface Listener {
   readonly response: ServerResponse;
   /** The rules were sent. */
@@ -47,11 +40,12 @@ interface Listener {
 /** A browser whose stream was refused asks again after so long. */
 const RETRY = 'retry: 5000\n\n';
 
+/** Server-sent events to a bounded number of listeners; a timer runs only while there are some. */
 export function createEventStream(
   source: EventSource,
   work: WorkScheduler,
   { maxListeners, intervalMs, patience }: EventStreamOptions = EVENT_STREAM_OPTIONS,
-): EventStream {
+) {
   const listeners = new Set<Listener>();
   let ticking: NodeJS.Timeout | undefined;
   let isTelling = false;
@@ -123,7 +117,7 @@ export function createEventStream(
   }
 
   return {
-    serve({ method }, response) {
+    serve({ method }: Pick<IncomingMessage, 'method'>, response: ServerResponse) {
       serveWork(work, response, {
         run: () => serve(method, response),
         failed: () => response.destroy(),
@@ -133,6 +127,7 @@ export function createEventStream(
         },
       });
     },
+    /** Ends every stream. */
     close() {
       for (const { response } of listeners) response.end();
     },

@@ -19,13 +19,6 @@ export interface WorkerProfiles {
   take(worker: number, request: ProfileRequest, signal: AbortSignal): Promise<ProfileFile>;
 }
 
-/** Takes one profile at a time; a second one is answered 409. */
-export interface ProfileEndpoint {
-  serve(kind: ProfileRequest['kind'], query: URLSearchParams, response: ServerResponse): void;
-  /** Ends the profile that is running. */
-  close(): void;
-}
-
 export interface ProfileEndpointDeps {
   readonly clock: Clock;
   readonly work: WorkScheduler;
@@ -33,11 +26,8 @@ export interface ProfileEndpointDeps {
   readonly workers?: WorkerProfiles | undefined;
 }
 
-export function createProfileEndpoint({
-  clock,
-  work,
-  workers,
-}: ProfileEndpointDeps): ProfileEndpoint {
+/** Takes one profile at a time; a second one is answered 409. */
+export function createProfileEndpoint({ clock, work, workers }: ProfileEndpointDeps) {
   let running: AbortController | undefined;
 
   const takerOf = (query: URLSearchParams): Take | string => {
@@ -55,7 +45,7 @@ export function createProfileEndpoint({
   };
 
   return {
-    serve(kind, query, response) {
+    serve(kind: ProfileRequest['kind'], query: URLSearchParams, response: ServerResponse) {
       const request = parseProfileRequest(kind, query);
       if (typeof request === 'string') {
         sendText(response, 400, `${request}\n`);
@@ -88,6 +78,7 @@ export function createProfileEndpoint({
         },
       });
     },
+    /** Ends the profile that is running. */
     close() {
       running?.abort();
     },

@@ -82,3 +82,15 @@ export function malformedRequest({ reason }: Malformed): string {
 export function unknownService(service: string): string {
   return `health of service ${JSON.stringify(service)} is not known, ask for "ratelimit" or ""`;
 }
+
+/** The share of its time, and the milliseconds, before the end of which a proxy that stops waiting may be heard. */
+const TIMER_SHARE = 0.1;
+const TIMER_MS = 5;
+
+/**
+ * Whether a call that was reset after so many milliseconds was given up by who made the request: a proxy whose own time is over
+ * resets at its `grpc-timeout`, and lets the request go on (budgets.md section 2).
+ */
+export function isEarly(waitedMs: number, timeoutMs: number): boolean {
+  return waitedMs < Math.min(timeoutMs * (1 - TIMER_SHARE), timeoutMs - TIMER_MS);
+}

@@ -27,19 +27,6 @@ export interface SocketServerOptions extends Pick<
   readonly allowHalfOpen: boolean;
 }
 
-export interface SocketServer {
-  /** Takes renewed certificates into use; emits nothing of meaning. */
-  readonly run$: Observable<void>;
-  /** Settles with the address that is bound; rejects with a message that names it. */
-  listen(): Promise<ListenAddress>;
-  /** In a worker: leaves connections to other workers while it has so many. */
-  acceptAtMost(connections: number): void;
-  /** Accepts no more. */
-  stop(): void;
-  /** Cuts the sockets that are left (in the middle of a handshake) and settles when the port is free. */
-  end(): Promise<void>;
-}
-
 /** The listening socket of a gRPC port, whichever engine speaks on what it accepts. */
 export function createSocketServer(
   { accept, onClientRefused = () => undefined }: SocketServerDeps,
@@ -50,7 +37,7 @@ export function createSocketServer(
     maxConnections = MAX_CONNECTIONS,
     allowHalfOpen,
   }: SocketServerOptions,
-): SocketServer {
+) {
   const { server, renew$ } = openServer();
   const sockets = new Set<Socket>();
   let stopped: Promise<void> | undefined;
@@ -79,8 +66,10 @@ export function createSocketServer(
     socket.once('close', () => sockets.delete(socket));
   });
   return {
+    /** Takes renewed certificates into use; emits nothing of meaning. */
     run$: renew$,
-    async listen() {
+    /** Settles with the address that is bound; rejects with a message that names it. */
+    async listen(): Promise<ListenAddress> {
       const bound = await listenOn(server, address);
       if ('path' in bound) {
         await chmod(bound.path, unixSocketMode ?? SOCKET_MODE).catch(async (error: unknown) => {
@@ -90,12 +79,15 @@ export function createSocketServer(
       }
       return bound;
     },
-    acceptAtMost(connections) {
+    /** In a worker: leaves connections to other workers while it has so many. */
+    acceptAtMost(connections: number) {
       server.maxConnections = connections;
     },
+    /** Accepts no more. */
     stop() {
       void stop();
     },
+    /** Cuts the sockets that are left (in the middle of a handshake) and settles when the port is free. */
     end() {
       for (const socket of sockets) socket.destroy();
       return stop();

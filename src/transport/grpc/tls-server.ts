@@ -1,4 +1,4 @@
-import { isIP, type Server, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import type { ClientRefusal, ServerTls, TlsPems } from './options';
 
@@ -11,18 +11,18 @@ type OpenSslError = NodeJS.ErrnoException & { readonly reason?: string };
 /** What Node or OpenSSL says when a handshake fails, and what that means. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [
   [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
-  [/^CERT_NOT_YET_VALID$/, 'its certificate is for a later time'],
+  [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet'],
   [/^CERT_REVOKED$/, 'its certificate was revoked'],
   [/UNABLE_TO|SELF_SIGNED|UNTRUSTED/, 'an unknown authority signed its certificate'],
   [/^[A-Z_]+$/, 'its certificate is not accepted'],
-  [/did not return a certificate/, 'it shows no certificate'],
+  [/did not return a certificate/, 'it sent no certificate'],
   [/http request|wrong version|packet length/, 'it does not speak TLS'],
   [/unsupported protocol|version too low/, 'it does not speak TLS 1.2 or later'],
   [/no application protocol/, 'it does not speak HTTP/2 (ALPN h2)'],
-  [/shared cipher|signature algorithm|suitable/, 'the two sides share no cipher of TLS'],
+  [/shared cipher|signature algorithm|suitable/, 'no common TLS cipher'],
   [/alert unknown ca/, 'it does not know the authority of our certificate'],
-  [/alert .*expired/, 'it takes our certificate for expired'],
-  [/alert .*(certificate|access denied)/, 'it refuses our certificate'],
+  [/alert .*expired/, 'it considers our certificate expired'],
+  [/alert .*(certificate|access denied)/, 'it rejected our certificate'],
   [/handshake timeout/i, 'it did not finish the handshake in 10 seconds'],
 ];
 
@@ -31,18 +31,12 @@ interface TlsServerDeps {
   readonly onClientRefused: (refusal: ClientRefusal) => void;
 }
 
-interface TlsServer {
-  readonly server: Server;
-  /** Serves the handshakes that begin from now on with these; connections go on with those they began with. */
-  readonly renew: (pems: TlsPems) => void;
-}
-
 /** TLS 1.2 or later with ALPN h2; what it accepts has shown the certificate that it must show. */
 export function createTlsServer(
   { accept, onClientRefused }: TlsServerDeps,
   tls: ServerTls,
   options: { readonly noDelay: boolean; readonly allowHalfOpen: boolean },
-): TlsServer {
+) {
   const { clientName } = tls;
   const wantsCertificate = tls.clientCa !== undefined;
   const server = createServer({
@@ -77,7 +71,8 @@ export function createTlsServer(
   });
   return {
     server,
-    renew: (pems) => {
+    /** Serves the handshakes that begin from now on with these; connections go on with those they began with. */
+    renew: (pems: TlsPems) => {
       server.setSecureContext(toContext(pems));
     },
   };

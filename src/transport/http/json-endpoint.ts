@@ -3,6 +3,7 @@ import { failure } from '../../core/errors';
 import type { Decision } from '../../core/model';
 import type { Responder, CallKind, CallTracer, PendingRequest, Statistics } from '../../core/ports';
 import type { TransportBounds } from '../bounds';
+import { headersOf } from './call-headers';
 import type { MalformedBody } from './json/field-reader';
 import { parseRequest } from './json/parse-request';
 import { printDecision } from './json/print-decision';
@@ -38,6 +39,7 @@ export function createJsonEndpoint({ bounds, ask, statistics, tracer }: Decision
   let lastCallId = 0;
 
   const responder: Responder = {
+    hasLeft: (callId) => !calls.has(callId),
     answer(callId, answer) {
       const response = calls.get(callId);
       calls.delete(callId);
@@ -85,15 +87,4 @@ function ownHeaders({ retryAfter }: Decision): Readonly<Record<string, string>> 
 export function toMalformed({ kind, message, ...place }: MalformedBody): Refusal {
   const code = kind === 'malformed' ? 'malformed' : 'invalid_request';
   return { status: 400, body: { error: message, code, ...place } };
-}
-
-/** Node gives names and values in turns. */
-function headersOf({ rawHeaders }: IncomingMessage) {
-  const names: string[] = [];
-  const values: string[] = [];
-  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
-    names.push((rawHeaders[i] as string).toLowerCase());
-    values.push(rawHeaders[i + 1] as string);
-  }
-  return { names, values };
 }

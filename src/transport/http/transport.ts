@@ -6,6 +6,7 @@ import { DEFAULT_BOUNDS, type TransportBounds } from '../bounds';
 import { createHttpListener, type HttpListenerOptions } from '../../platform/http-listener';
 import type { Transport } from '../listener';
 import { createRequestSource } from '../request-source';
+import { createCheckEndpoint, type CheckDeps } from './check/check-endpoint';
 import { createJsonEndpoint } from './json-endpoint';
 import { refusal, refuse, respond } from '../responses';
 
@@ -18,6 +19,8 @@ export interface HttpTransportDeps {
   readonly notCounted?: () => ReadonlyMap<string, string>;
   /** Undefined: nothing is traced. */
   readonly tracer?: CallTracer | undefined;
+  /** Undefined: `/check` and `/quota` are not served. */
+  readonly check?: Pick<CheckDeps, 'checks' | 'policies' | 'warn'> | undefined;
 }
 
 export interface HttpTransportOptions extends HttpListenerOptions {
@@ -25,12 +28,12 @@ export interface HttpTransportOptions extends HttpListenerOptions {
   readonly bounds?: TransportBounds;
 }
 
-/** The HTTP port by Express: `POST /json`, `GET /healthcheck`, `/readyz` and `/livez`. */
+/** The HTTP port: `/check` and `/quota`; by Express `POST /json`, `GET /healthcheck`, `/readyz` and `/livez`. */
 export function createHttpTransport(
-  { health, components, notCounted = none, statistics, tracer }: HttpTransportDeps,
+  { health, components, notCounted = none, statistics, tracer, check }: HttpTransportDeps,
   options: HttpTransportOptions,
 ): Transport {
-  const { bounds = DEFAULT_BOUNDS } = options;
+  const { bounds = DEFAULT_BOUNDS, limits } = options;
   const pendingRequests = createRequestSource();
   const app = express();
   app.disable('x-powered-by');
@@ -61,9 +64,23 @@ export function createHttpTransport(
     else refuse(response, refusal(500, 'internal', 'a fault of the service, not of the request'));
   });
 
+  const checks =
+    check &&
+    createCheckEndpoint({
+      ...check,
+      ...{ ask: pendingRequests.ask, statistics, tracer, maxValueBytes: bounds.maxValueBytes },
+      isOverloaded: () => limits.budget.isSpent,
+    });
   const listener = createHttpListener(
-    // Too many connections must not restart the service.
-    { handle: app, isVital: ({ url }) => url === '/healthcheck' },
+    {
+      // Express would cost more than the decision.
+      handle(request, response) {
+        if (checks?.isFor(request) === true) checks.handle(request, response);
+        else app(request, response);
+      },
+      // Too many connections must not restart the service; a check has its own answer to them.
+      isVital: (request) => request.url === '/healthcheck' || checks?.isFor(request) === true,
+    },
     options,
   );
   return {

@@ -54,6 +54,8 @@ export interface GrpcConnection {
 
   /** The result of `CreateCallContext` for the call. */
   callContext(callId: number): unknown;
+  /** The `grpc-timeout` of a call that has not ended, in milliseconds; Infinity without. */
+  timeoutMs(callId: number): number;
   /** Ends a unary call with its message; false where the response is not needed any more. */
   answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): boolean;
   /** Sends one of several messages. */

@@ -149,6 +149,10 @@ class Connection<M extends GrpcMethod> implements GrpcConnection, Http2Events {
     return this.#calls.get(callId)?.context;
   }
 
+  timeoutMs(callId: number): number {
+    return this.#calls.get(callId)?.plan.timeoutMs ?? Infinity;
+  }
+
   answer<R>(callId: number, message: R, encoder: MessageEncoder<R>): boolean {
     const call = this.#end(callId);
     if (call === undefined) return false;

@@ -43,7 +43,7 @@ export function decodeHealthRequest(
     cursor.at = textEnd;
     if (isTooLong)
       fail(cursor, `a service name is longer than ${String(MAX_SERVICE_NAME_BYTES)} bytes`);
-    else if (text === undefined) fail(cursor, 'a text is not valid UTF-8');
+    else if (text === undefined) fail(cursor, 'a string is not valid UTF-8');
     else service = text;
   }
   return cursor.fault === undefined ? service : { kind: 'malformed', reason: cursor.fault };

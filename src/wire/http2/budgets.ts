@@ -2,7 +2,7 @@
  * A limit on useless work that a peer causes. Each budget names the attack that it stops; an honest peer never comes
  * near. A breach ends the connection with GOAWAY ENHANCE_YOUR_CALM.
  */
-export interface Budget {
+export interface AttackBudget {
   readonly name: string;
   /** Tokens of a full bucket. */
   readonly burst: number;
@@ -17,7 +17,7 @@ export interface Budget {
  * resets count (RAPID_RESET_AGE_MS). Envoy resets a call at its time-out, 20 ms by default, and up to 1,024 of them
  * at once; when we stall they all look young, and so do those that it opened meanwhile: hence four times 1,024.
  */
-export const RAPID_RESETS: Budget = {
+export const RAPID_RESETS: AttackBudget = {
   name: 'RAPID_RESETS',
   burst: 4096,
   perSecond: 1024,
@@ -32,7 +32,7 @@ export const RAPID_RESET_AGE_MS = 5;
  * and its time-out of 20 ms sends 51,200 resets a second, so 65,536 a second never run out. The burst is one
  * second of that, 16 times the 4,096 streams that may be open before the peer knows our limit.
  */
-export const RESETS: Budget = {
+export const RESETS: AttackBudget = {
   name: 'RESETS',
   burst: 65_536,
   perSecond: 65_536,
@@ -40,7 +40,7 @@ export const RESETS: Budget = {
 };
 
 /** Made you reset (CVE-2025-8671): frames that provoke our own RST_STREAM after the work has begun. */
-export const PROVOKED_RESETS: Budget = {
+export const PROVOKED_RESETS: AttackBudget = {
   name: 'PROVOKED_RESETS',
   burst: 256,
   perSecond: 8,
@@ -48,13 +48,13 @@ export const PROVOKED_RESETS: Budget = {
 };
 
 /** PING flood (CVE-2019-9512). Clients that measure their bandwidth send one per round trip that brings data. */
-export const PINGS: Budget = { name: 'PINGS', burst: 1024, perSecond: 128, perResponse: 2 };
+export const PINGS: AttackBudget = { name: 'PINGS', burst: 1024, perSecond: 128, perResponse: 2 };
 
 /**
  * SETTINGS flood (CVE-2019-9515); a frame may also cost a walk over all open streams. It costs one token, and one more per
  * SETTINGS_PER_TOKEN entries: clients send up to 8 entries, and a frame has room for 2,730.
  */
-export const SETTINGS_FRAMES: Budget = {
+export const SETTINGS_FRAMES: AttackBudget = {
   name: 'SETTINGS_FRAMES',
   burst: 64,
   perSecond: 8,
@@ -64,7 +64,7 @@ export const SETTINGS_FRAMES: Budget = {
 export const SETTINGS_PER_TOKEN = 32;
 
 /** Empty frames (CVE-2019-9518): DATA without content or END_STREAM, also when it is all padding. */
-export const EMPTY_FRAMES: Budget = {
+export const EMPTY_FRAMES: AttackBudget = {
   name: 'EMPTY_FRAMES',
   burst: 128,
   perSecond: 16,
@@ -72,7 +72,7 @@ export const EMPTY_FRAMES: Budget = {
 };
 
 /** Tiny windows (CVE-2019-9511, CVE-2019-9517): a WINDOW_UPDATE for every byte that we send. */
-export const WINDOW_UPDATES: Budget = {
+export const WINDOW_UPDATES: AttackBudget = {
   name: 'WINDOW_UPDATES',
   burst: 4096,
   perSecond: 512,
@@ -83,7 +83,7 @@ export const WINDOW_UPDATES: Budget = {
  * Frames without effect: PRIORITY (CVE-2019-9513), unknown types, frames on closed streams. An honest peer's RST_STREAM
  * crosses our response, up to 1,024 at once.
  */
-export const IGNORED_FRAMES: Budget = {
+export const IGNORED_FRAMES: AttackBudget = {
   name: 'IGNORED_FRAMES',
   burst: 4096,
   perSecond: 512,
@@ -120,14 +120,14 @@ export const MAX_STREAMS_BEFORE_ACK = 4096;
 
 /** What is left of a budget on one connection. */
 export interface TokenBucket {
-  readonly budget: Budget;
+  readonly budget: AttackBudget;
   left: number;
   refilledAtMs: number;
   /** The connection's count of completed responses at the last refill. */
   responses: number;
 }
 
-export function createTokenBucket(budget: Budget): TokenBucket {
+export function createTokenBucket(budget: AttackBudget): TokenBucket {
   return { budget, left: budget.burst, refilledAtMs: 0, responses: 0 };
 }
 

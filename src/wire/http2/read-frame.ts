@@ -26,7 +26,7 @@ export function readFrame(
   }
   dispatch(connection, bytes, at, end);
   if (connection.waitingReplies > MAX_WAITING_REPLIES) {
-    const reason = 'too many replies wait to be read';
+    const reason = 'too many replies are unread';
     failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'MAX_WAITING_REPLIES');
   }
   // Not once per read: events must not depend on how the bytes were cut.

@@ -65,7 +65,7 @@ export function endSlowFrame(connection: ConnectionState): void {
   const slowFrame = partialLength > 0 && nowMs - partialSinceMs >= SLOW_FRAME_MS;
   const slowBlock = pendingHeaders !== undefined && nowMs - pendingHeaders.sinceMs >= SLOW_FRAME_MS;
   if (slowFrame || slowBlock) {
-    const reason = 'a frame or header block does not end';
+    const reason = 'a frame or header block is not completed';
     failConnection(connection, ErrorCode.enhanceYourCalm, reason, 'SLOW_FRAME_MS');
   }
 }

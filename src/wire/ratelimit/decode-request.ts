@@ -186,7 +186,7 @@ function takeText(cursor: Cursor, field: TextField): string {
   const text = field.read(cursor.bytes, cursor.at, end);
   cursor.at = end;
   if (text !== undefined) return text;
-  fail(cursor, 'a text is not valid UTF-8');
+  fail(cursor, 'a string is not valid UTF-8');
   return '';
 }
 

@@ -90,7 +90,7 @@ describe('memcached, command by command', () => {
             if (hasLostHits)
               await eventually(() => {
                 const said = drill.service.output().slice(logged);
-                expect(said).toMatch(/hits were answered and could not be added/);
+                expect(said).toMatch(/hits were answered but could not be added/);
                 expect(said).toContain(answer);
               });
             server.wrong = undefined;

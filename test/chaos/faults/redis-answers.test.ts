@@ -107,6 +107,8 @@ const BY_SCRIPT: readonly Row[] = [
   ...insideRowsOf('`TIME`, `GET`, `PSETEX` or `DEL` inside it', 'bucket'),
   ...scriptRowsOf('`sliding_window`', 'slid', [NO_PERMISSION]),
   ...insideRowsOf('`TIME`, `GET`, `PSETEX`, `SETRANGE` or `DEL` inside it', 'slid'),
+  ...scriptRowsOf('budgets', 'held', [NO_PERMISSION]),
+  ...insideRowsOf('`TIME`, `HMGET`, `HSET`, `HDEL`, `PEXPIRE` or `DEL` inside it', 'held'),
 ];
 
 const expire = { command: '`EXPIRE`', key: 'user', of: 'expire', where: 'command' } as const;
@@ -129,6 +131,7 @@ const HELD_BACK_BY_SCRIPT = [
 
 const PACED = `  - { key: bucket, rate_limit: { algorithm: gcra, unit: hour, requests_per_unit: 1000 } }
   - { key: slid, rate_limit: { algorithm: sliding_window, unit: hour, requests_per_unit: 1000 } }
+  - { key: held, rate_limits: [{ algorithm: gcra, unit: hour, requests_per_unit: 1000 }], reserve: {} }
 `;
 
 interface Place {

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { eventually } from '../../support/eventually';
+import { CUT_OFF, OVERLAPPING } from '../../support/legibility';
 import { startRedisServer } from '../../support/redis-server';
-import { ask } from '../../support/service';
+import { ask, type Service } from '../../support/service';
 import { ends, openDashboard, startWithRules } from './stage';
 
 const SHOP = `domain: shop
@@ -41,7 +42,7 @@ it('shows failed decisions as a tile, the size of batches at the side, and no st
       for (let i = 0; i < 10; i++) void ask(service, 'shop', 'user=ann');
       await ask(service, 'shop', 'user=ann');
       expect(await tile(page, 'Store time').textContent()).toBe(
-        'Store time– not asked: circuit breaker open',
+        'Store time– not called: circuit breaker open',
       );
       expect(await tile(page, 'Failed decisions').textContent()).toMatch(
         /^Failed decisions\d+(?:\.\d)? \/s100% of decisions$/,
@@ -58,6 +59,54 @@ it('says which component of health is down', async () => {
   service.child.kill('SIGTERM');
   await page.locator('#banner li', { hasText: /^The health check fails: / }).waitFor();
   expect(await page.locator('#status').textContent()).toBe('not serving, 1 problem');
+});
+
+const BUDGETS = `domain: llm
+descriptors:
+  - key: user
+    rate_limits:
+      - { unit: day, requests_per_unit: 50000, calendar: true }
+      - { unit: hour, requests_per_unit: 90000, algorithm: gcra, burst: 40000 }
+      - { algorithm: in_flight, requests_per_unit: 4 }
+    reserve: { lease: 10m }
+    block: { after: 2, for: 1h }
+`;
+
+async function reserve({ http }: Service, user: string, id: string, hits: number): Promise<void> {
+  const entries = Object.entries({ user, reserve: id }).map(([key, value]) => ({ key, value }));
+  const descriptors = [{ entries, hitsAddend: hits }];
+  const body = JSON.stringify({ domain: 'llm', descriptors });
+  await (await fetch(`${http}/json`, { method: 'POST', body })).text();
+}
+
+it('shows every limit of a list, what is open and for how long a key is blocked, each text in its place', async () => {
+  const { service } = await startWithRules([BUDGETS]);
+  const { page, said } = await openDashboard(`${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const keys = page.locator('#hot li');
+  await eventually(async () => {
+    await reserve(service, 'ann', 'a', 12_000);
+    await reserve(service, 'ann', 'b', 300);
+    await reserve(service, 'bob', 'c', 90_000);
+    expect(await keys.count()).toBe(2);
+  });
+  const ann = keys.filter({ hasText: 'user=ann' }).locator('.count');
+  await ann.filter({ hasText: '12,300 held' }).waitFor();
+  expect((await ann.textContent())?.replace(/^over /, '')).toBe(
+    '12,300 of 50,000 per calendar day, 12,300 of 40,000 at once, 90,000 per hour, 2 of 4 in flight; 2 open, 12,300 held',
+  );
+  const bob = keys.filter({ hasText: 'user=bob' }).locator('.count');
+  await bob.filter({ hasText: /in flight; blocked for \d+ min$/ }).waitFor();
+  const limit = page.locator('#table .limit');
+  expect(await limit.textContent()).toMatch(
+    /^50,000 per calendar day, 90,000 per hour .+ in flight/,
+  );
+  for (const width of [1400, 700, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([width, await page.evaluate(OVERLAPPING)]).toEqual([width, []]);
+    expect([width, await page.evaluate(CUT_OFF)]).toEqual([width, []]);
+  }
+  expect(said).toEqual([]);
 });
 
 it('keeps the line of a key when the order changes, so that no bar moves from one key to another', async () => {

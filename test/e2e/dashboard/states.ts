@@ -87,7 +87,7 @@ it('names the file and the line of rules that were not loaded, until they are go
   await page.locator('#dot[data-state=good]').waitFor();
   const file = join(folder, 'config', 'broken.yaml');
   await writeFile(file, 'domain: broken\ndescriptors:\n  - rate_limit: {}\n');
-  const wrong = page.locator('#banner li', { hasText: 'the last good ones stay' });
+  const wrong = page.locator('#banner li', { hasText: 'the last valid ones stay in force' });
   await wrong
     .getByText(/^broken\.yaml:3:\d+: /)
     .first()

@@ -50,7 +50,8 @@ async function explain(page: Page, domain: string, descriptor: string): Promise<
 
 const steps = (page: Page) => page.locator('#why-answer .path > li');
 const verdict = (page: Page) => page.locator('#why-answer .verdict');
-const stands = (page: Page) => page.locator('#why-answer .facts > div', { hasText: 'Stands at' });
+const stands = (page: Page) =>
+  page.locator('#why-answer .facts > div', { hasText: 'Current count' });
 const LOOKS = [1400, 700, 390].flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => [width, colorScheme] as const),
 );
@@ -76,7 +77,9 @@ it.each(LOOKS)(
       'path=/cart/1by the rule path=/cart/*, wildcard, narrow.yaml:10:9',
       '2 per daynarrow.yaml:12:21',
     ]);
-    expect(await stands(page).textContent()).toMatch(/^Stands at1 hit, expires in \d+ (?:h|min)$/);
+    expect(await stands(page).textContent()).toMatch(
+      /^Current count1 hit, expires in \d+ (?:h|min)$/,
+    );
     const tops = await steps(page).evaluateAll((all) =>
       all.map((one) => (one as unknown as Element).getBoundingClientRect().top),
     );

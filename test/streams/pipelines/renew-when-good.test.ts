@@ -2,17 +2,18 @@ import { marbles } from 'rxjs-marbles/jest';
 import { of, type ObservableInput } from 'rxjs';
 import { renewWhenGood } from '../../../streams';
 
-/** Looks every 2 frames at these, one after the other; capitals cannot be used, `!` cannot be read. */
-function renew(looks: string, faults: string[]) {
+/** Looks every 2 frames at these, one after the other; capitals cannot be used, `!` and `?` cannot be read. */
+function renew(looks: string, faults: string[], first = 'a') {
   let at = -1;
   const look = (): ObservableInput<string> => {
     at = Math.min(at + 1, looks.length - 1);
     const seen = looks.charAt(at);
     if (seen === '!') throw new Error('cannot be read');
+    if (seen === '?') throw new Error('is not there');
     return of(seen);
   };
   return renewWhenGood<string>({
-    first: 'a',
+    first,
     everyMs: 2,
     look,
     isSame: (one, other) => one === other,
@@ -36,6 +37,10 @@ describe('renewWhenGood', () => {
     ],
     ['tells once of a bad one that stays', 'XXXXX', '-----------', ['X is bad']],
     ['does not tell of one that was half written', 'Xbb', '----b--', []],
+    ['does not tell of two that were half written', 'XYb', '------b', []],
+    ['does not tell of a half written one that could not be read then', 'X!b', '------b', []],
+    ['does not tell of what could not be read and was half written then', '!Xb', '------b', []],
+    ['does not tell of what could not be read for two reasons', '!?b', '------b', []],
     ['tells of each bad one', 'XXYY', '---------', ['X is bad', 'Y is bad']],
     ['tells of a bad one again that came back', 'XXaXX', '-----------', ['X is bad', 'X is bad']],
     ['tells once of what cannot be read', '!!!', '-------', ['cannot be read']],
@@ -48,6 +53,15 @@ describe('renewWhenGood', () => {
       m.expect(renew(looks, told), until).toBeObservable(expected);
       m.flush();
       expect(told).toEqual(faults);
+    })();
+  });
+
+  it('does not check again what is in use', () => {
+    marbles((m) => {
+      const told: string[] = [];
+      m.expect(renew('XX', told, 'X'), '^----!').toBeObservable('-----');
+      m.flush();
+      expect(told).toEqual([]);
     })();
   });
 

@@ -9,7 +9,7 @@ describe('fromTask', () => {
 
   it('emits nothing when the task resolves with undefined', async () => {
     const values = await lastValueFrom(fromTask(() => Promise.resolve(undefined)).pipe(toArray()));
-    expect(values).toEqual([]);
+    expect(values).toHaveLength(0);
   });
 
   it('runs the task on every subscription, not before', async () => {

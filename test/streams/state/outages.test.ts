@@ -2,7 +2,7 @@ import { ignoreElements, map } from 'rxjs';
 import { marbles } from 'rxjs-marbles/jest';
 import { createOutages } from '../../../streams';
 
-const REPORTS = { a: 'a began', b: 'b began', x: 'a ended', y: 'b ended' };
+const REPORTS = { a: 'a began', b: 'b began', c: 'c began', x: 'a ended', y: 'b ended' };
 
 describe('outages', () => {
   it.each([
@@ -10,6 +10,9 @@ describe('outages', () => {
     ['each on its own', 10, 'a--b--A-B--z', 'a--b----x-y|'],
     ['of more than it may the newest', 1, 'a--b--A-B--z', 'a--b------y|'],
     ['until there is nothing of the name any more', 10, 'a--x-b-B--a-A', 'a----b---ya---x'],
+    ['nothing of a name that is not there', 10, 'x-a-A---', '--a---x-'],
+    ['a name again after its outage ended', 10, 'a-A---a-A---', 'a---x-a---x-'],
+    ['others on when one has ended', 2, 'b-a-A---c-B---z', 'b-a---x-c---y-|'],
     ['until it is closed, ends that wait included', 10, 'a--bAza----', 'a--b-(x|)'],
   ])('follows %s', (_what, maxOpen, calls, expected) => {
     marbles((m) => {

@@ -43,11 +43,8 @@ describe('ratelimit-hash-value', () => {
       '-id 3 is not in the file: expected one of 1, 2',
     ],
     [['-key', 'k', '-key_file', '/none'], /^-key_file: /],
-    [
-      ['-key', 'k', 'sk_live_secret'],
-      /^an argument is not a flag: values come by the standard input/,
-    ],
-    [['-sha256=x'], /^an argument is not a flag/],
+    [['-key', 'k', 'sk_live_secret'], /^unexpected argument: values are read from standard input/],
+    [['-sha256=x'], /^unexpected argument/],
   ])('refuses %j', (args, message) => {
     const command = read(...args);
     const said = command.kind === 'mistake' ? command.message : '';

@@ -35,6 +35,7 @@ it('is the first of the nearest, at most two letters away', () => {
 
 it.each([
   ['requests-per_unit', ['unit', 'requests_per_unit'], 'requests_per_unit'],
+  ['requestsperunit', ['unit', 'requests_per-unit'], 'requests_per-unit'],
   ['ab', ['xy', 'ax'], 'ax'],
   ['ab', ['xy'], undefined],
   ['', ['a'], undefined],

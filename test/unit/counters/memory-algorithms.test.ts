@@ -1,5 +1,6 @@
-import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
-import { countAdmitted } from '../../../src/core/algorithms/apply-asks';
+import { gateOf, type StateGate, plain } from '../../support/gates';
+import { type AlgorithmName } from '../../../src/core/kinds/kinds';
+import { countAdmitted } from '../../../src/core/kinds/whole';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { SOME_MATCH } from '../../support/rules';
@@ -7,12 +8,11 @@ import { SOME_MATCH } from '../../support/rules';
 const NOW = 1_795_240_232.5;
 
 const algorithm = (
-  name: Algorithm['name'],
+  name: AlgorithmName,
   limit: number,
   periodSeconds: number,
   burst?: number,
-): Algorithm =>
-  toAlgorithm({ name, limit, burst, chargeDenied: false, periodSeconds }) as Algorithm;
+): StateGate => gateOf({ name, limit, burst, chargeDenied: false, periodSeconds });
 
 const gcra = algorithm('gcra', 60, 60, 10);
 
@@ -27,17 +27,17 @@ function create(maxKeys = 1_000, maxBytes?: number) {
   const admits = async (increment: Increment, at = now): Promise<boolean | undefined> => {
     const { states } = await add([increment], at);
     const state = states?.[0];
-    const { algorithm: own, hits } = increment;
-    if (state === undefined || own === undefined) return undefined;
-    return countAdmitted(own, state, { hits: Number(hits), times: 1 }) === 1;
+    const { gate, hits } = increment;
+    if (state === undefined) return undefined;
+    return countAdmitted(gate, state, { hits: Number(hits), times: 1 }) === 1;
   };
   return { counters, add, admits };
 }
 
-function hit(key: string, hits = 1, own: Algorithm | 'none' = gcra): Increment {
+function hit(key: string, hits = 1, own: StateGate | 'none' = gcra): Increment {
   const windowEndSeconds = 1_795_240_260;
-  const common = { key, hits, limit: 10, ttlSeconds: 80, windowEndSeconds, ...SOME_MATCH };
-  return own === 'none' ? common : { ...common, algorithm: own, times: 1 };
+  const common = { key, hits, ...plain(10), ttlSeconds: 80, windowEndSeconds, ...SOME_MATCH };
+  return own === 'none' ? common : { ...common, gate: own };
 }
 
 const many = (count: number, name: string, hits = 1) =>

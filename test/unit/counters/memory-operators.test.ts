@@ -1,10 +1,13 @@
-import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
-import { usedHits } from '../../../src/core/algorithms/counter-state';
+import { gateOf, type StateGate } from '../../support/gates';
+import { usedHits } from '../../../src/core/kinds/gate';
+import type { Gate } from '../../../src/core/kinds/kind';
+import type { Increment } from '../../../src/core/ports';
 import type { Steps } from '../../../src/core/steps';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import { findOver } from '../../../src/counters/find-over';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { increment } from '../../contract/counters.contract';
+import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
 import { runSteps } from '../../support/run-steps';
 
 const NOW = 1_795_240_200;
@@ -17,13 +20,13 @@ const ALGORITHMS = (['gcra', 'sliding_window'] as const).map((name) => {
     chargeDenied: false,
     periodSeconds: 3_600,
   };
-  return toAlgorithm(definition) as Algorithm;
+  return gateOf(definition);
 });
 
-describe.each(ALGORITHMS)('a counter of $name in memory', (algorithm) => {
+describe.each(ALGORITHMS)('a counter of $kind.words.name in memory', (algorithm) => {
   const counters = createMemoryCounters({ clock: () => NOW });
   afterAll(() => counters.close());
-  const look = increment('key_1h', 0, { algorithm });
+  const look = increment('key_1h', 0, { gate: algorithm });
   const read = () => counters.read(look.key, NOW, algorithm)?.value;
 
   it('is read, set and removed by operators', async () => {
@@ -73,7 +76,8 @@ describe('the list of counters over their limit', () => {
     ['gcra', paced],
   ])('is made in steps of some hundred counters (%s)', async (_, algorithm) => {
     const counters = createMemoryCounters({ clock: () => NOW });
-    const of = (key: string) => increment(key, 0, algorithm === undefined ? {} : { algorithm });
+    const of = (key: string) =>
+      increment(key, 0, algorithm === undefined ? {} : { gate: algorithm });
     const under = Array.from({ length: COUNT }, (__, at) => of(`under ${String(at)}`));
     await counters.set(under, 1, NOW);
     await counters.set([of('over')], 11, NOW);
@@ -94,7 +98,7 @@ describe('the list of counters over their limit', () => {
 
   it('goes on when counters come and go between its steps', async () => {
     const counters = createMemoryCounters({ clock: () => NOW });
-    const of = (at: number) => increment(`key ${String(at)}`, 0, { algorithm: paced as Algorithm });
+    const of = (at: number) => increment(`key ${String(at)}`, 0, { gate: paced as StateGate });
     const all = Array.from({ length: COUNT }, (_, at) => of(at));
     await counters.set(all, 10, NOW);
     const list = counters.listOver(NOW, COUNT);
@@ -113,5 +117,65 @@ describe('the list of counters over their limit', () => {
     }
     expect(await runSteps(findOver(endless(), 10, () => undefined))).toEqual([]);
     expect(passed).toBe(1_000_001);
+  });
+});
+
+describe('counters with budgets', () => {
+  const withParts = (limits: number, blocks: number) => {
+    const periods = Array.from({ length: limits }, (_, at) => 3_600 + at);
+    return budgetGateOf({
+      entries: periods.map((periodSeconds) =>
+        budgetEntry({ sort: 'gcra', limit: 9, burst: 9, periodSeconds, chargeDenied: false }),
+      ),
+      reserve: { leaseMs: 60_000, isReleased: false },
+      blocks: Array.from({ length: blocks }, (_, at) => {
+        return { after: 1, withinMs: 1, forMs: 1, upToMs: 1, entry: at };
+      }),
+      isForced: false,
+      isShadow: false,
+    });
+  };
+  const keyOf = (at: number) => `{c:d_k_${String(at).padStart(4, '0')}~1}~c`;
+  const ask = (at: number, gate: Gate, id?: string) =>
+    increment(keyOf(at), 1, {
+      gate,
+      ...(id !== undefined && { reservation: { mode: 'reserve', id, saysHits: true } }),
+    });
+  const BYTES = 100_000;
+  const KEY = 2 * keyOf(0).length;
+
+  it.each([
+    [1, 0, 640 + 100],
+    [8, 0, 640 + 800],
+    [2, 2, 640 + 200 + 320],
+  ])('of %d limits and %d blocks take the room of all of them', async (limits, blocks, bytes) => {
+    const counters = createMemoryCounters({ clock: () => NOW }, { maxBytes: BYTES });
+    const increments = Array.from({ length: 300 }, (_, at) => ask(at, withParts(limits, blocks)));
+    await counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    expect(counters.liveKeys).toBe(Math.floor(BYTES / (bytes + KEY)));
+    await counters.close();
+  });
+
+  it('give their room back when they go, and after a reload take that of their limits of now', async () => {
+    const counters = createMemoryCounters(
+      { clock: () => NOW },
+      { maxBytes: 640 + 800 + KEY + 232 },
+    );
+    const [small, large] = [withParts(1, 0), withParts(8, 0)];
+    const fails = (one: Increment): Promise<boolean> =>
+      counters.add({ increments: [one], groupEnds: undefined, nowSeconds: NOW }).then(
+        () => false,
+        () => true,
+      );
+    for (let round = 0; round < 3; round += 1) {
+      expect(await fails(ask(0, small, 'one-id-of-16-cha'))).toBe(false);
+      // It holds a reservation, so that it is not evicted.
+      expect(await fails(ask(1, large))).toBe(true);
+      expect(await fails(ask(0, large))).toBe(false);
+      await counters.remove([ask(0, large)], { withOpen: true });
+      expect(counters.liveKeys).toBe(0);
+    }
+    expect(await fails(ask(1, large))).toBe(false);
+    await counters.close();
   });
 });

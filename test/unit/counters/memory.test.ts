@@ -2,6 +2,7 @@ import { StoreError } from '../../../src/core/errors';
 import type { Increment } from '../../../src/core/ports';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { SOME_MATCH } from '../../support/rules';
+import { plain } from '../../support/gates';
 
 const NOW = 1_795_240_232.5;
 
@@ -44,7 +45,7 @@ function hit(key: string, hits = 1, more: Partial<Increment> = {}): Increment {
   return {
     key,
     hits,
-    limit: 10,
+    ...plain(more.limit ?? 10),
     ttlSeconds: 80,
     windowEndSeconds,
     ...SOME_MATCH,

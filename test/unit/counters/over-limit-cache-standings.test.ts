@@ -1,8 +1,9 @@
+import { counterStates, gateOf, type StateGate, nameOf, plain } from '../../support/gates';
 import fc from 'fast-check';
-import { toAlgorithm, type Algorithm } from '../../../src/core/algorithms/algorithm';
-import { outcomeOf } from '../../../src/core/algorithms/outcome';
-import { stateOfUsed, type CounterState } from '../../../src/core/algorithms/counter-state';
-import { tickAt } from '../../../src/core/algorithms/ticks';
+import { type AlgorithmName } from '../../../src/core/kinds/kinds';
+import { tickAt } from '../../../src/core/kinds/ticks';
+import { outcomeOf } from '../../../src/core/kinds/whole';
+import { type CounterState } from '../../../src/core/kinds/kind';
 import type { CounterBatch, Counters, Increment } from '../../../src/core/ports';
 import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
@@ -14,15 +15,15 @@ import { runSteps } from '../../support/run-steps';
 const NOW = 1_795_240_200;
 const YEAR_SECONDS = 31_536_000;
 
-function rule(name: Algorithm['name'], more: { chargeDenied?: boolean; burst?: number } = {}) {
+function rule(name: AlgorithmName, more: { chargeDenied?: boolean; burst?: number } = {}) {
   const { chargeDenied = false, burst } = more;
   const definition = { name, limit: 10, burst, chargeDenied, periodSeconds: 60 };
-  return toAlgorithm(definition) as Algorithm;
+  return gateOf(definition);
 }
 
-function ask(algorithm: Algorithm, hits: number | bigint = 1, times = 1): Increment {
+function ask(algorithm: StateGate, hits: number | bigint = 1, times = 1): Increment {
   const window = { limit: algorithm.limit, ttlSeconds: 60, windowEndSeconds: NOW + 1_000_000_000 };
-  return { key: `of ${algorithm.name}`, hits, times, algorithm, ...window, ...SOME_MATCH };
+  return { key: `of ${nameOf(algorithm)}`, hits, times, gate: algorithm, ...window, ...SOME_MATCH };
 }
 
 /** A store that counts by algorithms, and how many increments it was asked. */
@@ -31,15 +32,15 @@ function createStore() {
   const store = { asked: 0, looks: 0 };
   const add: Counters['add'] = ({ increments, nowSeconds }) => {
     store.asked += increments.length;
-    const states = increments.map(({ key, algorithm, hits, times = 1 }) => {
-      if (algorithm === undefined) return undefined;
+    const states = increments.map(({ key, gate, hits, times }) => {
+      if (!gate.kind.looks) return undefined;
       if (hits === 0) store.looks += 1;
       const counter = counters.get(key) ?? new AlgorithmCounter();
       counters.set(key, counter);
-      const tick = tickAt(nowSeconds, algorithm.tickMicros);
-      return counter.apply(algorithm, tick, { hits: Number(hits), times });
+      const tick = tickAt(nowSeconds, gate.tickMicros);
+      return counter.apply(gate as StateGate, tick, { hits: Number(hits), times });
     });
-    const after = increments.map(({ algorithm }) => (algorithm === undefined ? 3 : 0));
+    const after = increments.map(({ gate }) => (gate.kind.looks ? 0 : 3));
     return Promise.resolve({ after, held: undefined, failures: undefined, states });
   };
   return Object.assign(store, { add, close: () => Promise.resolve() });
@@ -95,8 +96,8 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       expect(store.asked).toBe(2);
       const refused = await add([ask(algorithm, 5), ask(algorithm, 3, 4), ask(algorithm, 99n)]);
       expect(refused.knownOverLimit).toEqual([true, true, true]);
-      expect(refused.states?.map((state) => state?.used)).toEqual(
-        Array(3).fill(refused.states?.[0]?.used),
+      expect(counterStates(refused.states)?.map((state) => state?.used)).toEqual(
+        Array(3).fill(counterStates(refused.states)?.[0]?.used),
       );
       expect(store.asked).toBe(2);
       expect((await add([ask(algorithm, 2)])).knownOverLimit).toBeUndefined();
@@ -134,12 +135,12 @@ describe.each(['gcra', 'sliding_window', 'fixed_window'] as const)(
       const { store, add } = createCached();
       const algorithm = rule(name);
       await add([ask(algorithm, 11)]);
-      const plain = { ...ask(algorithm), key: 'plain', algorithm: undefined };
+      const common = { ...ask(algorithm), key: 'plain', ...plain(10) };
       const other = { ...ask(algorithm), key: 'other' };
-      const reply = await add([ask(algorithm, 11), plain, other], 0, [3]);
+      const reply = await add([ask(algorithm, 11), common, other], 0, [3]);
       expect(reply.knownOverLimit).toEqual([true, false, false]);
       expect(reply.held).toEqual([false, true, true]);
-      expect(reply.states?.[2]?.used).toBe(0);
+      expect(counterStates(reply.states)?.[2]?.used).toBe(0);
       expect([store.asked, store.looks]).toEqual([3, 1]);
     });
   },
@@ -176,13 +177,13 @@ describe('the local cache', () => {
   it('keeps two kinds of one counter apart: the one may be over, the other not', async () => {
     const { store, add } = createCached();
     const guarded = ask(rule('fixed_window'), 11);
-    const plain = { ...guarded, hits: 1, algorithm: undefined };
+    const common = { ...guarded, hits: 1, ...plain(10) };
     await add([guarded]);
-    expect((await add([plain])).knownOverLimit).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toEqual([true]);
+    expect((await add([common])).knownOverLimit).toBeUndefined();
+    expect((await add([{ ...common, ...plain(2) }])).knownOverLimit).toBeUndefined();
+    expect((await add([{ ...common, ...plain(2) }])).knownOverLimit).toEqual([true]);
     expect((await add([{ ...guarded, hits: -1 }])).knownOverLimit).toBeUndefined();
-    expect((await add([{ ...plain, limit: 2 }])).knownOverLimit).toEqual([true]);
+    expect((await add([{ ...common, ...plain(2) }])).knownOverLimit).toEqual([true]);
     expect(store.asked).toBe(4);
   });
 
@@ -199,16 +200,16 @@ describe('the local cache', () => {
   it('lets go of 200,000 counters that each end at a second of their own', () => {
     const { cache, read } = createCached(100_000_000);
     const count = 200_000;
-    const slow = toAlgorithm({
+    const slow = gateOf({
       name: 'gcra',
       limit: 1_000_000,
       burst: undefined,
       chargeDenied: false,
       periodSeconds: YEAR_SECONDS,
-    }) as Algorithm;
-    const full = stateOfUsed(slow, slow.limit, 0);
+    });
+    const full = slow.kind.ofHits(slow, slow.limit, 0);
     for (let hits = 1; hits <= count; hits += 1)
-      cache.rememberState({ ...ask(slow, hits), key: `key ${String(hits)}` }, full, NOW);
+      cache.remember({ ...ask(slow, hits), key: `key ${String(hits)}` }, full, NOW);
     expect(read('entryCount')).toBe(count);
     for (let share = 0; share <= 1; share += 0.01)
       cache.refusing(ask(slow), NOW + share * YEAR_SECONDS);
@@ -220,8 +221,8 @@ it('lists for operators the key of a counter that refuses, until the ask that it
   const { cache } = createCached();
   for (const name of ['gcra', 'sliding_window'] as const) {
     const algorithm = rule(name);
-    const full = stateOfUsed(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
-    cache.rememberState(ask(algorithm), full, NOW);
+    const full = algorithm.kind.ofHits(algorithm, 10, tickAt(NOW, algorithm.tickMicros));
+    cache.remember(ask(algorithm), full, NOW);
   }
   const listed = await runSteps(cache.list(NOW, 10));
   expect(listed.map(({ key, limit }) => [key, limit]).sort()).toEqual([

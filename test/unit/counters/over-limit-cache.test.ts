@@ -1,21 +1,25 @@
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
-import { createOverLimitCache } from '../../../src/counters/over-limit-cache';
+import { createOverLimitCache, type OverLimitCache } from '../../../src/counters/over-limit-cache';
 import { withOverLimitCache } from '../../../src/counters/with-over-limit-cache';
 import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch, Increment } from '../../../src/core/ports';
 import { SOME_MATCH } from '../../support/rules';
 import { runSteps } from '../../support/run-steps';
+import { plain } from '../../support/gates';
 
 const NOW = 1_795_240_200;
 const of = (key: string, more: Partial<Increment> = {}): Increment => ({
   key,
   hits: 1,
-  limit: 2,
+  ...plain(more.limit ?? 2),
   ttlSeconds: 60,
   windowEndSeconds: NOW + 60,
   ...SOME_MATCH,
   ...more,
 });
+
+const isKnown = (cache: OverLimitCache, ...asked: Parameters<OverLimitCache['refusing']>) =>
+  cache.refusing(...asked) !== undefined;
 
 function createCache(sizeBytes = 1_000_000) {
   const gauges = new Map<string, () => number>();
@@ -32,8 +36,8 @@ function createCache(sizeBytes = 1_000_000) {
 describe('the cache', () => {
   it('shows an operator what it knows, and counts that as no lookup', async () => {
     const { cache, read } = createCache();
-    cache.remember(of('a'), NOW);
-    cache.remember(of('b', { windowEndSeconds: NOW + 1 }), NOW);
+    cache.remember(of('a'), 1_000, NOW);
+    cache.remember(of('b', { windowEndSeconds: NOW + 1 }), 1_000, NOW);
     expect([cache.knows(of('a'), NOW), cache.knows(of('a', { limit: 3 }), NOW)]).toEqual([
       true,
       false,
@@ -50,10 +54,10 @@ describe('the cache', () => {
 
   it('knows a counter until its window ends', () => {
     const { cache, read } = createCache();
-    expect(cache.isOver(of('a'), NOW)).toBe(false);
-    cache.remember(of('a'), NOW);
-    expect(cache.isOver(of('a'), NOW + 59.9)).toBe(true);
-    expect(cache.isOver(of('a'), NOW + 60)).toBe(false);
+    expect(isKnown(cache, of('a'), NOW)).toBe(false);
+    cache.remember(of('a'), 1_000, NOW);
+    expect(isKnown(cache, of('a'), NOW + 59.9)).toBe(true);
+    expect(isKnown(cache, of('a'), NOW + 60)).toBe(false);
     expect([read('entryCount'), read('expiredCount')]).toEqual([0, 1]);
     expect([read('lookupCount'), read('hitCount'), read('missCount')]).toEqual([3, 1, 2]);
   });
@@ -64,37 +68,37 @@ describe('the cache', () => {
     [3, false],
   ])('that is over 2 is over %d: %s', (limit, isOver) => {
     const { cache } = createCache();
-    cache.remember(of('a'), NOW);
-    expect(cache.isOver(of('a', { limit }), NOW)).toBe(isOver);
+    cache.remember(of('a'), 1_000, NOW);
+    expect(isKnown(cache, of('a', { limit }), NOW)).toBe(isOver);
   });
 
   it('keeps the highest limit that was passed', () => {
     const { cache, read } = createCache();
-    for (const limit of [2, 9, 4]) cache.remember(of('a', { limit }), NOW);
-    expect(cache.isOver(of('a', { limit: 9 }), NOW)).toBe(true);
+    for (const limit of [2, 9, 4]) cache.remember(of('a', { limit }), 1_000, NOW);
+    expect(isKnown(cache, of('a', { limit: 9 }), NOW)).toBe(true);
     expect([read('entryCount'), read('overwriteCount')]).toEqual([1, 2]);
   });
 
   it('knows a long key by its digest, which is what it takes', () => {
     const key = (end: string): string => `${'x'.repeat(60_000)}${end}`;
     const { cache, read } = createCache(2 * (120 + 2 * 43));
-    for (const end of ['a', 'b']) cache.remember(of(key(end)), NOW);
+    for (const end of ['a', 'b']) cache.remember(of(key(end)), 1_000, NOW);
     expect(read('entryCount')).toBe(2);
-    expect(['a', 'b', 'c'].map((end) => cache.isOver(of(key(end)), NOW))).toEqual([
+    expect(['a', 'b', 'c'].map((end) => isKnown(cache, of(key(end)), NOW))).toEqual([
       true,
       true,
       false,
     ]);
     cache.forget(of(key('a')));
-    expect([read('entryCount'), cache.isOver(of(key('a')), NOW)]).toEqual([1, false]);
+    expect([read('entryCount'), isKnown(cache, of(key('a')), NOW)]).toEqual([1, false]);
   });
 
   it('goes on dropping the oldest after a window was emptied and filled again', () => {
     const { cache, read } = createCache(2 * 122);
-    for (const key of ['a', 'b', 'c']) cache.remember(of(key), NOW);
+    for (const key of ['a', 'b', 'c']) cache.remember(of(key), 1_000, NOW);
     for (const key of ['b', 'c']) cache.forget(of(key));
-    for (const key of ['d', 'e', 'f', 'g']) cache.remember(of(key), NOW);
-    const isOver = (key: string): boolean => cache.isOver(of(key), NOW);
+    for (const key of ['d', 'e', 'f', 'g']) cache.remember(of(key), 1_000, NOW);
+    const isOver = (key: string): boolean => isKnown(cache, of(key), NOW);
     expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].filter(isOver)).toEqual(['f', 'g']);
     expect(read('evacuateCount')).toBe(3);
   });
@@ -103,10 +107,10 @@ describe('the cache', () => {
     const { cache, read } = createCache();
     const later = { windowEndSeconds: NOW + 3_600 };
     for (const one of [of('a'), of('a', later), of('b'), of('k'.repeat(300))])
-      cache.remember(one, NOW);
+      cache.remember(one, 1_000, NOW);
     const { generation } = cache;
     cache.forgetKeys(['a', 'k'.repeat(300), 'unknown']);
-    expect([of('a'), of('a', later), of('b')].map((one) => cache.isOver(one, NOW))).toEqual([
+    expect([of('a'), of('a', later), of('b')].map((one) => isKnown(cache, one, NOW))).toEqual([
       false,
       false,
       true,
@@ -119,34 +123,34 @@ describe('the cache', () => {
 
   it('remembers nothing of a window that has ended', () => {
     const { cache, read } = createCache();
-    cache.remember(of('a'), NOW + 61);
+    cache.remember(of('a'), 1_000, NOW + 61);
     expect(read('entryCount')).toBe(0);
   });
 
   it('stays within its bytes: the oldest of the window that ends soonest goes first', () => {
     const entry = 120 + 2;
     const { cache, read } = createCache(3 * entry);
-    cache.remember(of('l', { windowEndSeconds: NOW + 3_600 }), NOW);
-    for (const key of ['a', 'b', 'c']) cache.remember(of(key), NOW);
-    const known = ['a', 'b', 'c'].map((key) => cache.isOver(of(key), NOW));
+    cache.remember(of('l', { windowEndSeconds: NOW + 3_600 }), 1_000, NOW);
+    for (const key of ['a', 'b', 'c']) cache.remember(of(key), 1_000, NOW);
+    const known = ['a', 'b', 'c'].map((key) => isKnown(cache, of(key), NOW));
     expect(known).toEqual([false, true, true]);
-    expect(cache.isOver(of('l', { windowEndSeconds: NOW + 3_600 }), NOW)).toBe(true);
+    expect(isKnown(cache, of('l', { windowEndSeconds: NOW + 3_600 }), NOW)).toBe(true);
     expect([read('entryCount'), read('evacuateCount')]).toEqual([3, 1]);
   });
 
   it('takes nothing that is larger than all of it', () => {
     const { cache, read } = createCache(200);
-    cache.remember(of('k'.repeat(100)), NOW);
+    cache.remember(of('k'.repeat(100)), 1_000, NOW);
     expect([read('entryCount'), read('evacuateCount')]).toEqual([0, 1]);
-    expect(cache.isOver(of('a'), NOW + 61)).toBe(false);
+    expect(isKnown(cache, of('a'), NOW + 61)).toBe(false);
   });
 
   it('tells the average time of access, and takes its gauges away', () => {
     const { cache, gauges, read } = createCache();
     expect(read('averageAccessTime')).toBe(0);
-    cache.remember(of('a'), NOW);
-    cache.remember(of('b'), NOW + 2);
-    cache.isOver(of('a'), NOW + 4);
+    cache.remember(of('a'), 1_000, NOW);
+    cache.remember(of('b'), 1_000, NOW + 2);
+    isKnown(cache, of('a'), NOW + 4);
     expect(read('averageAccessTime')).toBe(NOW + 3);
     cache.close();
     expect(gauges.size).toBe(0);
@@ -259,10 +263,10 @@ describe('counters with the cache', () => {
       cache.forgetKeys(['a']);
     };
     await counters.add(over);
-    expect(cache.isOver(of('a'), NOW)).toBe(false);
+    expect(isKnown(cache, of('a'), NOW)).toBe(false);
     forget = () => undefined;
     await counters.add(over);
-    expect(cache.isOver(of('a'), NOW)).toBe(true);
+    expect(isKnown(cache, of('a'), NOW)).toBe(true);
     await counters.close();
   });
 
@@ -273,8 +277,10 @@ describe('counters with the cache', () => {
   ])('tell once that hits were given back %s', async (_, before, hits, keys) => {
     const store = createMemoryCounters({ clock: () => NOW });
     const told: string[][] = [];
-    const counters = withOverLimitCache(store, createCache().cache, (all) => {
-      told.push(all.map(({ key }) => key));
+    const counters = withOverLimitCache(store, createCache().cache, {
+      publishInvalidation: (all) => {
+        told.push(all.map(({ key }) => key));
+      },
     });
     const add = (increments: readonly Increment[]) =>
       counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });

@@ -1,15 +1,14 @@
 import fc from 'fast-check';
-import { StoreError } from '../../../src/core/errors';
 import type { CounterBatch } from '../../../src/core/ports';
 import { splitBatch } from '../../../src/counters/redis/apply-batch';
-import { failedReply, joinReplies } from '../../../src/counters/reply-draft';
 import { SOME_MATCH } from '../../support/rules';
+import { plain } from '../../support/gates';
 
 function batchOf(size: number, groupEnds?: readonly number[]): CounterBatch {
   const increments = Array.from({ length: size }, (_, at) => ({
     key: String(at),
     hits: 1,
-    limit: 1,
+    ...plain(1),
     ttlSeconds: 1,
     windowEndSeconds: 1,
     ...SOME_MATCH,
@@ -21,7 +20,7 @@ const sizes = (parts: readonly CounterBatch[]) => parts.map(({ increments }) => 
 
 describe('splitting a batch', () => {
   it.each([
-    [0, [0]],
+    [0, []],
     [3, [3]],
     [4, [3, 1]],
     [6, [3, 3]],
@@ -60,29 +59,5 @@ describe('splitting a batch', () => {
         for (const each of sizes(parts)) expect(each).toBeLessThanOrEqual(longest);
       }),
     );
-  });
-});
-
-describe('joining replies', () => {
-  const error = new StoreError('store_timeout', 'gone');
-
-  it('puts counts, what was held back and failures where they belong', () => {
-    const inner = new StoreError('store_unavailable', 'wrong type');
-    const reply = joinReplies([
-      { after: [1, 2], held: undefined, failures: undefined },
-      failedReply([1, 2], error),
-      { after: [3, 0, 4], held: [false, false, true], failures: new Map([[1, inner]]) },
-    ]);
-    expect(reply.after).toEqual([1, 2, 0, 0, 3, 0, 4]);
-    expect(reply.held).toEqual([false, false, false, false, false, false, true]);
-    expect([...(reply.failures ?? [])]).toEqual([
-      [2, error],
-      [3, error],
-      [5, inner],
-    ]);
-  });
-
-  it('throws when every part failed', () => {
-    expect(() => joinReplies([failedReply([1], error), failedReply([1, 2], error)])).toThrow(error);
   });
 });

@@ -18,7 +18,6 @@ const rules: readonly RuleSketch[] = [
   { key: 'shadow', limit: gcra, shadowMode: true },
   { key: 'quota', limit: gcra, quotaMode: true },
   { key: 'shared', value: 'a*', limit: gcra, shareThreshold: true },
-  { key: 'debt', limit: { ...gcra, chargeDenied: true } },
   { key: 'plain', limit: [10, 'HOUR'] },
   { key: 'long', limit: { unit: 'MINUTE', unitMultiplier: 5, requestsPerUnit: 10 } },
   { key: 'local', limit: { ...gcra, burst: 9 }, onStoreError: 'local' },
@@ -116,7 +115,7 @@ describe.each(['gcra', 'sliding', 'guarded'])('one batch of asks under %s', (key
     await decide(one(key, 1), one('plain'), one(key, 1, 'w'), one(key, 1), one('plain'));
     expect(batches[0]?.increments.map(({ hits, times }) => [hits, times])).toEqual([
       [1, 2],
-      [2, undefined],
+      [2, 1],
       [1, 1],
     ]);
   });
@@ -180,14 +179,6 @@ it('share_threshold puts the pattern into the key', async () => {
   const { answers } = await decide(one('shared', 9, 'ab'), one('shared', 9, 'ac'));
   expect(batches[0]?.increments).toMatchObject([{ key: 'p:d_shared_a*_3600s~g1', times: 2 }]);
   expect(shown(answers)).toEqual(['OK 1', `${OVER} 0`]);
-});
-
-it('a look before and a charge after, which cost more than is left, put a caller into debt', async () => {
-  const { decide } = setUp();
-  await decide(one('debt', 8));
-  expect(shown((await decide(one('debt', 0))).answers)).toEqual(['OK 2']);
-  expect(shown((await decide(one('debt', 30))).answers)).toEqual([`${OVER} 0`]);
-  expect(shown((await decide(one('debt', 0))).answers)).toEqual([`${OVER} 0`]);
 });
 
 describe('holding back', () => {
@@ -305,7 +296,14 @@ it.each([
     rulesOf('a_k', [{ key: 'x', limit }]).domains,
   ];
   const rules: Rules = {
-    ...{ limitCount: 2, hasLimitsFrom: false, places: new Map(), secrets: undefined },
+    ...{
+      limitCount: 2,
+      hasLimitsFrom: false,
+      hasTogether: false,
+      hasBudgets: false,
+      places: new Map(),
+      secrets: undefined,
+    },
     domains: new Map([...one, ...other]),
   };
   const options = { keyPrefix: '', ttlJitterSeconds: 0, holdBack: false };

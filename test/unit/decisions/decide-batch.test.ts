@@ -1,6 +1,6 @@
 import { StoreError } from '../../../src/core/errors';
 import type { DecisionRequest } from '../../../src/core/model';
-import type { CounterBatch, CounterReply, Responder } from '../../../src/core/ports';
+import type { BatchTracer, CounterBatch, CounterReply, Responder } from '../../../src/core/ports';
 import type { Rules } from '../../../src/core/rules/rules';
 import { createMemoryCounters } from '../../../src/counters/memory/create-memory-counters';
 import { createDecideBatch, type DecisionOptions } from '../../../src/decisions/decide-batch';
@@ -15,6 +15,8 @@ import { rulesOf } from '../../support/rules';
 const rules = rulesOf('shop', [
   { key: 'user', limit: [2, 'HOUR'], metadata: { owner: 'team' } },
   { key: 'free', limit: { unlimited: true } },
+  { key: 'dark', limit: [2, 'HOUR'], shadowMode: true },
+  { key: 'quota', limit: [2, 'HOUR'], quotaMode: true },
 ]);
 
 interface Setting {
@@ -22,6 +24,7 @@ interface Setting {
   readonly options?: Partial<DecisionOptions>;
   readonly log?: DecisionLog;
   readonly add?: (batch: CounterBatch) => Promise<CounterReply>;
+  readonly tracer?: BatchTracer;
 }
 
 /** Decides one batch whose caller takes its answers or not. */
@@ -48,6 +51,7 @@ async function decideFor(answer: Responder['answer'], requests: readonly Decisio
 async function decide(requests: readonly DecisionRequest[], setting: Setting = {}) {
   const faults: unknown[] = [];
   const batches: CounterBatch[] = [];
+  const storeErrors: StoreError[] = [];
   const echo = (batch: CounterBatch): Promise<CounterReply> =>
     Promise.resolve({
       after: batch.increments.map(({ hits }) => Number(hits)),
@@ -65,22 +69,25 @@ async function decide(requests: readonly DecisionRequest[], setting: Setting = {
       },
       clock: () => 1_795_240_201.5,
       log: setting.log,
+      tracer: setting.tracer,
+      onStoreError: (error) => storeErrors.push(error),
       onFault: (error) => faults.push(error),
     },
     setting.options,
   );
-  return { ...(await decideBatch(...requests)), batches, faults };
+  return { ...(await decideBatch(...requests)), batches, faults, storeErrors };
 }
 
 it('asks the store once for a whole batch and answers each by its own count', async () => {
   const ann = request('shop', ['user=ann']);
-  const { answers, batches, batchStats } = await decide([
+  const { answers, batches, batchStats, storeErrors } = await decide([
     ann,
     ann,
     ann,
     request('shop', ['none=1']),
   ]);
   expect(batches).toHaveLength(1);
+  expect(storeErrors).toEqual([]);
   expect(answers.map((answer) => answer?.kind === 'decision' && answer.overallCode)).toEqual([
     'OK',
     'OK',
@@ -182,9 +189,17 @@ describe('when the store fails', () => {
       request('shop', ['user=b']),
       request('shop', ['free=x']),
     ];
-    const { answers, batchStats } = await decide(mixed, { add });
+    const { answers, batchStats, storeErrors } = await decide(mixed, { add });
     expect(answers.map((answer) => answer?.kind)).toEqual(['failure', 'decision', 'decision']);
+    expect(storeErrors).toEqual([error]);
     expect(batchStats.storeErrors).toBe(1);
+  });
+
+  it('hits that were to be given back are counted as that', async () => {
+    const add = () => Promise.reject(new StoreError('store_timeout', 'late'));
+    const back = descriptor('user=a', { hits: 2, isNegativeHits: true });
+    const { batchStats } = await decide([request('shop', [back])], { add });
+    expect(batchStats.rules).toMatchObject([{ totalHits: 0, totalNegativeHits: 2 }]);
   });
 });
 
@@ -219,6 +234,8 @@ it('turns the overall code to OK under SHADOW_MODE and counts it', async () => {
   );
   expect(answers).toMatchObject([{ overallCode: 'OK', statuses: [{ code: 'OVER_LIMIT' }] }]);
   expect(batchStats.globalShadowMode).toBe(1);
+  const passed = await decide([request('shop', ['user=a'])], { options: { shadowMode: true } });
+  expect(passed.batchStats.globalShadowMode).toBe(0);
 });
 
 it('counts the decisions whose callers went away, and no failure', async () => {
@@ -241,12 +258,27 @@ it('adds headers and metadata when they are asked for', async () => {
   ]);
 });
 
+it('says in the metadata of a refusal which rule refused, and no more than was asked', async () => {
+  const options = { dynamicMetadata: true };
+  const entries = [descriptor('user=a', { hits: 3 })];
+  const { answers } = await decide([request('shop', entries)], { options });
+  expect(decisionOf(answers[0]).dynamicMetadata).toStrictEqual({
+    domain: 'shop',
+    descriptors: [{ entries: ['user=a'], hitsAddend: 3 }],
+    limitedBy: 'shop.user',
+  });
+});
+
 it('answers a fault of ours to everybody, once, and reports it', async () => {
   const broken = { domains: undefined, limitCount: 0 } as unknown as Rules;
   const { answers, faults } = await decide([request('shop', ['user=a']), request('', [])], {
     rules: broken,
   });
-  expect(answers).toMatchObject([{ code: 'internal' }, { code: 'internal' }]);
+  const message = 'the decision failed, see the log';
+  expect(answers).toMatchObject([
+    { code: 'internal', message },
+    { code: 'internal', message },
+  ]);
   expect(faults).toHaveLength(1);
 });
 
@@ -259,6 +291,37 @@ it('answers each call once when what comes after the answers fails, and reports 
   expect(answers).toMatchObject([{ kind: 'decision', overallCode: 'OK' }]);
   expect(batchStats.rules).toHaveLength(1);
   expect(faults).toEqual([new Error('the log failed')]);
+});
+
+describe('the trace of a batch', () => {
+  const traced = async (requests: readonly DecisionRequest[], setting: Setting = {}) => {
+    const steps: string[] = [];
+    const trace = {
+      matched: (increments: number) => steps.push(`matched ${String(increments)}`),
+      counted: () => steps.push('counted'),
+      answered: (answers: readonly { readonly kind: string }[]) =>
+        steps.push(`answered ${answers.map(({ kind }) => kind).join()}`),
+    };
+    await decide(requests, { ...setting, tracer: { begin: () => trace } });
+    return steps;
+  };
+
+  it.each<[string, readonly DecisionRequest[], Setting, readonly string[]]>([
+    ['goes by the store', [request('shop', ['user=a'])], {}, ['matched 1', 'counted']],
+    [
+      'says nothing of a store that nothing is asked of',
+      [request('shop', ['free=1'])],
+      {},
+      ['matched 0'],
+    ],
+  ])('%s', async (_, requests, setting, steps) => {
+    expect(await traced(requests, setting)).toEqual([...steps, 'answered decision']);
+  });
+
+  it('has what each request is refused with', async () => {
+    const requests = [request('shop', ['user=a']), request('shop', ['user=b'])];
+    expect(await traced(requests, { rules: undefined })).toEqual(['answered failure,failure']);
+  });
 });
 
 describe('the decision log', () => {
@@ -283,6 +346,7 @@ describe('the decision log', () => {
       request('shop', [descriptor('user=b', { hits: 3 })]),
     ]);
     expect(wanted).toEqual([false, true]);
+    expect(records).toHaveLength(2);
     expect(records).toMatchObject([
       { time: '2026-11-21T05:50:01.500Z', metrics: ['shop.user', undefined], isShadow: false },
       {
@@ -302,6 +366,25 @@ describe('the decision log', () => {
     const { wanted, records } = await logged([over], { options });
     expect(wanted).toEqual([true]);
     expect(records).toMatchObject([said]);
+  });
+
+  it.each<[string, Partial<DecisionOptions>, readonly string[], boolean, boolean]>([
+    ['one of two rules in shadow mode is over', {}, ['dark=over', 'user=ann'], true, true],
+    ['that is over beside a descriptor without a rule', {}, ['dark=over', 'none=1'], true, true],
+    ['SHADOW_MODE turned it', { shadowMode: true }, ['user=over', 'none=1'], true, true],
+    ['a quota is over and another one is not', {}, ['quota=over', 'quota=ann'], true, false],
+    ['so under SHADOW_MODE', { shadowMode: true }, ['quota=over', 'quota=ann'], true, false],
+    ['no limit is passed', {}, ['user=ann', 'dark=ann', 'none=1'], false, false],
+  ])('of a decision that is OK: %s', async (_, options, entries, isOver, isShadow) => {
+    const add = ({ increments }: CounterBatch) =>
+      Promise.resolve({
+        after: increments.map(({ key }) => (key.includes('over') ? 3 : 1)),
+        held: undefined,
+        failures: undefined,
+      });
+    const { wanted, records } = await logged([request('shop', entries)], { options, add });
+    expect(wanted).toEqual([isOver]);
+    expect(records).toMatchObject([{ isShadow, isQuota: false, decision: { overallCode: 'OK' } }]);
   });
 
   it('takes nothing of a request that the store failed', async () => {

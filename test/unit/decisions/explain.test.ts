@@ -137,7 +137,7 @@ describe('an explanation of a limit of its value', () => {
 
   it('says that a value is unlimited', async () => {
     expect(await lines('tenant=free')).toContain(
-      '    no limit: unlimited: the field "free" of the hash plans says unlimited: it counts in the statistics alone',
+      '    no limit: unlimited: the field "free" of the hash plans says unlimited: its hits are counted in statistics only',
     );
   });
 });
@@ -187,6 +187,9 @@ describe('an explanation', () => {
       'replaced',
       undefined,
     ]);
+    expect(descriptors[0]?.noLimit?.hint).toBe(
+      'the rule is unlimited: its hits are counted in statistics only',
+    );
     expect(descriptors[1]?.noLimit?.hint).toBe(
       'the rule shop.new of descriptors[2] replaces "old"',
     );
@@ -220,7 +223,12 @@ describe('an explanation', () => {
       limit: { requestsPerUnit: 3, source: 'request' },
       ifAsked: { code: 'OK', remaining: 2 },
     });
+    const ruled = await explain(
+      requestOf([hit('user=ann', { limit: { requestsPerUnit: 3, unit: 2 } })]),
+    );
+    expect(ruled.descriptors[0]?.path).toEqual([]);
     const unknown = await explain({ ...requestOf([own]), domain: 'shpo' });
+    expect(unknown.descriptors[0]?.path).toEqual([]);
     expect(unknown.descriptors[0]?.noLimit).toMatchObject({
       reason: 'unknown_domain',
       also: 'override_ignored',
@@ -255,10 +263,18 @@ describe('an explanation', () => {
       { counts: { shop_quota_a_60: 1 }, options: { shadowMode: true } },
       'descriptors[0] is over its limit, and SHADOW_MODE answers OK',
     ],
-    ['none=a', 'OK', {}, 'no descriptor meets a limit'],
+    ['shadow=a', 'OK', { counts: { shop_shadow_a_60: 0 } }, 'no descriptor is over its limit'],
+    ['quota=a', 'OK', {}, 'no descriptor is over its limit'],
+    ['user=a', 'OK', { options: { shadowMode: true } }, 'no descriptor is over its limit'],
+    ['none=a', 'OK', {}, 'no descriptor matches a limit'],
   ])('of %s is %s, because of what it says', async (text, code, setup, reason) => {
     const { overallCode, because } = await explain(requestOf([hit(text)]), setup);
     expect([overallCode, because]).toEqual([code, reason]);
+  });
+
+  it('says that nothing is over where one descriptor of two has no limit', async () => {
+    const { because } = await explain(requestOf([hit('none=a'), hit('user=a')]));
+    expect(because).toBe('no descriptor is over its limit');
   });
 
   it('says that one quota of two is over', async () => {
@@ -276,6 +292,7 @@ describe('an explanation', () => {
     const explanation = await explain(requestOf([hit('user=ann')]), { error });
     expect(explanation.overallCode).toBeUndefined();
     expect(explanation.because).toBe('the counter store cannot be reached');
+    expect(explanation.responseHeaders).toEqual([]);
     expect(explanation.descriptors[0]).toMatchObject({
       limit: { requestsPerUnit: 10 },
       counter: { error: 'r1:6379: connection refused' },
@@ -301,7 +318,7 @@ describe('an explanation', () => {
       ['the hits are given back'],
       [
         'shadow mode: counted and reported, never refused',
-        'a request with 0 hits looks and does not count',
+        'a request with 0 hits reads the counter and adds nothing',
       ],
     ]);
     expect(descriptors[0]?.ifAsked).toMatchObject({ hits: -2, remaining: 7 });
@@ -316,6 +333,21 @@ describe('an explanation', () => {
 
   it('refuses a request that makes no sense as the service does', async () => {
     await expect(explain(requestOf([]))).rejects.toThrow('descriptor list must not be empty');
+  });
+});
+
+it('does not explain a request that the service itself could not decide', async () => {
+  const deps = {
+    rules: RULES,
+    reader: { read: () => Promise.resolve([]) },
+    dryCounters: () => ({ add: () => Promise.resolve(undefined as never) }),
+    knows: () => false,
+    nowSeconds: 70,
+  };
+  const explained = runSteps(explainRequest(requestOf([hit('user=ann')]), deps, OPTIONS));
+  await expect(explained).rejects.toMatchObject({
+    message: 'the request could not be explained',
+    cause: expect.any(TypeError) as unknown,
   });
 });
 
@@ -339,8 +371,8 @@ describe('the text of an explanation', () => {
       '  user=ann: the rule user (any value, shop.yaml:3:5)',
       '    limit 10 per minute (fixed_window, shop.yaml:4:7)',
       '    metric shop.user',
-      '    counter shop_user_ann_60 in memory: stands at 10, expires in 42 seconds, known to be over here',
-      '    asked for 1: OVER_LIMIT, remaining 0, resets in 50 seconds',
+      '    counter shop_user_ann_60 in memory: count 10, expires in 42 seconds, cached as over the limit',
+      '    for 1 more: OVER_LIMIT, remaining 0, resets in 50 seconds',
       'header RateLimit-Limit: 10',
       'header RateLimit-Remaining: 0',
       'header RateLimit-Reset: 50',

@@ -256,7 +256,7 @@ it('callers hear what went wrong without the address and the words of the store,
     'the counter store cannot be reached',
     'the counter store answered with an error',
     'the counter store cannot count under this key',
-    'the counter store is away and not asked',
+    'circuit breaker open, counter store not called',
   ]);
 });
 

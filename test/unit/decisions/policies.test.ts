@@ -1,7 +1,7 @@
 import { StoreError } from '../../../src/core/errors';
 import type { Decision, Header } from '../../../src/core/model';
 import type { CounterBatch, CounterReply } from '../../../src/core/ports';
-import type { PolicyOptions } from '../../../src/decisions/batch';
+import type { PolicyOptions } from '../../../src/core/decision/policy-headers';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { createDecider, decisionOf } from '../../support/decider';
 import { request } from '../../support/requests';

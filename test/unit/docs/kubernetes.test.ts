@@ -57,7 +57,7 @@ const API_OF: Readonly<Record<string, string>> = {
 };
 
 const settings = new Map(
-  SUBJECTS.flatMap(({ table }) => Object.values(table)).flatMap((each) =>
+  SUBJECTS.flatMap(({ settings }) => settings).flatMap((each) =>
     [each.name, ...(each.aliases ?? [])].map((name) => [name, each] as const),
   ),
 );

@@ -45,7 +45,7 @@ it.each(examples)('prints what the page shows: $args', async ({ args, pieces }) 
 
 it.each(examples)('shows a decision that is refused: $args', async ({ args }) => {
   const text = await printed(args);
-  expect(text).not.toContain('met no limit');
+  expect(text).not.toContain('matched no limit');
   expect(text).toContain('refused most often');
 });
 

@@ -20,16 +20,16 @@ it.each<[unknown, string]>([
     new Error("ENOENT: no such file or directory, open '/run/a b'"),
     'it does not exist (ENOENT /run/a b)',
   ],
-  [new Error(WRONG_VERSION), 'the server speaks no TLS'],
-  [new Error(`write EPROTO ${WRONG_VERSION}`), 'the server speaks no TLS'],
+  [new Error(WRONG_VERSION), 'the server does not speak TLS'],
+  [new Error(`write EPROTO ${WRONG_VERSION}`), 'the server does not speak TLS'],
   [
     new Error('C0:error:0A00045C:SSL routines:ssl3_read:tlsv13 alert certificate required:a.c:1:'),
-    'the server wants a client certificate',
+    'the server requires a client certificate',
   ],
   [new Error('error:0A000126:SSL routines::unexpected eof'), 'TLS: unexpected eof'],
   [new Error('error:0480006C:PEM routines::no start line'), 'expected a PEM file'],
   [new Error('certificate has expired'), "the server's certificate has expired"],
-  [new Error('certificate is not yet valid'), "the server's certificate is for a later time"],
+  [new Error('certificate is not yet valid'), "the server's certificate is not valid yet"],
   ...[
     'self-signed certificate',
     'self-signed certificate in certificate chain',
@@ -83,7 +83,7 @@ it.each<[unknown, string]>([
     new Error(
       `14 UNAVAILABLE: No connection established. Last error: Error: ${WRONG_VERSION}. Resolution note: `,
     ),
-    'no connection: the server speaks no TLS',
+    'no connection: the server does not speak TLS',
   ],
   [
     new Error('14 UNAVAILABLE: Name resolution failed for target dns:xds.test:1'),
@@ -95,7 +95,7 @@ it.each<[unknown, string]>([
   ],
   [new Error('no answer within 5 ms'), 'no answer within 5 ms'],
   [new RangeError(), 'RangeError'],
-  ['a text', 'a text'],
+  ['a string', 'a string'],
   [undefined, 'undefined'],
 ])('says %s in words, and leaves its own words as they are', (error, words) => {
   expect(toReason(error)).toBe(words);

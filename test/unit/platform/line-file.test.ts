@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { pbkdf2 } from 'node:crypto';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { openLineFile, type LineFileOptions } from '../../../src/platform/line-file';
 import { eventually } from '../../support/eventually';
 
@@ -75,6 +77,17 @@ it('closes a pipe whose reader stands still, and counts each line that it did no
   expect(errors).toEqual([]);
   lines.write('late\n');
   expect(dropped() + taken.length).toBe(MORE_THAN_A_PIPE_HOLDS + 1);
+});
+
+it('counts no line as dropped that a write under way still takes when the time to close is over', async () => {
+  const { readOn } = openReader();
+  const { lines, dropped } = open(fifo);
+  // All threads that write are busy for longer than that.
+  const busy = Array.from({ length: 4 }, () => promisify(pbkdf2)('', '', 100_000, 64, 'sha512'));
+  lines.write(lineNumber(0));
+  await lines.close(1);
+  await Promise.all(busy);
+  expect([readOn(), dropped()]).toEqual([lineNumber(0), 0]);
 });
 
 it('drops and counts what a file does not take, with the reason', async () => {

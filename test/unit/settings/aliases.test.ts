@@ -1,7 +1,7 @@
 import { readSettings } from '../../../src/settings/read-settings';
 import { SUBJECTS } from '../../../src/settings/tables';
 
-const settings = SUBJECTS.flatMap(({ table }) => Object.values(table));
+const settings = SUBJECTS.flatMap((subject) => subject.settings);
 const aliasesOf = (name: string) => settings.find((entry) => entry.name === name)?.aliases;
 
 describe('the names of existing deployments', () => {

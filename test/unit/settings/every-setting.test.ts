@@ -127,9 +127,16 @@ const CASES: readonly Case[] = [
   flag('RESPONSE_DYNAMIC_METADATA', false),
   flag('STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT', false),
   flag('UNIT_MULTIPLIER_ON_WIRE', false),
+  ['CHECK_CONFIG', undefined, '/etc/weir/check.yaml', '/etc/weir/check.yaml', '\n'],
   ['CACHE_KEY_PREFIX', '', 'blue:', 'blue:', undefined],
   ['EXPIRATION_JITTER_MAX_SECONDS', 300, '0', 0, '5m'],
   ['LocalCacheSizeInBytes', 0, '1048576', 1_048_576, '1MiB'],
+  ['KVSTORE_LEASES', 'off', 'on', 'on', 'yes'],
+  ['LEASE_TIME', 100, '250ms', 250, '0'],
+  ['LEASE_SHARE', 0.5, '0.25', 0.25, '1.1'],
+  ['LEASE_MIN_RATE', 20, '5', 5, '0'],
+  ['LEASE_MAX_BYTES', 16_777_216, '0', 0, '16MiB'],
+
   ['SECRET_KEYS_FILE', undefined, '/etc/a b.keys', '/etc/a b.keys', 'a\nb'],
 
   flag('LIMIT_RESPONSE_HEADERS_ENABLED', false),
@@ -234,19 +241,16 @@ const CASES: readonly Case[] = [
 ];
 
 function readOne(name: string, env: Readonly<Record<string, string>>) {
-  const subject = SUBJECTS.find(({ table }) =>
-    Object.values(table).some((setting) => setting.name === name),
-  );
-  const found = Object.entries(subject?.table ?? {}).find(([, setting]) => setting.name === name);
+  const found = SUBJECTS.flatMap(({ settings }) => settings).find((each) => each.name === name);
   if (found === undefined) throw new Error(`no setting is called ${name}`);
   const diagnostics: Diagnostics = { problems: [], warnings: [] };
-  const { values } = readTable({ it: found[1] }, env, diagnostics);
+  const { values } = readTable({ it: found }, env, diagnostics);
   return { value: values.it, ...diagnostics };
 }
 
 /** The names of all settings, also the former ones. */
-const NAMES = SUBJECTS.flatMap(({ table }) =>
-  Object.values(table).map(({ name, aliases = [] }) => [name, ...aliases]),
+const NAMES = SUBJECTS.flatMap(({ settings }) =>
+  settings.map(({ name, aliases = [] }) => [name, ...aliases]),
 );
 
 describe('a Service of Kubernetes that is called like a setting', () => {
@@ -266,8 +270,8 @@ describe('a Service of Kubernetes that is called like a setting', () => {
       const { value, problems, warnings } = readOne(name, { [each]: link });
       expect({ value, problems }).toEqual({ value: unset, problems: [] });
       expect(warnings).toEqual([
-        `${each}="${link}" is a link to a Kubernetes Service, taken as not set; ` +
-          'enableServiceLinks: false in the pod keeps such links away',
+        `${each}="${link}" is a Kubernetes service link, treated as not set; ` +
+          'enableServiceLinks: false in the pod turns them off',
       ]);
     }
   });
@@ -280,7 +284,7 @@ describe('a Service of Kubernetes that is called like a setting', () => {
 
 describe('every setting', () => {
   it('is in this table once, and nothing else is', () => {
-    const names = SUBJECTS.flatMap(({ table }) => Object.values(table).map(({ name }) => name));
+    const names = SUBJECTS.flatMap(({ settings }) => settings.map(({ name }) => name));
     expect(CASES.map(([name]) => name).toSorted()).toEqual(names.toSorted());
     expect(new Set(names).size).toBe(names.length);
   });

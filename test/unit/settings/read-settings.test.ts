@@ -6,6 +6,7 @@ import { problemsOf, settingsOf, warningsOf } from './results';
 describe('settings', () => {
   it('hold the defaults of the document in an empty environment', () => {
     expect(settingsOf({})).toEqual({
+      check: { config: undefined },
       configuration: {
         type: 'FILE',
         forceStartWithoutInitialConfig: false,
@@ -75,6 +76,7 @@ describe('settings', () => {
         expirationJitterMaxSeconds: 300,
         localCacheSizeBytes: 0,
       },
+      leases: { mode: 'off', timeMs: 100, share: 0.5, minRate: 20, maxBytes: 16_777_216 },
       secrets: { keysFile: undefined },
       responseHeaders: {
         enabled: false,
@@ -148,7 +150,7 @@ describe('settings', () => {
   });
 
   it('report one line each, whatever the environment holds', () => {
-    const names = SUBJECTS.flatMap(({ table }) => Object.values(table).map(({ name }) => name));
+    const names = SUBJECTS.flatMap(({ settings }) => settings.map(({ name }) => name));
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), fc.string()), (env) => {
         const result = readSettings(env);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { settingsHelp } from '../../../src/settings/settings-help';
 import { SUBJECTS } from '../../../src/settings/tables';
 
-const names = SUBJECTS.flatMap(({ table }) =>
-  Object.values(table).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+const names = SUBJECTS.flatMap(({ settings }) =>
+  settings.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
 );
 
 const ROOT = join(__dirname, '../../..');

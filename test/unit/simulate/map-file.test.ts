@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { applyMap } from '../../../src/simulate/apply-map';
-import { readCombinedLine } from '../../../src/simulate/combined-log';
-import { parseMapFile } from '../../../src/simulate/map-file';
+import { COMBINED_NAMES, readCombinedLine } from '../../../src/simulate/combined-log';
+import { ANY_NAMES, parseMapFile } from '../../../src/simulate/map-file';
 import { parseObject } from '../../../src/simulate/request-lines';
 
-const example = (name: string) =>
-  parseMapFile(readFileSync(`examples/simulate/${name}.map.yaml`, 'utf8'));
+const parse = (text: string) => parseMapFile('map.yaml', text, ANY_NAMES);
+const example = (name: string) => parse(readFileSync(`examples/simulate/${name}.map.yaml`, 'utf8'));
 
 const MAP = (descriptors: string) => `
 domain: d
@@ -69,7 +69,7 @@ describe('the maps that are shipped', () => {
 
 describe('a map file', () => {
   it('drops a descriptor when one of its entries has no value', () => {
-    const map = parseMapFile(
+    const map = parse(
       MAP(
         '[{entries: [{key: a, value: 1}, {key: b, field: x.y}]}, {entries: [{key: c, header: X-Id}]}]',
       ),
@@ -84,39 +84,85 @@ describe('a map file', () => {
   });
 
   it('finds no field in what an object inherits', () => {
-    const map = parseMapFile(MAP('[{entries: [{key: a, field: constructor.name}]}]'));
+    const map = parse(MAP('[{entries: [{key: a, field: constructor.name}]}]'));
     expect(applyMap(map, { t: 1 })).toBeUndefined();
   });
 
   it('needs the time of every line', () => {
-    const map = parseMapFile(MAP('[{entries: [{key: a, value: 1}]}]'));
+    const map = parse(MAP('[{entries: [{key: a, value: 1}]}]'));
     expect(() => applyMap(map, {})).toThrow('the time field "t" is missing');
   });
 
+  it('takes cookies, parameters and the fields of requests, under the names of the log', () => {
+    const map = parse(
+      MAP(`
+  - entries: [{ key: session, cookie: sid }]
+  - entries: [{ key: q, parameter: user }]
+  - entries: [{ key: query, field: query }]
+  - entries: [{ key: host, field: host }]
+  - entries: [{ key: address, field: remote_address }]`),
+    );
+    const line = {
+      t: 1,
+      path: '/find?a=1&user=ann%20b',
+      authority: 'shop.example',
+      downstream_remote_address: '10.1.2.3:4711',
+      http_cookie: 'a=b; sid="s1"; sid=s2',
+    };
+    expect(toPairs(applyMap(map, line))).toEqual([
+      [['session', 's1']],
+      [['q', 'ann b']],
+      [['query', 'a=1&user=ann%20b']],
+      [['host', 'shop.example']],
+      [['address', '10.1.2.3']],
+    ]);
+  });
+
   it.each([
-    ['a: [', 'Flow sequence'],
-    ['[]', 'the map is [], expected a mapping'],
-    [MAP('[]'), 'descriptors is [], expected a list of mappings'],
-    [
-      MAP('[{entries: [{key: a}]}]'),
-      'descriptors[0].entries[0].value is missing, expected exactly one',
-    ],
-    [MAP('[{entries: [{key: a, value: 1, field: b}]}]'), 'expected exactly one of value, field'],
+    ['a: [', 'map.yaml:1:5: not valid YAML: flow sequence'],
+    ['[]', 'map.yaml:1:1: expected a map with domain, time and descriptors'],
+    [MAP('[]'), 'map.yaml:4:14: descriptors must be a list of maps; it is empty'],
+    [MAP('[{entries: [{key: a}]}]'), 'map.yaml:4:32: an entry needs exactly one of value, field'],
+    [MAP('[{entries: [{key: a, value: 1, field: b}]}]'), 'an entry needs exactly one of value'],
     [
       MAP('[{entries: [{key: a, field: b, match: "("}]}]'),
-      'entries[0].match is "(", expected a regular',
+      'map.yaml:4:52: match "(" is not a regular expression: ',
     ],
-    [MAP('[{entrys: []}]'), 'descriptors[0] has an unknown key "entrys", expected when, entries'],
+    [
+      MAP('[{entrys: []}]'),
+      'map.yaml:4:16: unknown key "entrys" in a descriptor: did you mean "entries"? known keys are when, entries',
+    ],
     [
       MAP('[{when: {field: a}, entries: [{key: a, value: 1}]}]'),
-      'expected one of equals and matches',
+      'when needs exactly one of equals and matches',
     ],
     [
       MAP('[{entries: [{key: a, masked_address: {field: b, v4: 33}}]}]'),
-      'masked_address.v4 is 33, expected a whole number from 0 to 32',
+      'map.yaml:4:66: v4 must be a whole number from 0 to 32, unquoted; found 33',
     ],
-    ['{domain: d, time: {field: t, format: iso}}', 'time.format is "iso", expected one of rfc3339'],
+    ['{domain: d, time: {field: t, format: iso}}', 'format "iso" is not one of rfc3339'],
   ])('%p is refused', (text, message) => {
-    expect(() => parseMapFile(text)).toThrow(message);
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  it('is refused with all of its mistakes', () => {
+    const text = MAP('[{entries: [{key: a, field: b, v: 1}]}, {entries: [{value: 1}]}]');
+    expect(() => parse(text)).toThrow(
+      /map\.yaml:4:45: unknown key "v" [^\n]*\nmap\.yaml:4:65: key must be a string; it is missing$/,
+    );
+  });
+
+  it('of the combined format takes nothing that no line of it has', () => {
+    const read = (source: string) => () =>
+      parseMapFile(
+        'm',
+        MAP(`[{entries: [{key: a, ${source}}]}]`).replace('field: t,', 'field: time_local,'),
+        COMBINED_NAMES,
+      );
+    expect(read('field: query')).not.toThrow();
+    expect(read('field: host')).toThrow('m:4:42: field "host" is not one of remote_addr, ');
+    expect(read('cookie: sid')).toThrow(
+      'cookie needs the header "cookie": the log has referer and',
+    );
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { maskAddress } from '../../../src/simulate/apply-map';
+import { maskAddress } from '../../../src/request-maps/mask-address';
 import { readCombinedLine } from '../../../src/simulate/combined-log';
 import { DistinctNames } from '../../../src/simulate/distinct-names';
 import { CountHistogram } from '../../../src/simulate/histogram';
@@ -148,7 +148,7 @@ describe('the count of distinct names', () => {
   });
 });
 
-describe('descriptors that met no limit', () => {
+describe('descriptors that matched no limit', () => {
   const status = {
     code: 'OK',
     currentLimit: undefined,

@@ -39,6 +39,27 @@ function line(second: number, ...descriptors: string[]): string {
   return JSON.stringify({ time, domain: 'shop', descriptors: parsed });
 }
 
+const BUDGETS = `domain: llm
+charge: together
+descriptors:
+  - key: user
+    rate_limits:
+      - { unit: minute, requests_per_unit: 100 }
+      - { algorithm: in_flight, requests_per_unit: 2 }
+    reserve: { lease: 20s }
+  - key: guest
+    rate_limit: { unit: minute, requests_per_unit: 1, block: { for: 1h } }
+`;
+
+/** One descriptor with hits of its own, if any. */
+function spent(second: number, text: string, hitsAddend?: number): string {
+  const time = new Date(START + second * 1_000).toISOString();
+  const entries = text.split(',').map((entry) => entry.split('='));
+  return JSON.stringify({ time, domain: 'llm', descriptors: [{ entries, hitsAddend }] });
+}
+
+const inLlm = (text: string) => text.replace('"shop"', '"llm"');
+
 async function run(log: readonly string[], args: readonly string[]) {
   const text = { stdout: '', stderr: '' };
   const sink = (name: 'stdout' | 'stderr') => ({
@@ -84,6 +105,56 @@ describe('ratelimit-simulate', () => {
     const log = [line(0, 'ip=1'), line(1, 'ip=1', 'ip=2')];
     const { mostLimited } = await report(log, ['-config_dir', rules]);
     expect(mostLimited).toMatchObject([{ key: 'shop_ip_1', refused: 1 }]);
+  });
+
+  it('replays several limits, reservations of which the log has the ids, blocks and what is charged together', async () => {
+    const rules = directory('budgets', BUDGETS);
+    const log = [
+      spent(0, 'user=ann,reserve=a', 40),
+      spent(1, 'user=bob,reserve=b', 60),
+      spent(2, 'user=ann,reserve=c', 70),
+      spent(3, 'user=ann,settle=a', 90),
+      spent(4, 'user=ann', 20),
+      spent(5, 'user=bob,settle=b'),
+      spent(6, 'user=ann,settle=x', 5),
+      // The lease of this one is over before the next call.
+      spent(7, 'user=bob,reserve=d', 10),
+      spent(30, 'user=bob', 31),
+      ...[31, 32, 33].map((second) => line(second, 'guest=eve')),
+      JSON.stringify({
+        ...{ time: new Date(START + 40_000).toISOString(), domain: 'llm' },
+        descriptors: [[['user', 'new']], [['guest', 'eve']]],
+      }),
+      spent(41, 'user=new', 100),
+    ];
+    const said = await report(log.map(inLlm), ['-config_dir', rules]);
+    expect(said.rules).toMatchObject([
+      {
+        rule: 'llm.user',
+        ...{ requests: 8, hits: 332, over: 3, distinctKeys: 3 },
+        limits: [
+          { name: 'minute', over: 121 },
+          { name: 'in_flight', over: 0 },
+        ],
+        budget: { reserved: 110, settled: 150, lapsed: 10, settledUnknown: 1, blocks: 0 },
+      },
+      { rule: 'llm.guest', requests: 4, over: 3, budget: { blocks: 1, blocked: 2 } },
+    ]);
+    expect(said.mostLimited).toEqual([
+      { key: 'llm_guest_eve', rule: 'llm.guest', refused: 3 },
+      { key: 'llm_user_ann', rule: 'llm.user', refused: 2 },
+      { key: 'llm_user_bob', rule: 'llm.user', refused: 1 },
+    ]);
+    const text = await run(log.map(inLlm), ['-config_dir', rules]);
+    expect(text.stdout).toContain('hits refused: 121 by minute, 0 by in_flight\n');
+    expect(text.stdout).toContain(
+      '110 hits held, 150 charged when they were settled, 10 by the end of a lease, 1 settled that were not open\n',
+    );
+    expect(text.stdout).toContain('1 blocks, which refused 2 hits\n');
+    const decisions = join(folder, 'budgets.jsonl');
+    await run(log.map(inLlm), ['-config_dir', rules, '-decisions', decisions]);
+    const recorded = readFileSync(decisions, 'utf8');
+    expect(await report(recorded.trim().split('\n'), ['-config_dir', rules])).toEqual(said);
   });
 
   it('says what rules would have refused, and which limit would have been enough', async () => {
@@ -189,7 +260,7 @@ describe('ratelimit-simulate', () => {
     const unmet = await run([line(1, 'ip=1')], compare);
     expect([unmet.code, unmet.stderr]).toEqual([
       1,
-      expect.stringContaining('no request met a rule'),
+      expect.stringContaining('no request matched a rule'),
     ]);
   });
 
@@ -205,7 +276,7 @@ descriptors:
       'no request that met a rule',
       [line(1, 'ip=1')],
       [],
-      'no request met a rule: check the domain',
+      'no request matched a rule: check the domain',
     ],
     [
       'no line of the times',
@@ -230,9 +301,12 @@ descriptors:
   });
 
   it.each([
-    ['field: usr', 'descriptors[0].entries[0].field is "usr", expected one of remote_addr, '],
-    ['header: x-user', 'entries[0].header is "x-user": the log has referer and user-agent alone'],
-    ['masked_address: { field: ip }', 'entries[0].masked_address.field is "ip", expected one of'],
+    ['field: usr', 'map.yaml:4:35: field "usr" is not one of remote_addr, '],
+    [
+      'header: x-user',
+      'header needs the header "x-user": the log has referer and user-agent alone',
+    ],
+    ['masked_address: { field: ip }', 'field "ip" is not one of'],
   ])('refuses a map of the combined format with %s', async (source, why) => {
     const map = join(folder, 'map.yaml');
     writeFileSync(

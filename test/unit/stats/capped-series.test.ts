@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { DescriptorStats } from '../../../src/core/decision/batch-stats';
+import type { DescriptorStats } from '../../../src/core/decision/figures';
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import type { DescriptorStats, BatchStats } from '../../../src/core/decision/batch-stats';
+import type { BatchStats } from '../../../src/core/decision/batch-stats';
+import type { DescriptorStats } from '../../../src/core/decision/figures';
 import { createRecordStats } from '../../../src/stats/record-stats';
 import { createRegistry } from '../../../src/stats/registry';
 import { SOME_LIMIT } from '../../support/rules';

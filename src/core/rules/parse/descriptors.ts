@@ -1,11 +1,9 @@
-import {
-  ON_STORE_ERROR,
-  type LimitDefinition,
-  type OnStoreError,
-  type RuleDefinition,
-} from '../definition';
+import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
+import type { ChargeSaid } from './charge';
 import { readFields, type Fields } from './fields';
-import { readLimit, refuseEmptyLimit } from './limit';
+import { refuseEmpty } from './limit';
+import { checkLeased, type LeasedSaid } from './leased';
+import { readLimits } from './limits';
 import { MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
 import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
@@ -13,7 +11,12 @@ import type { Report } from './report';
 import { warnOfIdle, warnOfRegularExpression } from './remarks';
 import { readSecret, type SecretRules } from './secrets';
 import { checkSiblings, type Siblings } from './siblings';
-import { whyNotCountable, whyWithoutHashes, type StoreAbilities } from './store-abilities';
+import {
+  whyNotBudgeted,
+  whyNotCountable,
+  whyWithoutHashes,
+  type StoreAbilities,
+} from './store-abilities';
 import { readFlag, readMaps, readText } from './values';
 
 /** The entries of one domain while its files are read. */
@@ -24,6 +27,9 @@ export interface DomainDraft {
   readonly secrets: SecretRules;
   /** What counts by the rules; undefined: whatever they need. */
   readonly abilities: StoreAbilities | undefined;
+  /** One for each file that says it. */
+  readonly charges: ChargeSaid[];
+  readonly leases: LeasedSaid[];
 }
 
 /** Adds the entries of a list of descriptors, and all below them, to the domain. */
@@ -56,15 +62,19 @@ function readLevel(
   for (const map of readMaps(list, 'descriptors', report)) {
     const fields = readFields(map, 'descriptor', report);
     const own = readRule(map, fields, report);
+    const limits = readLimits(fields, draft.names, report);
+    refuseUncountable(fields, limits, draft.abilities, report);
+    checkLeased(fields, limits, draft, report);
     const rule = {
       parent: at.parent,
       ...own,
       ...readSecret(map, fields, own, draft.secrets, report),
-      limit: readCountable(fields.get('rate_limit'), draft, report),
-      place: { file: report.file, at: map.at, limitAt: fields.get('rate_limit')?.at },
+      ...limits,
+      place: { file: report.file, at: map.at, limitAt: nodeOfLimits(fields)?.at },
     };
     warnOfRegularExpression(rule, fields.get('value'), report);
-    refuseEmptyLimit(fields, report);
+    refuseEmpty(fields, report);
+    refuseReservationKey(rule.key, draft.rules[at.parent], fields, report);
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
     const below = { parent, siblings: new Map(), depth: at.depth + 2 };
@@ -72,26 +82,50 @@ function readLevel(
   }
 }
 
-/** A limit that the store can count by; one that it cannot is reported, once. */
-function readCountable(
-  node: Located | undefined,
-  { names, abilities }: DomainDraft,
+function nodeOfLimits(fields: Fields<'descriptor'>): Located | undefined {
+  return fields.get('rate_limits') ?? fields.get('rate_limit');
+}
+
+/** What the store cannot count by is reported. */
+function refuseUncountable(
+  fields: Fields<'descriptor'>,
+  { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
+  abilities: StoreAbilities | undefined,
   report: Report,
-): LimitDefinition | undefined {
-  const limit = readLimit(node, names, report);
-  if (node === undefined || limit === undefined || abilities === undefined) return limit;
-  const why = whyNotCountable(limit, abilities);
+): void {
+  const node = nodeOfLimits(fields);
+  if (node === undefined || limit === undefined || abilities === undefined) return;
+  const isList = fields.get('rate_limits') !== undefined;
+  const why =
+    budget === undefined
+      ? whyNotCountable(limit, abilities)
+      : whyNotBudgeted(budget, abilities, isList);
   if (why !== undefined) report.error(node.at, 'store-without-algorithms', why);
-  const whyNoLimits = whyWithoutHashes(limit, abilities);
-  if (whyNoLimits !== undefined) report.error(node.at, 'store-without-hashes', whyNoLimits);
-  return limit;
+  for (const one of budget?.limits ?? [limit]) {
+    const whyNoLimits = whyWithoutHashes(one, abilities);
+    if (whyNoLimits !== undefined) report.error(node.at, 'store-without-hashes', whyNoLimits);
+  }
+}
+
+/** Below a rule that takes reservations, what their ids follow. */
+function refuseReservationKey(
+  key: string,
+  above: RuleDefinition | undefined,
+  fields: Fields<'descriptor'>,
+  report: Report,
+): void {
+  const node = fields.get('key');
+  if (node === undefined || (key !== 'reserve' && key !== 'settle')) return;
+  if (above?.budget?.reserve === undefined) return;
+  const message = `the key ${quote(key)} belongs to the reservations of the rule above; expected another key, or no reserve there`;
+  report.error(node.at, 'reservation-key', message);
 }
 
 function readRule(
   map: LocatedMap,
   fields: Fields<'descriptor'>,
   report: Report,
-): Omit<RuleDefinition, 'parent' | 'limit' | 'place'> {
+): Omit<RuleDefinition, 'parent' | 'limit' | 'budget' | 'place'> {
   const flag = (name: Parameters<typeof fields.get>[0]) => readFlag(fields.get(name), name, report);
   const value = readText(fields.get('value'), 'value', report);
   const shareThreshold = flag('share_threshold');
@@ -123,7 +157,7 @@ function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report):
   const node = fields.get('key');
   const key = readText(node, 'key', report);
   if (key === '' && !fields.isMisspelled('key')) {
-    const message = 'a descriptor has no key: expected a text that is not empty';
+    const message = 'a descriptor has no key: expected a non-empty string';
     report.error((node ?? map).at, 'empty-key', message);
   }
   if (key?.includes('*') === true) {

@@ -6,11 +6,14 @@ import { resolveScalar } from './scalars';
 
 /** The keys that each level of a rule file knows. */
 const FIELDS = {
-  file: ['domain', 'descriptors'],
+  file: ['domain', 'descriptors', 'charge'],
   descriptor: [
     'key',
     'value',
     'rate_limit',
+    'rate_limits',
+    'reserve',
+    'block',
     'descriptors',
     'shadow_mode',
     'quota_mode',
@@ -37,9 +40,13 @@ const FIELDS = {
     'month_start',
     'week_start',
     'limits_from',
+    'block',
+    'leased',
   ],
   replaces: ['name'],
   limits_from: ['key', 'refresh'],
+  reserve: ['lease', 'unsettled'],
+  block: ['for', 'after', 'within', 'up_to'],
 } as const;
 
 export type Level = keyof typeof FIELDS;
@@ -56,11 +63,13 @@ export interface Fields<L extends Level> {
 }
 
 const LEVEL_NAMES: Readonly<Record<Level, string>> = {
-  file: 'on the top level of a file',
+  file: 'at the top level of a file',
   descriptor: 'in a descriptor',
   rate_limit: 'in a rate_limit',
   replaces: 'in an entry of replaces',
   limits_from: 'in limits_from',
+  reserve: 'in reserve',
+  block: 'in block',
 };
 
 /** The levels on which each known key means something. */
@@ -111,13 +120,13 @@ export function warnOfDuplicate(
   const before = places.get(name);
   places.set(name, key.at);
   if (before === undefined) return;
-  const message = `the key ${quote(name)} is given twice in one map (before ${describePlace(before)}); the last one counts`;
+  const message = `the key ${quote(name)} is given twice in one map (before ${describePlace(before)}); the last one applies`;
   report.warning(key.at, 'duplicate-key', message);
 }
 
 function readFieldName(key: Located, level: Level, report: Report): string | undefined {
   if (key.kind === 'scalar' && resolveScalar(key).type === 'text') return key.text;
-  const expected = `a key ${LEVEL_NAMES[level]} must be a text, one of ${FIELDS[level].join(', ')}`;
+  const expected = `a key ${LEVEL_NAMES[level]} must be a string, one of ${FIELDS[level].join(', ')}`;
   report.error(key.at, 'non-string-key', `${expected}; found ${describe(key)}`);
   return undefined;
 }
@@ -126,7 +135,7 @@ function misplaced(name: string, level: Level, levels: readonly Level[]): string
   const places = levels.map((one) => LEVEL_NAMES[one]).join(' or ');
   const isEnforced = name === 'shadow_mode' && level === 'rate_limit';
   const so = isEnforced ? ', so this limit is enforced' : '';
-  return `the key ${quote(name)} does nothing ${LEVEL_NAMES[level]}${so}; it belongs ${places}`;
+  return `the key ${quote(name)} has no effect ${LEVEL_NAMES[level]}${so}; it belongs ${places}`;
 }
 
 function unknown(name: string, nearest: string | undefined, level: Level): string {

@@ -19,7 +19,7 @@ export function readLimitsFrom(
   if (node === undefined || map === undefined) return undefined;
   if (unlimited) {
     const message =
-      'limits_from stands beside unlimited: true; expected unit and requests_per_unit, which holds for values without a field';
+      'limits_from cannot be combined with unlimited: true; expected unit and requests_per_unit, which apply to values without a field';
     report.error(node.at, 'bad-limits-from', message);
   }
   const fields = readFields(map, 'limits_from', report);
@@ -38,7 +38,7 @@ function readRefresh(node: Located | undefined, report: Report): number {
   const [, digits = '', unit = 's'] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
   const ms = Number(digits) * MS_OF[unit as keyof typeof MS_OF];
   if (ms > 0 && ms <= MAX_REFRESH_MS) return ms;
-  const message = `refresh ${quote(text)} is not a time from 1s to 24h, as 10s, 5m or 1h`;
+  const message = `refresh ${quote(text)} is not a time from 1s to 24h, such as 10s, 5m or 1h`;
   report.error(node.at, 'bad-limits-from', message);
   return DEFAULT_REFRESH_MS;
 }

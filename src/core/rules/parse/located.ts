@@ -41,9 +41,9 @@ export function describe(node: Located): string {
     case 'list':
       return 'a list';
     case 'scalar':
-      if (node.text === '') return node.quoted ? 'an empty text' : 'nothing';
+      if (node.text === '') return node.quoted ? 'an empty string' : 'nothing';
       return node.quoted || UNSEEN.test(node.text)
-        ? `the text ${quote(node.text)}`
+        ? `the string ${quote(node.text)}`
         : shorten(node.text);
   }
 }

@@ -25,7 +25,7 @@ function toObject(map: LocatedMap, depth: number, report: Report): JsonObject {
       warnOfDuplicate(places, key, name, report);
       members.push([name, toJson(value, depth, report)]);
     } else {
-      const message = `a key in metadata must be a text or a number; found ${describe(key)}`;
+      const message = `a key in metadata must be a string or a number; found ${describe(key)}`;
       report.error(key.at, 'non-string-key', message);
     }
   }

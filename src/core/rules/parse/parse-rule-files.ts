@@ -1,11 +1,12 @@
 import type { DomainDefinition, ParsedRules } from '../definition';
+import { readCharge } from './charge';
 import { readDescriptors, type DomainDraft } from './descriptors';
 import { readFields } from './fields';
+import { refuseLeasedTogether } from './leased';
 import { describe, quote, type Located, type LocatedMap } from './located';
 import { byPlace, isError, type Place, type RuleProblem } from './problem';
 import { warnOfUnknownNames } from './replaces';
 import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
-import { isConfigMap } from './config-map';
 import { createReport, type Report, type SourceNoun } from './report';
 import type { StoreAbilities } from './store-abilities';
 import { present, readText } from './values';
@@ -47,11 +48,23 @@ export function parseRuleFiles(files: readonly RuleSource[], options: ParseOptio
       readFile(root, drafts, { ...options, secrets }, createReport(file, ofFile, noun));
     return ofFile;
   });
-  for (const { names } of drafts.values()) warnOfUnknownNames(names);
+  for (const { names, charges, leases } of drafts.values()) {
+    warnOfUnknownNames(names);
+    if (isTogether(charges)) refuseLeasedTogether(leases);
+  }
   const problems = found.flatMap((ofFile) => ofFile.sort(byPlace));
   if (problems.some(isError)) return { domains: [], problems: problems.filter(isCertain) };
-  const domains = [...drafts].map(([domain, { rules }]): DomainDefinition => ({ domain, rules }));
+  const domains = [...drafts].map(toDomain);
   return { domains, problems };
+}
+
+function toDomain([domain, { rules, charges }]: readonly [string, Draft]): DomainDefinition {
+  const isChargedTogether = isTogether(charges);
+  return isChargedTogether ? { domain, isChargedTogether, rules } : { domain, rules };
+}
+
+function isTogether([first]: Draft['charges']): boolean {
+  return first?.charge === 'together';
 }
 
 /** Beside a mistake, a limit that is not there may be the one that the mistake hides. */
@@ -75,13 +88,14 @@ function readFile(
   const domain = readText(node, 'domain', report);
   const { at } = node ?? map;
   if (domain === '' && !fields.isMisspelled('domain')) {
-    const message = `the ${report.noun} has no domain: expected domain: with a text that is not empty`;
+    const message = `the ${report.noun} has no domain: expected domain: with a non-empty string`;
     report.error(at, 'empty-domain', message);
   }
   const draft =
     domain === undefined || domain === ''
       ? createDraft(at, options, report)
       : draftOf(domain, at, drafts, options, report);
+  readCharge(fields, draft, report);
   readDescriptors(fields.get('descriptors'), draft, report);
 }
 
@@ -108,7 +122,8 @@ function draftOf(
 
 function createDraft(at: Place, { abilities, secrets }: Reading, { file }: Report): Draft {
   const names = { defined: new Set<string>(), replaced: [] };
-  return { rules: [], top: new Map(), names, abilities, secrets, file, at };
+  const said = { charges: [], leases: [] };
+  return { rules: [], top: new Map(), names, abilities, ...said, secrets, file, at };
 }
 
 function readRoot(root: Located | undefined, report: Report): LocatedMap | undefined {
@@ -128,4 +143,20 @@ function readRoot(root: Located | undefined, report: Report): LocatedMap | undef
 
 function byName(a: RuleSource, b: RuleSource): number {
   return a.file < b.file ? -1 : a.file > b.file ? 1 : 0;
+}
+
+/** Whether the file is a manifest of Kubernetes around rules, which is reported as the one mistake that it is. */
+function isConfigMap(map: LocatedMap, report: Report): boolean {
+  const kind = fieldOf(map, 'kind');
+  if (kind?.kind !== 'scalar' || kind.text !== 'ConfigMap') return false;
+  const data = fieldOf(map, 'data');
+  const first = data?.kind === 'map' ? data.pairs[0]?.key : undefined;
+  const name = first?.kind === 'scalar' ? `, here what ${quote(first.text)} holds` : '';
+  const message = `this is a Kubernetes ConfigMap, not a rule file: take what is below data${name}`;
+  report.error(kind.at, 'unknown-key', message);
+  return true;
+}
+
+function fieldOf(map: LocatedMap, name: string): Located | undefined {
+  return map.pairs.find(({ key }) => key.kind === 'scalar' && key.text === name)?.value;
 }

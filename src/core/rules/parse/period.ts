@@ -47,10 +47,10 @@ function refuseBesideUnlimited(
   for (const name of ['unit_multiplier', 'calendar'] as const) {
     const node = present(fields.get(name));
     if (node === undefined || (name === 'calendar' && !isCalendar)) continue;
-    const message = `${name} stands beside unlimited: true; expected one or the other`;
+    const message = `${name} cannot be combined with unlimited: true; expected one or the other`;
     report.error(node.at, 'unit-beside-unlimited', message);
   }
-  warnOfIdle(fields, CALENDAR_KEYS, 'beside unlimited: true', report);
+  warnOfIdle(fields, CALENDAR_KEYS, 'with unlimited: true', report);
 }
 
 function readMultiplier(
@@ -68,7 +68,7 @@ function readMultiplier(
   const multiplier = readWholeNumber(node, 'unit_multiplier', { least: 1, most }, mistake);
   if (multiplier === undefined || !isCalendar || multiplier === 1) return multiplier;
   if (unit !== 'MONTH') {
-    if (unit !== undefined) mistake('unit_multiplier beside calendar: true needs unit: month');
+    if (unit !== undefined) mistake('unit_multiplier with calendar: true needs unit: month');
   } else if (!MONTHS_OF_PERIOD.includes(multiplier)) {
     const found = `found ${String(multiplier)}`;
     mistake(`unit_multiplier of calendar months must be 1, 2, 3, 4 or 6; ${found}`);
@@ -134,6 +134,6 @@ function warnOfIdle(
 ): void {
   for (const name of names) {
     const node = present(fields.get(name));
-    if (node !== undefined) report.warning(node.at, 'idle-key', `${name} does nothing ${where}`);
+    if (node !== undefined) report.warning(node.at, 'idle-key', `${name} has no effect ${where}`);
   }
 }

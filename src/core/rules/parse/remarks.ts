@@ -2,20 +2,28 @@ import type { RuleDefinition } from '../definition';
 import type { Fields } from './fields';
 import { quote, type Located, type LocatedMap } from './located';
 import type { Report } from './report';
-import { resolveScalar } from './scalars';
-import { present } from './values';
+import { isSet, present } from './values';
 
 /** Keys that change the outcome of a limit do nothing without one. A flag that is off never does: generated files hold them all. */
-const NEED_A_LIMIT = ['shadow_mode', 'quota_mode', 'metadata', 'on_store_error'] as const;
+const NEED_A_LIMIT = [
+  'shadow_mode',
+  'quota_mode',
+  'metadata',
+  'on_store_error',
+  'reserve',
+  'block',
+] as const;
+
+const LIMITS = ['rate_limit', 'rate_limits'] as const;
 
 /** Warns of what does nothing in a descriptor without a limit, or of the descriptor itself. */
 export function warnOfIdle(map: LocatedMap, fields: Fields<'descriptor'>, report: Report): void {
-  const hasLimit = present(fields.get('rate_limit')) !== undefined;
-  if (hasLimit || fields.isMisspelled('rate_limit')) return;
-  const idle = NEED_A_LIMIT.filter((name) => isSet(fields.get(name)));
+  const isMeant = LIMITS.some((name) => fields.isMisspelled(name));
+  if (isMeant || LIMITS.some((name) => present(fields.get(name)) !== undefined)) return;
+  const idle = NEED_A_LIMIT.filter((name) => isSaid(name, fields.get(name)));
   for (const name of idle) {
     const { at } = fields.get(name) ?? map;
-    report.warning(at, 'idle-key', `${name} does nothing in a descriptor without rate_limit`);
+    report.warning(at, 'idle-key', `${name} has no effect in a descriptor without rate_limit`);
   }
   const key = fields.get('key');
   if (idle.length === 0 && key?.kind === 'scalar' && isWithoutEffect(fields)) {
@@ -24,20 +32,17 @@ export function warnOfIdle(map: LocatedMap, fields: Fields<'descriptor'>, report
   }
 }
 
+/** `reserve` says something with nothing below it. */
+function isSaid(name: (typeof NEED_A_LIMIT)[number], field: Located | undefined): boolean {
+  return name === 'reserve' ? field !== undefined : isSet(field);
+}
+
 /** An entry for any value meets what no other entry does. One with a value may exempt it; `hash_value` is for all entries of a key. */
 const GIVE_EFFECT = ['value', 'value_hash', 'hash_value', 'descriptors'] as const;
 
 function isWithoutEffect(fields: Fields<'descriptor'>): boolean {
   if (fields.misplaced.size > 0) return false;
   return GIVE_EFFECT.every((name) => !isSet(fields.get(name)) && !fields.isMisspelled(name));
-}
-
-/** Whether something is written there, other than `false` or an empty list. */
-function isSet(field: Located | undefined): boolean {
-  const node = present(field);
-  if (node?.kind === 'list') return node.items.length > 0;
-  const scalar = node?.kind === 'scalar' ? resolveScalar(node) : undefined;
-  return node !== undefined && !(scalar?.type === 'boolean' && !scalar.value);
 }
 
 /** What hardly stands in a value as itself: an anchor, `.*` after a slash, `[a-z]`, an escaped dot or class. */
@@ -54,6 +59,6 @@ export function warnOfRegularExpression(
   const wildcard = value.replace(/^\^|\$$/g, '').replaceAll(/\.[*+]/g, '*');
   const isPlain = secret === undefined && /^[^\\[\](){}|+?^$]+$/.test(wildcard);
   const hint = isPlain ? `; did you mean ${quote(wildcard)}?` : '';
-  const message = `${name} is a text, not a regular expression: only * matches other characters${hint}`;
+  const message = `${name} is plain text, not a regular expression: only * matches other characters${hint}`;
   report.warning(field.at, 'regular-expression', message);
 }

@@ -37,7 +37,7 @@ export function readReplaces(
 export function warnOfUnknownNames({ defined, replaced }: LimitNames): void {
   for (const { name, at, report } of replaced) {
     if (defined.has(name)) continue;
-    const message = `replaces ${quote(name)} does nothing: no limit of this domain has that name`;
+    const message = `replaces ${quote(name)} has no effect: no limit of this domain has that name`;
     report.warning(at, 'replaces-nothing', message);
   }
 }

@@ -42,10 +42,31 @@ type ErrorClass =
   | 'bad-hash-value'
   | 'bad-value-hash'
   | 'value-beside-value-hash'
-  | 'no-secret-keys';
+  | 'bad-map'
+  | 'no-secret-keys'
+  | 'limit-beside-limits'
+  | 'bad-limits'
+  | 'unlimited-in-limits'
+  | 'same-limit'
+  | 'same-limit-name'
+  | 'bad-in-flight'
+  | 'bad-duration'
+  | 'bad-unsettled'
+  | 'charge-denied-beside-reserve'
+  | 'reservation-key'
+  | 'missing-for'
+  | 'bad-after'
+  | 'up-to-below-for'
+  | 'block-beside-block'
+  | 'bad-charge'
+  | 'leased-beside'
+  | 'different-charge'
+  | 'empty-reserve'
+  | 'empty-block';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
 type WarningClass =
+  | 'client-header'
   | 'misplaced-key'
   | 'duplicate-key'
   | 'idle-key'
@@ -60,23 +81,10 @@ type WarningClass =
   | 'secret-in-file'
   | 'unknown-secret-key';
 
-/** Takes the problems of one file or resource. */
-export interface Report {
-  readonly file: string;
-  /** What messages call it. */
-  readonly noun: SourceNoun;
-  error(at: Place, problem: ErrorClass, message: string): void;
-  warning(at: Place, problem: WarningClass, message: string): void;
-}
-
 export type SourceNoun = 'file' | 'resource';
 
 /** Adds the problems of `file` to `problems`. What an alias repeats is reported once, where it is written. */
-export function createReport(
-  file: string,
-  problems: RuleProblem[],
-  noun: SourceNoun = 'file',
-): Report {
+export function createReport(file: string, problems: RuleProblem[], noun: SourceNoun = 'file') {
   const seen = new Set<string>();
   const add = (problem: RuleProblem) => {
     const identity = problemText(problem);
@@ -86,12 +94,16 @@ export function createReport(
   };
   return {
     file,
+    /** What messages call it. */
     noun,
-    error(at, problem, message) {
+    error(at: Place, problem: ErrorClass, message: string) {
       add({ severity: 'error', class: problem, file, at, message });
     },
-    warning(at, problem, message) {
+    warning(at: Place, problem: WarningClass, message: string) {
       add({ severity: 'warning', class: problem, file, at, message });
     },
   };
 }
+
+/** Takes the problems of one file or resource. */
+export type Report = ReturnType<typeof createReport>;

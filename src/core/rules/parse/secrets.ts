@@ -79,7 +79,7 @@ export function readSecret(
   if (valueHash !== undefined) return { secret, valueHash };
   if (asked !== secret) report.warning(map.at, 'hash-mixed', mixed(key, secret));
   if (value !== undefined && !value.includes('*')) {
-    const message = `a value of the secret key ${quote(key)} stands in the file: expected value_hash`;
+    const message = `a value of the secret key ${quote(key)} is in the file in plain text: expected value_hash`;
     report.warning((fields.get('value') ?? map).at, 'secret-in-file', message);
   }
   return { secret };
@@ -87,7 +87,7 @@ export function readSecret(
 
 function checkHashable(key: string, { at }: LocatedMap, report: Report): void {
   if (!key.includes('\0')) return;
-  const message = `the key ${quote(key)} cannot be hashed: expected a text without the character 0`;
+  const message = `the key ${quote(key)} cannot be hashed: expected a string without the character 0`;
   report.error(at, 'bad-hash-value', message);
 }
 
@@ -126,13 +126,13 @@ function readValueHash(
   const token = readText(field, 'value_hash', report);
   if (field === undefined || token === undefined || token === '') return undefined;
   if (value !== undefined) {
-    const message = 'value_hash stands beside value; expected one or the other';
+    const message = 'value_hash cannot be combined with value; expected one or the other';
     report.error(field.at, 'value-beside-value-hash', message);
   }
   const scheme = schemeOf(token);
   if (scheme === undefined) {
     // The text may be the secret itself.
-    const message = `value_hash must be h<id>- or s- and 32 hexadecimal digits, as ratelimit-hash-value prints it; found another text of ${String(token.length)} characters`;
+    const message = `value_hash must be h<id>- or s- and 32 hexadecimal digits, as ratelimit-hash-value prints it; found another string of ${String(token.length)} characters`;
     report.error(field.at, 'bad-value-hash', message);
     return undefined;
   }
@@ -142,7 +142,7 @@ function readValueHash(
     const message = `value_hash needs the key ${String(scheme)}: set SECRET_KEYS_FILE`;
     report.error(field.at, 'no-secret-keys', message);
   } else {
-    const message = `value_hash names the key ${String(scheme)}, which the file of keys does not have: expected one of ${secretKeyIds.join(', ')}`;
+    const message = `value_hash names the key ${String(scheme)}, which is not in the file of keys: expected one of ${secretKeyIds.join(', ')}`;
     report.warning(field.at, 'unknown-secret-key', message);
   }
   return token;

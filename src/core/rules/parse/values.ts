@@ -10,6 +10,14 @@ export function present(node: Located | undefined): Located | undefined {
   return isNull ? undefined : node;
 }
 
+/** Whether something is written there, other than `false` or an empty list. */
+export function isSet(field: Located | undefined): boolean {
+  const node = present(field);
+  if (node?.kind === 'list') return node.items.length > 0;
+  const scalar = node?.kind === 'scalar' ? resolveScalar(node) : undefined;
+  return node !== undefined && !(scalar?.type === 'boolean' && !scalar.value);
+}
+
 /**
  * A text: unquoted words, whole numbers and booleans keep what is written (`010`, `yes`). Empty when
  * absent, undefined when it is something else (reported).
@@ -23,9 +31,9 @@ export function readText(
   if (node === undefined) return '';
   if (node.kind === 'scalar') {
     if (resolveScalar(node).type !== 'fraction') return node.text;
-    const message = `${name} must be a text, found the unquoted fraction ${node.text}: quote it, ${quote(node.text)}`;
+    const message = `${name} must be a string, found the unquoted fraction ${node.text}: quote it, ${quote(node.text)}`;
     report.error(node.at, 'wrong-type', message);
-  } else reportType(node, name, 'a text', report);
+  } else reportType(node, name, 'a string', report);
   return undefined;
 }
 
@@ -103,9 +111,9 @@ export function readMaps(
   });
 }
 
-/** Where the writer of rules finds how to have what one entry cannot have. */
+/** How to have what one entry of `rate_limit` cannot have. */
 export const SEE_SEVERAL_LIMITS =
-  'for several limits of one value see "Two limits for each user" in docs/rules.md';
+  'for several limits of one value use rate_limits, see docs/rules.md';
 
 /** The map of a field; undefined when absent or something else (reported). */
 export function readMap(

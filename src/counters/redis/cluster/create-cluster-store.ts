@@ -1,10 +1,12 @@
 import { merge } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
+import { settled } from '../../../core/errors';
 import { type CounterBatch, type CounterReading, type CounterReply } from '../../../core/ports';
-import { refuseIfNothing } from '../../reply-draft';
+import { EMPTY_REPLY } from '../../../core/batches/reply-draft';
+import { once } from '../../once';
 import { addSplit, type SplitOptions } from '../../split';
 import { unread } from '../../unread';
-import { settledRead, toReading } from '../look';
+import { toReading } from '../look';
 import { createNodeSet } from '../node-set';
 import {
   toAddressText,
@@ -38,7 +40,6 @@ export function createClusterStore(
   const { timeoutMs, clusterParallelism = 0 } = options;
   const store = toAddressText(address);
   const connected = createSnapshot(false);
-  let hasWarned = false;
   let isClosed = false;
 
   const publish = (): void => {
@@ -67,12 +68,10 @@ export function createClusterStore(
     if (node === undefined) topology.wake();
     return node;
   };
-  const onNotAtomic = (): void => {
-    if (hasWarned) return;
-    hasWarned = true;
-    const why = 'the counters of a request may lie on several nodes';
+  const onNotAtomic = once(() => {
+    const why = 'the counters of a request may be on several nodes';
     onEvent?.({ kind: 'hold-back-not-atomic', store, reason: why });
-  };
+  });
   const followDeps = {
     nodeAt,
     onStale: () => {
@@ -127,9 +126,9 @@ export function createClusterStore(
     run$: merge(nodes.run$, topology.run$),
     async add(batch: CounterBatch): Promise<CounterReply> {
       if (isClosed || !clusterNodes.isKnown) throw toUnavailableError(store, reason());
-      if (batch.increments.length === 0) return { after: [], held: undefined, failures: undefined };
+      if (batch.increments.length === 0) return EMPTY_REPLY;
       const partOf = ({ key }: { readonly key: string }) => clusterNodes.slotOwner(slotOf(key));
-      return refuseIfNothing(await addSplit(batch, partOf, splitOptions()));
+      return addSplit(batch, partOf, splitOptions());
     },
     async read(keys) {
       const answers = await Promise.all(readByNode(keys, false).map(([, answer]) => answer));
@@ -156,7 +155,7 @@ export function createClusterStore(
       for (const key of keys) looks.set(key, unread(nameOf(key), noOwner));
       await Promise.all(
         readByNode(keys, true).map(async ([names, answer]) => {
-          const read = await settledRead(answer);
+          const read = await settled(() => answer);
           for (const key of names) looks.set(key, toReading(key, nameOf(key), read));
         }),
       );

@@ -1,5 +1,5 @@
 import { StoreError } from '../../../core/errors';
-import { type ReplyDraft } from '../../reply-draft';
+import { type ReplyDraft } from '../../../core/batches/reply-draft';
 import { type HostAndPort } from '../options';
 import { HalfDone, toHalfDoneError } from '../store-errors';
 import { askFollowing } from './ask-following';

@@ -1,6 +1,6 @@
 import { type StoreError } from '../../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../../core/ports';
-import { finish, type ReplyDraft } from '../../reply-draft';
+import { draftOf, finish, type ReplyDraft } from '../../../core/batches/reply-draft';
 import { type NodeCall } from '../node';
 import { type HostAndPort } from '../options';
 import { type ReadCounts } from '../pipeline';
@@ -35,7 +35,7 @@ export async function addFollowing(
   const reply = await addSettled(node, batch, how);
   if (reply.failures === undefined) return reply;
   const { nodeAt, onStale, onNotAtomic, monotonicMs } = deps;
-  const draft = toDraft(reply);
+  const draft = draftOf(reply, 0, reply.after.length);
   const askedAt = new Map<number, ClusterNode>();
   const nodeOf = (index: number): ClusterNode => askedAt.get(index) ?? node;
   for (let step = 1; step <= MAX_STEPS && monotonicMs() < deadlineMs; step += 1) {
@@ -46,7 +46,6 @@ export async function addFollowing(
     noteAsked(askedAt, redirected);
   }
   await finishHalfDone(deps, draft, nodeOf, deadlineMs);
-  if (draft.failures?.size === 0) draft.failures = undefined;
   return finish(draft);
 }
 
@@ -55,16 +54,6 @@ function noteAsked(
   redirected: readonly RedirectedBatch[],
 ): void {
   for (const { node, indexes } of redirected) for (const index of indexes) askedAt.set(index, node);
-}
-
-function toDraft({ after, held, failures, states }: CounterReply): ReplyDraft {
-  return {
-    size: after.length,
-    after: [...after],
-    held: held && [...held],
-    failures: new Map(failures),
-    states: states && [...states],
-  };
 }
 
 function planRedirects(

@@ -1,7 +1,9 @@
-import { StoreError } from '../../../core/errors';
+import { failedReply, holdBackAt, type ReplyDraft } from '../../../core/batches/reply-draft';
+import { pick, scatter, type SubBatch } from '../../../core/batches/sub-batch';
+import { settled, StoreError } from '../../../core/errors';
+import type { Seen } from '../../../core/kinds/kind';
 import { type CounterBatch, type CounterReply, type Increment } from '../../../core/ports';
-import { isOverAt, planHoldBack, type ReadState } from '../../hold-back';
-import { failedReply, holdBackAt, takeOver, type ReplyDraft } from '../../reply-draft';
+import { isEnding, isRefused, planHoldBack, readSeen, wasRefused } from '../../hold-back';
 import { readCounters, settleSplit, type SplitOptions } from '../../split';
 import { type NodeCall } from '../node';
 import { type ClusterNode } from './cluster-nodes';
@@ -39,24 +41,12 @@ export async function sendRedirected(
     read: async ({ node, asking }, keys) => (await node.read(keys, { deadlineMs, asking })).counts,
   };
   const targetOf = (index: number): RedirectedBatch => targets.get(index) as RedirectedBatch;
-  const indexes = [...targets.keys()].sort((a, b) => a - b);
-  const held = await holdBackRuns(batch, indexes, { targetOf, options, draft });
-  const left = partOf(
-    batch,
-    indexes.filter((index) => !held.has(index)),
-  );
-  if (left.indexes.length === 0) return;
-  const reply = await settleSplit(
-    left.batch,
-    (_, at) => targetOf(left.indexes[at] as number),
-    options,
-  );
-  left.indexes.forEach((index, at) => {
-    draft.failures?.delete(index);
-    // The node that refused it may have planned to hold it back.
-    if (draft.held !== undefined) draft.held[index] = false;
-    takeOver(draft, index, reply, at);
-  });
+  const refused = alone(batch, (index) => targets.has(index));
+  const held = await holdBackRuns(batch, refused, { targetOf, options, draft });
+  const left = alone(batch, (index) => targets.has(index) && !held.has(index));
+  if (left.places.length === 0) return;
+  const toTarget = (_: Increment, at: number) => targetOf(left.places[at] as number);
+  scatter(draft, left.places, await settleSplit(left, toTarget, options));
 }
 
 export async function addSettled(
@@ -64,30 +54,18 @@ export async function addSettled(
   batch: CounterBatch,
   how?: NodeCall,
 ): Promise<CounterReply> {
-  try {
-    return await node.add(batch, how);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return failedReply(batch.increments, error);
-  }
+  const reply = await settled(() => node.add(batch, how));
+  return reply instanceof StoreError ? failedReply(batch.increments, reply) : reply;
 }
 
-interface Part {
-  readonly batch: CounterBatch;
-  /** Where its increments stand in the whole batch. */
-  readonly indexes: readonly number[];
-}
-
-function partOf({ increments, nowSeconds }: CounterBatch, indexes: readonly number[]): Part {
-  const own = indexes.map((index) => increments[index] as Increment);
-  return { batch: { increments: own, groupEnds: undefined, nowSeconds }, indexes };
+/** Increments of a batch whose runs have been decided. */
+function alone(batch: CounterBatch, isWanted: (index: number) => boolean): SubBatch {
+  return pick({ ...batch, groupEnds: undefined }, (_, index) => isWanted(index));
 }
 
 interface RedirectedRuns {
   /** Members of runs of which one that has answered is over its limit. */
   readonly behindOver: readonly number[];
-  /** What is to be applied of each other run. */
-  readonly others: readonly (readonly number[])[];
   /** A run has several members, of which some or all are sent on by plain commands. */
   readonly isAnyDivided: boolean;
 }
@@ -99,7 +77,6 @@ function planRuns(
   draft: ReplyDraft,
 ): RedirectedRuns {
   const behindOver: number[] = [];
-  const others: (readonly number[])[] = [];
   let isAnyDivided = false;
   let at = 0;
   let start = 0;
@@ -110,27 +87,24 @@ function planRuns(
     if (members.length > 0) {
       isAnyDivided ||= end - start > 1;
       if (isAnyOver(increments, draft, start, end)) behindOver.push(...members);
-      else others.push(members);
     }
     start = end;
   }
-  return { behindOver, others, isAnyDivided };
+  return { behindOver, isAnyDivided };
 }
 
 /** Whether one from `start` to `end` has answered and is over its limit, or was held back since another one is. */
 function isAnyOver(
   increments: readonly Increment[],
-  { after, held, failures, states }: ReplyDraft,
+  draft: ReplyDraft,
   start: number,
   end: number,
 ): boolean {
   for (let index = start; index < end; index += 1) {
-    if (failures?.has(index) === true) continue;
-    if (held?.[index] === true) return true;
+    if (draft.failures?.has(index) === true) continue;
+    if (draft.held?.[index] === true) return true;
     const increment = increments[index] as Increment;
-    const { algorithm, hits } = increment;
-    const before = (after[index] as number) - Number(hits);
-    if (isOverAt(increment, algorithm === undefined ? before : states?.[index])) return true;
+    if (increment.holdsBack !== false && wasRefused(increment, draft, index)) return true;
   }
   return false;
 }
@@ -144,18 +118,17 @@ interface Holding {
 /** Decides, from counters that are read before, which of these increments are held back; returns them. */
 async function holdBackRuns(
   batch: CounterBatch,
-  indexes: readonly number[],
+  refused: SubBatch,
   { targetOf, options, draft }: Holding,
 ): Promise<ReadonlySet<number>> {
   const held = new Set<number>();
   const { groupEnds } = batch;
   if (groupEnds === undefined) return held;
-  const runs = planRuns(batch, groupEnds, indexes, draft);
+  const runs = planRuns(batch, groupEnds, refused.places, draft);
   if (!runs.isAnyDivided) return held;
   options.onNotAtomic();
-  const part = partOf(batch, indexes);
-  const read = await readCounters(part.batch, indexes.map(targetOf), options);
-  const hold = (index: number, seen: ReadState): void => {
+  const read = await readCounters(refused, refused.places.map(targetOf), options);
+  const hold = (index: number, seen: Seen | undefined): void => {
     // What cannot be read is added, and fails there.
     if (seen === undefined) return;
     draft.failures?.delete(index);
@@ -164,17 +137,15 @@ async function holdBackRuns(
   };
   for (const index of runs.behindOver) {
     const increment = batch.increments[index] as Increment;
-    const { algorithm, key } = increment;
-    const seen = algorithm === undefined ? read.counts.get(key) : read.states?.get(key);
-    if (!isOverAt(increment, seen)) hold(index, seen);
+    const seen = readSeen(read, increment);
+    if (!isRefused(increment, seen) && !isEnding(increment)) hold(index, seen);
   }
-  let end = 0;
-  const ends = runs.others.map(({ length }) => (end += length));
-  const others = partOf(batch, runs.others.flat());
-  for (const [at, seen] of planHoldBack({ ...others.batch, groupEnds: ends }, read)) {
-    const index = others.indexes[at] as number;
-    const { algorithm, key } = batch.increments[index] as Increment;
-    hold(index, algorithm === undefined && !read.counts.has(key) ? undefined : seen);
+  const left = new Set(refused.places);
+  for (const index of runs.behindOver) left.delete(index);
+  const others = pick(batch, (_, index) => left.has(index));
+  for (const [at, seen] of planHoldBack(others, read)) {
+    const index = others.places[at] as number;
+    if (readSeen(read, batch.increments[index] as Increment) !== undefined) hold(index, seen);
   }
   return held;
 }

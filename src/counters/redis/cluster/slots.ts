@@ -33,7 +33,7 @@ export async function readSlotMap(
   try {
     const [slots, info] = await Promise.race([answers, late]);
     const ranges = parseSlots(slots, askedHost);
-    if (ranges.length === 0) throw new Error('it knows no owner of any slot');
+    if (ranges.length === 0) throw new Error('its slot map is empty');
     return { ranges, isTrusted: info.includes('cluster_state:ok') };
   } finally {
     clearTimeout(timer);
@@ -53,7 +53,7 @@ export function parseSlots(answer: unknown, askedHost: string): readonly SlotRan
     const range = { first: Number(first), last: Number(last) };
     const isRange = range.first >= 0 && range.last < SLOTS && range.first <= range.last;
     if (!isRange || host === '?' || Number(port) === 0) return [];
-    if (!isPort(Number(port))) throw new Error(`it says ${String(port)} for the port of an owner`);
+    if (!isPort(Number(port))) throw new Error(`its slot map has the port ${String(port)}`);
     const named = typeof host === 'string' ? host : '';
     return [{ ...range, owner: { host: named === '' ? askedHost : named, port: Number(port) } }];
   });

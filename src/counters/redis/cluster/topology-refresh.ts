@@ -48,7 +48,7 @@ export function createTopologyRefresh(
   const answerMs = Math.min(options.answerMs, ANSWER_MS);
   const hints = createSnapshot(0);
   const stopped = createStopSignal();
-  let reason = 'no node has said yet how slots are placed';
+  let reason = 'no node has returned its slot map yet';
   let isWanted = true;
   let askedMs = -Infinity;
   let rotation = 0;

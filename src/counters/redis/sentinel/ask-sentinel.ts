@@ -91,7 +91,7 @@ function toView(masterName: string, where: unknown, what: unknown): MasterView {
   const fields = what.map(String);
   const epoch = Number(fields[fields.indexOf('config-epoch') + 1]);
   if (host === undefined || host === '' || !isPort(Number(port)))
-    throw new Error(`it says "${String(where)}" for the address of "${masterName}"`);
+    throw new Error(`it gives "${String(where)}" as the address of "${masterName}"`);
   return {
     address: { kind: 'tcp', host, port: Number(port) },
     epoch: Number.isFinite(epoch) ? epoch : 0,

@@ -1,7 +1,7 @@
 import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
 import { toReason } from '../../../platform/errors';
-import { refuseIfNothing } from '../../reply-draft';
+import { refuseIfNothing } from '../../../core/batches/reply-draft';
 import { createNodeSet } from '../node-set';
 import { unread } from '../../unread';
 import { lookAt } from '../look';
@@ -44,7 +44,7 @@ export function createSentinelStore(
     {
       ...deps,
       store,
-      reason: () => (master === undefined ? reason : `its master ${master.store} is away`),
+      reason: () => (master === undefined ? reason : `its master ${master.store} is unreachable`),
       onChange: () => {
         publish();
         askAll();

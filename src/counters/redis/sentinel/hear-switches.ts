@@ -1,5 +1,6 @@
 import { merge, type Observable } from 'rxjs';
 import { toReason } from '../../../platform/errors';
+import { once } from '../../once';
 import { createChannelListener } from '../channel-listener';
 import {
   toAddressText,
@@ -37,7 +38,6 @@ export function createSwitchListener(
   const listeners = sentinels.map((place) => {
     const address = { kind: 'tcp', ...place } as const;
     const name = toAddressText(address);
-    let hasWarned = false;
     return createChannelListener(
       {
         ...deps,
@@ -45,12 +45,12 @@ export function createSwitchListener(
         onMessage(message) {
           if (message.split(' ').includes(masterName)) onSwitch();
         },
-        onAgain: onSwitch,
-        onRefused(error) {
-          if (hasWarned) return;
-          hasWarned = true;
-          onEvent?.({ kind: 'switch-unheard', store: name, reason: toReason(error) });
+        onListening(isFirst) {
+          if (!isFirst) onSwitch();
         },
+        onRefused: once((error: unknown) =>
+          onEvent?.({ kind: 'switch-unheard', store: name, reason: toReason(error) }),
+        ),
       },
       { ...options, channels: CHANNELS, name },
     );

@@ -6,21 +6,6 @@ import { toReason } from '../../../platform/errors';
 import { EMPTY_DOCUMENT, type StoreDocument } from './document';
 import { fileSignature, readDocument } from './document-file';
 
-/** The last good content of the store file. */
-export interface FileWatcher {
-  /** Takes the file again whenever it has changed; completes after `close`. */
-  readonly run$: Observable<never>;
-  /** Reads it for the first time; logs a file that cannot be read. */
-  open(): Promise<void>;
-  /** Settles when a look that began after the call has ended, or has taken too long. Never rejects. */
-  lookAgain(): Promise<void>;
-  /** Throws `StoreUnavailable` when the file was never good. */
-  current(): StoreDocument;
-  /** What this process has just written. */
-  set(document: StoreDocument): void;
-  close(): void;
-}
-
 /** A look at the file's status: cheap, and it sees what watchers miss (network file systems, bind mounts). */
 const LOOK_EVERY_MS = 250;
 /** However many unknown ids are asked for, they cause no more than one look in this time. */
@@ -28,7 +13,8 @@ const LOOK_AGAIN_EVERY_MS = 5;
 /** Leaves time to answer within a second when the file system hangs. */
 const LOOK_WITHIN_MS = 500;
 
-export function createFileWatcher(file: string, logger: Logger): FileWatcher {
+/** The last good content of the store file. */
+export function createFileWatcher(file: string, logger: Logger) {
   let document: StoreDocument | undefined;
   let failure = 'it was not read yet';
   let seen: string | undefined = 'never';
@@ -46,7 +32,7 @@ export function createFileWatcher(file: string, logger: Logger): FileWatcher {
     if (writes !== writesBefore) return;
     seen = signature;
     if (read === undefined && document !== undefined) {
-      logger.warn('the store file is gone, its last content stays', { file });
+      logger.warn('the store file is gone, its last content stays in use', { file });
       return;
     }
     document = read ?? EMPTY_DOCUMENT;
@@ -65,7 +51,8 @@ export function createFileWatcher(file: string, logger: Logger): FileWatcher {
       const isNews = failure !== reason || (signature !== undefined && signature !== seen);
       failure = reason;
       seen = signature ?? 'failed';
-      const kept = document === undefined ? 'there is nothing to serve' : 'its last content stays';
+      const kept =
+        document === undefined ? 'there is nothing to serve' : 'its last content stays in use';
       if (isNews) logger.error(`the store file cannot be used, ${kept}`, { file, reason });
     }
   };
@@ -78,7 +65,8 @@ export function createFileWatcher(file: string, logger: Logger): FileWatcher {
   };
 
   return {
-    run$: new Observable((subscriber) => {
+    /** Takes the file again whenever it has changed; completes after `close`. */
+    run$: new Observable<never>((subscriber) => {
       complete = () => {
         subscriber.complete();
       };
@@ -96,13 +84,17 @@ export function createFileWatcher(file: string, logger: Logger): FileWatcher {
         clearTimeout(timer);
       };
     }),
+    /** Reads it for the first time; logs a file that cannot be read. */
     open: look,
+    /** Settles when a look that began after the call has ended, or has taken too long. Never rejects. */
     lookAgain: () => (nextLook ??= lookSoon()),
+    /** Throws `StoreUnavailable` when the file was never good. */
     current() {
       if (document !== undefined) return document;
       throw new StoreUnavailable(`the store file ${file} cannot be used: ${failure}`);
     },
-    set(written) {
+    /** What this process has just written. */
+    set(written: StoreDocument) {
       writes += 1;
       document = written;
     },

@@ -24,7 +24,7 @@ export async function withLock<T>(
   while (!(await take(file, owner))) {
     await removeStale(file);
     if (performance.now() > giveUpAt)
-      throw new Error(`another writer holds ${file} for longer than ${String(withinMs)} ms`);
+      throw new Error(`another writer has held ${file} for more than ${String(withinMs)} ms`);
     await delay(RETRY_MS);
   }
   try {

@@ -90,7 +90,7 @@ function logConnection(
     const unreadable = fault();
     const isNews = logged === undefined || (unreadable !== undefined && unreadable !== logged);
     logged = unreadable ?? logged ?? lastError;
-    if (isNews) logger.warn(`the identity store at ${store} is away`, { reason: logged });
+    if (isNews) logger.warn(`the identity store at ${store} is unreachable`, { reason: logged });
   });
   redis.on('ready', () => {
     logger.info(`connected to the identity store at ${store}`);

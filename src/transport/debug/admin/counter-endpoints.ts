@@ -1,3 +1,4 @@
+import type { BudgetFields } from '../../../core/explain/budget-fields';
 import { failure, type Failure } from '../../../core/errors';
 import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';
@@ -7,7 +8,7 @@ import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } 
 import { findRepeatedField } from './repeated-field';
 
 /** One counter, or a descriptor that has none. */
-export interface ShownCounter {
+export interface ShownCounter extends Partial<BudgetFields> {
   readonly entries: readonly string[];
   /** Null where no limit applies. */
   readonly key: string | null;
@@ -19,10 +20,30 @@ export interface ShownCounter {
   readonly error?: string | undefined;
 }
 
+/** A reservation that is open. */
+export interface ShownReservation {
+  readonly id: string;
+  /** That it holds. */
+  readonly hits: number;
+  /** By the lease of the rule as it is now. */
+  readonly ageSeconds: number;
+  /** Until its lease is over. */
+  readonly endsInSeconds: number;
+}
+
+/** A counter and its open reservations, the first to end first; without the list where it could not be read. */
+export interface ShownOpen extends ShownCounter {
+  readonly reservations?: readonly ShownReservation[];
+}
+
 /** A change of counters, and who asks for it. */
 export interface CounterChange {
   /** Hits that the counters are to stand at; undefined: they are deleted. */
   readonly used: number | undefined;
+  /** Of a rule with several limits the one that is set; undefined: all of them. */
+  readonly limit: string | undefined;
+  /** Open reservations end too, uncharged. */
+  readonly open: boolean;
   /** Shows what stands there, and changes nothing. */
   readonly dryRun: boolean;
   /** Also where other instances do not hear of it. */
@@ -34,6 +55,8 @@ export interface CounterChange {
 /** Looks at counters and changes them. */
 export interface CounterAdmin {
   read(request: DecisionRequest): Promise<readonly ShownCounter[] | Failure>;
+  /** The counter of the first descriptor with its open reservations, at most so many. */
+  open(request: DecisionRequest, most: number): Promise<ShownOpen | Failure>;
   /** What stood there before. */
   change(
     request: DecisionRequest,
@@ -69,13 +92,18 @@ export function counterEndpoints(
     const { request, options } = read;
     const fault = faultOf(request, body, options, fields);
     if (fault !== undefined) return refusedWith(400, 'invalid_request', fault);
-    const used = options['used'] as number | undefined;
-    const dryRun = options['dryRun'] === true;
-    const force = options['force'] === true;
-    const answer = yield* until(admin.change(request, { used, dryRun, force, peer, tokenId }));
-    if (answer !== 'not_published') return dryRun ? toAnswer(answer) : toChanged(answer);
+    const asked: CounterChange = {
+      used: options['used'] as number | undefined,
+      limit: options['limit'] as string | undefined,
+      open: options['open'] === true,
+      dryRun: options['dryRun'] === true,
+      force: options['force'] === true,
+      ...{ peer, tokenId },
+    };
+    const answer = yield* until(admin.change(request, asked));
+    if (answer !== 'not_published') return asked.dryRun ? toAnswer(answer) : toChanged(answer);
     const error =
-      'the change cannot be published to the other instances, whose local caches would refuse until the window ends; send "force": true to change the counters all the same';
+      'the change cannot be published to the other instances, whose local caches would refuse until the window ends; send "force": true to change the counters anyway';
     return refusedWith(409, 'not_published', error);
   }
 
@@ -84,8 +112,8 @@ export function counterEndpoints(
       const read = yield* readBody(given, [], parse);
       return 'status' in read ? read : toAnswer(yield* until(admin.read(read.request)));
     }),
-    endpoint('reset', 'write', (request) => change(request, ['dryRun', 'force'])),
-    endpoint('set', 'write', (request) => change(request, ['dryRun', 'force', 'used'])),
+    endpoint('reset', 'write', (request) => change(request, ['dryRun', 'force', 'open'])),
+    endpoint('set', 'write', (request) => change(request, ['dryRun', 'force', 'used', 'limit'])),
   ];
 }
 
@@ -98,7 +126,7 @@ function toChanged(counters: readonly ShownCounter[] | Failure): AdminAnswer {
   if ('kind' in counters) return toRefusal(counters);
   const failed = counters.filter(({ error }) => error !== undefined).length;
   if (failed === 0) return toAnswer(counters);
-  const error = `${String(failed)} of ${String(counters.length)} counters may be as before: see the error of each`;
+  const error = `${String(failed)} of ${String(counters.length)} counters may be unchanged: see the error of each`;
   return { status: 503, body: { error, code: 'store_unavailable', counters } };
 }
 
@@ -140,17 +168,24 @@ function faultOf(
   options: Fields,
   fields: readonly string[],
 ): string | undefined {
-  for (const name of ['dryRun', 'force']) {
+  for (const name of ['dryRun', 'force', 'open']) {
     const value = options[name] ?? false;
     if (typeof value !== 'boolean')
       return `${name} is ${JSON.stringify(value)}, expected true or false`;
   }
-  const { used } = options;
-  if (fields.includes('used') && !(Number.isSafeInteger(used) && (used as number) >= 0))
-    return `used is ${used === undefined ? 'missing' : JSON.stringify(used)}, ${COUNT_EXPECTED}`;
+  const wrong = fields.includes('used') ? faultOfSet(options) : undefined;
+  if (wrong !== undefined) return wrong;
   const without = entryWithoutValue(body);
   if (without === undefined) return undefined;
   return `the entry ${JSON.stringify(without)} of ${request.domain} has no value: give it one, counters are changed one by one and not for all values of a key`;
+}
+
+function faultOfSet({ used, limit }: Fields): string | undefined {
+  if (!(Number.isSafeInteger(used) && (used as number) >= 0))
+    return `used is ${used === undefined ? 'missing' : JSON.stringify(used)}, ${COUNT_EXPECTED}`;
+  return limit === undefined || typeof limit === 'string'
+    ? undefined
+    : `limit is ${JSON.stringify(limit)}, expected the name of a limit`;
 }
 
 /** The key of an entry that leaves its value out: an empty one that is written is a value. */

@@ -39,7 +39,7 @@ export function serveWork(
   response.setHeader('Retry-After', seconds);
   refused(
     isPipelined
-      ? 'the call before it on this connection is not answered yet, expected one at a time'
-      : `calls of operators have taken their share of the time, try again in ${seconds} s`,
+      ? 'the previous call on this connection is not answered yet, expected one at a time'
+      : `operator calls have used their share of the time, try again in ${seconds} s`,
   );
 }

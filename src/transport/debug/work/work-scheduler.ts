@@ -1,5 +1,4 @@
 import type { Steps } from '../../../core/steps';
-import { createAllowance } from './allowance';
 
 /** After so long the event loop turns; the step that runs then may add its own fraction of a millisecond. */
 const SLICE_MS = 4;
@@ -16,17 +15,6 @@ export interface Task {
   readonly failed: (error: unknown) => void;
   /** Whether it holds much until its client has read it. Default: false. */
   readonly isLarge?: boolean;
-}
-
-/**
- * Runs what operators ask for beside the decisions: one task at a time, by turns, in slices of 5 ms with a turn of the event
- * loop between them, and altogether a tenth of the time. What goes beyond that is refused, and what has begun goes on slower.
- */
-export interface WorkScheduler {
-  /** Undefined: the task has begun. A number: it is refused, and may be tried again after so many seconds. */
-  begin(task: Task): number | undefined;
-  /** The same for a task that is bounded by itself: it is never refused. */
-  insist(task: Task): void;
 }
 
 export interface WorkSchedulerDeps {
@@ -47,7 +35,7 @@ export function createWorkScheduler({
   monotonicMs,
   nextTurn = setImmediate,
   later = setTimeout,
-}: WorkSchedulerDeps): WorkScheduler {
+}: WorkSchedulerDeps) {
   const allowance = createAllowance(monotonicMs);
   const running = new Set<Running>();
   /** Those that wait for nothing but their turn. */
@@ -113,15 +101,23 @@ export function createWorkScheduler({
   };
 
   return {
-    begin(task) {
+    /** Undefined: the task has begun. A number: it is refused, and may be tried again after so many seconds. */
+    begin(task: Task): number | undefined {
       const waitMs = allowance.waitMs(SLICE_MS);
       if (waitMs > 0 || isFull(task)) return Math.max(1, Math.ceil(waitMs / 1_000));
       start(task);
       return undefined;
     },
+    /** The same for a task that is bounded by itself: it is never refused. */
     insist: start,
   };
 }
+
+/**
+ * Runs what operators ask for beside the decisions: one task at a time, by turns, in slices of 5 ms with a turn of the event
+ * loop between them, and altogether a tenth of the time. What goes beyond that is refused, and what has begun goes on slower.
+ */
+export type WorkScheduler = ReturnType<typeof createWorkScheduler>;
 
 function advance(task: Running): Promise<unknown> | 'nothing' | 'over' {
   const { steps, rejected } = task;
@@ -133,4 +129,31 @@ function advance(task: Running): Promise<unknown> | 'nothing' | 'over' {
   const { done, value } = rejected === undefined ? steps.next() : steps.throw(rejected.error);
   if (done === true) return 'over';
   return value ?? 'nothing';
+}
+
+/** The share of the time that work may take. */
+const SHARE = 0.1;
+/** What unused time adds up to. */
+const BURST_MS = 500;
+
+/** Milliseconds that work may take: a bucket that fills with time and empties with work. */
+function createAllowance(monotonicMs: () => number) {
+  let leftMs = BURST_MS;
+  let filledMs = monotonicMs();
+  const fill = (): void => {
+    const nowMs = monotonicMs();
+    leftMs = Math.min(BURST_MS, leftMs + (nowMs - filledMs) * SHARE);
+    filledMs = nowMs;
+  };
+  return {
+    spend(workMs: number) {
+      fill();
+      leftMs -= workMs;
+    },
+    /** Until so many milliseconds of work are allowed; 0: something is left. */
+    waitMs(workMs: number) {
+      fill();
+      return leftMs > 0 ? 0 : (workMs - leftMs) / SHARE;
+    },
+  };
 }

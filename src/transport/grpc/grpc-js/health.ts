@@ -25,14 +25,6 @@ interface HealthDeps {
   readonly nowMs: () => number;
 }
 
-/** The open Watch calls. */
-export interface Watchers {
-  /** Tells every watcher whose status is another one now. */
-  publish(status: HealthStatus<string>): void;
-  /** Ends all of them with UNAVAILABLE. */
-  close(): void;
-}
-
 /** An object always: the library takes an empty text for a message that did not come. */
 interface Request {
   readonly service: string | Malformed;
@@ -40,8 +32,8 @@ interface Request {
 type CheckCall = ServerUnaryCall<Request, ServingStatus>;
 type WatchCall = ServerWritableStream<Request, ServingStatus>;
 
-/** Registers Check and Watch of grpc.health.v1.Health. */
-export function serveHealth(server: Server, { health, statistics, nowMs }: HealthDeps): Watchers {
+/** Registers Check and Watch of grpc.health.v1.Health; answers the open Watch calls. */
+export function serveHealth(server: Server, { health, statistics, nowMs }: HealthDeps) {
   const watchers = new Map<WatchCall, { readonly isKnown: boolean; told: ServingStatus }>();
   let closed = false;
 
@@ -89,7 +81,8 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
   );
 
   return {
-    publish(status) {
+    /** Tells every watcher whose status is another one now. */
+    publish(status: HealthStatus<string>) {
       for (const [call, watcher] of watchers) {
         const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.told) continue;
@@ -97,6 +90,7 @@ export function serveHealth(server: Server, { health, statistics, nowMs }: Healt
         call.write(next);
       }
     },
+    /** Ends all of them with UNAVAILABLE. */
     close() {
       closed = true;
       for (const call of watchers.keys()) stop(call);

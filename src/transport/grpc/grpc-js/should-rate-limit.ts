@@ -5,7 +5,8 @@ import type { Responder, CallTracer, PendingRequest, Statistics } from '../../..
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/protobuf/read';
-import { GRPC_CALL, refuseMessage, SHOULD_RATE_LIMIT, toGrpcStatus } from '../service';
+import { systemClock } from '../../../platform/clock';
+import { GRPC_CALL, isEarly, refuseMessage, SHOULD_RATE_LIMIT, toGrpcStatus } from '../service';
 import type { CallBytes, HeldBytes } from './held-bytes';
 
 interface DecisionDeps {
@@ -29,6 +30,8 @@ interface Call {
   readonly held: CallBytes;
   readonly reply: sendUnaryData<Decision>;
   readonly call: DecisionCall;
+  /** It was given up before its time was over. */
+  hasLeft: boolean;
 }
 
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
@@ -43,6 +46,7 @@ export function serveDecisions(
   let lastCallId = 0;
 
   const responder: Responder = {
+    hasLeft: (callId) => calls.get(callId)?.hasLeft === true,
     answer(callId, answer) {
       const { startedMs, held, reply, call } = calls.get(callId) as Call;
       calls.delete(callId);
@@ -64,10 +68,14 @@ export function serveDecisions(
       const { request, bytes } = call.request;
       statistics.count(TOTAL_REQUESTS, 1);
       const held = heldBytes.open(call.getPeer());
-      calls.set(callId, { startedMs: nowMs(), held, reply, call });
+      const startedMs = nowMs();
+      const timeoutMs = Number(call.getDeadline()) - systemClock() * 1_000;
+      const asked: Call = { startedMs, held, reply, call, hasLeft: false };
+      calls.set(callId, asked);
       // Every end comes as this event: the answer is sent, a deadline has passed, the client hangs up.
       call.once('cancelled', () => {
         held.release();
+        asked.hasLeft = call.cancelled && isEarly(nowMs() - startedMs, timeoutMs);
       });
       held.add(bytes);
       const trace = tracer?.start(GRPC_CALL, headersOf(call.metadata));

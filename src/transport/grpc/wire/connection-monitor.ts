@@ -18,13 +18,6 @@ export interface AgePolicy {
   readonly maxConnectionAgeGraceMs?: number | undefined;
 }
 
-/** Time limits, keepalive and age of a connection; one timer checks all connections. */
-export interface ConnectionMonitor {
-  check(nowMs: number): void;
-  /** Asks the client to leave once it has its answers. */
-  drain(nowMs: number, reason: string): void;
-}
-
 /** A keepalive PING's mark; its answer counts as any byte does. */
 const KEEPALIVE_MARK = 1;
 
@@ -32,7 +25,7 @@ export function createConnectionMonitor(
   connection: WireConnection,
   { maxConnectionAgeMs = Infinity, maxConnectionAgeGraceMs = Infinity }: AgePolicy,
   random: Random,
-): ConnectionMonitor {
+) {
   const { grpc, openedAtMs } = connection;
   const { http2 } = grpc;
   // Within 10 % of the age, so that connections opened together do not leave together.
@@ -64,7 +57,7 @@ export function createConnectionMonitor(
   };
 
   return {
-    check(nowMs) {
+    check(nowMs: number) {
       if (isGone(nowMs)) {
         connection.destroy();
         return;
@@ -78,9 +71,13 @@ export function createConnectionMonitor(
       if (isOver(nowMs, drainedAtMs, DRAIN_PING_MS)) http2.finishDrain();
       connection.flush();
     },
+    /** Asks the client to leave once it has its answers. */
     drain,
   };
 }
+
+/** Time limits, keepalive and age of a connection; one timer checks all connections. */
+export type ConnectionMonitor = ReturnType<typeof createConnectionMonitor>;
 
 function isOver(nowMs: number, sinceMs: number | undefined, limitMs: number): boolean {
   return sinceMs !== undefined && nowMs - sinceMs >= limitMs;

@@ -52,6 +52,7 @@ class Connection
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
+  readonly left = new Set<number>();
   readAtMs: number;
   blockedSinceMs: number | undefined = undefined;
   endedAtMs: number | undefined = undefined;
@@ -105,6 +106,10 @@ class Connection
     const isTaken = this.#host.answer(this, callId, answer);
     this.scheduleFlush();
     return isTaken;
+  }
+
+  hasLeft(callId: number): boolean {
+    return this.left.has(callId);
   }
 
   flush(): void {

@@ -6,10 +6,9 @@ import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
 import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
-import { createDeadlineTimer } from './deadlines';
 import type { DecisionMethod } from './should-rate-limit';
 import { inflate } from './inflate';
-import { CHECK_MS } from './limits';
+import { CHECK_MS, DEADLINE_STEP_MS } from './limits';
 import type { MethodHandler } from './method-handler';
 import { createEndOfTurn } from './turn';
 import {
@@ -30,21 +29,11 @@ interface ConnectionsDeps {
   readonly onFailure: (failure: Http2Failure) => void;
 }
 
-/** All connections of the port: one timer, one end of turn. */
-export interface Connections {
-  readonly accept: (socket: Socket) => void;
-  /** How many were not asked to leave. */
-  countStaying(): number;
-  /** Asks the youngest to leave until so many stay. */
-  keepOldest(count: number): void;
-  /** Asks all clients to leave and settles when they are gone; destroys those still open `withinMs` later. */
-  close(withinMs: number): Promise<void>;
-}
-
 const STOPPING = 'graceful_stop';
 const REBALANCING = 'rebalance';
 
-export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connections {
+/** All connections of the port: one timer, one end of turn. */
+export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
   const { methods, decisions, bounds, nowMs, random, budget, onFailure } = deps;
   const { createCallContext, headerReader } = decisions;
   const open = new Map<WireConnection, ConnectionMonitor>();
@@ -121,7 +110,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
     });
 
   return {
-    accept(socket) {
+    accept: (socket: Socket) => {
       const connection = createWireConnection(socket, host);
       const monitor = createConnectionMonitor(connection, age, random);
       open.set(connection, monitor);
@@ -129,12 +118,15 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
       if (isClosing) monitor.drain(nowMs(), STOPPING);
       checkTimer ??= setInterval(checkAll, CHECK_MS).unref();
     },
+    /** How many were not asked to leave. */
     countStaying: () => staying().length,
-    keepOldest(count) {
+    /** Asks the youngest to leave until so many stay. */
+    keepOldest(count: number) {
       const now = nowMs();
       for (const each of staying().slice(count)) open.get(each)?.drain(now, REBALANCING);
     },
-    async close(withinMs) {
+    /** Asks all clients to leave and settles when they are gone; destroys those still open `withinMs` later. */
+    async close(withinMs: number) {
       isClosing = true;
       const now = nowMs();
       for (const each of open.values()) each.drain(now, STOPPING);
@@ -144,5 +136,33 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy): Connec
       await emptied();
       clearTimeout(cut);
     },
+  };
+}
+
+/** One timer for the deadlines of all calls. `expire` ends what has expired and answers the next deadline, Infinity when there is none. */
+function createDeadlineTimer(nowMs: () => number, expire: (nowMs: number) => number) {
+  let wakesAtMs = Infinity;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    wakesAtMs = Infinity;
+  };
+  const wake = () => {
+    const now = nowMs();
+    wakesAtMs = Infinity;
+    atLatest(expire(now), now);
+  };
+  const atLatest = (deadlineMs: number, now: number) => {
+    if (deadlineMs >= wakesAtMs) return;
+    clearTimeout(timer);
+    const delayMs = Math.max(DEADLINE_STEP_MS, Math.ceil(deadlineMs - now));
+    wakesAtMs = now + delayMs;
+    // A longer delay than a timer can hold only wakes too early.
+    timer = setTimeout(wake, Math.min(delayMs, 0x7fff_ffff)).unref();
+  };
+  return {
+    /** A deadline that may be the next one. Cheap when it is not. */
+    atLatest,
+    stop,
   };
 }

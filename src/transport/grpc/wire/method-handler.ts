@@ -9,6 +9,8 @@ export interface Client {
   readonly responder: Responder;
   /** When each call was asked, by call id. */
   readonly askedAtMs: number[];
+  /** Calls that were given up before their time was over, until they end. */
+  readonly left: Set<number>;
   /** Call it after sending outside of a socket read: the output is written at the end of the turn. */
   scheduleFlush(): void;
 }

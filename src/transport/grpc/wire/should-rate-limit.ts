@@ -13,7 +13,7 @@ import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack
 import { framed } from '../../../wire/grpc/responses';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
-import { GRPC_CALL, refuseMessage, toGrpcStatus } from '../service';
+import { GRPC_CALL, isEarly, refuseMessage, toGrpcStatus } from '../service';
 import { ignore, type Client, type MethodHandler } from './method-handler';
 
 interface DecisionDeps {
@@ -78,7 +78,9 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
       } else batch.push({ request, responder: client.responder, callId, trace });
     },
     onHalfClose: ignore,
-    onCancel(client) {
+    onCancel(client, callId) {
+      const waitedMs = nowMs() - (client.askedAtMs[callId] as number);
+      if (isEarly(waitedMs, client.grpc.timeoutMs(callId))) client.left.add(callId);
       // Its answer comes all the same, ends the call id and is timed: a slow answer is slow, also for a client that gave up.
       client.scheduleFlush();
     },
@@ -105,6 +107,7 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
     },
     answer(client, callId, answer) {
       addTime(client, callId);
+      if (client.left.size > 0) client.left.delete(callId);
       return answer.kind === 'failure'
         ? client.grpc.fail(callId, toGrpcStatus(answer))
         : client.grpc.answer(callId, answer, DECISION);

@@ -1,12 +1,5 @@
 /** Runs once at the end of the current turn, with all items that were added in it. */
-export interface EndOfTurn<T> {
-  /** After the callbacks that are running now: for answers, which came all together. */
-  readonly soon: (item: T) => void;
-  /** After the I/O of this turn: for what may wait for the answers of this turn. */
-  readonly later: (item: T) => void;
-}
-
-export function createEndOfTurn<T>(run: (items: Iterable<T>) => void): EndOfTurn<T> {
+export function createEndOfTurn<T>(run: (items: Iterable<T>) => void) {
   // Two sets take turns, so that a turn allocates nothing.
   let items = new Set<T>();
   let spare = new Set<T>();
@@ -26,13 +19,15 @@ export function createEndOfTurn<T>(run: (items: Iterable<T>) => void): EndOfTurn
     runAll();
   };
   return {
-    soon(item) {
+    /** After the callbacks that are running now: for answers, which came all together. */
+    soon: (item: T) => {
       items.add(item);
       if (isSoon) return;
       isSoon = true;
       process.nextTick(runAll);
     },
-    later(item) {
+    /** After the I/O of this turn: for what may wait for the answers of this turn. */
+    later: (item: T) => {
       items.add(item);
       if (isSoon || isLater) return;
       isLater = true;

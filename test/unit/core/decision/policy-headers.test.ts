@@ -15,6 +15,7 @@ const ALL: PolicyHeaderOptions = {
 
 const status = (more: Partial<PolicyStatus> = {}): PolicyStatus => ({
   name: '',
+  metric: 'shop.user',
   limit: 100,
   period: { unit: 'MINUTE', count: 1 },
   periodSeconds: 60,

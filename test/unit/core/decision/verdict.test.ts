@@ -1,6 +1,6 @@
 import type { DescriptorHit } from '../../../../src/core/planning/plan';
 import type { JsonObject } from '../../../../src/core/model';
-import { windowsAt } from '../../../../src/core/planning/windows';
+import { secondsUntilReset, windowsAt } from '../../../../src/core/planning/windows';
 import { dynamicMetadata, limitHeaders, overallCode } from '../../../../src/core/decision/response';
 import {
   evaluate,
@@ -23,6 +23,15 @@ function hitFor(sketch: Omit<RuleSketch, 'key'>, hits: number): DescriptorHit {
 
 const options = { nearLimitRatio: 0.8, quotaMode: false };
 
+/** The verdict on an ask after which its counter stands there. */
+function verdictAt(hit: DescriptorHit, after: number, isHeld = false): Verdict {
+  const { gate } = hit.limit;
+  const windowEndSeconds = windows.second + secondsUntilReset(hit.limit, windows);
+  const asked = { gate, hits: hit.hits, times: 1, windowEndSeconds };
+  const outcome = gate.kind.outcome(asked, after, hit.hits, 0, windows.second);
+  return evaluate(hit, gate, outcome, isHeld, options);
+}
+
 describe('evaluate', () => {
   it.each([
     // limit, hits, after → code, remaining, over, near, within
@@ -41,13 +50,7 @@ describe('evaluate', () => {
     [10, 1, -1, 'OK', 10, 0, 0, 1],
   ])('limit %d, %d hits, then at %d: %s, %d left, %d over, %d near, %d within', (...row) => {
     const [limit, hits, after, code, limitRemaining, overLimit, nearLimit, withinLimit] = row;
-    const verdict = evaluate(
-      hitFor({ limit: [limit, 'HOUR'] }, hits),
-      after,
-      false,
-      windows,
-      options,
-    );
+    const verdict = verdictAt(hitFor({ limit: [limit, 'HOUR'] }, hits), after);
     expect(verdict).toMatchObject({
       overLimit,
       nearLimit,
@@ -64,13 +67,7 @@ describe('evaluate', () => {
   });
 
   it('reports OK in shadow mode and counts what it overrode', () => {
-    const verdict = evaluate(
-      hitFor({ shadowMode: true, limit: [1, 'DAY'] }, 3),
-      4,
-      false,
-      windows,
-      options,
-    );
+    const verdict = verdictAt(hitFor({ shadowMode: true, limit: [1, 'DAY'] }, 3), 4);
     expect(verdict).toMatchObject({
       overLimit: 3,
       shadowMode: 3,
@@ -79,7 +76,7 @@ describe('evaluate', () => {
   });
 
   it('counts no near-limit hits for an increment that was held back', () => {
-    const verdict = evaluate(hitFor({ limit: [10, 'DAY'] }, 1), 10, true, windows, options);
+    const verdict = verdictAt(hitFor({ limit: [10, 'DAY'] }, 1), 10, true);
     expect(verdict).toMatchObject({ nearLimit: 0, withinLimit: 1, totalHits: 1 });
   });
 
@@ -114,7 +111,7 @@ const verdict = (
   remaining = 0,
   requestsPerUnit = 9,
 ): Verdict => ({
-  ...evaluate(hitFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1, false, windows, options),
+  ...verdictAt(hitFor({ limit: [requestsPerUnit, 'HOUR'] }, 1), 1),
   enforcement,
   status: {
     code,

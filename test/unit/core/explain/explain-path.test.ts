@@ -85,7 +85,7 @@ describe('the path of a descriptor', () => {
     const [level] = explain('plan=fine').path;
     expect(level).toMatchObject({ matched: 'wildcard', rule: 'plan=f*' });
     expect(level?.passedOver?.map(({ why }) => why)).toEqual([
-      'a rule with a wildcard that stands before it in the file comes first',
+      'a rule with a wildcard comes before it in the file',
       'a rule with a wildcard comes first',
     ]);
   });

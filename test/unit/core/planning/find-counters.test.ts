@@ -22,7 +22,7 @@ it('finds one counter for each descriptor, equal ones too, and none where no lim
     descriptor('user=bo', { hits: 0 }),
   ]);
   expect(found).toMatchObject([
-    { key: 'p:shop_user_ann_1795240200', limit: 5, ttlSeconds: 60 },
+    { key: 'p:shop_user_ann_1795240200', limit: 5, ttlSeconds: 60, hits: 1 },
     undefined,
     undefined,
     { key: 'p:shop_user_ann_1795240200' },

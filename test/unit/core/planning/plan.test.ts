@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { Coalescer, MAX_MERGED_LENGTH, NOT_MERGED } from '../../../../src/core/planning/coalesce';
 import { planBatch, type PlanOptions } from '../../../../src/core/planning/plan';
-import { createWindowTable, windowsAt } from '../../../../src/core/planning/windows';
+import {
+  createWindowTable,
+  secondsUntilReset,
+  windowOf,
+  windowsAt,
+} from '../../../../src/core/planning/windows';
+import type { Increment } from '../../../../src/core/ports';
 import type { KeyTemplate } from '../../../../src/core/rules/key-template';
 import { descriptor, request } from '../../../support/requests';
 import { rulesOf, SOME_MATCH } from '../../../support/rules';
+import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
 import { expectFigure } from '../../../support/figure';
+import { plain } from '../../../support/gates';
 
 const NOW = 1_795_240_201;
 const options: PlanOptions = { keyPrefix: 'p:', ttlJitterSeconds: 300, holdBack: false };
@@ -16,6 +24,15 @@ const rules = rulesOf('shop', [
   { key: 'free', limit: { unlimited: true } },
   { key: 'let', rules: [{ key: 'through', limit: [1, 'DAY'] }] },
 ]);
+const hour = { requestsPerUnit: 5, unit: 'HOUR' } as const;
+const MONTH = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
+const SECRET_RULES = `
+domain: shop
+descriptors:
+  - { key: plain, hash_value: true, rate_limit: { unit: hour, requests_per_unit: 1 } }
+  - { key: long, hash_value: true, rate_limit: { unit: hour, unit_multiplier: 2, requests_per_unit: 1 } }
+  - { key: gcra, hash_value: true, rate_limit: { unit: hour, requests_per_unit: 1, algorithm: gcra } }
+`;
 const plan = (requests: Parameters<typeof planBatch>[1], more: Partial<PlanOptions> = {}) =>
   planBatch(rules, requests, windowsAt(NOW), { ...options, ...more }, () => 0.5);
 
@@ -31,6 +48,8 @@ describe('planBatch', () => {
         windowEndSeconds: 1_795_240_800,
         rule: descriptorHits[0]?.limit,
         entries: [{ key: 'user', value: 'ann' }],
+        gate: descriptorHits[0]?.limit.gate,
+        times: 1,
       },
     ]);
     expect(descriptorHits).toMatchObject([
@@ -85,6 +104,51 @@ describe('planBatch', () => {
     const { increments, groupEnds } = plan([both, request('', []), both], { holdBack: true });
     expect(increments).toHaveLength(4);
     expect(groupEnds).toEqual([2, 2, 4]);
+  });
+
+  it('joins equal asks in a row of a kind that looks, and no looks', () => {
+    const gcra = rulesOf('shop', [{ key: 'g', limit: { ...hour, algorithm: 'gcra' } }]);
+    const asks = [2, 2, 0, 0, 2, 3, 3].map((hits) =>
+      request('shop', [descriptor('g=1', { hits })]),
+    );
+    const { increments } = planBatch(gcra, asks, windowsAt(NOW), options, () => 0.5);
+    expect(increments.map(({ hits, times }) => [hits, times])).toEqual([
+      [2, 2],
+      [0, 1],
+      [0, 1],
+      [2, 1],
+      [3, 2],
+    ]);
+  });
+
+  it('spreads the ends of windows, and not those of counters that end alone', () => {
+    const mixed = rulesOf('shop', [
+      { key: 'long', limit: { ...hour, unitMultiplier: 2 } },
+      { key: 'month', limit: { ...hour, unit: 'MONTH', calendar: MONTH } },
+      { key: 'gcra', limit: { ...hour, algorithm: 'gcra' } },
+    ]);
+    const asked = request('shop', ['long=1', 'month=1', 'gcra=1']);
+    const { increments } = planBatch(mixed, [asked], windowsAt(NOW), options, () => 0.5);
+    const untilMonthEnds = Date.UTC(2026, 11, 1) / 1_000 - NOW;
+    expect(increments.map(({ ttlSeconds }) => ttlSeconds)).toEqual([
+      7_200 + 150,
+      untilMonthEnds + 150,
+      3_600,
+    ]);
+  });
+
+  it('names a secret value by its token of the start of its window, else by that of now', () => {
+    const tokens = createTokens(() => ROTATION_SECONDS + 30);
+    const named = secretRules(SECRET_RULES, tokens);
+    const windows = windowsAt(ROTATION_SECONDS + 30);
+    const asked = request('shop', ['plain=ann', 'long=ann', 'gcra=ann']);
+    const { increments } = planBatch(named, [asked], windows, options, () => 0);
+    const tokenOf = (key: string, id: number) => tokens.tokenUnder({ key, value: 'ann' }, id);
+    expect(increments.map(({ shown }) => shown?.[0]?.value)).toEqual([
+      tokenOf('plain', 1),
+      tokenOf('long', 1),
+      tokenOf('gcra', 2),
+    ]);
   });
 
   it('leaves a replaced rule and its counter alone', () => {
@@ -177,14 +241,19 @@ describe('Coalescer', () => {
   const a1 = templateNamed('a1');
   const createGathering = (separate = false) => {
     const chosen: { increment: number }[] = [];
-    const coalescer = new Coalescer(separate, chosen);
+    const coalescer = new Coalescer(chosen);
+    coalescer.startRequest(separate);
     const choose = ({ template, values, hits, limit = 1 }: One): number => {
-      const countable = { template, values, limit: { requestsPerUnit: limit } };
+      const countable = {
+        template,
+        values,
+        limit: { requestsPerUnit: limit, gate: plain(limit).gate },
+      };
       const joined = coalescer.merge(countable, hits);
       if (joined !== NOT_MERGED) return joined;
       const key = template.literal + values;
       return coalescer.add({
-        ...{ key, hits, limit, ttlSeconds: 1, windowEndSeconds: 1 },
+        ...{ key, hits, ...plain(limit), ttlSeconds: 1, windowEndSeconds: 1 },
         ...SOME_MATCH,
       });
     };
@@ -194,7 +263,7 @@ describe('Coalescer', () => {
       return increment;
     };
     const gatherRequest = (ones: readonly One[]): number[] => {
-      coalescer.startRequest();
+      coalescer.startRequest(separate);
       return ones.map(gather);
     };
     return { coalescer, gather, gatherRequest };
@@ -221,6 +290,14 @@ describe('Coalescer', () => {
     const { gather } = createGathering(true);
     const hit = { template: a, values: '1', hits: 1 };
     expect([gather(hit), gather(hit)]).toEqual([0, 1]);
+  });
+
+  it('joins looks with hits, and up to the largest exact sum', () => {
+    const { gather } = createGathering();
+    const hits = [Number.MAX_SAFE_INTEGER - 1, 0, 1, 0, 1];
+    expect(hits.map((each) => gather({ template: a, values: '1', hits: each }))).toEqual([
+      0, 0, 0, 0, 1,
+    ]);
   });
 
   it('joins equal values with one limit, and with no other', () => {
@@ -288,6 +365,32 @@ describe('Coalescer', () => {
       { numRuns: 1_000 },
     );
   });
+});
+
+it.each([
+  ['SECOND', 1_795_240_201, 1],
+  ['MINUTE', 1_795_240_200, 59],
+  ['HOUR', 1_795_237_200, 599],
+  ['DAY', 1_795_219_200, 65_399],
+  ['WEEK', 1_795_046_400, 410_999],
+  ['MONTH', 1_793_664_000, 1_015_799],
+  ['YEAR', 1_766_016_000, 2_311_799],
+] as const)('the window of a %s began at %d and ends in %d s', (unit, startSeconds, left) => {
+  const { rule } = plan([request('shop', ['user=ann'])]).increments[0] as Increment;
+  const windows = windowsAt(NOW);
+  expect(windowOf({ ...rule, unit }, windows).startSeconds).toBe(startSeconds);
+  expect(secondsUntilReset({ ...rule, unit }, windows)).toBe(left);
+});
+
+it('a window that a rule places itself ends in what is left of it', () => {
+  const { rule } = plan([request('shop', ['user=ann'])]).increments[0] as Increment;
+  const windowAt = (second: number) => ({
+    keyEnd: '_own',
+    startSeconds: second - 1,
+    endSeconds: second + 7,
+  });
+  expect(secondsUntilReset({ ...rule, windowAt }, windowsAt(NOW))).toBe(7);
+  expect(windowOf({ ...rule, windowAt }, windowsAt(NOW)).keyEnd).toBe('_own');
 });
 
 it('keeps the windows of a second and makes new ones for the next', () => {

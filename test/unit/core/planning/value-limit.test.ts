@@ -1,6 +1,9 @@
 import { planBatch } from '../../../../src/core/planning/plan';
+import { readValueLimits } from '../../../../src/core/planning/value-limit';
 import { createWindowTable } from '../../../../src/core/planning/windows';
-import type { ValueLimit } from '../../../../src/core/rules/rules';
+import type { DecisionRequest } from '../../../../src/core/model';
+import type { Rules, ValueLimit } from '../../../../src/core/rules/rules';
+import { budgetOf } from '../../../support/budgets';
 import { request } from '../../../support/requests';
 import { rulesOf } from '../../../support/rules';
 import { createTokens, ROTATION_SECONDS, secretRules } from '../../../support/secret-rules';
@@ -19,6 +22,11 @@ const RULES = rulesOf('shop', [
   { key: 'long', limit: { ...limit, unitMultiplier: 5 } },
   { key: 'seconds', limit: { ...limit, unit: 'SECOND', unitMultiplier: 30 } },
   { key: 'month', limit: { ...limit, unit: 'MONTH', calendar: MONTH } },
+  {
+    key: 'list',
+    ...budgetOf([limit, { ...limit, unit: 'HOUR', limitsFrom: undefined }], { reserve: {} }),
+  },
+  { key: 'sole', ...budgetOf([limit], { reserve: {} }) },
 ]);
 const SAID = new Map<string, ValueLimit>([
   ['ann', 7],
@@ -28,10 +36,14 @@ const SAID = new Map<string, ValueLimit>([
 ]);
 
 function plan(entries: readonly string[], rules = RULES) {
+  return planned(request('shop', entries), rules);
+}
+
+function planned(one: DecisionRequest, rules = RULES) {
   const asked: [string, string][] = [];
   const { descriptorHits, increments } = planBatch(
     rules,
-    [request('shop', entries)],
+    [one],
     createWindowTable()(1_700_000_000),
     {
       keyPrefix: '',
@@ -84,8 +96,9 @@ it.each([
 ])('counts %s as its rule does, by the limit of the value', (entry, requests, size, key) => {
   const { descriptorHits, increments } = plan([entry]);
   expect(descriptorHits[0]?.limit).toMatchObject({ requestsPerUnit: requests });
-  expect(descriptorHits[0]?.limit.algorithm?.size).toBe(size);
-  expect(descriptorHits[0]?.limit.algorithm?.limit).toBe(size && requests);
+  const { kind, ...gate } = descriptorHits[0]?.limit.gate ?? {};
+  expect(kind?.looks).toBe(size !== undefined);
+  expect(gate).toMatchObject({ limit: requests, size: size ?? requests });
   expect(increments[0]).toMatchObject({ key, limit: requests });
 });
 
@@ -137,4 +150,67 @@ descriptors:
   expect(asked.map(([, value]) => value)).toEqual([
     tokens.tokenUnder({ key: 'tenant', value: 'ann' }, 2),
   ]);
+});
+
+describe('operators who ask for the limits of a request now', () => {
+  const plainRules = rulesOf('shop', [{ key: 'tenant', limit: [5, 'MINUTE'] }]);
+
+  async function readOf(rules: Rules, domain: string): Promise<readonly string[]> {
+    const values: string[] = [];
+    const asked = request(domain, ['tenant=ann', 'plain=x', 'nobody=y', 'shared=abc', 'second=s']);
+    await readValueLimits(rules, asked, {
+      limitOf: () => undefined,
+      read: async (_, value) => {
+        await Promise.resolve();
+        values.push(value);
+      },
+    });
+    return values;
+  }
+
+  it('wait for those of all values whose rules have limits elsewhere', async () => {
+    expect(await readOf(RULES, 'shop')).toEqual(['ann', 'a*', 's']);
+  });
+
+  it.each([
+    ['in a domain without rules', RULES, 'nowhere'],
+    ['where no rule has limits elsewhere', plainRules, 'shop'],
+  ])('wait for none %s', async (_, rules, domain) => {
+    expect(await readOf(rules, domain)).toEqual([]);
+  });
+
+  it('wait for none where limits elsewhere mean nothing', async () => {
+    const asked = request('shop', ['tenant=ann']);
+    await expect(readValueLimits(RULES, asked, undefined)).resolves.toBeUndefined();
+  });
+});
+
+it('takes the limit of a value for each of several limits that asks for it, by the entry before the id of a reservation', () => {
+  const limitsOf = (descriptor: string) => {
+    const [hit] = plan([descriptor]).descriptorHits;
+    const entries = hit?.limit.budget?.entries.map(({ requestsPerUnit }) => requestsPerUnit);
+    return hit?.limit.unlimited === true ? 'unlimited' : entries;
+  };
+  expect(limitsOf('list=ann')).toEqual([7, 100]);
+  expect(limitsOf('list=bob')).toEqual([100, 100]);
+  expect(limitsOf('list=free')).toEqual([100]);
+  expect(limitsOf('sole=free')).toBe('unlimited');
+  const reserved = {
+    ...request('shop', []),
+    descriptors: [
+      {
+        entries: [
+          { key: 'list', value: 'ann' },
+          { key: 'reserve', value: 'bob' },
+        ],
+        limit: undefined,
+        hits: undefined,
+        isNegativeHits: false,
+      },
+    ],
+  };
+  expect(planned(reserved).descriptorHits[0]?.limit).toMatchObject({
+    reservation: 'reserve',
+    budget: { entries: [{ requestsPerUnit: 7 }, { requestsPerUnit: 100 }] },
+  });
 });

@@ -1,3 +1,4 @@
+import type { DomainDefinition } from '../../../../src/core/rules/definition';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { describeLimit, periodSecondsAt } from '../../../../src/core/rules/describe-limit';
 import { dumpRules } from '../../../../src/core/rules/dump';
@@ -13,10 +14,14 @@ function limitOf(written: string): RuleLimit {
     `domain: shop\ndescriptors:\n  - { key: tenant, rate_limit: { ${written} } }\n`,
   );
   expect(problems).toEqual([]);
+  return compiledLimit(domains);
+}
+
+function compiledLimit(domains: readonly DomainDefinition[]): RuleLimit {
   const domain = compileRules(domains).domains.get('shop');
   const [descriptor] = request('shop', ['tenant=ann']).descriptors;
   const match = domain && descriptor && matchDescriptor(domain, descriptor);
-  if (typeof match !== 'object') throw new Error(`no limit in ${written}`);
+  if (typeof match !== 'object') throw new Error('no limit');
   return match.limit;
 }
 
@@ -49,6 +54,58 @@ it.each([
   ['100 per calendar week', calendar('unit: week')],
 ])('a limit reads %s', (words, written) => {
   expect(describeLimit(limitOf(written))).toBe(words);
+});
+
+const ruleOf = (fields: string): RuleLimit => limitOf(`${HUNDRED} }, ${fields}, metadata: {`);
+const LIST = (...more: readonly string[]): RuleLimit => {
+  const { domains } = parseText(
+    `domain: shop\ndescriptors: [{ key: tenant, rate_limits: [${more.map((one) => `{ ${one} }`).join(', ')}] }]\n`,
+  );
+  return compiledLimit(domains);
+};
+const SECOND = 'requests_per_unit: 10, unit: second';
+const THOUSAND = 'requests_per_unit: 1000, unit: hour';
+
+it.each<[string, () => RuleLimit]>([
+  ['10 per second', () => LIST(SECOND)],
+  ['1,000 per hour, sliding window', () => LIST(`${THOUSAND}, algorithm: sliding_window`)],
+  ['10 per second and 1,000 per hour', () => LIST(SECOND, THOUSAND)],
+  [
+    '10 per second, 1,000 per hour (bursts of 1000) and at most 2,000 in flight, reservations of up to 10 minutes',
+    () =>
+      LIST(SECOND, `${THOUSAND}, algorithm: gcra`, 'algorithm: in_flight, requests_per_unit: 2000'),
+  ],
+  [
+    '10 per second and 1,000 per hour (refused hits are charged)',
+    () => LIST(SECOND, `${THOUSAND}, charge_denied: true`),
+  ],
+  [
+    '10 per second (blocked for 1 minute after 3 refusals) and 1,000 per hour (for values without a field in h)',
+    () => LIST(`${SECOND}, block: {after: 3, for: 1m}`, `${THOUSAND}, limits_from: {key: h}`),
+  ],
+  [
+    'at most 10 in flight, reservations of up to 10 minutes',
+    () => limitOf('algorithm: in_flight, requests_per_unit: 10'),
+  ],
+  ['100 per minute, reservations of up to 10 minutes', () => ruleOf('reserve: ')],
+  [
+    '100 per minute, reservations of up to 90 seconds, released unsettled',
+    () => ruleOf('reserve: {lease: 90s, unsettled: release}'),
+  ],
+  [
+    '100 per minute, blocked for 15 minutes after a refusal',
+    () => limitOf(`${HUNDRED}, block: {for: 15m}`),
+  ],
+  [
+    '100 per minute, blocked for 15 minutes after 3 refusals',
+    () => ruleOf('block: {after: 3, for: 15m}'),
+  ],
+  [
+    '100 per minute, blocked for 500 milliseconds after 3 refusals within 10 minutes, then for up to 1 day',
+    () => ruleOf('block: {after: 3, within: 10m, for: 500ms, up_to: 24h}'),
+  ],
+])('the limits of a rule read %s', (words, limit) => {
+  expect(describeLimit(limit())).toBe(words);
 });
 
 it.each([

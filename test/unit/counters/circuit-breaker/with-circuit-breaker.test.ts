@@ -59,7 +59,7 @@ it('answers at once and asks nobody while it is open', async () => {
   expect(await add()).toMatchObject({
     code: 'store_unavailable',
     fault: 'breaker',
-    message: 'the counter store is away and not asked: it is away',
+    message: 'circuit breaker open, counter store not called: it is away',
   });
   expect(waiting).toEqual([]);
   expect(changes).toEqual([{ kind: 'opened', reason: 'it is away' }]);
@@ -97,9 +97,9 @@ it('opens while calls wait for a store that hangs', async () => {
   pass(20);
   expect(await add()).toMatchObject({
     fault: 'breaker',
-    message: 'the counter store is away and not asked: the store gives no answer',
+    message: 'circuit breaker open, counter store not called: the store does not answer',
   });
-  expect(changes).toEqual([{ kind: 'opened', reason: 'the store gives no answer' }]);
+  expect(changes).toEqual([{ kind: 'opened', reason: 'the store does not answer' }]);
 });
 
 it.each(['answer', 'key', 'node'] as const)(

@@ -1,8 +1,9 @@
+import { addressText } from '../../../../src/platform/listen-address';
 import fc from 'fast-check';
 import { firstValueFrom, map, takeWhile, toArray } from 'rxjs';
 import { addHits } from '../../../../src/counters/count';
 import { followNodes } from '../../../../src/counters/memcached/follow-nodes';
-import { toNodeText, type MemcachedEvent } from '../../../../src/counters/memcached/options';
+import { type MemcachedEvent } from '../../../../src/counters/memcached/options';
 import {
   addCommand,
   changeCommand,
@@ -19,21 +20,21 @@ describe('a key', () => {
     ['k'.repeat(250), undefined],
     [
       'k'.repeat(251),
-      'memcached takes keys of at most 250 bytes: this one has 251; hash_value shortens a long value to 37',
+      'memcached accepts keys of at most 250 bytes: this one has 251; hash_value shortens a long value to 37',
     ],
     [
       'ü'.repeat(126),
-      'memcached takes keys of at most 250 bytes: this one has 252; hash_value shortens a long value to 37',
+      'memcached accepts keys of at most 250 bytes: this one has 252; hash_value shortens a long value to 37',
     ],
     [
       'a b',
-      'memcached takes no key with whitespace or control characters: this one has U+0020 at 1',
+      'memcached does not accept a key with whitespace or control characters: this one has U+0020 at 1',
     ],
     [
       'a\u007f',
-      'memcached takes no key with whitespace or control characters: this one has U+007F at 1',
+      'memcached does not accept a key with whitespace or control characters: this one has U+007F at 1',
     ],
-    ['', 'memcached takes no empty key'],
+    ['', 'memcached does not accept an empty key'],
     ['grüße_🦊\u00a0', undefined],
   ])('%j: %s', (key, fault) => {
     expect(faultOfKey(key)).toBe(fault);
@@ -172,7 +173,7 @@ describe('nodes of an SRV record', () => {
       { kind: 'srv', record: '_m._tcp.test', refreshMs },
     );
     const all$ = nodes$.pipe(
-      map((nodes) => nodes.map(toNodeText)),
+      map((nodes) => nodes.map(addressText)),
       takeWhile((nodes) => nodes.length === 0 || asked < answers.length, true),
       toArray(),
     );
@@ -196,7 +197,7 @@ describe('nodes of an SRV record', () => {
 
   it('that cannot be found are reported, and once that they are found', async () => {
     const { events, reasons } = await follow([undefined, [], [{ name: 'c', port: 1 }]], 0);
-    expect(reasons).toEqual(['the name has no address (ENOTFOUND)', 'the record names no node']);
+    expect(reasons).toEqual(['the name has no address (ENOTFOUND)', 'the record lists no nodes']);
     expect(events).toEqual(['unresolved', 'unresolved', 'resolved', 'nodes']);
   });
 });

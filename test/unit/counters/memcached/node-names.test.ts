@@ -1,6 +1,7 @@
+import { addressText } from '../../../../src/platform/listen-address';
 import { firstValueFrom } from 'rxjs';
 import { followNodes } from '../../../../src/counters/memcached/follow-nodes';
-import { toNodeText, type MemcachedEvent } from '../../../../src/counters/memcached/options';
+import { type MemcachedEvent } from '../../../../src/counters/memcached/options';
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 
 it.each([
@@ -8,7 +9,7 @@ it.each([
   ['10.0.0.5', '10.0.0.5:11211'],
   ['::1', '[::1]:11211'],
 ])('a node at %s is called %s', (host, text) => {
-  expect(toNodeText({ host, port: 11_211 })).toBe(text);
+  expect(addressText({ host, port: 11_211 })).toBe(text);
 });
 
 it('the nodes of a record are called as they are connected to, without the dot at the end', async () => {

@@ -1,9 +1,10 @@
+import { addressText } from '../../../../src/platform/listen-address';
 import type { NodePart } from '../../../../src/counters/memcached/node-part';
 import {
   createNodesInUse,
   type MemcachedNode,
 } from '../../../../src/counters/memcached/nodes-in-use';
-import { toNodeText, type NodeAddress } from '../../../../src/counters/memcached/options';
+import { type NodeAddress } from '../../../../src/counters/memcached/options';
 
 type State = 'new' | 'connected' | 'failed';
 
@@ -12,7 +13,7 @@ function start({ waits = true } = {}) {
   const states = new Map<string, State>();
   const closed: string[] = [];
   const openNode = (address: NodeAddress): MemcachedNode => {
-    const text = toNodeText(address);
+    const text = addressText(address);
     states.set(text, 'new');
     const part: Pick<NodePart, 'wasConnected' | 'wasTried'> = {
       wasConnected: () => states.get(text) === 'connected',

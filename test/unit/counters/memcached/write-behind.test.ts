@@ -5,6 +5,7 @@ import type { PendingCommand } from '../../../../src/counters/memcached/in-fligh
 import { createNodeErrors } from '../../../../src/counters/memcached/store-errors';
 import { createWriteBehind } from '../../../../src/counters/memcached/write-behind';
 import { SOME_MATCH } from '../../../support/rules';
+import { plain } from '../../../support/gates';
 
 /** A node with one counter that answers when it is told to. */
 function setUp(start: number) {
@@ -47,7 +48,7 @@ const increment = (hits: number): Increment => ({
   ...SOME_MATCH,
   key: 'k',
   hits,
-  limit: 1,
+  ...plain(1),
   ttlSeconds: 1,
   windowEndSeconds: 1,
 });

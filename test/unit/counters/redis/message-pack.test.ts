@@ -36,15 +36,15 @@ describe('what scripts answer in MessagePack', () => {
   });
 
   it.each([
-    ['', 'the answer of a script is cut off'],
-    ['92 01', 'the answer of a script is cut off'],
-    ['cd 01', 'the answer of a script is cut off'],
-    ['a5 61', 'the answer of a script is cut off'],
-    ['dd ffffffff 01', 'the answer of a script is cut off'],
-    ['01 02 03', '2 octets follow the answer of a script'],
+    ['', "the script's reply is cut off"],
+    ['92 01', "the script's reply is cut off"],
+    ['cd 01', "the script's reply is cut off"],
+    ['a5 61', "the script's reply is cut off"],
+    ['dd ffffffff 01', "the script's reply is cut off"],
+    ['01 02 03', "2 bytes follow the script's reply"],
     ['91 c0', "unexpected MessagePack type 0xc0 in the script's reply"],
     ['c1', 'unexpected MessagePack type 0xc1'],
-    ['cb 3ff0', 'the answer of a script is cut off'],
+    ['cb 3ff0', "the script's reply is cut off"],
   ])('refuses %s', (hex, message) => {
     expect(() => read(hex)).toThrow(PackError);
     expect(() => read(hex)).toThrow(message);

@@ -73,7 +73,7 @@ describe('a choice', () => {
   });
 });
 
-describe('a text', () => {
+describe('a string', () => {
   it.each([
     ['text', text, ['', 'any thing\n'], []],
     ['path', path, ['/a b/c', 'relative'], ['', 'a\nb', 'a\0b']],

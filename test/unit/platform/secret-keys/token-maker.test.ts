@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import fc from 'fast-check';
 import { createKeyedHash } from '../../../../src/platform/secret-keys/keyed-hash';
 import { parseSecretKeys } from '../../../../src/platform/secret-keys/parse-secret-keys';
-import { RecentTexts } from '../../../../src/platform/secret-keys/recent-texts';
+import { RecentTexts } from '../../../../src/platform/recent-texts';
 import { TokenMaker } from '../../../../src/platform/secret-keys/token-maker';
 
 const bytes = Buffer.alloc(32, 7);

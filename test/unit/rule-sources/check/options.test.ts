@@ -43,11 +43,14 @@ describe('the flags of the rule checker', () => {
   );
 
   it.each([
-    [[], 'expected one of -config_dir DIR, FILE or -'],
+    [[], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH'],
     [['-config_dir'], '-config_dir needs a directory'],
     [['-config_dir='], '-config_dir needs a directory'],
-    [['-config_dir', 'rules', 'more'], 'expected one of -config_dir DIR, FILE or -'],
-    [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -'],
+    [
+      ['-config_dir', 'rules', 'more'],
+      'expected one of -config_dir DIR, FILE or -, or -check_config PATH',
+    ],
+    [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH'],
     [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
     [['-backend=redis', '-'], '-backend is one of kvstore, memstore, memory, not "redis"'],
     [

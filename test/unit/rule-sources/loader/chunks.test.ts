@@ -31,6 +31,7 @@ const parsedRules = fc
   .map(({ sizes, problemCount }): ParsedRules => ({
     domains: sizes.map((size, d) => ({
       domain: `domain ${String(d)}`,
+      ...(size % 2 === 1 && { isChargedTogether: true }),
       rules: Array.from({ length: size }, (_, i) => rule(`${String(d)}.${String(i)}`)),
     })),
     problems: Array.from({ length: problemCount }, (_, i) => problem(i)),

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import type { DomainDefinition } from '../../../../src/core/rules/definition';
 import type {
   RateLimitConfig,
   RateLimitDescriptor,
@@ -9,6 +11,8 @@ import { compileRules } from '../../../../src/core/rules/compile';
 import { messageOf } from '../../../../src/core/rules/parse/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';
 import { loadProtos } from '../../../../src/platform/proto-files';
+import { writtenBudgets } from '../../../support/budget-rules';
+import { parseText } from '../../../support/rule-texts';
 import { toResource } from '../../../support/xds-server';
 
 const parseResources = createParseResources();
@@ -166,7 +170,7 @@ describe('rules out of protobuf messages', () => {
     [
       'a unit beside unlimited',
       { domain: 'd', descriptors: [{ key: 'a', rateLimit: { unit: 'DAY', unlimited: true } }] },
-      'd: descriptors[0]: unit "DAY" stands beside unlimited: true',
+      'd: descriptors[0]: unit "DAY" cannot be combined with unlimited: true',
     ],
     [
       'a name that replaces itself, deep down',
@@ -214,7 +218,7 @@ describe('rules out of protobuf messages', () => {
       'error c2: domain "d" is already defined in c1; expected one resource for a domain, or MERGE_DOMAIN_CONFIG=true',
     ]);
     expect(problemsOf([one, two], true)).toEqual([
-      'error c2: descriptors[1]: key "a" is already defined at descriptors[0] of c1; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+      'error c2: descriptors[1]: key "a" is already defined at descriptors[0] of c1; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
     ]);
     expect(parse([one, { ...two, descriptors: [{ key: 'b' }] }], true).domains).toHaveLength(1);
   });
@@ -229,7 +233,7 @@ describe('rules out of protobuf messages', () => {
 
   it('keep remarks, with their place', () => {
     expect(problemsOf([{ domain: 'd', descriptors: [{ key: 'a', shadowMode: true }] }])).toEqual([
-      'warning d: descriptors[0]: shadow_mode does nothing in a descriptor without rate_limit',
+      'warning d: descriptors[0]: shadow_mode has no effect in a descriptor without rate_limit',
     ]);
   });
 
@@ -301,7 +305,7 @@ describe('metadata.weir of a descriptor', () => {
     expect(
       problemsOf([weirOf(struct({ descriptor: struct({ value_hash: { stringValue: token } }) }))]),
     ).toEqual([
-      'error c: descriptors[0].metadata.weir.descriptor: value_hash stands beside value; expected one or the other',
+      'error c: descriptors[0].metadata.weir.descriptor: value_hash cannot be combined with value; expected one or the other',
     ]);
   });
 
@@ -313,7 +317,7 @@ describe('metadata.weir of a descriptor', () => {
 
   it.each<[string, Value, string]>([
     [
-      'a text',
+      'a string',
       { stringValue: 'gcra' },
       'metadata.weir: expected an object with rate_limit, descriptor',
     ],
@@ -351,6 +355,138 @@ describe('metadata.weir of a descriptor', () => {
     ],
   ])('that is or holds %s is a mistake at its path', (_, weir, message) => {
     expect(problemsOf([weirOf(weir)])[0]).toContain(`error c: descriptors[0].${message}`);
+  });
+
+  const valueOf = (json: unknown): Value => {
+    if (Array.isArray(json)) return { listValue: { values: json.map(valueOf) } };
+    if (typeof json === 'string') return { stringValue: json };
+    if (typeof json === 'number') return { numberValue: json };
+    if (typeof json === 'boolean') return { boolValue: json };
+    if (typeof json !== 'object' || json === null) return {};
+    const said = Object.entries(json).filter(([, value]) => value !== undefined);
+    return struct(Object.fromEntries(said.map(([name, value]) => [name, valueOf(value)])));
+  };
+  const inWeir = (weir: object, more: Partial<RateLimitDescriptor> = {}): RateLimitDescriptor => ({
+    key: 'user',
+    metadata: { fields: { weir: valueOf(weir) } },
+    ...more,
+  });
+  const withoutPlaces = (domains: readonly DomainDefinition[]): readonly object[] =>
+    domains.map(({ rules, ...domain }) => ({
+      ...domain,
+      rules: rules.map((rule) => ({ ...rule, place: undefined })),
+    }));
+
+  it('says several limits, reservations and blocks as a rule file does', () => {
+    fc.assert(
+      fc.property(writtenBudgets, fc.constantFrom('together', 'apart'), (rule, charge) => {
+        const file = { domain: 'd', charge, descriptors: [{ key: 'user', ...rule }] };
+        const ofFile = parseText(JSON.stringify(file));
+        const ofMessage = parse([{ domain: 'd', descriptors: [inWeir({ ...rule, charge })] }]);
+        expect(ofMessage.problems).toEqual([]);
+        expect(withoutPlaces(ofMessage.domains)).toEqual(withoutPlaces(ofFile.domains));
+      }),
+    );
+  });
+
+  it('adds reservations and blocks to the limit of the message', () => {
+    const [domain] = parse([
+      {
+        domain: 'd',
+        descriptors: [
+          inWeir({ reserve: null, rate_limit: { block: { for: '1m' } } }, { rateLimit }),
+          inWeir(
+            { rate_limit: { algorithm: 'in_flight' }, block: { for: '1m' } },
+            { key: 'tenant', rateLimit: { requestsPerUnit: 5 } },
+          ),
+        ],
+      },
+    ]).domains;
+    expect(domain?.rules.map(({ budget }) => budget)).toMatchObject([
+      {
+        limits: [{ unit: 'HOUR', requestsPerUnit: 5, block: { forMs: 60_000, after: 1 } }],
+        reserve: { leaseMs: 600_000, unsettled: 'charge' },
+      },
+      { limits: [{ isInFlight: true, requestsPerUnit: 5 }], block: { forMs: 60_000 } },
+    ]);
+  });
+
+  it.each<[string, readonly RateLimitDescriptor[], readonly string[]]>([
+    [
+      'rate_limit beside rate_limits',
+      [inWeir({ rate_limits: [{ unit: 'day', requests_per_unit: 1 }] }, { rateLimit })],
+      [
+        'error d: descriptors[0]: rate_limit cannot be combined with rate_limits; expected one or the other',
+      ],
+    ],
+    [
+      'one limit of a list',
+      [
+        inWeir({
+          rate_limits: [
+            { unit: 'day', requests_per_unit: 1 },
+            { unit: 'fortnight', requests_per_unit: 1 },
+          ],
+        }),
+      ],
+      [
+        'error d: descriptors[0].metadata.weir.rate_limits[1]: unit "fortnight" is not one of second, minute, hour, day, week, month, year',
+      ],
+    ],
+    [
+      'two limits of a list',
+      [
+        inWeir({
+          rate_limits: [
+            { unit: 'day', requests_per_unit: 1 },
+            { unit: 'day', requests_per_unit: 2 },
+          ],
+        }),
+      ],
+      [
+        'error d: descriptors[0].metadata.weir.rate_limits[1]: two of the rate_limits are day, this one and that at descriptors[0].metadata.weir.rate_limits[0]; expected each algorithm and period once',
+      ],
+    ],
+    [
+      'an object in place of the list',
+      [inWeir({ rate_limits: {} })],
+      [
+        'error d: descriptors[0].metadata.weir.rate_limits: rate_limits must be a list; found a map',
+      ],
+    ],
+    [
+      'a lease and a block',
+      [inWeir({ reserve: { lease: '1d' }, block: {} }, { rateLimit })],
+      [
+        'error d: descriptors[0].metadata.weir.block: block has no for: expected how long it lasts, such as for: 15m',
+        'error d: descriptors[0].metadata.weir.reserve: lease "1d" is not a duration from 1s to 24h, such as 90s, 10m or 1h30m',
+      ],
+    ],
+    [
+      'a child that is called as reservations are',
+      [inWeir({ reserve: {} }, { rateLimit, descriptors: [{ key: 'settle', rateLimit }] })],
+      [
+        'error d: descriptors[0].descriptors[0]: the key "settle" belongs to the reservations of the rule above; expected another key, or no reserve there',
+      ],
+    ],
+    [
+      'a misspelled charge',
+      [inWeir({ charge: 'all' }, { rateLimit })],
+      ['error d: descriptors[0].metadata.weir.charge: charge "all" is not one of together, apart'],
+    ],
+    [
+      'two that say charge differently, and one like the first',
+      [
+        inWeir({ charge: 'together' }, { rateLimit }),
+        inWeir({ charge: 'together' }, { rateLimit, value: 'a' }),
+        { key: 'b', rateLimit, descriptors: [inWeir({ charge: 'apart' }, { rateLimit })] },
+      ],
+      [
+        'error d: descriptors[2].descriptors[0].metadata.weir.charge: charge is not what it is at descriptors[0].metadata.weir.charge; expected the same for all of a domain',
+      ],
+    ],
+  ])('has the mistake of %s at its path', (_, descriptors, expected) => {
+    expect(problemsOf([{ domain: 'd', descriptors }])).toEqual(expected);
   });
 
   it('needs a limit in the message too', () => {

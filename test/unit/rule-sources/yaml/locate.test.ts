@@ -171,7 +171,7 @@ descriptors:
     const { problems } = parseText(['domain: x', first, ...lines].join('\n'));
     const errors = problems.filter(({ severity }) => severity === 'error');
     expect(errors.map((problem) => problem.message)).toEqual([
-      `the aliases of this file stand for more than ${String(MAX_ALIASED_NODES)} nodes from here on`,
+      `the aliases of this file expand to more than ${String(MAX_ALIASED_NODES)} nodes from here on`,
     ]);
     const value = Number(process.hrtime.bigint() - started) / 1e9;
     expectFigure({ name: 'all of it', value, unit: 's', below: 5 });

@@ -11,14 +11,15 @@ import { createMemoryCounters } from '../../../../src/counters/memory/create-mem
 import { createDecideBatch } from '../../../../src/decisions/decide-batch';
 import { createLiveView } from '../../../../src/stats/dashboard/create-live-view';
 import { createRegistry } from '../../../../src/stats/registry';
+import { budgetOf, inFlight } from '../../../support/budgets';
 import { PLAIN_DECISIONS } from '../../../support/decider';
 import { rulesOf } from '../../../support/rules';
 
 const NOW = 1_000_020;
 const responder: Responder = { answer: () => true };
 
-function setUp() {
-  const rules = { current: rulesOf('shop', [{ key: 'user', limit: [2, 'MINUTE'] }]) };
+function setUp(sketches: Parameters<typeof rulesOf>[1] = [{ key: 'user', limit: [2, 'MINUTE'] }]) {
+  const rules = { current: rulesOf('shop', sketches) };
   const registry = createRegistry();
   let nowMs = 0;
   const clock = () => NOW;
@@ -41,7 +42,7 @@ function setUp() {
       { ...PLAIN_DECISIONS, ttlJitterSeconds: 1 },
     ),
   );
-  const ask = (...values: string[]): Promise<BatchStats> =>
+  const ask = async (...values: string[]): Promise<BatchStats> =>
     decide(
       values.map((value, callId): PendingRequest => {
         const entries = [{ key: 'user', value }];
@@ -58,6 +59,48 @@ function setUp() {
 }
 
 describe('the view of what happens now', () => {
+  it('tells counters of a budget apart, with all their limits, what they hold and how long they are blocked', async () => {
+    const { live, ask, pass } = setUp([
+      {
+        key: 'user',
+        ...budgetOf(
+          [
+            { unit: 'DAY', requestsPerUnit: 50_000, algorithm: 'gcra', burst: 4 },
+            { unit: 'MINUTE', requestsPerUnit: 3 },
+            inFlight(2),
+          ],
+          { reserve: {}, block: { after: 1, forMs: 90_000 } },
+        ),
+      },
+    ]);
+    live.start();
+    await ask('ann', 'ann');
+    await ask('bob', 'bob', 'bob');
+    await ask('bob');
+    pass(1_000);
+    const [bob, ann] = live.take().hot;
+    expect(bob).toMatchObject({
+      entries: [['user', 'bob']],
+      isOver: true,
+      budget: {
+        limits: [
+          { used: 3, of: 4, words: 'at once, 50,000 per day' },
+          { used: 3, of: 3, words: 'per minute' },
+          { used: 0, of: 2, words: 'in flight' },
+        ],
+        open: 0,
+        held: 0,
+        blockedSeconds: 90,
+      },
+    });
+    expect(ann).toMatchObject({
+      entries: [['user', 'ann']],
+      isOver: false,
+      budget: { limits: [{ used: 2 }, { used: 2 }, { used: 0 }] },
+    });
+    expect(ann?.budget).not.toHaveProperty('blockedSeconds');
+  });
+
   it('shows what was decided since the last look, per second', async () => {
     const { live, ask, pass, registry } = setUp();
     live.start();
@@ -157,10 +200,7 @@ describe('the view of what happens now', () => {
         }),
     ];
     for (const add of replies)
-      await live
-        .watchCounters({ add }, 'store')
-        .add(batch)
-        .catch(() => undefined);
+      await Promise.resolve(live.watchCounters({ add }, 'store').add(batch)).catch(() => undefined);
     expect(live.take().store).toBeUndefined();
     const other = new StoreError('store_timeout', 'late', { fault: 'node' });
     const failures = new Map([[0, other]]);

@@ -1,6 +1,7 @@
 import type { CounterReply, Increment } from '../../../../src/core/ports';
 import { HotKeys } from '../../../../src/stats/dashboard/hot-keys';
 import { SOME_MATCH } from '../../../support/rules';
+import { plain } from '../../../support/gates';
 
 const NOW = 1_000_030;
 
@@ -9,7 +10,7 @@ function increment(name: string, hits: number | bigint, rest: Partial<Increment>
   return {
     key: `p:${name}${String(windowEndSeconds - 60)}`,
     hits,
-    limit: 100,
+    ...plain(rest.limit ?? 100),
     ttlSeconds: 60,
     windowEndSeconds,
     ...SOME_MATCH,

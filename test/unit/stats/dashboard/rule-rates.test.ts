@@ -1,4 +1,5 @@
-import type { DescriptorStats, BatchStats } from '../../../../src/core/decision/batch-stats';
+import type { BatchStats } from '../../../../src/core/decision/batch-stats';
+import type { DescriptorStats } from '../../../../src/core/decision/figures';
 import type { RuleLimit } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
 import { RuleRates } from '../../../../src/stats/dashboard/rule-rates';

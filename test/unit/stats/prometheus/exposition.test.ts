@@ -53,6 +53,25 @@ describe('the built-in mapping', () => {
     expect(samples.get(`${HITS}{domain="web",key1="a",key2="b"}`)).toBe(3);
   });
 
+  it('has figures of budgets by rule, and what one of several limits refused apart from rules', () => {
+    const { samples } = scrape((registry) => {
+      const { budgets } = registry;
+      budgets.reserved.of('llm.user', 5).add(5);
+      budgets.lapsed.of('llm.user', 2).add(2);
+      for (const path of ['llm.user.limit_hour', 'llm.user.path.more.limit_in_flight'])
+        budgets.overOneLimit.of(path, 3).add(3);
+      // A rule whose key reads as the name of a limit.
+      countHits('llm.user.limit_hour.over_limit')(registry);
+    });
+    const of = (stat: string, labels: string) =>
+      samples.get(`ratelimit_service_rate_limit_${stat}{domain="llm",key1="user"${labels}}`);
+    expect([of('reserved', ''), of('lapsed', '')]).toEqual([5, 2]);
+    expect(of('over_one_limit', ',limit="hour"')).toBe(3);
+    expect(of('over_one_limit', ',key2="path",limit="in_flight"')).toBe(3);
+    expect(of('over_limit', ',key2="limit_hour"')).toBe(1);
+    expect(of('over_limit', '')).toBeUndefined();
+  });
+
   it('leaves other names as they are, with _ for what a name may not hold', () => {
     const { samples, types } = scrape((registry) => {
       countHits('web.a/b.over_limit_with_local_cache', 'n.domain_not_found')(registry);

@@ -97,7 +97,7 @@ describe('parseMapping', () => {
     ['mappings: [{match: a, name: a, match_type: fnmatch}]', 'expected glob or regex'],
     ['mappings: [{match: a, name: a, action: keep}]', 'action is "keep", expected map or drop'],
     ['mappings: [{match: a, name: a, timer_type: timer}]', 'expected histogram or summary'],
-    ['mappings: [{match: a, name: a, buckets: [2, 1]}]', 'expected a list of numbers that rise'],
+    ['mappings: [{match: a, name: a, buckets: [2, 1]}]', 'expected a list of increasing numbers'],
     ['mappings: [{match: a, name: a, scale: much}]', 'scale is "much", expected a number'],
     ['mappings: [{match: a, name: a, labels: {a-b: c}}]', '"a-b" is not a valid label name'],
     ['mappings: [{match: a, name: a, colour: red}]', 'mapping 1: unknown field colour'],

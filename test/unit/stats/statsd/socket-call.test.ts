@@ -48,7 +48,7 @@ describe('socketCall', () => {
 
   it('fails when time is up', async () => {
     const { call } = setUp();
-    await expect(call(forever, 1)).rejects.toThrow('nothing was taken for 1 ms');
+    await expect(call(forever, 1)).rejects.toThrow('nothing was accepted for 1 ms');
   });
 
   it('does not begin what nobody wants', async () => {

@@ -21,6 +21,7 @@ function serve(admin: Partial<CounterAdmin> = {}) {
         requests.push(request);
         return Promise.resolve(SHOWN);
       },
+      open: () => Promise.reject(new Error('has an endpoint of its own')),
       change: (_request, change) => {
         changes.push(change);
         return Promise.resolve(SHOWN);
@@ -65,10 +66,13 @@ it('hands on what is to change, and who asks', async () => {
   const { call, changes } = serve();
   const who = { peer: '10.0.0.9', tokenId: '0a1b2c3d' };
   await call('reset', { domain: 'shop', descriptors: [ANN] });
-  await call('set', { domain: 'shop', descriptors: [ANN], used: 0, dryRun: true, force: true });
+  await call('reset', { domain: 'shop', descriptors: [ANN], open: true });
+  const set = { used: 0, limit: 'hour', dryRun: true, force: true };
+  await call('set', { domain: 'shop', descriptors: [ANN], ...set });
   expect(changes).toEqual([
-    { used: undefined, dryRun: false, force: false, ...who },
-    { used: 0, dryRun: true, force: true, ...who },
+    { used: undefined, open: false, limit: undefined, dryRun: false, force: false, ...who },
+    { used: undefined, open: true, limit: undefined, dryRun: false, force: false, ...who },
+    { used: 0, open: false, limit: 'hour', dryRun: true, force: true, ...who },
   ]);
 });
 
@@ -87,6 +91,10 @@ it.each([
   ['set', { ...request, used: 1.5 }, 'used is 1.5'],
   ['set', { ...request, used: '5' }, 'used is "5"'],
   ['reset', { ...request, dryRun: 'yes' }, 'dryRun is "yes", expected true or false'],
+  ['reset', { ...request, open: 'yes' }, 'open is "yes", expected true or false'],
+  ['reset', { ...request, limit: 'hour' }, 'has no field "limit"'],
+  ['set', { ...request, used: 1, open: true }, 'has no field "open"'],
+  ['set', { ...request, used: 1, limit: 5 }, 'limit is 5, expected the name of a limit'],
   ['reset', { ...request, force: 1 }, 'force is 1, expected true or false'],
   [
     'reset',
@@ -149,7 +157,7 @@ it.each(['reset', 'set'])('answers 503 where a counter was not changed by %s', a
   expect(await call(name, body)).toEqual({
     status: 503,
     body: {
-      error: '1 of 2 counters may be as before: see the error of each',
+      error: '1 of 2 counters may be unchanged: see the error of each',
       code: 'store_unavailable',
       counters: [...SHOWN, refused],
     },

@@ -7,16 +7,16 @@ const ofOpenSsl = (reason: string) =>
   });
 
 it.each<[string, string]>([
-  ['peer did not return a certificate', 'it shows no certificate'],
+  ['peer did not return a certificate', 'it sent no certificate'],
   ['http request', 'it does not speak TLS'],
   ['wrong version number', 'it does not speak TLS'],
   ['unsupported protocol', 'it does not speak TLS 1.2 or later'],
   ['no application protocol', 'it does not speak HTTP/2 (ALPN h2)'],
-  ['no shared cipher', 'the two sides share no cipher of TLS'],
+  ['no shared cipher', 'no common TLS cipher'],
   ['tlsv1 alert unknown ca', 'it does not know the authority of our certificate'],
-  ['sslv3 alert certificate expired', 'it takes our certificate for expired'],
-  ['sslv3 alert bad certificate', 'it refuses our certificate'],
-  ['sslv3 alert certificate unknown', 'it refuses our certificate'],
+  ['sslv3 alert certificate expired', 'it considers our certificate expired'],
+  ['sslv3 alert bad certificate', 'it rejected our certificate'],
+  ['sslv3 alert certificate unknown', 'it rejected our certificate'],
   ['unexpected eof while reading', 'the TLS handshake failed (ERR_SSL_SOMETHING)'],
 ])('says what OpenSSL means by "%s" and never its own words', (said, expected) => {
   expect(handshakeReason(ofOpenSsl(said))).toBe(expected);
@@ -24,7 +24,7 @@ it.each<[string, string]>([
 
 it.each<[string, string]>([
   ['CERT_HAS_EXPIRED', 'its certificate has expired (CERT_HAS_EXPIRED)'],
-  ['CERT_NOT_YET_VALID', 'its certificate is for a later time (CERT_NOT_YET_VALID)'],
+  ['CERT_NOT_YET_VALID', 'its certificate is not valid yet (CERT_NOT_YET_VALID)'],
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     'an unknown authority signed its certificate (UNABLE_TO_VERIFY_LEAF_SIGNATURE)',

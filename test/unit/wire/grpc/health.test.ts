@@ -12,7 +12,7 @@ describe('the health messages', () => {
   it('refuse what is no message', () => {
     expect(decode(0x0a, 1, 0xff)).toEqual({
       kind: 'malformed',
-      reason: 'a text is not valid UTF-8',
+      reason: 'a string is not valid UTF-8',
     });
     expect(decode(0x0a)).toEqual({ kind: 'malformed', reason: 'a varint is cut off' });
   });

@@ -243,10 +243,10 @@ describe('decoding a rate limit request', () => {
     ['a group ends that did not begin', [0x33, 0x3c]],
     ['a group does not end', [0x33, 0x08, 0x01]],
     ['groups are nested too deep', Array<number>(5000).fill(0x33)],
-    ['a text is not valid UTF-8', [0x0a, 0x01, 0xff]],
-    ['a text is not valid UTF-8', [0x0a, 0x03, 0xed, 0xa0, 0x80]],
-    ['a text is not valid UTF-8', [0x0a, 0x41, ...Array<number>(64).fill(0x61), 0xc3]],
-    ['a text is not valid UTF-8', [0x12, 0x05, 0x0a, 0x03, 0x12, 0x01, 0x80]],
+    ['a string is not valid UTF-8', [0x0a, 0x01, 0xff]],
+    ['a string is not valid UTF-8', [0x0a, 0x03, 0xed, 0xa0, 0x80]],
+    ['a string is not valid UTF-8', [0x0a, 0x41, ...Array<number>(64).fill(0x61), 0xc3]],
+    ['a string is not valid UTF-8', [0x12, 0x05, 0x0a, 0x03, 0x12, 0x01, 0x80]],
   ])('refuses with "%s"', (reason, bytes) => {
     expect(reasonOf(...bytes)).toBe(reason);
   });

@@ -117,7 +117,7 @@ describe('how a limit counts', () => {
   it.each([
     [
       `${DAY}, algorithm: gcar`,
-      'algorithm "gcar" is not one of fixed_window, gcra, sliding_window, token_bucket; did you mean "gcra"?',
+      'algorithm "gcar" is not one of fixed_window, gcra, sliding_window, token_bucket, in_flight; did you mean "gcra"?',
     ],
     [`${DAY}, calendar: true, time_zone: Europe/Belrin`, 'did you mean "Europe/Berlin"?'],
     [`${DAY}, burst: 3`, 'burst needs algorithm: gcra; found no algorithm'],
@@ -162,7 +162,7 @@ describe('a store that counts fixed windows alone', () => {
     [`${DAY}, algorithm: sliding_window`, 'algorithm: sliding_window'],
     [`${DAY}, charge_denied: false`, 'charge_denied: false'],
   ])('refuses {%s}, once', (fields, asked) => {
-    const message = `${asked} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window that charges what it denies`;
+    const message = `${asked} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window without charge_denied: false`;
     expect(refused(fields)).toEqual([['store-without-algorithms', message]]);
   });
 

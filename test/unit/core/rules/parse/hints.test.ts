@@ -48,7 +48,7 @@ describe('what is not YAML is one message at the place to correct', () => {
     expect(found(rule('value: *.example.com', limit))).toEqual([
       [
         '4:12 bad-alias',
-        'alias ".example.com" cannot be resolved: no anchor of that name stands above it; a text that begins with * needs quotes, "*.example.com"',
+        'alias ".example.com" cannot be resolved: no such anchor is defined above it; a string that begins with * needs quotes, "*.example.com"',
       ],
     ]);
   });
@@ -75,7 +75,7 @@ describe('an empty rate_limit', () => {
   it('is a mistake where its fields stand beside it', () => {
     expect(found(rule('rate_limit:', 'unit: day', 'requests_per_unit: 1'))).toContainEqual([
       '4:16 empty-rate-limit',
-      'rate_limit is empty: expected what stands beside it, unit, requests_per_unit, indented below it',
+      'rate_limit is empty: expected unit, requests_per_unit indented below it, found beside it',
     ]);
   });
 
@@ -95,7 +95,7 @@ it('shadow_mode in a rate_limit leaves the limit enforced', () => {
   expect(found(text)).toEqual([
     [
       '4:51 misplaced-key?',
-      'the key "shadow_mode" does nothing in a rate_limit, so this limit is enforced; it belongs in a descriptor',
+      'the key "shadow_mode" has no effect in a rate_limit, so this limit is enforced; it belongs in a descriptor',
     ],
   ]);
 });
@@ -144,7 +144,7 @@ describe('an entry without a limit', () => {
 });
 
 describe('a value', () => {
-  const warning = 'is a text, not a regular expression: only * matches other characters';
+  const warning = 'is plain text, not a regular expression: only * matches other characters';
 
   it.each([
     ['^/api/.*$', '; did you mean "/api/*"?'],
@@ -173,7 +173,7 @@ describe('a value', () => {
 });
 
 describe('several limits of one value', () => {
-  const see = 'for several limits of one value see "Two limits for each user" in docs/rules.md';
+  const see = 'for several limits of one value use rate_limits, see docs/rules.md';
 
   it.each([
     [`domain: x\ndescriptors:\n  - {key: k, ${limit}}\n  - {key: k, ${limit}}\n`],

@@ -13,7 +13,7 @@ it.each([['~'], ['""']])('on_store_error that is %s says nothing', (value) => {
 
 it.each([
   ['Allow', 'on_store_error "Allow" is not one of error, allow, deny, local', 'bad-on-store-error'],
-  ['[allow]', 'on_store_error must be a text; found a list', 'wrong-type'],
+  ['[allow]', 'on_store_error must be a string; found a list', 'wrong-type'],
 ])('on_store_error: %s is a mistake', (value, message, kind) => {
   expect(parseText(text(value)).problems).toMatchObject([
     { class: kind, at: { line: 4 }, severity: 'error' },

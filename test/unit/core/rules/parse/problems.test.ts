@@ -112,29 +112,29 @@ descriptors:
   });
 
   it.each([
-    ['value: 1.5', 'value must be a text, found the unquoted fraction 1.5: quote it, "1.5"'],
+    ['value: 1.5', 'value must be a string, found the unquoted fraction 1.5: quote it, "1.5"'],
     [
       'detailed_metric: "on"',
-      'detailed_metric must be a boolean (true or false, unquoted); found the text "on"',
+      'detailed_metric must be a boolean (true or false, unquoted); found the string "on"',
     ],
     [
       'rate_limit: {unit: fortnight, requests_per_unit: 1}',
       'unit "fortnight" is not one of second, minute, hour, day, week, month, year',
     ],
-    ['rate_limit: ""', 'rate_limit must be a map; found an empty text'],
+    ['rate_limit: ""', 'rate_limit must be a map; found an empty string'],
     [
       '? {}\n    : 1',
-      'a key in a descriptor must be a text, one of key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash; found a map',
+      'a key in a descriptor must be a string, one of key, value, rate_limit, rate_limits, reserve, block, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash; found a map',
     ],
     [
       'Rate-Limit: {}',
-      'unknown key "Rate-Limit" in a descriptor: did you mean "rate_limit"? known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
+      'unknown key "Rate-Limit" in a descriptor: did you mean "rate_limit"? known keys are key, value, rate_limit, rate_limits, reserve, block, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
     ],
     [
       'colour: red',
-      'unknown key "colour" in a descriptor: known keys are key, value, rate_limit, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
+      'unknown key "colour" in a descriptor: known keys are key, value, rate_limit, rate_limits, reserve, block, descriptors, shadow_mode, quota_mode, detailed_metric, value_to_metric, share_threshold, metadata, on_store_error, hash_value, value_hash',
     ],
-    [`value: ["${'x'.repeat(200)}"]`, 'value must be a text; found a list'],
+    [`value: ["${'x'.repeat(200)}"]`, 'value must be a string; found a list'],
     [
       `value_to_metric: ${'x'.repeat(200)}`,
       `value_to_metric must be a boolean (true or false, unquoted); found ${'x'.repeat(80)}…`,
@@ -147,10 +147,10 @@ descriptors:
 
   it('shows what nobody would see', () => {
     expect(parseText('\u200bdomain: x').problems.map((problem) => problem.message)).toEqual([
-      'unknown key "\\u200bdomain" on the top level of a file: did you mean "domain"? known keys are domain, descriptors',
+      'unknown key "\\u200bdomain" at the top level of a file: did you mean "domain"? known keys are domain, descriptors, charge',
     ]);
     expect(parseText('{domain: x, descriptors: a\u00a0b}').problems[0]?.message).toBe(
-      'descriptors must be a list; found the text "a\\u00a0b"',
+      'descriptors must be a list; found the string "a\\u00a0b"',
     );
   });
 
@@ -170,17 +170,17 @@ describe('two entries of one level', () => {
     [
       'key: a',
       'key: a',
-      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
     ],
     [
       '{key: a, value: ""}',
       '{key: a, value: ~}',
-      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+      'key "a" is already defined on line 3; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
     ],
     [
       '{key: a, value: 010}',
       '{key: a, value: "010"}',
-      'key "a" with value "010" is already defined on line 3; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+      'key "a" with value "010" is already defined on line 3; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
     ],
     [
       '{key: a, value: b_c}',
@@ -248,7 +248,7 @@ describe('one domain in several files', () => {
       [
         '2.yaml',
         '3:5 duplicate-descriptor',
-        'key "a" is already defined on line 3 of 1.yaml; expected each key and value once on a level; for several limits of one value see "Two limits for each user" in docs/rules.md',
+        'key "a" is already defined on line 3 of 1.yaml; expected each key and value once on a level; for several limits of one value use rate_limits, see docs/rules.md',
       ],
     ]);
   });

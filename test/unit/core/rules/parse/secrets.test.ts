@@ -65,13 +65,17 @@ describe('secret values in a rule file', () => {
   });
 
   it.each([
-    ['bad-hash-value', '- key: k\n  hash_value: "true"', 'found the text "true"'],
+    ['bad-hash-value', '- key: k\n  hash_value: "true"', 'found the string "true"'],
     ['bad-hash-value', '- key: k\n  hash_value: [a]', 'found a list'],
     ['bad-hash-value', '- key: "k\\0"\n  hash_value: true', 'without the character 0'],
-    ['bad-value-hash', '- key: k\n  value_hash: the-secret', 'another text of 10 characters'],
-    ['bad-value-hash', `- key: k\n  value_hash: h0-${TOKEN.slice(3)}`, 'another text of 35'],
-    ['wrong-type', '- key: k\n  value_hash: [a]', 'value_hash must be a text'],
-    ['value-beside-value-hash', `- key: k\n  value: the-secret\n  value_hash: ${TOKEN}`, 'beside'],
+    ['bad-value-hash', '- key: k\n  value_hash: the-secret', 'another string of 10 characters'],
+    ['bad-value-hash', `- key: k\n  value_hash: h0-${TOKEN.slice(3)}`, 'another string of 35'],
+    ['wrong-type', '- key: k\n  value_hash: [a]', 'value_hash must be a string'],
+    [
+      'value-beside-value-hash',
+      `- key: k\n  value: the-secret\n  value_hash: ${TOKEN}`,
+      'cannot be combined',
+    ],
     [
       'duplicate-descriptor',
       `- key: k\n  value_hash: ${TOKEN}\n- key: k\n  value_hash: ${TOKEN}`,

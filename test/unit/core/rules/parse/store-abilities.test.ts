@@ -27,10 +27,10 @@ describe('what a store can count by', () => {
   it.each(GUARDED)('refuses %j in memcached and without scripts', (fields, named) => {
     const limit = { ...PLAIN, ...fields };
     expect(whyNotCountable(limit, MEMCACHED)).toBe(
-      `${named} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window that charges what it denies`,
+      `${named} cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a fixed window without charge_denied: false`,
     );
     expect(whyNotCountable(limit, WITHOUT_SCRIPTS)).toBe(
-      `${named} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window that charges what it denies`,
+      `${named} needs scripts; expected KVSTORE_SCRIPTS=true, or a fixed window without charge_denied: false`,
     );
   });
 

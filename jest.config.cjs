@@ -1,0 +1,44 @@
+// `npm test`: two sorts of suites in one run.
+const { availableParallelism } = require('node:os');
+
+/** What each sort of suite needs; other configurations build on it. */
+const suite = {
+  testEnvironment: '<rootDir>/test/support/node-environment.cjs',
+  transform: {
+    '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/test/tsconfig.json' }],
+    'node_modules/jose/.+\\.js$': [
+      'ts-jest',
+      { tsconfig: '<rootDir>/test/support/libraries.tsconfig.json' },
+    ],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!jose/)'],
+  collectCoverageFrom: ['src/core/**/*.ts', 'src/wire/**/*.ts', 'streams/**/*.ts'],
+};
+const run = {
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
+  testSequencer: '<rootDir>/test/support/longest-first.cjs',
+  testTimeout: 60_000,
+  // A third of the time tests wait for other processes: one works more than there are cores.
+  maxWorkers: 1 + availableParallelism(),
+};
+const testsIn = (folders) => folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`);
+
+module.exports = {
+  ...run,
+  collectCoverageFrom: suite.collectCoverageFrom,
+  coverageReporters: ['text-summary'],
+  coverageThreshold: {
+    './src/core/': { lines: 100 },
+    './src/wire/': { lines: 100 },
+    './streams/': { lines: 100 },
+  },
+  projects: [
+    { ...suite, testMatch: testsIn(['contract', 'fuzz', 'integration', 'streams', 'unit']) },
+    // What they cover is covered above: counting lines would only make them slower.
+    {
+      ...suite,
+      testMatch: testsIn(['chaos', 'e2e', 'parity']),
+      coveragePathIgnorePatterns: ['/'],
+    },
+  ],
+};

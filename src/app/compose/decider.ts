@@ -1,0 +1,139 @@
+import { merge, type Observable } from 'rxjs';
+import type { Snapshot } from '../../../streams';
+import type { Clock, Random } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { createMemoryCounters } from '../../counters/memory/create-memory-counters';
+import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
+import type { HttpLimits } from '../../platform/http-listener';
+import { readHeapLimit } from '../../platform/heap-limit';
+import type { Logger, LogLevel } from '../../platform/logger/logger';
+import type { CheckSet } from '../../request-maps/check/check';
+import type { Settings } from '../../settings/settings';
+import { createLiveView, type LiveView } from '../../stats/dashboard/create-live-view';
+import type { Registry } from '../../stats/registry';
+import type { Tracing } from '../../tracing/create-tracing';
+import type { PortShare } from '../../transport/listener';
+import type { WorkerProfiles } from '../../transport/debug/profile-endpoint';
+import type { ServiceHealth } from '../observe/health';
+import { createDecisionReports, createDecisionsActor } from './decisions';
+import type { CounterStore } from '../store/store';
+import { createTransports, listenForCalls } from './create-transports';
+import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
+import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';
+import { memoryBounds } from '../store/memory-bounds';
+import type { CallAddresses } from '../process/open-ports';
+import type { OutageLog } from '../outage-log';
+import { showRulesWithoutScripts } from '../store/rules-without-scripts';
+import type { Certificates } from '../tls/create-certificates';
+import { createNotCounted } from '../observe/not-counted';
+import { toDecisionOptions } from './to-decision-options';
+
+/** What an owner gives to those that decide: directly in its own process, by messages to others. */
+export interface OwnerPorts {
+  readonly rules: Snapshot<Rules | undefined>;
+  /** What callers read while there are none. */
+  readonly whyNoRules: Snapshot<string>;
+  /** The checks of CHECK_CONFIG; undefined before the first good load. */
+  readonly checks: Snapshot<CheckSet | undefined>;
+  /** Whether the rules were read, right or wrong. */
+  readonly isRead: Snapshot<boolean>;
+  readonly health: Snapshot<ServiceHealth>;
+  /** The names of all health components. */
+  readonly components: readonly string[];
+  /** Undefined: the gRPC port speaks plain HTTP/2. */
+  readonly certificates: Certificates | undefined;
+  /** What the connections of all ports of this process may hold. */
+  readonly limits: HttpLimits;
+}
+
+/** What an owner sees of those that decide. */
+export interface Deciders {
+  /** All that they do. Completes after `finish`, errors when they gave up. */
+  readonly run$: Observable<unknown>;
+  readonly live: Pick<LiveView, 'start' | 'stop' | 'hot' | 'tree' | 'take'>;
+  /** Of one decider: its gRPC connections, as one of several on the same port. */
+  readonly connections?: PortShare | undefined;
+  /** Undefined: they decide in this process. */
+  readonly profiles?: WorkerProfiles;
+  /** Opens the ports; rejects with every address that cannot be opened. */
+  listen(): Promise<CallAddresses>;
+  /** Takes no more calls and answers those in flight; cuts what is left after `withinMs`. */
+  closePorts(withinMs: number): Promise<void>;
+  /** Ends decisions and counters, once the ports are closed. */
+  finish(): Promise<void>;
+  /** Exports the last traces. */
+  closeTraces(): Promise<void>;
+}
+
+export interface DeciderDeps {
+  readonly registry: Registry;
+  readonly store: CounterStore;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly outages: OutageLog;
+  /** Undefined: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+  /** Limits of values from hashes. */
+  readonly limitsFrom: LimitsFromHashes;
+  /** Where the decision log goes; default: to its file. */
+  readonly openLog?: DecisionLogDeps['open'];
+}
+
+/** How long the export of the last traces may take when the service stops. */
+const LAST_TRACES_MS = 1_000;
+
+/** Levels at which each decision is in the log. */
+const DEBUG_LEVELS: ReadonlySet<LogLevel> = new Set<LogLevel>(['debug', 'trace']);
+
+/** What decides in this process: transports, batches, counters, tracing. The ports are still closed. */
+export function createDecider(settings: Settings, deps: DeciderDeps, ports: OwnerPorts): Deciders {
+  const { registry, store, clock, tracing, limitsFrom } = deps;
+  const { rules, whyNoRules } = ports;
+  const tracer = tracing?.tracer;
+  showRulesWithoutScripts(store.scriptStores ?? [], { rules, statistics: registry });
+  const live = createLiveView({ ...deps, rules }, toDecisionOptions(settings));
+  const notCounted = createNotCounted(settings.health, ports.health, store);
+  const transports = createTransports(settings, { ...deps, ...ports, tracer, notCounted });
+  // Without statistics: those are of BACKEND_TYPE=memory only.
+  const localCounters = createMemoryCounters(
+    { clock },
+    memoryBounds(settings.memory, readHeapLimit()),
+  );
+  const log = createDecisionLog(settings.decisionLog, {
+    ...deps,
+    statistics: registry,
+    open: deps.openLog,
+  });
+  const debugged = DEBUG_LEVELS.has(settings.logging.level)
+    ? createDebugDecisions(deps)
+    : undefined;
+  const decisions = createDecisionsActor(transports.requests$, settings, {
+    ...deps,
+    ...{ rules, whyNoRules },
+    counters: store.counters,
+    localCounters,
+    tracer,
+    log: bothLogs(log, debugged),
+    live,
+    reports: createDecisionReports(deps),
+  });
+  return {
+    run$: merge(store.run$, limitsFrom.run$, transports.run$, decisions.run$),
+    live,
+    connections: transports.grpc.share,
+    listen: () => listenForCalls(transports),
+    closePorts: (withinMs) => transports.close(withinMs),
+    async finish() {
+      await decisions.close();
+      debugged?.close();
+      await log?.close();
+      limitsFrom.close();
+      await Promise.all([store.counters.close(), localCounters.close()]);
+    },
+    async closeTraces() {
+      await tracing?.close(LAST_TRACES_MS);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { tap, type Observable } from 'rxjs';
+import { batchedRequests, turnWindow, type Snapshot } from '../../../streams';
+import type { BatchStats } from '../../core/decision/batch-stats';
+import type { DescriptorStats } from '../../core/decision/figures';
+import type { StoreError } from '../../core/errors';
+import type {
+  BatchTracer,
+  Clock,
+  Counters,
+  LimitsFrom,
+  PendingRequest,
+  Random,
+  ReadyCounters,
+} from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { createDecideBatch, type DecideBatch } from '../../decisions/decide-batch';
+import type { DecisionLog } from '../../decisions/log-decisions';
+import type { Logger } from '../../platform/logger/logger';
+import type { Settings } from '../../settings/settings';
+import type { LiveView } from '../../stats/dashboard/create-live-view';
+import { createRecordStats } from '../../stats/record-stats';
+import type { Registry } from '../../stats/registry';
+import type { OutageLog } from '../outage-log';
+import { batchWindowMs } from '../store/batch-window';
+import { toDecisionOptions } from './to-decision-options';
+import { withEnd } from '../actor';
+import { createCallerReports } from '../observe/caller-reports';
+import type { CounterStore } from '../store/store';
+
+export interface DecisionsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  /** What callers read while there are none; default: that there are none yet. */
+  readonly whyNoRules?: Snapshot<string>;
+  readonly counters: Pick<ReadyCounters, 'add'>;
+  /** Takes the place of a store that is away. */
+  readonly localCounters?: Pick<Counters, 'add'>;
+  /** Limits that values have of their own. */
+  readonly limitsFrom?: LimitsFrom;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Undefined: nothing is traced. */
+  readonly tracer?: BatchTracer | undefined;
+  /** Undefined: decisions are not logged. */
+  readonly log?: DecisionLog | undefined;
+  /** Watches for the dashboard. */
+  readonly live?: LiveView;
+  readonly reports?: DecisionReports;
+}
+
+/** Receives how batches went. */
+export interface DecisionReports {
+  readonly onBatchStats: (batchStats: BatchStats) => void;
+  readonly onStoreError: (error: StoreError) => void;
+}
+
+/** Requests of one batch; more only delay the answers of the first. */
+const MAX_BATCH = 4_096;
+
+/** Answers all requests. */
+export function createDecisionsActor(
+  requests$: Observable<readonly PendingRequest[]>,
+  settings: Settings,
+  { live, reports, ...deps }: DecisionsDeps,
+) {
+  const { counters, localCounters, logger } = deps;
+  const watched = live && {
+    counters: live.watchCounters(counters, 'store'),
+    ...(localCounters && { localCounters: live.watchCounters(localCounters, 'local') }),
+  };
+  const decideBatch = createDecideBatch(
+    {
+      ...deps,
+      ...watched,
+      ...(reports && { onStoreError: reports.onStoreError }),
+      onFault: (error) => {
+        logger.error('a batch of decisions failed', { error });
+      },
+    },
+    { ...toDecisionOptions(settings), limitsFrom: deps.limitsFrom },
+  );
+  const { run$, ended } = withEnd(
+    requests$.pipe(
+      batchedRequests({
+        until: turnWindow(batchWindowMs(settings), deps.monotonicMs),
+        maxSize: MAX_BATCH,
+        answer: toAnswer(live?.watchDecisions(decideBatch) ?? decideBatch),
+      }),
+      tap(reports?.onBatchStats),
+    ),
+  );
+  return {
+    run$,
+    /** Settles when every request is answered. Their source must be closed before. */
+    close: () => ended,
+  };
+}
+
+/** What is decided at once goes on at once. */
+function toAnswer(decide: DecideBatch) {
+  return (batch: readonly PendingRequest[]): Promise<BatchStats> | readonly BatchStats[] => {
+    const batchStats = decide(batch);
+    return batchStats instanceof Promise ? batchStats : [batchStats];
+  };
+}
+
+export interface ReportsDeps {
+  readonly registry: Registry;
+  readonly store: CounterStore;
+  readonly outages: OutageLog;
+  readonly logger: Logger;
+  readonly monotonicMs: () => number;
+}
+
+/** Counts how batches went, and reports the calls that fail for want of the store or whose callers give up. */
+export function createDecisionReports(deps: ReportsDeps): DecisionReports {
+  const record = createRecordStats(deps.registry);
+  const report = createStoreReports(deps.store, deps.outages, deps.logger);
+  const reportCallers = createCallerReports(deps);
+  return {
+    onBatchStats(batchStats) {
+      record(batchStats);
+      report.onBatchStats(batchStats);
+      reportCallers(batchStats);
+    },
+    onStoreError: report.onStoreError,
+  };
+}
+
+const COUNTERS = 'counters';
+const COUNTER_LINES = {
+  level: 'warn',
+  failing: 'some counters cannot be incremented',
+  ended: 'all counters can be incremented again',
+} as const;
+
+const CALLS = 'calls';
+const CALL_LINES = {
+  level: 'error',
+  failing: 'calls are failing: counter store unavailable',
+  ended: 'calls are counted again',
+} as const;
+
+/**
+ * Reports single counters that the store refused, in the store's own words, which clients never see, and calls that fail because
+ * the store is away. At the level debug, every batch that was not counted whole. A batch costs one comparison while the store has
+ * never failed.
+ */
+function createStoreReports(
+  { description, whyAway }: CounterStore,
+  outages: OutageLog,
+  logger: Logger,
+): DecisionReports {
+  let hasFailed = false;
+  return {
+    onStoreError({ fault, code, message }) {
+      hasFailed = true;
+      logger.debug('the store did not count a batch', { code, fault, reason: message });
+      if (fault !== 'key' && fault !== 'answer') return;
+      outages.failed(COUNTERS, COUNTER_LINES, { code, reason: message });
+    },
+    onBatchStats({ outage, storeErrors, answeredLocally, rules }) {
+      if (!hasFailed) return;
+      if (outage !== undefined) {
+        const fields = { store: description, reason: whyAway() ?? outage };
+        outages.failed(CALLS, CALL_LINES, fields, storeErrors - answeredLocally);
+      } else if (storeErrors === 0 && rules.some(isCounted)) {
+        outages.worked(CALLS);
+        outages.worked(COUNTERS);
+      }
+    },
+  };
+}
+
+/** Whether the store was asked for this line. */
+function isCounted({ limit, overLimitWithLocalCache }: DescriptorStats): boolean {
+  return !limit.unlimited && overLimitWithLocalCache === 0;
+}

@@ -1,0 +1,50 @@
+import type { PolicyOptions } from '../../core/decision/policy-headers';
+import type { DecisionOptions } from '../../decisions/decide-batch';
+import type { ResponseHeaderSettings } from '../../settings/response-headers';
+import type { Settings } from '../../settings/settings';
+
+/** The settings of decisions, in the words of the core. */
+export function toDecisionOptions(settings: Settings): DecisionOptions {
+  const { decisions, responseHeaders, storeFailure, backend } = settings;
+  const { enabled, limit, remaining, reset } = responseHeaders;
+  return {
+    keyPrefix: decisions.cacheKeyPrefix,
+    ttlJitterSeconds: decisions.expirationJitterMaxSeconds,
+    holdBack: decisions.stopIncrementWhenOverLimit,
+    nearLimitRatio: decisions.nearLimitRatio,
+    quotaMode: decisions.quotaMode,
+    shadowMode: decisions.shadowMode,
+    headers: enabled ? { limit, remaining, reset } : undefined,
+    policies: toPolicyOptions(responseHeaders),
+    dynamicMetadata: decisions.responseDynamicMetadata,
+    onStoreError: storeFailure.mode,
+    failureReplicas: storeFailure.replicas,
+    readFirst: backend === 'memstore',
+  };
+}
+
+/** Undefined when all of it is off: a decision then costs one comparison more. */
+function toPolicyOptions(headers: ResponseHeaderSettings): PolicyOptions | undefined {
+  const { policies, retryAfter, near = '', jitterPercent, body } = headers;
+  const isOff =
+    policies === 'off' && !retryAfter && near === '' && jitterPercent === 0 && body === 'off';
+  return isOff
+    ? undefined
+    : { policies, retryAfter, nearHeader: near, jitterPercent, problemBody: body === 'problem' };
+}
+
+/**
+ * What an answer of `/check` says: the caller is a client or its proxy, so that the headers are there whatever is set for Envoy, and
+ * policies are left to the nearest only where that is asked for.
+ */
+export function toCheckPolicies(headers: ResponseHeaderSettings): PolicyOptions {
+  const { policies, near = '', jitterPercent, body } = headers;
+  return {
+    policies: policies === 'nearest' ? 'nearest' : 'all',
+    retryAfter: true,
+    nearHeader: near,
+    jitterPercent,
+    problemBody: body === 'problem',
+    figures: true,
+  };
+}

@@ -1,0 +1,25 @@
+import { usage as clientUsage } from '../cli/flags';
+import { HASH_USAGE } from '../cli/hash-value';
+import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
+import { USAGE as SIMULATE_USAGE } from '../simulate/options';
+import { completionOf } from '../platform/completion';
+import { settingsHelp } from '../settings/settings-help';
+import { USAGE } from './process/command-line';
+
+export function helpText(): string {
+  return `${USAGE}\n\n${settingsHelp('ratelimit')}`;
+}
+
+/** Of all commands of this service; `identity` prints its own. */
+export function completions(): string {
+  const helps = { ratelimit: USAGE, 'ratelimit-client': clientUsage() };
+  const all = {
+    ...helps,
+    'ratelimit-config-check': CHECK_USAGE,
+    'ratelimit-hash-value': HASH_USAGE,
+    'ratelimit-simulate': SIMULATE_USAGE,
+  };
+  return Object.entries(all)
+    .map(([command, help]) => completionOf(command, help))
+    .join('');
+}

@@ -1,0 +1,110 @@
+import { map, merge, of, tap, type Observable } from 'rxjs';
+import {
+  createSnapshot,
+  createStopSignal,
+  eachTrueOnce,
+  healthStatus,
+  type HealthStatus,
+  type Snapshot,
+} from '../../../streams';
+import type { Rules } from '../../core/rules/rules';
+import type { HealthSettings } from '../../settings/health';
+import { isStopping, type Lifecycle } from '../process/lifecycle';
+import type { Actor } from '../actor';
+import type { StoreConnections } from '../store/store';
+
+/** Health, with the components that are down and do not count for it. */
+export interface ServiceHealth extends HealthStatus<string> {
+  readonly ignored: readonly string[];
+}
+
+/** Whether the service may be sent requests. */
+export interface HealthActor extends Actor {
+  readonly status: Snapshot<ServiceHealth>;
+  /** Whether all stores are connected. */
+  readonly connected: Snapshot<boolean>;
+  /** The names of all components. */
+  readonly components: readonly string[];
+}
+
+export interface HealthInputs {
+  /** Whether each store has an active connection. */
+  readonly stores: StoreConnections;
+  readonly rules$: Observable<Rules | undefined>;
+  /** Turns true when the rules were read, right or wrong; is true at once with FORCE_START_WITHOUT_INITIAL_CONFIG. */
+  readonly rulesRead$: Observable<boolean>;
+  /** Whether a process that decides can be called; undefined: they live and die with this one. */
+  readonly workers$?: Observable<boolean> | undefined;
+  readonly lifecycle$: Observable<Lifecycle>;
+  /** Whether the secret keys are those of the other instances; undefined: there are none. */
+  readonly keysAgree$?: Observable<boolean> | undefined;
+}
+
+export function createHealthActor(
+  inputs: HealthInputs & { readonly connected$: Observable<boolean> },
+  settings: HealthSettings,
+): HealthActor {
+  const status = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
+  const connected = createSnapshot(false);
+  const stopSignal = createStopSignal();
+  return {
+    run$: merge(
+      healthSignals(inputs, settings).pipe(
+        tap(({ serving, down }) => {
+          status.set({ ...status.current, serving, down });
+        }),
+      ),
+      componentStates(inputs).pipe(
+        tap(({ down: ignored }) => {
+          status.set({ ...status.current, ignored });
+        }),
+      ),
+      inputs.connected$.pipe(tap(connected.set)),
+    ).pipe(stopSignal.until()),
+    status,
+    connected,
+    components: [
+      'start',
+      ...inputs.stores.keys(),
+      'configuration',
+      ...(inputs.keysAgree$ === undefined ? [] : ['keys']),
+      ...(inputs.workers$ === undefined ? [] : ['workers']),
+      'termination',
+    ],
+    close() {
+      stopSignal.stop();
+      status.close();
+      connected.close();
+    },
+  };
+}
+
+const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
+
+/** What components are, whether settings let them count or not. */
+function componentStates({ stores, rules$, keysAgree$ }: HealthInputs) {
+  const signals = new Map(stores);
+  signals.set('configuration', rules$.pipe(map(hasDomains)));
+  if (keysAgree$ !== undefined) signals.set('keys', keysAgree$);
+  return healthStatus<string>(Object.fromEntries(signals));
+}
+
+/**
+ * The health components (docs/endpoints.md): which are enabled, and how each starts. One more, `start`, keeps requests
+ * away from an instance whose ports are open before rules and stores are there.
+ */
+export function healthSignals(
+  { stores, rules$, rulesRead$, workers$, lifecycle$, keysAgree$ }: HealthInputs,
+  { needsConfiguration, needsStoreConnection, needsEqualKeys }: HealthSettings,
+): Observable<HealthStatus<string>> {
+  const always$ = of(true);
+  const signals = new Map<string, Observable<boolean>>();
+  signals.set('start', eachTrueOnce([rulesRead$, ...stores.values()]));
+  for (const [name, connected$] of stores)
+    signals.set(name, needsStoreConnection ? merge(always$, connected$) : always$);
+  signals.set('configuration', needsConfiguration ? rules$.pipe(map(hasDomains)) : always$);
+  if (keysAgree$ !== undefined) signals.set('keys', needsEqualKeys ? keysAgree$ : always$);
+  if (workers$ !== undefined) signals.set('workers', workers$);
+  signals.set('termination', lifecycle$.pipe(map((state) => !isStopping(state))));
+  return healthStatus<string>(Object.fromEntries(signals));
+}

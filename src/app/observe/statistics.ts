@@ -1,0 +1,114 @@
+import { EMPTY, tap } from 'rxjs';
+import { type Snapshot } from '../../../streams';
+import type { Rules } from '../../core/rules/rules';
+import type { HttpLimits } from '../../platform/http-listener';
+import type { Logger } from '../../platform/logger/logger';
+import type { StatisticsSettings } from '../../settings/statistics';
+import { createPlainNaming } from '../../stats/naming';
+import type { Flush, PushOutput } from '../../stats/push-output';
+import type { Registry } from '../../stats/registry';
+import { createStatsLog } from '../../stats/stats-log';
+import { createStatsd } from '../../stats/statsd/create-statsd';
+import { createTaggedNaming } from '../../stats/tagged-naming';
+import type { OutageLog } from '../outage-log';
+import { withEnd, type Actor } from '../actor';
+import type { RulesActor } from '../rules/rules';
+import type * as ScrapeSink from './scrape-sink';
+
+const loadScrapeSink = () => require('./scrape-sink') as typeof ScrapeSink;
+
+/** How long the last flush may take when the service stops. */
+const LAST_FLUSH_MS = 1_000;
+
+/** A server that takes longer to take a flush is away. */
+const SEND_TIMEOUT_MS = 1_000;
+
+export interface StatisticsDeps {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly rulesVersion: RulesActor['version'];
+  /** Of the port that is scraped. */
+  readonly limits: HttpLimits;
+  /** Bytes that connections of other processes hold; undefined: there are none. */
+  readonly heldByWorkers?: (() => number) | undefined;
+}
+
+/** The output that the settings name, and the bound on the series of the registry. */
+export function createStatisticsActor(settings: StatisticsSettings, deps: StatisticsDeps) {
+  const { maxSeries } = settings;
+  deps.registry.limitSeries({
+    maxSeries,
+    onFull: () => {
+      const what = 'the number of statistics series is at its limit, further ones are summed in';
+      deps.logger.warn(`${what} series named overflow (STATS_MAX_SERIES)`, { maxSeries });
+    },
+  });
+  const output = chooseOutput(settings, deps);
+  const { run$, ended } = withEnd(output.run$);
+  return {
+    run$,
+    /** Settles after a last flush. */
+    close() {
+      output.close();
+      return ended;
+    },
+  };
+}
+
+function chooseOutput(settings: StatisticsSettings, deps: StatisticsDeps): Actor {
+  const { output, flushIntervalMs, statsd, extraTags, mogrifiers } = settings;
+  const { registry } = deps;
+  const options = { flushIntervalMs, lastFlushWithinMs: LAST_FLUSH_MS };
+  const { isAsked, ...target } = statsd;
+  const server = { ...options, ...target, timeoutMs: SEND_TIMEOUT_MS };
+  const plain = createPlainNaming(extraTags);
+  switch (output) {
+    case 'statsd':
+      return reported(createStatsd(registry, { ...server, naming: plain }), deps, isAsked);
+    case 'tagged-statsd': {
+      const naming = createTaggedNaming({ rules: mogrifiers, extraTags });
+      return reported(createStatsd(registry, { ...server, naming }), deps, isAsked);
+    }
+    case 'stdout': {
+      const log = { registry, out: process.stdout, now: () => new Date(), naming: plain };
+      return reported(createStatsLog(log, options), deps, true);
+    }
+    case 'pull-metrics':
+      return loadScrapeSink().createScrapeSink(settings, deps);
+    case 'none':
+      return { run$: EMPTY, close: () => undefined };
+  }
+}
+
+/** The name of their outage. */
+const STATISTICS = 'statistics';
+
+/**
+ * The same output, its flushes reported as an outage while they fail. `isAsked` is false where no setting names the
+ * server: until it has taken something, its absence is normal.
+ */
+function reported(
+  output: PushOutput,
+  { outages, logger }: Pick<StatisticsDeps, 'outages' | 'logger'>,
+  isAsked: boolean,
+): Actor {
+  const lines = {
+    level: 'warn',
+    failing: `statistics cannot be written to ${output.target}, they are kept and sent later`,
+    ended: `statistics are written to ${output.target} again`,
+  } as const;
+  let isExpected = isAsked;
+  const report = ({ lines: written, error }: Flush): void => {
+    if (error !== undefined) {
+      const fields = { reason: error.message };
+      if (isExpected) outages.failed(STATISTICS, lines, fields);
+      else logger.debug(lines.failing, fields);
+    } else if (written > 0) {
+      isExpected = true;
+      outages.worked(STATISTICS);
+    }
+  };
+  return { run$: output.run$.pipe(tap(report)), close: output.close };
+}

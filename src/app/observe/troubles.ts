@@ -1,0 +1,117 @@
+import { merge, tap } from 'rxjs';
+import { problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import type { LogFields } from '../../platform/logger/logger';
+import type { HealthActor } from './health';
+import type { RulesActor } from '../rules/rules';
+import type { StoreView } from '../store/store';
+import { createOpenOutages, type OutageLog } from '../outage-log';
+
+/** One thing that is wrong now, for people. */
+interface Trouble {
+  /** `calls`, `counters`, `rules`, … */
+  readonly name: string;
+  readonly text: string;
+  readonly details: readonly string[];
+  readonly lastedMs: number;
+}
+
+export interface TroublesDeps {
+  readonly openOutages: OutageLog['open'];
+  readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
+  readonly health: Pick<HealthActor, 'status' | 'connected' | 'components'>;
+  readonly store: Pick<StoreView, 'description' | 'whyAway'>;
+  readonly monotonicMs: () => number;
+}
+
+/** Problems of one load that are shown; the log has all. */
+const MAX_PROBLEMS = 3;
+const MAX_TEXT = 400;
+const NO_RULES = 'no rules';
+const CONNECTION = 'connection';
+
+const HEALTH_TEXTS: Readonly<Record<string, string>> = {
+  start: 'starting: the rules or a store have not answered yet',
+  termination: 'stopping',
+};
+
+export function createTroubles(deps: TroublesDeps) {
+  const { openOutages, rules, health, store, monotonicMs } = deps;
+  const others = createOpenOutages<string>(monotonicMs, { quietMs: 0, maxOpen: 64 });
+  const note = (isGood: boolean, name: string, reason = ''): void => {
+    if (isGood) others.worked(name);
+    else others.failed(name, reason);
+  };
+
+  const detailsOf = (name: string, reason: string): readonly string[] => {
+    if (name === 'rules') return problemTexts(rules.problems());
+    return reason === '' ? [] : [cut(reason)];
+  };
+  const textOf = (name: string, status: string): string => {
+    if (name === CONNECTION) return `${store.description} is not connected`;
+    if (name === NO_RULES)
+      return rules.rules.current === undefined
+        ? 'No rules are loaded: every call is answered with an error'
+        : 'The rules contain no domain: every call is answered OK';
+    return `The health check fails: ${status}`;
+  };
+
+  return {
+    run$: merge(
+      rules.rules.changes$.pipe(
+        tap((inForce) => {
+          note((inForce?.domains.size ?? 0) > 0, NO_RULES);
+        }),
+      ),
+      health.connected.changes$.pipe(
+        tap((isConnected) => {
+          note(isConnected, CONNECTION);
+        }),
+      ),
+      health.status.changes$.pipe(
+        tap(({ down }) => {
+          for (const name of health.components)
+            note(
+              !down.includes(name),
+              `health ${name}`,
+              HEALTH_TEXTS[name] ?? `component ${name} is down`,
+            );
+        }),
+      ),
+    ),
+    list: (): readonly Trouble[] => [
+      ...openOutages().map(({ name, reason: { lines, fields }, lastedMs }) => {
+        const text = capitalised(lines.failing);
+        return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };
+      }),
+      ...others.list().map(({ name, reason, lastedMs }) => {
+        const details = name === CONNECTION ? detailsOf(name, store.whyAway() ?? '') : [];
+        return { name, text: textOf(name, reason), details, lastedMs };
+      }),
+    ],
+  };
+}
+
+/** Gathers what is wrong now from all parts of the service; the dashboard asks for the list. */
+export type Troubles = ReturnType<typeof createTroubles>;
+
+/** The reason, with the store; where the reason repeats its address, once. */
+function reasonOf({ store, reason }: LogFields): string {
+  const why = typeof reason === 'string' ? reason : '';
+  if (typeof store !== 'string') return why;
+  const [address = ''] = why.split(': ', 1);
+  return `${store}: ${store.endsWith(address) ? why.slice(address.length + 2) : why}`;
+}
+
+function problemTexts(errors: readonly RuleProblem[]): readonly string[] {
+  const shown = errors.slice(0, MAX_PROBLEMS).map((problem) => cut(problemText(problem)));
+  const more = errors.length - shown.length;
+  return more > 0 ? [...shown, `and ${String(more)} more, see the log`] : shown;
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT)}…`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,62 @@
+import type { Observable } from 'rxjs';
+import { firstTrueOrTimeout } from '../../../streams';
+import { ByteBudget } from '../../platform/byte-budget';
+import type { HttpLimits } from '../../platform/http-listener';
+import { addressText, listenAt } from '../../platform/listen-address';
+import type { BoundSettings } from '../../settings/bounds';
+import type { Registry } from '../../stats/registry';
+import type { Listener } from '../../transport/listener';
+import { runToCompletion } from '../actor';
+
+/** What the connections of all ports may hold. Connections that are ended for it are counted. */
+export function createConnectionLimits(
+  { maxHeldBytes, maxConnections }: BoundSettings,
+  registry: Registry,
+): HttpLimits {
+  const budget = new ByteBudget(maxHeldBytes, () => {
+    registry.count('ratelimit.connections.ended_unread', 1);
+  });
+  return { budget, maxConnections };
+}
+
+/** Where calls are taken, as `host:port` or `unix:path`. */
+export interface CallAddresses {
+  readonly grpc: string;
+  readonly http: string;
+}
+
+/** Where the service listens. */
+export interface Addresses extends CallAddresses {
+  readonly debug: string;
+}
+
+/** How long the ports wait for the first rules and the store; then they open regardless, so that health checks are answered. */
+const FIRST_WAIT_MS = 300;
+
+/** Settles when each of these was true once, or soon regardless. */
+export async function untilFirst(firsts: readonly Observable<boolean>[]): Promise<void> {
+  await Promise.all(firsts.map((is$) => runToCompletion(firstTrueOrTimeout(is$, FIRST_WAIT_MS))));
+}
+
+/** Opens all ports; rejects with every address that cannot be opened. */
+export async function listenAll(
+  calls: { readonly listen: () => Promise<CallAddresses> },
+  debug: Listener,
+): Promise<Addresses> {
+  const [addresses, debugAt] = await allOrEveryError([
+    calls.listen(),
+    listenAt(debug, { host: 'DEBUG_HOST', port: 'DEBUG_PORT' }),
+  ]);
+  return { ...addresses, debug: addressText(debugAt) };
+}
+
+/** Settles when all have; where some failed, with an AggregateError of all of them. */
+export async function allOrEveryError<A, B>(
+  both: readonly [Promise<A>, Promise<B>],
+): Promise<readonly [A, B]> {
+  const errors = (await Promise.allSettled(both)).flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  );
+  if (errors.length > 0) throw new AggregateError(errors);
+  return Promise.all(both);
+}

@@ -1,0 +1,83 @@
+import { EMPTY, tap, type Observable } from 'rxjs';
+import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import type { Clock, Statistics } from '../../core/ports';
+import { isError } from '../../core/rules/parse/problem';
+import type { Logger } from '../../platform/logger/logger';
+import type { CheckSet } from '../../request-maps/check/check';
+import { followCheckFiles } from '../../rule-sources/check-files';
+import type { LoadResult } from '../../rule-sources/load-result';
+import type { Settings } from '../../settings/settings';
+import type { OutageLog } from '../outage-log';
+import { logProblem } from './log-problem';
+
+export interface ChecksDeps {
+  readonly statistics: Pick<Statistics, 'count'>;
+  readonly logger: Logger;
+  readonly outages: OutageLog;
+  readonly clock: Clock;
+}
+
+/** The name of their outage. */
+const CHECKS = 'checks';
+
+/** The checks in force. */
+export interface ChecksActor {
+  /** Emits every load, once it is in force or refused. */
+  readonly run$: Observable<unknown>;
+  /** Undefined before the first good load. */
+  readonly checks: Snapshot<CheckSet | undefined>;
+  /** Turns true with the first load, right or wrong; without CHECK_CONFIG it is true. */
+  readonly isRead: Snapshot<boolean>;
+  readonly close: () => void;
+}
+
+/** Puts every good load of CHECK_CONFIG in force. A bad one is counted and logged, and the last good checks stay. */
+export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps): ChecksActor {
+  const { statistics, logger, outages } = deps;
+  const checks = createSnapshot<CheckSet | undefined>(undefined);
+  const isRead = createSnapshot(check.config === undefined);
+  const stopSignal = createStopSignal();
+
+  const take = (load: LoadResult<CheckSet>): void => {
+    for (const problem of load.problems) logProblem(logger, problem, CHECKS);
+    if (load.ok) {
+      statistics.count('ratelimit.check.config_load_success', 1);
+      checks.set(load.rules);
+      outages.worked(CHECKS);
+      const { domainCount: domains, ruleCount: descriptors } = load;
+      logger.info('loaded the checks', { checks: load.rules.checks.size, domains, descriptors });
+    } else {
+      statistics.count('ratelimit.check.config_load_error', 1);
+      const kept =
+        checks.current === undefined
+          ? 'none are in force yet'
+          : 'the last valid ones stay in force';
+      const lines = {
+        level: 'error',
+        failing: `checks not loaded, ${kept}`,
+        ended: 'checks loaded successfully again',
+      } as const;
+      outages.failed(CHECKS, lines, { errors: load.problems.filter(isError).length });
+    }
+    isRead.set(true);
+  };
+  const loads$ =
+    check.config === undefined
+      ? EMPTY
+      : followCheckFiles(check.config, bounds, {
+          clock: deps.clock,
+          warn: (message) => {
+            logger.warn(message);
+          },
+        });
+  return {
+    run$: loads$.pipe(tap(take), stopSignal.until()),
+    checks,
+    isRead,
+    close() {
+      stopSignal.stop();
+      checks.close();
+      isRead.close();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { settled, StoreError } from '../../core/errors';
+import { isBudgetGate } from '../../core/budgets/budget';
+import { hasOwnForm, unused } from '../../core/kinds/gate';
+import type { CounterState, Gate } from '../../core/kinds/kind';
+import { tickAt } from '../../core/kinds/ticks';
+import type {
+  Clock,
+  CounterPlace,
+  CounterReader,
+  CounterReading,
+  ListOpen,
+} from '../../core/ports';
+import type { MemcachedCounters } from '../../counters/memcached/create-memcached-counters';
+import type { MemoryCounters } from '../../counters/memory/create-memory-counters';
+import { isPerSecond } from '../../counters/per-second-split';
+import type { RedisCounters } from '../../counters/redis/options';
+import { unread } from '../../counters/unread';
+import { lazy } from './lazy';
+
+export function memoryReader(counters: Pick<MemoryCounters, 'read'>, clock: Clock): CounterReader {
+  const read = ({ key, rule }: CounterPlace): CounterReading => {
+    const entry = counters.read(key, clock(), rule.gate);
+    const expiresInSeconds = entry && Math.max(0, Math.ceil(entry.ttlSeconds));
+    const count = Number(entry?.value ?? 0);
+    const { gate } = rule;
+    // A budget has figures where there is no counter too.
+    const none = isBudgetGate(gate) ? unused(gate, tickAt(clock(), gate.tickMicros)) : undefined;
+    const { state = none, firstEndMs } = entry ?? {};
+    return { count, state, expiresInSeconds, firstEndMs, store: 'memory' };
+  };
+  return { read: (places) => Promise.resolve(places.map(read)) };
+}
+
+/** A counter that is not a plain number is read by itself. */
+async function readOwnForm(
+  counters: Pick<RedisCounters, 'ask'>,
+  key: string,
+  gate: Gate<CounterState>,
+  { store }: CounterReading,
+): Promise<CounterReading> {
+  const read = await settled(() => lazy.redis().readOwnForm(counters, key, gate));
+  return read instanceof StoreError ? unread(store, read) : { ...read, store };
+}
+
+export function redisReader(counters: Pick<RedisCounters, 'look' | 'ask'>): CounterReader {
+  return {
+    async read(places) {
+      const looks = await counters.look([...new Set(places.map(({ key }) => key))]);
+      return Promise.all(
+        places.map(async ({ key, rule }) => {
+          const look = looks.get(key) as CounterReading;
+          const { gate } = rule;
+          return hasOwnForm(gate) ? readOwnForm(counters, key, gate, look) : look;
+        }),
+      );
+    },
+  };
+}
+
+/** What is limited per second lies in a store of its own. */
+export function splitOpen(perSecond: ListOpen, others: ListOpen): ListOpen {
+  return (place, most) => (isPerSecond(place) ? perSecond : others)(place, most);
+}
+
+export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): CounterReader {
+  return { read: (places) => Promise.all(places.map(({ key }) => counters.look(key))) };
+}
+
+/** What is limited per second lies in a store of its own. */
+export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
+  return {
+    async read(places) {
+      const [seconds, rest] = await Promise.all([
+        perSecond.read(places.filter(isPerSecond)),
+        others.read(places.filter((place) => !isPerSecond(place))),
+      ]);
+      const ofSeconds = seconds.values();
+      const ofRest = rest.values();
+      return places.map((place) => {
+        const next = (isPerSecond(place) ? ofSeconds : ofRest).next();
+        return next.value as CounterReading;
+      });
+    },
+  };
+}

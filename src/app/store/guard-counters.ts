@@ -1,0 +1,61 @@
+import type { Counters, Statistics } from '../../core/ports';
+import {
+  createCircuitBreaker,
+  type BreakerChange,
+  type CircuitBreaker,
+} from '../../counters/circuit-breaker/circuit-breaker';
+import type { OutageLog } from '../outage-log';
+
+export interface GuardDeps {
+  readonly monotonicMs: () => number;
+  readonly statistics: Statistics;
+  readonly outages: OutageLog;
+}
+
+const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
+
+/** Shows the worst of them as the gauge `<prefix>.breaker_state`: 0 closed, 1 half-open, 2 open. */
+export function createBreakers(prefix: string, { monotonicMs, statistics, outages }: GuardDeps) {
+  const breakers = new Map<string, CircuitBreaker>();
+  const close = statistics.gauge(`${prefix}.breaker_state`, () =>
+    Math.max(0, ...[...breakers.values()].map(({ state }) => LEVELS[state])),
+  );
+  return {
+    /** Whether one of them lets nothing through, or a probe alone. */
+    areOpen: () => [...breakers.values()].some(({ state }) => state !== 'closed'),
+    /** The breaker of a store or node of this name; the log tells what becomes of it. */
+    breakerOf(name: string) {
+      const lines = {
+        level: 'warn',
+        failing: `${name}: circuit breaker open; retrying periodically`,
+        ended: `${name}: circuit breaker closed`,
+      } as const;
+      const onChange = (change: BreakerChange): void => {
+        const outage = `breaker ${name}`;
+        if (change.kind === 'closed') outages.worked(outage);
+        else outages.failed(outage, lines, { reason: change.reason });
+      };
+      const breaker = createCircuitBreaker({ monotonicMs, onChange });
+      breakers.set(name, breaker);
+      return breaker;
+    },
+    /** There is nothing of this name any more. */
+    forget: (name: string) => breakers.delete(name),
+    /** Takes the gauge away. */
+    close,
+  };
+}
+
+/** The breakers of one store: one, or one for each node of a cluster. */
+export type Breakers = ReturnType<typeof createBreakers>;
+
+/** Counters that take the gauge of their breakers along when they close. */
+export function closeWith<C extends Counters>(counters: C, breakers: Breakers): C {
+  return {
+    ...counters,
+    close: () => {
+      breakers.close();
+      return counters.close();
+    },
+  };
+}

@@ -1,0 +1,9 @@
+import type * as MemcachedCounters from '../../counters/memcached/create-memcached-counters';
+import type * as RedisCounters from '../../counters/redis/create-redis-counters';
+
+/** The stores, of which most services use one. */
+export const lazy = {
+  memcached: () =>
+    require('../../counters/memcached/create-memcached-counters') as typeof MemcachedCounters,
+  redis: () => require('../../counters/redis/create-redis-counters') as typeof RedisCounters,
+};

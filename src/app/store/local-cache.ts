@@ -1,0 +1,102 @@
+import type { Observable } from 'rxjs';
+import { createSnapshot } from '../../../streams';
+import type { Counters } from '../../core/ports';
+import { createOverLimitCache, type OverLimitCache } from '../../counters/over-limit-cache';
+import { forgettingBlocked, withBlockedKeys } from '../../counters/with-blocked-keys';
+import { withOverLimitCache, type PublishInvalidation } from '../../counters/with-over-limit-cache';
+import type { Settings } from '../../settings/settings';
+import type { GuardDeps } from './guard-counters';
+
+/** What blocked keys take where there is no other local cache (budgets.md section 6). */
+const BLOCKED_BYTES = 1_048_576;
+
+/** What leased counters over their limit take there (docs/leases.md). */
+const LEASED_BYTES = 1_048_576;
+
+/** The local cache of a store, which stands before its counters. */
+export interface LocalCache {
+  /** The messages of other instances; undefined: there is no cache. */
+  readonly onForget: OverLimitCache['forgetKeys'] | undefined;
+  /** From when on they have to be heard; undefined: from the start. */
+  readonly isUsed$?: Observable<boolean>;
+  readonly before: <S extends Cached>(store: S) => S;
+}
+
+/** What of a store a local cache changes. */
+interface Cached {
+  readonly counters: Counters;
+  readonly publishInvalidation?: PublishInvalidation | undefined;
+  readonly localCache?: OverLimitCache | undefined;
+  readonly listOver?: OverLimitCache['list'] | undefined;
+}
+
+/** Of `LocalCacheSizeInBytes`; without it, of blocked keys alone, where resets can reach them. */
+export function createLocalCache(
+  settings: Settings,
+  { statistics }: Pick<GuardDeps, 'statistics'>,
+): LocalCache {
+  const { localCacheSizeBytes: sizeBytes } = settings.decisions;
+  const leasedSeconds = knownSecondsOf(settings.leases);
+  if (sizeBytes > 0)
+    return ofSize(createOverLimitCache({ statistics }, { sizeBytes, leasedSeconds }));
+  const isHeard = [settings.store, settings.perSecondStore].every(
+    (store) => store === undefined || store.cacheInvalidation,
+  );
+  if (settings.store === undefined || !isHeard)
+    return { onForget: undefined, before: (store) => store };
+  // Its gauges would be new to those who have no rule with `block`.
+  return ofBlocked(createOverLimitCache({}, { sizeBytes: BLOCKED_BYTES }));
+}
+
+/** Where there is no local cache, leased counters have this one. */
+export function createLeasedCache({ leases }: Settings): OverLimitCache {
+  const leasedSeconds = knownSecondsOf(leases);
+  return createOverLimitCache({}, { sizeBytes: LEASED_BYTES, leasedSeconds });
+}
+
+/** A leased counter is known to be over its limit for two lease times: until then, others give back what they do not need. */
+function knownSecondsOf({ timeMs }: Settings['leases']): number {
+  return (2 * timeMs) / 1_000;
+}
+
+function ofSize(localCache: OverLimitCache): LocalCache {
+  return {
+    onForget: forgetting(localCache),
+    before: (store) => ({
+      ...store,
+      counters: withOverLimitCache(store.counters, localCache, store),
+      localCache,
+      listOver: localCache.list,
+    }),
+  };
+}
+
+function ofBlocked(cache: OverLimitCache): LocalCache {
+  const isUsed = createSnapshot(false);
+  const onUsed = (): void => {
+    if (!isUsed.current) isUsed.set(true);
+  };
+  return {
+    onForget: forgetting(cache),
+    isUsed$: isUsed.changes$,
+    before(store) {
+      const { publishInvalidation } = store;
+      const counters = withBlockedKeys(store.counters, cache, onUsed);
+      const close = (): Promise<void> => {
+        isUsed.close();
+        return counters.close();
+      };
+      return {
+        ...store,
+        counters: { ...counters, close },
+        publishInvalidation: publishInvalidation && forgettingBlocked(cache, publishInvalidation),
+      };
+    },
+  };
+}
+
+function forgetting(cache: OverLimitCache): OverLimitCache['forgetKeys'] {
+  return (keys) => {
+    cache.forgetKeys(keys);
+  };
+}

@@ -1,0 +1,86 @@
+import { timer, type Observable } from 'rxjs';
+import type { Clock, Counters, ReadyCounters, Statistics } from '../../core/ports';
+import type { LeaseReading } from '../../counters/leases/leases';
+import { withLeases } from '../../counters/leases/with-leases';
+import type { OverLimitCache } from '../../counters/over-limit-cache';
+import type { OnForget } from '../../counters/redis/options';
+import { withOverLimitCache, type PublishInvalidation } from '../../counters/with-over-limit-cache';
+import type { Settings } from '../../settings/settings';
+import { createLeasedCache } from './local-cache';
+
+/** Leases as an operator looks at them and ends them. */
+export interface LeaseView {
+  /** Undefined: no counter of this key is leased here. */
+  readonly read: (key: string) => LeaseReading | undefined;
+  /** These counters were reset or set. */
+  readonly forget: (keys: readonly string[]) => void;
+  /** Knows which leased counters are over their limit; undefined: the local cache does. */
+  readonly cache: OverLimitCache | undefined;
+}
+
+/** A store for which hits may be leased. */
+interface LeasableStore {
+  readonly counters: Counters;
+  /** Undefined: it remembers no counters over their limit. */
+  readonly localCache?: OverLimitCache | undefined;
+  readonly publishInvalidation?: PublishInvalidation | undefined;
+  /** Called once, when the first counter might be leased. */
+  readonly onFirst: () => void;
+}
+
+interface LeasesDeps {
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  readonly statistics: Statistics;
+}
+
+interface OpenLeases {
+  readonly counters: ReadyCounters;
+  readonly run$: Observable<never>;
+  readonly view: LeaseView;
+  /** A message of another instance, or of this one. */
+  readonly hear: OnForget;
+}
+
+/** Leases before a store that others share. They do nothing before a rule asks for one. */
+export function openLeases(
+  { counters, localCache, publishInvalidation, onFirst }: LeasableStore,
+  settings: Settings,
+  deps: LeasesDeps,
+): OpenLeases {
+  const { leases, storeFailure, backend } = settings;
+  const cache = localCache === undefined ? createLeasedCache(settings) : undefined;
+  const leased = withLeases(
+    {
+      ...deps,
+      plain: counters,
+      counters:
+        cache === undefined
+          ? counters
+          : withOverLimitCache(counters, cache, {
+              publishInvalidation,
+              keeps: ({ rule }) => rule.isLeased === true,
+            }),
+      wait: (milliseconds) => timer(milliseconds),
+      onFirst,
+    },
+    // Each worker counts as an instance: `storeFailure` of a worker says so.
+    { ...leases, instances: storeFailure.replicas, sendsApart: backend === 'memstore' },
+  );
+  const end = (keys: readonly string[] | undefined, endsLeases: boolean): void => {
+    cache?.forgetKeys(keys);
+    if (endsLeases) leased.forgetLeases(keys);
+  };
+  return {
+    counters: leased,
+    run$: leased.run$,
+    hear: end,
+    view: {
+      cache,
+      read: leased.readLease,
+      forget: (keys) => {
+        end(keys, true);
+      },
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Snapshot } from '../../../streams';
+import type { Statistics } from '../../core/ports';
+import type { Rules } from '../../core/rules/rules';
+import { isPerSecond } from '../../counters/per-second-split';
+import type { ScriptStore } from './store';
+
+export interface RulesWithoutScriptsDeps {
+  readonly rules: Snapshot<Rules | undefined>;
+  readonly statistics: Pick<Statistics, 'gauge'>;
+}
+
+/** Shows for each Redis the rules that need scripts while it takes none, as `<prefix>.rules_without_scripts`. */
+export function showRulesWithoutScripts(
+  stores: readonly ScriptStore[],
+  { rules, statistics }: RulesWithoutScriptsDeps,
+): void {
+  for (const { prefix, lacksScripts, counts } of stores)
+    statistics.gauge(`${prefix}.rules_without_scripts`, () =>
+      lacksScripts() ? countNeedingScripts(rules.current, counts) : 0,
+    );
+}
+
+function countNeedingScripts(rules: Rules | undefined, counts: ScriptStore['counts']): number {
+  let count = 0;
+  for (const { limit } of rules?.places.keys() ?? []) {
+    if (limit?.gate.kind.looks !== true) continue;
+    if (counts === 'all' || isPerSecond({ rule: limit }) === (counts === 'per-second')) count += 1;
+  }
+  return count;
+}

@@ -1,0 +1,50 @@
+import { map, merge } from 'rxjs';
+import { healthStatus } from '../../../streams';
+import type { ReadFields } from '../../counters/limits-from/create-limits-from';
+import { createPerSecondSplit } from '../../counters/per-second-split';
+import type { Logger } from '../../platform/logger/logger';
+import { splitOpen, splitReader } from './counter-readers';
+import { splitPublishing, splitWriter } from './counter-writers';
+import { describeSplit, PER_SECOND_STORE, STORE } from './describe-store';
+import type { RedisStore } from './redis-store';
+
+/** Two stores as one, which is connected while both are: each has counters that the other has not. */
+export function splitStore(others: RedisStore, perSecond: RedisStore, logger: Logger) {
+  const connections = new Map([
+    [STORE, others.connected$],
+    [PER_SECOND_STORE, perSecond.connected$],
+  ]);
+  const status$ = healthStatus(Object.fromEntries(connections));
+  const readFields: ReadFields = (hash, fields) =>
+    (hash.isPerSecond ? perSecond : others).readFields(hash, fields);
+  return {
+    counters: createPerSecondSplit({
+      perSecond: perSecond.counters,
+      others: others.counters,
+      onNotAtomic() {
+        logger.warn(
+          'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT is not atomic for requests with counters in both stores: counters are read before they are incremented',
+        );
+      },
+    }),
+    reader: splitReader(perSecond.reader, others.reader),
+    writer: splitWriter(perSecond.writer, others.writer),
+    listOpen: splitOpen(perSecond.listOpen, others.listOpen),
+    publishInvalidation: splitPublishing(perSecond.publishInvalidation, others.publishInvalidation),
+    connected$: status$.pipe(map(({ serving }) => serving)),
+    connections,
+    readFields,
+    run$: merge(others.run$, perSecond.run$),
+    hanging: () => [
+      ...others.hanging(),
+      ...(perSecond.hanging().length > 0 ? [PER_SECOND_STORE] : []),
+    ],
+    whyAway: () => others.whyAway() ?? perSecond.whyAway(),
+    claim: others.claim,
+    scriptStores: [
+      { ...others.scripts, counts: 'others' as const },
+      { ...perSecond.scripts, counts: 'per-second' as const },
+    ],
+    description: describeSplit(others.description, perSecond.description),
+  };
+}

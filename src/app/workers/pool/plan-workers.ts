@@ -1,0 +1,40 @@
+import type { Workers } from '../../../settings/workers';
+import type { Machine } from './machine';
+
+/** What one worker takes, with its heap, its buffers and its share of the owner. */
+const WORKER_BYTES = 160_000_000;
+/** What the owner keeps for itself of a memory limit. */
+const OWNER_BYTES = 100_000_000;
+/** Files that the owner has open without any worker, and more for each: channels, and connections that it hands on. */
+const OWNER_FILES = 64;
+const FILES_PER_WORKER = 8;
+
+export interface WorkersPlan {
+  readonly count: number;
+  /** Of each worker; undefined: what Node chooses. */
+  readonly heapMegabytes: number | undefined;
+}
+
+/** Settles `auto`, and throws where the machine does not allow so many, saying how many it does. */
+export function planWorkers(asked: Workers, machine: Machine): WorkersPlan {
+  const count = asked === 'auto' ? autoCount(machine) : asked;
+  const { openFiles = Infinity, memoryBytes } = machine;
+  const most = Math.floor((openFiles - OWNER_FILES) / FILES_PER_WORKER);
+  if (count > 1 && count > most) {
+    throw new Error(
+      `WORKERS=${String(count)}: expected at most ${String(Math.max(most, 1))}, because the process may open ${String(openFiles)} files; raise that limit (ulimit -n), or set fewer workers`,
+    );
+  }
+  const heapBytes = memoryBytes === undefined ? undefined : (memoryBytes - OWNER_BYTES) / count;
+  return {
+    count,
+    heapMegabytes:
+      heapBytes === undefined ? undefined : Math.max(Math.floor(heapBytes / 2 ** 20), 64),
+  };
+}
+
+/** As many as there are whole CPUs to pay for, CPUs to run on, and room in memory; 1 to 64. */
+function autoCount({ cpus, cpuQuota = Infinity, memoryBytes = Infinity }: Machine): number {
+  const most = Math.min(Math.floor(cpuQuota), cpus, Math.floor(memoryBytes / WORKER_BYTES), 64);
+  return Math.max(most, 1);
+}

@@ -1,0 +1,100 @@
+import { tap, timer } from 'rxjs';
+import { createStopSignal } from '../../../../streams';
+import type { Logger } from '../../../platform/logger/logger';
+import type { Slot } from './slot';
+
+/** Connections that were asked to leave have come back by then, or stay away. */
+const LOOK_MS = 2_000;
+/** Workers that differ by less are even: clients that come and go would be asked to leave all the time. */
+const EVEN_WITHIN = 0.1;
+/** How often the log says that connections move. */
+const LOG_EACH_MS = 60_000;
+
+/**
+ * Evens out the connections of the workers: after a death, when the clients of the one that died came back to the others
+ * before its successor was there, or when many connected at one moment and those that were quick took more. Crowded
+ * workers ask the youngest of theirs to leave, and take none while another has too few.
+ */
+export function createRebalance(
+  slots: readonly Slot[],
+  { logger, monotonicMs }: { readonly logger: Logger; readonly monotonicMs: () => number },
+) {
+  const counts = new Map<number, number>();
+  /** Workers that take no more than so many. */
+  const capped = new Map<number, number>();
+  let asked: readonly Slot[] = [];
+  let loggedMs = -Infinity;
+  const closing = createStopSignal();
+
+  const cap = (slot: Slot, most: number | undefined): void => {
+    if (most === undefined) {
+      if (!capped.delete(slot.worker)) return;
+    } else capped.set(slot.worker, most);
+    slot.send({ kind: 'keep-connections', most });
+  };
+  const uncapAll = (): void => {
+    for (const slot of slots) cap(slot, undefined);
+  };
+  const log = (leaving: number): void => {
+    if (monotonicMs() - loggedMs < LOG_EACH_MS) return;
+    loggedMs = monotonicMs();
+    logger.info('asking clients to reconnect, to even out connections between workers', {
+      leaving,
+    });
+  };
+  const decide = (): void => {
+    const shares = sharesOf(asked.map(({ worker }) => [worker, counts.get(worker) ?? 0]));
+    const leaving = shares.reduce((sum, { open, share }) => sum + Math.max(open - share, 0), 0);
+    // One that is crowded finds one with room; where none has, the primary would offer a connection round and round.
+    const isUneven = shares.some(({ open, share }) => open - share > share * EVEN_WITHIN);
+    for (const { worker, open, share } of shares) {
+      const slot = slots[worker - 1];
+      if (slot !== undefined) cap(slot, isUneven && open >= share ? share : undefined);
+    }
+    if (isUneven) log(leaving);
+  };
+  const look = (): void => {
+    // A worker that did not answer may be the one with room.
+    if (asked.length > 0) uncapAll();
+    counts.clear();
+    asked = slots.filter(({ state }) => state === 'up');
+    for (const slot of asked) slot.send({ kind: 'count-connections' });
+  };
+  return {
+    /** Looks at the workers until `close`; emits nothing of meaning. */
+    run$: timer(LOOK_MS, LOOK_MS).pipe(tap(look), closing.until()),
+    /** What a worker answered to `count-connections`. */
+    counted(worker: number, open: number) {
+      counts.set(worker, open);
+      if (asked.length > 1 && asked.every((slot) => counts.has(slot.worker))) {
+        decide();
+        asked = [];
+      }
+    },
+    ended(worker: number) {
+      capped.delete(worker);
+      asked = [];
+      // It may have been the one that had room.
+      uncapAll();
+    },
+    close: closing.stop,
+  };
+}
+
+interface Share {
+  readonly worker: number;
+  readonly open: number;
+  /** What it would have if all were even: those that have most keep the odd ones. */
+  readonly share: number;
+}
+
+export function sharesOf(
+  counts: readonly (readonly [worker: number, open: number])[],
+): readonly Share[] {
+  const total = counts.reduce((sum, [, open]) => sum + open, 0);
+  const least = Math.floor(total / counts.length);
+  const odd = total - least * counts.length;
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([worker, open], i) => ({ worker, open, share: i < odd ? least + 1 : least }));
+}

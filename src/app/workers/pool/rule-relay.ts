@@ -1,0 +1,155 @@
+import { merge, type Observable } from 'rxjs';
+import { createMailbox, inOrder } from '../../../../streams';
+import type { DomainDefinition } from '../../../core/rules/definition';
+import type { Rules } from '../../../core/rules/rules';
+import { WHOLE, type RuleProblem } from '../../../core/rules/parse/problem';
+import type { Logger } from '../../../platform/logger/logger';
+import type { LoadedRules, LoadResult } from '../../../rule-sources/load-result';
+import { toChunks } from '../../../rule-sources/loader/chunks';
+import type { Slot } from './slot';
+
+export interface RuleRelayDeps {
+  readonly slots: readonly Slot[];
+  /** What a set of rules was compiled from. */
+  readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
+  /** Another worker is overdue, or one is no longer. */
+  readonly onOverdue: () => void;
+  /** A set of rules that was emitted as good was taken back. */
+  readonly onTakenBack: () => void;
+  readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+const IN_FORCE_WITHIN_MS = 5_000;
+/** Workers that die this soon after they were sent a set of rules may have died of it; so many of them did. */
+const POISON_MS = 10_000;
+const POISON_DEATHS = 3;
+/** So long after a death the next one begins a new count: a worker has started again and died of the same by then. */
+const FORGET_DEATHS_MS = 30_000;
+/** Entries in one message: a worker receives it in a fraction of a millisecond. */
+const CHUNK_SIZE = 250;
+
+const TAKEN_BACK = 'workers crashed after loading the new rules; rolled back';
+
+interface RuleSet {
+  readonly number: number;
+  readonly load: LoadedRules<Rules>;
+  deaths: number;
+  lastDeathMs: number;
+  /** Whether the load was emitted: as good, it has to be taken back by another. */
+  isEmitted: boolean;
+}
+
+/** Brings every good set of rules to all workers, and takes a set back that workers die of. */
+export function createRuleRelay(
+  goodAndBad$: Observable<LoadResult<Rules>>,
+  { slots, definitionsOf, onOverdue, onTakenBack, monotonicMs, logger }: RuleRelayDeps,
+) {
+  let lastNumber = 0;
+  let current: RuleSet | undefined;
+  let before: RuleSet | undefined;
+  const numbers = new Map<number, number>();
+  const sentMs = new Map<number, number>();
+  const overdue = new Set<number>();
+  const takenBack = createMailbox<LoadResult<Rules>>();
+  let settle: () => void = () => undefined;
+
+  const send = (slot: Slot, { number, load }: RuleSet): void => {
+    sentMs.set(slot.worker, monotonicMs());
+    const parsed = { domains: definitionsOf(load.rules), problems: [] };
+    for (const chunk of toChunks(parsed, CHUNK_SIZE)) slot.send({ kind: 'rules-part', chunk });
+    slot.send({ kind: 'rules', number });
+  };
+  const put = (load: LoadedRules<Rules>): RuleSet => {
+    const number = (lastNumber += 1);
+    const set: RuleSet = { number, load, deaths: 0, lastDeathMs: -Infinity, isEmitted: false };
+    before = current;
+    current = set;
+    for (const slot of slots) if (slot.state === 'up') send(slot, set);
+    return set;
+  };
+  const late = (set: RuleSet): readonly Slot[] =>
+    slots.filter(({ worker, state }) => state !== 'dead' && numbers.get(worker) !== set.number);
+  const untilInForce = async (set: RuleSet): Promise<void> => {
+    const wait = { isOver: false };
+    const timer = setTimeout(() => {
+      wait.isOver = true;
+      settle();
+    }, IN_FORCE_WITHIN_MS);
+    while (!wait.isOver && current === set && late(set).length > 0)
+      await new Promise<void>((resolve) => (settle = resolve));
+    clearTimeout(timer);
+    if (current !== set) return;
+    for (const { worker } of late(set)) {
+      overdue.add(worker);
+      logger.warn('a worker has not loaded the rules in time and is unhealthy until it has', {
+        worker,
+      });
+    }
+    if (overdue.size > 0) onOverdue();
+  };
+  const rollBack = (poison: RuleSet, kept: RuleSet): void => {
+    put(kept.load);
+    before = undefined;
+    logger.error(TAKEN_BACK, { deaths: poison.deaths });
+    if (poison.isEmitted) {
+      onTakenBack();
+      takenBack.post(kept.load);
+    }
+    settle();
+  };
+  const bring = async (load: LoadedRules<Rules>): Promise<LoadResult<Rules>> => {
+    const set = put(load);
+    await untilInForce(set);
+    if (current !== set) return refused(load);
+    set.isEmitted = true;
+    return load;
+  };
+  const relayed$ = goodAndBad$.pipe(
+    inOrder((load) => (load.ok ? bring(load) : Promise.resolve(load))),
+  );
+  return {
+    /** The same loads; a good one is emitted once all workers have it in force, or after IN_FORCE_WITHIN_MS. */
+    loads$: merge(relayed$, takenBack.messages$),
+    /** Gives the rules of now to a worker that has just come up. */
+    greet(slot: Slot) {
+      if (current !== undefined) send(slot, current);
+    },
+    inForce(worker: number, number: number) {
+      numbers.set(worker, number);
+      if (number === lastNumber && overdue.delete(worker)) onOverdue();
+      settle();
+    },
+    /** A worker ended by itself. */
+    ended(worker: number) {
+      numbers.delete(worker);
+      overdue.delete(worker);
+      const tookMs = sentMs.get(worker);
+      sentMs.delete(worker);
+      const nowMs = monotonicMs();
+      const isSuspect = tookMs !== undefined && nowMs - tookMs < POISON_MS;
+      if (current !== undefined && isSuspect) {
+        current.deaths = nowMs - current.lastDeathMs < FORGET_DEATHS_MS ? current.deaths + 1 : 1;
+        current.lastDeathMs = nowMs;
+        if (current.deaths >= POISON_DEATHS && before !== undefined) rollBack(current, before);
+      }
+      settle();
+    },
+    /** Whether a worker takes calls although it was too slow to take the rules of now. */
+    isOverdue: (worker: number) => overdue.has(worker),
+  };
+}
+
+/** A load after which workers crashed before it was in force everywhere. */
+function refused({ version, problems, durationMs }: LoadedRules<Rules>): LoadResult<Rules> {
+  const died: RuleProblem = {
+    ...{ severity: 'error', class: 'load-failed', file: '', at: WHOLE },
+    message: 'workers crashed after loading these rules',
+  };
+  return {
+    ok: false,
+    ...(version !== undefined && { version }),
+    problems: [...problems, died],
+    durationMs,
+  };
+}

@@ -1,0 +1,155 @@
+import type { FromWorker, ToWorker } from '../messages';
+
+/** A process of a worker as the owner holds it. */
+export interface WorkerProcess {
+  /** Never throws; what a dead process is sent is lost. */
+  send(message: ToWorker): void;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface WorkerEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts worker number `worker`; tells what it says, and once how it ended. */
+export type Fork = (
+  worker: number,
+  on: {
+    readonly message: (message: FromWorker) => void;
+    readonly end: (end: WorkerEnd) => void;
+  },
+) => WorkerProcess;
+
+export interface SlotDeps {
+  readonly fork: Fork;
+  readonly monotonicMs: () => number;
+  /** No other place has a process: until there is one here, none listens. */
+  readonly isAlone: () => boolean;
+}
+
+export interface SlotEvents {
+  readonly message: (message: FromWorker) => void;
+  /** It ended by itself; the next one starts in `restartMs`, undefined while the service stops. */
+  readonly ended: (end: WorkerEnd, restartMs: number | undefined) => void;
+  readonly hangs: () => void;
+}
+
+/** One place among the workers: a process, its successor when it dies, and its end when it hangs. */
+export interface Slot {
+  readonly worker: number;
+  readonly state: 'starting' | 'up' | 'dead';
+  /** How often it ended by itself and got a successor. */
+  readonly restarts: number;
+  start(): void;
+  send(message: ToWorker): void;
+  /** Is called every second. */
+  tick(): void;
+  /** Starts no successor any more; settles when there is no process. */
+  retire(): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+const FIRST_RESTART_MS = 100;
+const LAST_RESTART_MS = 5_000;
+/** A process that lived longer than this did not die of its start. */
+const GOOD_LIFE_MS = 10_000;
+/** Seconds of silence after which a worker hangs; one that starts has not spoken yet. */
+const SILENT_SECONDS = 5;
+const STARTING_SECONDS = 30;
+/** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
+const END_MS = 2_500;
+
+export function createSlot(
+  worker: number,
+  { fork, monotonicMs, isAlone }: SlotDeps,
+  events: SlotEvents,
+): Slot {
+  let current: WorkerProcess | undefined;
+  let state: Slot['state'] = 'dead';
+  let startedMs = 0;
+  let restartMs = FIRST_RESTART_MS;
+  let silentTicks = 0;
+  let restarts = 0;
+  let restart: NodeJS.Timeout | undefined;
+  let isRetired = false;
+  const waiting = new Set<() => void>();
+
+  const nextRestart = (): number => {
+    if (monotonicMs() - startedMs >= GOOD_LIFE_MS) restartMs = FIRST_RESTART_MS;
+    const chosen = restartMs;
+    restartMs = Math.min(restartMs * 2, LAST_RESTART_MS);
+    return isAlone() ? FIRST_RESTART_MS : chosen;
+  };
+  const ended = (end: WorkerEnd): void => {
+    current = undefined;
+    state = 'dead';
+    const afterMs = isRetired ? undefined : nextRestart();
+    if (afterMs !== undefined) {
+      restarts += 1;
+      restart = setTimeout(start, afterMs);
+    }
+    events.ended(end, afterMs);
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  };
+  const start = (): void => {
+    startedMs = monotonicMs();
+    silentTicks = 0;
+    state = 'starting';
+    current = fork(worker, {
+      message(message) {
+        silentTicks = 0;
+        state = 'up';
+        events.message(message);
+      },
+      end: ended,
+    });
+  };
+  return {
+    worker,
+    get state() {
+      return state;
+    },
+    get restarts() {
+      return restarts;
+    },
+    start,
+    send: (message) => {
+      if (state === 'up') current?.send(message);
+    },
+    tick() {
+      // Ticks, not the clock: while the owner itself stands still, messages wait to be read.
+      if (current === undefined) return;
+      silentTicks += 1;
+      const patience = state === 'up' ? SILENT_SECONDS : STARTING_SECONDS;
+      if (silentTicks === patience) {
+        events.hangs();
+        current.kill('SIGABRT');
+      } else if (silentTicks > patience) current.kill('SIGKILL');
+    },
+    retire() {
+      isRetired = true;
+      clearTimeout(restart);
+      if (current === undefined) return Promise.resolve();
+      return new Promise((resolve) => waiting.add(resolve));
+    },
+    kill(signal) {
+      current?.kill(signal);
+    },
+  };
+}
+
+/** Lets all workers answer what they hold and end; those that do not within `withinMs` and END_MS are killed. */
+export async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {
+  const ended = Promise.all(slots.map((slot) => slot.retire()));
+  for (const slot of slots) {
+    if (slot.state === 'up') slot.send({ kind: 'drain', withinMs });
+    else slot.kill('SIGKILL');
+  }
+  const late = setTimeout(() => {
+    for (const slot of slots) slot.kill('SIGKILL');
+  }, withinMs + END_MS);
+  await ended;
+  clearTimeout(late);
+}

@@ -1,0 +1,124 @@
+import { createMailbox, createSnapshot } from '../../../../streams';
+import { compileInSlices, type CompileOptions } from '../../../core/rules/compile';
+import type { Rules } from '../../../core/rules/rules';
+import type { RequestBounds } from '../../../core/decision/request';
+import type { CheckSet } from '../../../request-maps/check/check';
+import { parseCheckFiles } from '../../../rule-sources/check-files';
+import { createAssembly } from '../../../rule-sources/loader/chunks';
+import { inSlices } from '../../../rule-sources/loader/rule-loader';
+import type { ProfileRequest } from '../../../transport/debug/profiles/profiles';
+import type { TlsPems } from '../../../transport/grpc/options';
+import type { ServiceHealth } from '../../observe/health';
+import type { Certificates } from '../../tls/create-certificates';
+import type { FromWorker, ToWorker } from '../messages';
+
+/** What the words of its owner make a worker do, beyond the values that it reads. */
+export interface WorkerDuties {
+  /** The first message, in answer to `hello`. */
+  readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
+  readonly collect: (id: number) => void;
+  readonly watch: (isOn: boolean) => void;
+  readonly profile: (id: number, request: ProfileRequest | undefined) => void;
+  readonly countConnections: () => void;
+  readonly keepConnections: (most: number | undefined) => void;
+  readonly drain: (withinMs: number) => void;
+}
+
+/** What a worker does on each word of its owner. */
+type Handlers = {
+  readonly [K in ToWorker['kind']]: (message: Extract<ToWorker, { readonly kind: K }>) => void;
+};
+
+/** Entries compiled in one go: a fraction of a millisecond. */
+const SLICE = 500;
+
+/** The owner as a worker sees it: what it sends, as the values that a decider reads. */
+export function createOwnerLink(
+  send: (message: FromWorker) => unknown,
+  duties: WorkerDuties,
+  options: CompileOptions & { readonly bounds: RequestBounds },
+) {
+  const rules = createSnapshot<Rules | undefined>(undefined);
+  const isRead = createSnapshot(false);
+  const checks = createSnapshot<CheckSet | undefined>(undefined);
+  const whyNoRules = createSnapshot('no rules are loaded yet');
+  const health = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
+  const renewals = createMailbox<TlsPems>();
+  let assembly = createAssembly();
+  let compiling = Promise.resolve();
+
+  const compile = async (number: number, { parsed }: typeof assembly): Promise<void> => {
+    rules.set(await inSlices(compileInSlices(parsed.domains, SLICE, options)));
+    isRead.set(true);
+    send({ kind: 'in-force', number });
+  };
+  const certificatesOf = (first: TlsPems | undefined): Certificates | undefined =>
+    first && { first, renewals$: renewals.messages$, close: renewals.close };
+  const handlers: Handlers = {
+    welcome({ components, certificates }) {
+      duties.start(components, certificatesOf(certificates));
+    },
+    'rules-part'({ chunk }) {
+      assembly.add(chunk);
+    },
+    rules({ number }) {
+      const whole = assembly;
+      assembly = createAssembly();
+      // One set after another, in the order in which they came.
+      compiling = compiling.then(() => compile(number, whole));
+    },
+    checks({ from }) {
+      checks.set(parseCheckFiles(from, options.bounds).set);
+    },
+    read() {
+      isRead.set(true);
+    },
+    'no-rules'({ reason }) {
+      whyNoRules.set(reason);
+    },
+    health({ status }) {
+      health.set(status);
+    },
+    certificates({ pems }) {
+      renewals.post(pems);
+    },
+    collect({ id }) {
+      duties.collect(id);
+    },
+    watch({ isOn }) {
+      duties.watch(isOn);
+    },
+    profile({ id, request }) {
+      duties.profile(id, request);
+    },
+    'count-connections'() {
+      duties.countConnections();
+    },
+    'keep-connections'({ most }) {
+      duties.keepConnections(most);
+    },
+    drain({ withinMs }) {
+      duties.drain(withinMs);
+    },
+  };
+
+  return {
+    rules,
+    whyNoRules,
+    checks,
+    isRead,
+    health,
+    take(message: ToWorker) {
+      const handle = handlers[message.kind] as (message: ToWorker) => void;
+      handle(message);
+    },
+    /** Completes the streams. */
+    close() {
+      health.close();
+      rules.close();
+      checks.close();
+      whyNoRules.close();
+      isRead.close();
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { Clock } from '../../../core/ports';
+import { toReason } from '../../../platform/errors';
+import { takeOwnProfile } from '../../../transport/debug/profile-endpoint';
+import type { ProfileRequest } from '../../../transport/debug/profiles/profiles';
+import { createWorkScheduler } from '../../../transport/debug/work/work-scheduler';
+import type { FromWorker, ProfileResult } from '../messages';
+
+export interface ProfileDutyDeps {
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+}
+
+/** Takes profiles of this worker for its owner, beside its decisions; each request ends the profile before it. */
+export function createProfileDuty(
+  send: (message: FromWorker) => unknown,
+  { clock, monotonicMs }: ProfileDutyDeps,
+): (id: number, request: ProfileRequest | undefined) => void {
+  const work = createWorkScheduler({ monotonicMs });
+  let running = new AbortController();
+  return (id, request) => {
+    running.abort();
+    if (request === undefined) return;
+    running = new AbortController();
+    const { signal } = running;
+    const answer = (result: ProfileResult) => send({ kind: 'profile', id, result });
+    work.insist({
+      *run() {
+        answer(yield* takeOwnProfile(request, signal, clock));
+      },
+      // The owner does not wait for one that it has ended.
+      isWanted: () => !signal.aborted,
+      failed(error) {
+        answer(toReason(error));
+      },
+    });
+  };
+}

@@ -1,0 +1,44 @@
+import { RateLimiterError } from './errors';
+
+/** The service takes 1,024 of one connection. */
+const MAX_CALLS = 1_000;
+
+/** The calls in flight of one limiter: how many there may be, and the wait for the last one. */
+export function createCalls() {
+  let inFlight = 0;
+  let isClosed = false;
+  let onEmpty: () => void = () => undefined;
+  const empty = new Promise<void>((resolve) => {
+    onEmpty = resolve;
+  });
+  const leave = (): void => {
+    inFlight -= 1;
+    if (isClosed && inFlight === 0) onEmpty();
+  };
+  return {
+    get inFlight() {
+      return inFlight;
+    },
+    /** Runs a call; an error instead, where it may not begin. */
+    async run<T>(call: () => Promise<T>): Promise<T | RateLimiterError> {
+      if (isClosed) return new RateLimiterError('closed', 'the limiter is closed');
+      if (inFlight >= MAX_CALLS)
+        return new RateLimiterError(
+          'too_many_calls',
+          `${String(MAX_CALLS)} calls wait for an answer, expected less`,
+        );
+      inFlight += 1;
+      try {
+        return await call();
+      } finally {
+        leave();
+      }
+    },
+    /** Refuses new calls; resolves when the last one has ended. */
+    close(): Promise<void> {
+      isClosed = true;
+      if (inFlight === 0) onEmpty();
+      return empty;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { RateLimiterError } from './errors';
+import { toHeaders } from './headers';
+
+export type LimitUnit =
+  'second' | 'minute' | 'hour' | 'day' | 'week' | 'month' | 'year' | 'unknown';
+
+/** How a limit stands after this call. */
+export interface LimitStatus {
+  /** The rule's `name`; empty when it has none. */
+  readonly name: string;
+  /** Hits in a period. */
+  readonly limit: number;
+  /** `unknown`: of requests in flight, or of a period that the answer does not say (UNIT_MULTIPLIER_ON_WIRE). */
+  readonly unit: LimitUnit;
+  /** Units of a period: 5 for 100 in 5 minutes. */
+  readonly unitMultiplier: number;
+  readonly remaining: number;
+  readonly resetSeconds: number;
+  /** This limit refuses. */
+  readonly limited: boolean;
+}
+
+/** The answer to one call. */
+export interface RateLimitDecision {
+  readonly allowed: boolean;
+  /**
+   * Of one limit: refused, of the refusing one with the longest wait; allowed, of that with the least remaining. Undefined
+   * where no limit applies or there is no decision.
+   */
+  readonly limit: number | undefined;
+  readonly remaining: number | undefined;
+  readonly resetSeconds: number | undefined;
+  /** For the response: what the service sent (docs/headers.md), and `Retry-After` when refused. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The service's body for a refused client (LIMIT_BODY); undefined when it sent none. */
+  readonly body: string | undefined;
+  /** In the order of the descriptors; undefined where no limit applies. Empty without a decision. */
+  readonly limits: readonly (LimitStatus | undefined)[];
+  /** Why there is no decision: `allowed` is then what `onError` said. */
+  readonly error: RateLimiterError | undefined;
+}
+
+/** RateLimitResponse as proto-loader hands it over: fields that hold their default are absent. */
+export interface RawRateLimitResponse {
+  readonly overallCode?: string | number;
+  readonly statuses?: readonly RawStatus[];
+  readonly responseHeadersToAdd?: readonly { readonly key?: string; readonly value?: string }[];
+  /** In base64. */
+  readonly rawBody?: string;
+}
+
+interface RawStatus {
+  readonly code?: string;
+  readonly currentLimit?: {
+    readonly requestsPerUnit?: number;
+    /** A number where the enum has no such name. */
+    readonly unit?: string | number;
+    readonly name?: string;
+    readonly unitMultiplier?: { readonly value?: number };
+  };
+  readonly limitRemaining?: number;
+  readonly durationUntilReset?: { readonly seconds?: string; readonly nanos?: number };
+}
+
+const OVER = 'OVER_LIMIT';
+const NO_FIGURES = { limit: undefined, remaining: undefined, resetSeconds: undefined };
+
+/** `hits`: what the call asked for. */
+export function readDecision(
+  raw: RawRateLimitResponse,
+  hits: number,
+): RateLimitDecision | RateLimiterError {
+  const { overallCode, statuses = [], responseHeadersToAdd = [], rawBody } = raw;
+  if (overallCode !== 'OK' && overallCode !== OVER)
+    return new RateLimiterError(
+      'bad_answer',
+      `the answer holds the code ${String(overallCode ?? 'UNKNOWN')}, expected OK or OVER_LIMIT`,
+    );
+  const allowed = overallCode === 'OK';
+  const limits = statuses.map(toLimit);
+  const { limit, remaining, resetSeconds } = findNearest(limits, allowed) ?? NO_FIGURES;
+  const headers = toHeaders(responseHeadersToAdd);
+  if (!allowed) addRetryAfter(headers, limits, hits);
+  return {
+    allowed,
+    limit,
+    remaining,
+    resetSeconds,
+    headers,
+    body: rawBody === undefined ? undefined : Buffer.from(rawBody, 'base64').toString(),
+    limits,
+    error: undefined,
+  };
+}
+
+/** What a call gets that got no decision. */
+export function withoutDecision(error: RateLimiterError, allowed: boolean): RateLimitDecision {
+  const headers: Record<string, string> = allowed ? {} : { 'Retry-After': '1' };
+  return { allowed, ...NO_FIGURES, headers, body: undefined, limits: [], error };
+}
+
+function toLimit(status: RawStatus): LimitStatus | undefined {
+  const { code, currentLimit, limitRemaining = 0, durationUntilReset = {} } = status;
+  if (currentLimit === undefined) return undefined;
+  const { requestsPerUnit = 0, unit, name = '', unitMultiplier } = currentLimit;
+  return {
+    name,
+    limit: requestsPerUnit,
+    unit: typeof unit === 'string' ? (unit.toLowerCase() as LimitUnit) : 'unknown',
+    unitMultiplier: unitMultiplier?.value ?? 1,
+    remaining: limitRemaining,
+    resetSeconds: toSeconds(durationUntilReset),
+    limited: code === OVER,
+  };
+}
+
+function toSeconds({ seconds = '0', nanos = 0 }: NonNullable<RawStatus['durationUntilReset']>) {
+  return Number(seconds) + Math.ceil(nanos / 1e9);
+}
+
+function findNearest(
+  limits: RateLimitDecision['limits'],
+  allowed: boolean,
+): LimitStatus | undefined {
+  let nearest: LimitStatus | undefined;
+  for (const limit of limits) {
+    if (limit === undefined || !(allowed || limit.limited)) continue;
+    if (nearest === undefined || isNearer(limit, nearest, allowed)) nearest = limit;
+  }
+  return nearest;
+}
+
+function isNearer(one: LimitStatus, other: LimitStatus, allowed: boolean): boolean {
+  return allowed ? one.remaining < other.remaining : one.resetSeconds > other.resetSeconds;
+}
+
+/** For services that do not send it (LIMIT_RETRY_AFTER). Left out where waiting does not help. */
+function addRetryAfter(
+  headers: Record<string, string>,
+  limits: RateLimitDecision['limits'],
+  hits: number,
+): void {
+  if (headers['Retry-After'] !== undefined) return;
+  const refusing = limits.filter((limit) => limit?.limited === true) as readonly LimitStatus[];
+  if (refusing.length === 0 || refusing.some(({ limit }) => hits > limit)) return;
+  const seconds = Math.max(1, ...refusing.map(({ resetSeconds }) => resetSeconds));
+  headers['Retry-After'] = String(seconds);
+}

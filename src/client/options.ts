@@ -1,0 +1,95 @@
+import type { RateLimiterError } from './errors';
+
+/** What happens to a request about which there is no decision. */
+export type ErrorPolicy = 'allow' | 'deny';
+
+/** PEM texts or the bytes of PEM files. Certificate and key come together or not at all. */
+export interface RateLimiterTls {
+  /** The authorities that sign the service's certificate; default: those that Node trusts. */
+  readonly ca?: string | Uint8Array;
+  readonly cert?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
+  /** The name on the service's certificate, when it is not the host of `target`. */
+  readonly serverName?: string;
+}
+
+export interface RateLimiterOptions {
+  /** The gRPC port of the service: `host:port`, `dns:///host:port` or `unix:/path`. */
+  readonly target: string;
+  /** The domain of the rules. */
+  readonly domain: string;
+  /** Longest time for a call in milliseconds; 100 by default. */
+  readonly timeoutMs?: number;
+  /** The same for each of the two attempts of `settle`, for which no request waits; 1,000 by default. */
+  readonly settleTimeoutMs?: number;
+  /**
+   * What a request gets about which there is no decision: `allow` (default), `deny`, or what this function says. It sees
+   * every such error, so it can log and count them; what it throws, the call rejects with.
+   */
+  readonly onError?: ErrorPolicy | ((error: RateLimiterError) => ErrorPolicy);
+  /** Default: no TLS. `true`: TLS, and the authorities that Node trusts. */
+  readonly tls?: boolean | RateLimiterTls;
+}
+
+/** The options with their defaults. */
+export interface ParsedOptions {
+  readonly target: string;
+  readonly domain: string;
+  readonly timeoutMs: number;
+  readonly settleTimeoutMs: number;
+  readonly policyOf: (error: RateLimiterError) => ErrorPolicy;
+  /** Undefined: no TLS. */
+  readonly tls: RateLimiterTls | undefined;
+}
+
+/** `localhost` alone would be port 443 to gRPC: a port has to be there. */
+const TARGET = /^(?:(?:dns:(?:\/\/[^\s/]*\/)?)?(?:\[[\da-f:.%]+\]|[^\s/:[\]]+):\d{1,5}|unix:.+)$/i;
+/** The longest that a timer of Node can run. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Throws a TypeError that names the option, its value and what was expected. */
+export function parseOptions(options: RateLimiterOptions): ParsedOptions {
+  const { target, domain, timeoutMs = 100, settleTimeoutMs = 1_000, onError, tls } = options;
+  return {
+    target: parseText('target', target, TARGET, '<host>:<port> or unix:<path>'),
+    domain: parseText('domain', domain, /./s, 'the domain of the rules'),
+    timeoutMs: parseTimeout('timeoutMs', timeoutMs),
+    settleTimeoutMs: parseTimeout('settleTimeoutMs', settleTimeoutMs),
+    policyOf: parsePolicy(onError),
+    tls: parseTls(tls),
+  };
+}
+
+function parseText(name: string, value: unknown, pattern: RegExp, expected: string): string {
+  if (typeof value === 'string' && pattern.test(value)) return value;
+  throw mistake(name, value, expected);
+}
+
+function parsePolicy(onError: RateLimiterOptions['onError'] = 'allow'): ParsedOptions['policyOf'] {
+  if (typeof onError === 'function') return onError;
+  if (!['allow', 'deny'].includes(onError))
+    throw mistake('onError', onError, 'allow, deny or a function');
+  return () => onError;
+}
+
+function parseTimeout(name: string, value: number): number {
+  if (typeof value === 'number' && value > 0 && value <= MAX_TIMEOUT_MS) return value;
+  throw mistake(name, value, 'milliseconds above 0');
+}
+
+function parseTls(tls: boolean | RateLimiterTls = false): RateLimiterTls | undefined {
+  if (tls === false) return undefined;
+  if (tls === true) return {};
+  if (typeof tls !== 'object' || (tls as unknown) === null)
+    throw mistake('tls', tls, 'true, false or an object');
+  // Not shown: one of them is a secret.
+  if ((tls.cert === undefined) !== (tls.key === undefined))
+    throw new TypeError('tls: expected cert and key together, or neither');
+  return tls;
+}
+
+/** A TypeError about an argument. */
+export function mistake(name: string, value: unknown, expected: string): TypeError {
+  const shown = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return new TypeError(`${name} is ${shown}, expected ${expected}`);
+}

@@ -1,0 +1,141 @@
+import { createCalls } from './calls';
+import { createConnection, type Question } from './connection';
+import { readDecision, withoutDecision, type RateLimitDecision } from './decision';
+import {
+  MAX_REQUEST_HITS,
+  parseDescriptors,
+  parseHits,
+  toReservation,
+  withHits,
+  type DescriptorPairs,
+  type DescriptorMessage,
+  type Descriptors,
+} from './descriptors';
+import { RateLimiterError } from './errors';
+import { mistake, parseOptions, type RateLimiterOptions } from './options';
+
+export interface RateLimitCallOptions {
+  /** Cancels the call, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RateLimitCheckOptions extends RateLimitCallOptions {
+  /** Of each descriptor, 1 to 4,294,967,295; 1 by default. */
+  readonly hits?: number;
+}
+
+/** What became of a `settle`. */
+export interface Settlement {
+  /** The service has it. */
+  readonly settled: boolean;
+  /** Why it has not. */
+  readonly error: Error | undefined;
+}
+
+/** Calls since the limiter was created. */
+export interface RateLimiterStats {
+  readonly inFlight: number;
+  /** Decisions of `check`, `reserve` and `quota`. */
+  readonly decided: number;
+  /** Of these: refused. */
+  readonly refused: number;
+  /** Calls of these three without a decision, which got what `onError` says. */
+  readonly failed: number;
+  /** `settle` in vain: the reservation ends with its lease. */
+  readonly unsettled: number;
+}
+
+/**
+ * Asks a decision service. Arguments that make no sense reject with a TypeError, and what the caller aborts rejects with
+ * the signal's reason; any other failure is answered as `onError` says.
+ */
+export interface RateLimiter {
+  /** Counts the hits and answers whether the request may pass. */
+  check(descriptors: Descriptors, options?: RateLimitCheckOptions): Promise<RateLimitDecision>;
+  /** What is left; charges nothing. */
+  quota(descriptors: Descriptors, options?: RateLimitCallOptions): Promise<RateLimitDecision>;
+  /**
+   * Holds hits (0 to 2^53 - 1) under an id (1 to 256 bytes), for a rule with `reserve`. A refused reservation holds
+   * nothing, and needs no settle.
+   */
+  reserve(
+    descriptor: DescriptorPairs,
+    id: string,
+    hits: number,
+    options?: RateLimitCallOptions,
+  ): Promise<RateLimitDecision>;
+  /**
+   * Ends a reservation and charges these hits; without hits what was held. It is tried again once, then counted. Never
+   * rejects.
+   */
+  settle(descriptor: DescriptorPairs, id: string, hits?: number): Promise<Settlement>;
+  stats(): RateLimiterStats;
+  /** Refuses new calls, waits for those in flight (none lasts longer than its deadline), and closes the connection. */
+  close(): Promise<void>;
+}
+
+/** Holds one connection. Throws a TypeError that names the option, its value and what was expected. */
+export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
+  const { target, domain, timeoutMs, settleTimeoutMs, policyOf, tls } = parseOptions(options);
+  const connection = createConnection(target, tls);
+  const calls = createCalls();
+  const counts = { decided: 0, refused: 0, failed: 0, unsettled: 0 };
+
+  const decide = async (
+    asked: Omit<Question, 'domain'>,
+    hits: number,
+    { signal }: RateLimitCallOptions,
+  ): Promise<RateLimitDecision> => {
+    const question = { domain, ...asked };
+    const answer = await calls.run(() => connection.ask(question, { timeoutMs, signal }));
+    const decision = answer instanceof RateLimiterError ? answer : readDecision(answer, hits);
+    if (decision instanceof RateLimiterError) {
+      counts.failed += 1;
+      return withoutDecision(decision, policyOf(decision) !== 'deny');
+    }
+    counts.decided += 1;
+    if (!decision.allowed) counts.refused += 1;
+    return decision;
+  };
+
+  const settleTwice = async (descriptor: DescriptorMessage) => {
+    const question = { domain, descriptors: [descriptor] };
+    const terms = { timeoutMs: settleTimeoutMs };
+    const answer = await connection.ask(question, terms);
+    if (!(answer instanceof RateLimiterError)) return answer;
+    return connection.ask(question, { ...terms, waitForReady: true });
+  };
+
+  return {
+    async check(asked, checkOptions = {}) {
+      const descriptors = parseDescriptors(asked);
+      const hits = parseHits(checkOptions.hits ?? 1, 1, MAX_REQUEST_HITS);
+      return decide({ descriptors, hitsAddend: hits }, hits, checkOptions);
+    },
+    async quota(asked, callOptions = {}) {
+      const descriptors = parseDescriptors(asked).map((message) => withHits(message, 0));
+      return decide({ descriptors }, 0, callOptions);
+    },
+    async reserve(descriptor, id, hits, callOptions = {}) {
+      if ((hits as unknown) === undefined) throw mistake('hits', hits, 'a whole number from 0');
+      const message = toReservation(descriptor, 'reserve', id, hits);
+      return decide({ descriptors: [message] }, hits, callOptions);
+    },
+    async settle(descriptor, id, hits) {
+      try {
+        const message = toReservation(descriptor, 'settle', id, hits);
+        const answer = await calls.run(() => settleTwice(message));
+        if (!(answer instanceof RateLimiterError)) return { settled: true, error: undefined };
+        throw answer;
+      } catch (error) {
+        counts.unsettled += 1;
+        return { settled: false, error: error as Error };
+      }
+    },
+    stats: () => ({ ...counts, inFlight: calls.inFlight }),
+    async close() {
+      await calls.close();
+      connection.close();
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import type { StoreError } from '../errors';
+import type { Seen, State } from '../kinds/kind';
+import type { CounterReply } from '../ports';
+
+/** A reply while it is being put together; every list runs parallel to the batch's increments. */
+export interface ReplyDraft {
+  readonly size: number;
+  readonly after: number[];
+  held: boolean[] | undefined;
+  failures: Map<number, StoreError> | undefined;
+  states: (State | undefined)[] | undefined;
+  knownOverLimit: boolean[] | undefined;
+}
+
+/** To a batch of nothing. */
+export const EMPTY_REPLY: CounterReply = { after: [], held: undefined, failures: undefined };
+
+export function createReplyDraft(size: number, after: number[] = []): ReplyDraft {
+  const held = undefined;
+  return { size, after, held, failures: undefined, states: undefined, knownOverLimit: undefined };
+}
+
+/** What a reply says of its increments from `start` to `end`. */
+export function draftOf(reply: CounterReply, start: number, end: number): ReplyDraft {
+  const draft = createReplyDraft(end - start);
+  draft.held = reply.held?.slice(start, end);
+  for (let at = start; at < end; at += 1) takeOver(draft, at - start, reply, at);
+  return draft;
+}
+
+/** Notes that an increment was held back and what was seen of its counter. */
+export function holdBackAt(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
+  (draft.held ??= falseFor(draft))[index] = true;
+  say(draft, index, seen);
+}
+
+export function fail(draft: ReplyDraft, index: number, error: StoreError): void {
+  draft.failures ??= new Map();
+  draft.failures.set(index, error);
+  draft.after[index] = 0;
+}
+
+/** Notes what is seen of the counter of an increment. */
+export function say(draft: ReplyDraft, index: number, seen: Seen | undefined): void {
+  draft.after[index] = typeof seen === 'number' ? seen : 0;
+  if (typeof seen !== 'object') return;
+  draft.states ??= new Array<State | undefined>(draft.size).fill(undefined);
+  draft.states[index] = seen;
+}
+
+/** What a reply says of the counter of an increment. */
+export function seenAt(
+  { after, states }: Pick<CounterReply, 'after' | 'states'>,
+  at: number,
+): Seen {
+  return states?.[at] ?? (after[at] as number);
+}
+
+/** Takes over what a reply says of its increment `at`, in place of what the draft said. */
+export function takeOver(draft: ReplyDraft, index: number, reply: CounterReply, at: number): void {
+  forget(draft, index);
+  const failure = reply.failures?.get(at);
+  if (failure !== undefined) {
+    fail(draft, index, failure);
+    return;
+  }
+  say(draft, index, seenAt(reply, at));
+  draft.after[index] = reply.after[at] as number;
+  if (reply.held?.[at] === true) (draft.held ??= falseFor(draft))[index] = true;
+  if (reply.knownOverLimit?.[at] === true) (draft.knownOverLimit ??= falseFor(draft))[index] = true;
+}
+
+function forget({ held, failures }: ReplyDraft, index: number): void {
+  if (held !== undefined) held[index] = false;
+  failures?.delete(index);
+}
+
+function falseFor({ size }: ReplyDraft): boolean[] {
+  return new Array<boolean>(size).fill(false);
+}
+
+/** The finished reply, in which everything may have failed. */
+export function finish({
+  after,
+  held,
+  failures,
+  states,
+  knownOverLimit,
+}: ReplyDraft): CounterReply {
+  const reply = { after, held, failures: failures?.size === 0 ? undefined : failures };
+  const stated = states === undefined ? reply : { ...reply, states };
+  return knownOverLimit === undefined ? stated : { ...stated, knownOverLimit };
+}
+
+/** The finished reply; throws the first failure when nothing of the batch was applied. */
+export function toReply(draft: ReplyDraft): CounterReply {
+  return refuseIfNothing(finish(draft));
+}
+
+/** The reply, unless nothing of the batch was applied: then its first failure is thrown. */
+export function refuseIfNothing(reply: CounterReply): CounterReply {
+  const { after, failures } = reply;
+  if (failures === undefined || failures.size < after.length) return reply;
+  for (const error of failures.values()) throw error;
+  return reply;
+}
+
+/** The reply to increments that failed as a whole. */
+export function failedReply({ length }: readonly unknown[], error: StoreError): CounterReply {
+  const draft = createReplyDraft(length);
+  for (let index = 0; index < length; index += 1) fail(draft, index, error);
+  return draft;
+}

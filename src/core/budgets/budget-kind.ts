@@ -1,0 +1,152 @@
+import type { Asked, BudgetState, CounterState, Gate, Kind } from '../kinds/kind';
+import { WINDOW_RANGE } from '../kinds/window';
+import { isRecalledWhole } from '../kinds/refusal';
+import { countAdmitted } from '../kinds/whole';
+import { advanceBudget, unusedBudget } from './advance';
+import { blockEndMs, isBlocked } from './block';
+import type { Budget, BudgetGate } from './budget';
+import { charge, commit } from './commit';
+import { askOf, entryAt, freeUnits, judge } from './judge';
+import { outcomeOfBudget, type BudgetOutcome } from './outcome';
+import { recordOf, stateOf } from './record';
+
+/**
+ * Several limits, reservations and blocks under one key, as planning, stores, caches and answers ask any kind. It composes the
+ * kinds of its limits and knows none of them; no rule names it, so that it has no place in the table.
+ */
+export const budgetKind = {
+  letter: 'b',
+  words: { name: 'budget', feature: 'rate_limits', ofGate: () => [] },
+  serves: () => false,
+  range: WINDOW_RANGE,
+  hasBurst: false,
+  looks: true,
+  hasOwnForm: true,
+  lua: undefined,
+  ofHits(gate, hits, nowTick) {
+    const { budget, tickMicros } = gate as BudgetGate;
+    return charge(budget, unusedBudget(budget, momentOf(nowTick * tickMicros)), hits);
+  },
+  advance(gate, state, ticks) {
+    const { budget, tickMicros } = gate as BudgetGate;
+    return advanceBudget(budget, state, [], momentOf(state.atMicros + ticks * tickMicros));
+  },
+  free: (gate, state) => freeHits(gate as BudgetGate, state),
+  take: (gate, state, hits) => charge((gate as BudgetGate).budget, state, hits),
+  ticksUntilReset: (gate, state) => ticksOfLife(gate as BudgetGate, state),
+  ticksUntilFree: (gate, state) => ticksOfLife(gate as BudgetGate, state),
+  hitsAsked: () => undefined,
+  isAnyRefused: (asked, state) => refuses(asked, state),
+  outcome(asked, state, hits, later, second) {
+    const { times } = asked;
+    const number = hits > 0 ? times - later / hits : 1;
+    return outcomeOfBudget(
+      budgetOf(asked),
+      beforeAsk(asked, state, number),
+      askOf(asked, state, hits),
+      second,
+    );
+  },
+  heldOutcome(asked, state, hits, second): BudgetOutcome {
+    const looked = outcomeOfBudget(budgetOf(asked), state, { hits: 0, mode: 'ask' }, second);
+    const over = looked.isOver ? Math.max(hits, 0) : 0;
+    // What was found lapsed stays so until a call that is counted.
+    return { ...looked, over, lapsed: 0 };
+  },
+  commit(asked, state) {
+    const after = afterAsks(asked, state);
+    return after === state ? undefined : after;
+  },
+  refuses,
+  isRecalled,
+  refusal(asked, state, isHeld) {
+    if (isHeld || !isRecalled(asked)) return undefined;
+    const after = afterAsks(asked, state);
+    const isRefusing = hasBlocks(asked) ? isShut(budgetOf(asked), after) : refuses(asked, state);
+    return isRefusing ? after : 'none';
+  },
+  isTakenBack: ({ gate }, state) => freeHits(gate as Gate & BudgetGate, state) < 1,
+  ticksOfLife: (gate, state) => ticksOfLife(gate as BudgetGate, state),
+  encode: (gate, state) => recordOf((gate as BudgetGate).budget, state),
+  decode(gate, value, nowTick) {
+    const { budget, tickMicros } = gate as BudgetGate;
+    return stateOf(budget, value, momentOf(nowTick * tickMicros));
+  },
+} as const satisfies Kind<BudgetState>;
+
+function momentOf(micros: number): { readonly micros: number; readonly nowSeconds: number } {
+  return { micros, nowSeconds: micros / 1_000_000 };
+}
+
+function budgetOf({ gate }: Asked): Budget {
+  return (gate as Gate & BudgetGate).budget;
+}
+
+function refuses(asked: Asked, state: BudgetState): boolean {
+  const budget = budgetOf(asked);
+  const hits = Number(asked.hits);
+  const before = hits < 0 ? charge(budget, state, hits) : state;
+  if (asked.times > 1)
+    return countAdmitted(asked.gate, state, { hits, times: asked.times }) < asked.times;
+  return judge(budget, before, askOf(asked, before, Math.max(hits, 0))).isOver;
+}
+
+/** Whether asks of hits may be answered by what is known: of a rule with blocks only while one lasts. */
+function isRecalled(asked: Asked): boolean {
+  if (asked.reservation !== undefined || asked.hits <= 0) return false;
+  return hasBlocks(asked) || (budgetOf(asked).reserve === undefined && isRecalledWhole(asked));
+}
+
+function hasBlocks(asked: Asked): boolean {
+  return budgetOf(asked).blocks.length > 0;
+}
+
+/** Hits that every limit admits; below 0 a debt, or a block. */
+function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): number {
+  if (isShut(budget, state)) return -1;
+  return budget.entries.reduce((least, entry, at) => {
+    const free = entry.isSlots ? Infinity : freeUnits(entry, state, at);
+    return Math.min(least, Math.floor(free / entry.gate.periodTicks));
+  }, Infinity);
+}
+
+function afterAsks(asked: Asked, state: BudgetState): BudgetState {
+  return asked.times === 1
+    ? commit(budgetOf(asked), state, askOf(asked, state, Number(asked.hits)))
+    : beforeAsk(asked, state, asked.times + 1);
+}
+
+/** A block refuses every hit. */
+function isShut({ isShadow }: Budget, { blocks, atMicros }: BudgetState): boolean {
+  return !isShadow && blocks.some((one) => isBlocked(one, atMicros / 1_000));
+}
+
+/** Where the counter stands before the ask with this number, from 1: those before it were admitted as long as they fit. */
+function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetState {
+  if (number === 1) return state;
+  const budget = budgetOf(asked);
+  const hits = Number(asked.hits);
+  const admitted = Math.min(
+    number - 1,
+    countAdmitted(asked.gate, state, { hits, times: asked.times }),
+  );
+  const refused = number - 1 - admitted;
+  const charged = charge(budget, state, admitted * hits);
+  if (refused === 0) return charged;
+  const refusedAll = { hits: refused * hits, mode: 'ask' } as const;
+  // One ask of all refused hits is refused as they are.
+  return commit(budget, charged, refusedAll);
+}
+
+function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): number {
+  const nowSeconds = state.atMicros / 1_000_000;
+  const micros = budget.entries.map((entry, at) => {
+    const one: CounterState = entryAt(state, entry, at);
+    if (entry.isSlots) return 0;
+    if (entry.windowAt !== undefined)
+      return ((state.entries[at]?.endSeconds ?? 0) - nowSeconds) * 1_000_000;
+    return entry.gate.kind.ticksOfLife(entry.gate, one) * entry.gate.tickMicros;
+  });
+  const blocked = state.blocks.map((one) => blockEndMs(one) * 1_000 - state.atMicros);
+  return Math.ceil(Math.max(0, ...micros, ...blocked) / tickMicros);
+}

@@ -1,0 +1,92 @@
+import type { BlockState, BudgetState, EntryState } from '../kinds/state';
+import { strike } from './block';
+import { MAX_OPEN, MAX_SUM, type BlockTerms, type Budget, type BudgetEntry } from './budget';
+import { changedState, entryState } from './states';
+import { judge, type BudgetAsk, type Judgement } from './judge';
+
+/** The counter after an ask; the same object where nothing changes. `was` and `lapsed` stay what the ask found. */
+export function commit(budget: Budget, state: BudgetState, ask: BudgetAsk): BudgetState {
+  const { hits, mode } = ask;
+  if (mode === 'settle' || mode === 'cancel') return settle(budget, state, hits);
+  // A look asks for nothing, so that it does not count as refused.
+  if (hits < 0 || (hits === 0 && mode === 'ask')) return charge(budget, state, hits);
+  const judgement = judge(budget, state, ask);
+  const after = judgement.isOver ? refuse(budget, state, ask, judgement) : state;
+  if (mode === 'reserve') return holds(budget, state, judgement) ? hold(after, hits) : after;
+  return judgement.isOver ? after : charge(budget, after, hits);
+}
+
+/** Whether a reservation is opened: a rule that refuses nothing by itself holds what it refuses too, and a cancelled call settles. */
+export function holds(budget: Budget, state: BudgetState, { isOver }: Judgement): boolean {
+  return state.was < 0 && state.open < MAX_OPEN && (!isOver || budget.isForced);
+}
+
+function hold(state: BudgetState, hits: number): BudgetState {
+  const held = Math.min(state.held + hits, MAX_SUM);
+  return changedState(state, { held, open: state.open + 1 });
+}
+
+/** Ends the reservation of the ask, if it is open: what it held is free again, and so many hits are charged. */
+function settle(budget: Budget, state: BudgetState, hits: number): BudgetState {
+  if (state.was < 0) return state;
+  const held = Math.max(0, state.held - state.was);
+  return charge(budget, changedState(state, { held, open: state.open - 1 }), hits);
+}
+
+/** So many hits more for every limit; negative gives back. */
+export function charge(budget: Budget, state: BudgetState, hits: number): BudgetState {
+  if (hits === 0) return state;
+  return withEntries(budget, state, (entry, one) => take(entry, one, hits));
+}
+
+export function take({ gate }: BudgetEntry, state: EntryState, hits: number): EntryState {
+  return entryState(gate.kind.take(gate, state, hits), state.endSeconds);
+}
+
+/**
+ * A refused ask is charged where a limit says so, and counts for the blocks; while one lasts nothing counts for them, and what it
+ * refuses is not charged.
+ */
+function refuse(
+  budget: Budget,
+  state: BudgetState,
+  ask: BudgetAsk,
+  judgement: Judgement,
+): BudgetState {
+  if (judgement.block !== -1 && !budget.isShadow) return state;
+  const struck = judgement.block === -1 ? strikeAll(budget, state, judgement) : state;
+  if (ask.mode !== 'ask') return struck;
+  return withEntries(budget, struck, (entry, one) =>
+    entry.gate.chargeDenied ? take(entry, one, ask.hits) : one,
+  );
+}
+
+function strikeAll(
+  { blocks: terms }: Budget,
+  state: BudgetState,
+  judgement: Judgement,
+): BudgetState {
+  if (terms.length === 0) return state;
+  const nowMs = Math.floor(state.atMicros / 1_000);
+  const blocks = state.blocks.map((one, at): BlockState => {
+    const its = terms[at] as BlockTerms;
+    return isStruck(its.entry, judgement) ? strike(its, one, nowMs) : one;
+  });
+  return changedState(state, { blocks });
+}
+
+function isStruck(entry: number, { refusing }: Judgement): boolean {
+  return entry === -1 || refusing.includes(entry);
+}
+
+function withEntries(
+  { entries }: Budget,
+  state: BudgetState,
+  change: (entry: BudgetEntry, one: EntryState) => EntryState,
+): BudgetState {
+  const changed = state.entries.map((one, at) => {
+    const entry = entries[at] as BudgetEntry;
+    return entry.isSlots ? one : change(entry, one);
+  });
+  return changedState(state, { entries: changed });
+}

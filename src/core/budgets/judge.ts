@@ -1,0 +1,90 @@
+import type { Asked } from '../kinds/kind';
+import type { BudgetState, EntryState } from '../kinds/state';
+import { isBlocked } from './block';
+import { MAX_OPEN, type Budget, type BudgetEntry } from './budget';
+
+/** What an ask wants of a counter. */
+export interface BudgetAsk {
+  /** Of one ask; negative gives back. */
+  readonly hits: number;
+  /** `ask` charges at once. */
+  readonly mode: 'ask' | 'reserve' | 'settle' | 'cancel';
+}
+
+/** The state of an entry; slots are what is open. */
+export function entryAt(
+  { entries, open }: BudgetState,
+  { isSlots }: BudgetEntry,
+  at: number,
+): EntryState {
+  const entry = entries[at] as EntryState;
+  return isSlots ? { ...entry, used: open } : entry;
+}
+
+/** Units of an entry that neither hits nor reservations take; negative: a debt. */
+export function freeUnits(entry: BudgetEntry, state: BudgetState, at: number): number {
+  const { gate, isSlots } = entry;
+  const free = gate.kind.free(gate, entryAt(state, entry, at));
+  return isSlots ? free : free - state.held * gate.periodTicks;
+}
+
+/** Whether one limit refuses an ask: it does not fit whole beside what is counted and held. */
+export function refusesEntry(
+  entry: BudgetEntry,
+  state: BudgetState,
+  at: number,
+  ask: BudgetAsk,
+): boolean {
+  const { gate, isSlots } = entry;
+  const { hits, mode } = ask;
+  if (isSlots) return mode === 'reserve' && freeUnits(entry, state, at) < 1;
+  // To hold nothing needs something that is left: the charge comes later.
+  const least = mode === 'reserve' ? Math.max(hits, 1) : Math.max(hits, 0);
+  return hits > gate.size || freeUnits(entry, state, at) < least * gate.periodTicks;
+}
+
+/** What becomes of an ask. */
+export interface Judgement {
+  readonly isOver: boolean;
+  /** The limits that refuse it, by their places. */
+  readonly refusing: readonly number[];
+  /** A block refuses it, whatever the limits say, or would in shadow mode; the index among the blocks; -1: none. */
+  readonly block: number;
+}
+
+const ADMITTED: Judgement = { isOver: false, refusing: [], block: -1 };
+
+/** Judges one ask by where its counter stands; an ask with negative hits by where it stands after them. */
+export function judge(budget: Budget, state: BudgetState, ask: BudgetAsk): Judgement {
+  const { hits, mode } = ask;
+  if (isNeverRefused(state, ask)) return ADMITTED;
+  const block = hits < 0 ? -1 : blockAt(state);
+  if (block !== -1 && !budget.isShadow) return { isOver: true, refusing: [], block };
+  const refusing: number[] = [];
+  for (const [at, entry] of budget.entries.entries())
+    if (refusesEntry(entry, state, at, ask)) refusing.push(at);
+  const isFull = mode === 'reserve' && state.open >= MAX_OPEN;
+  return { isOver: isFull || refusing.length > 0, refusing, block };
+}
+
+/** What ends a reservation, and a call that was tried again while its reservation is open. */
+function isNeverRefused({ was }: BudgetState, { mode }: BudgetAsk): boolean {
+  return mode === 'settle' || mode === 'cancel' || (mode === 'reserve' && was >= 0);
+}
+
+/** The block that lasts now, by its place; -1: none. */
+function blockAt({ blocks, atMicros }: BudgetState): number {
+  return blocks.findIndex((one) => isBlocked(one, atMicros / 1_000));
+}
+
+/**
+ * What an increment asks of a counter that was found so. What ends a reservation without hits of its own charges what was held;
+ * reservations give nothing back.
+ */
+export function askOf({ reservation }: Asked, { was }: BudgetState, hits: number): BudgetAsk {
+  if (reservation === undefined) return { hits, mode: 'ask' };
+  const { mode, saysHits } = reservation;
+  if (mode === 'look') return { hits: 0, mode: 'ask' };
+  if (mode === 'cancel') return { hits: 0, mode };
+  return { hits: Math.max(0, mode === 'settle' && !saysHits ? was : hits), mode };
+}

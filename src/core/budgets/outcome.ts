@@ -1,0 +1,169 @@
+import type { Outcome } from '../kinds/kind';
+import { secondsOfTicks } from '../kinds/ticks';
+import type { BudgetState } from '../kinds/state';
+import { isBlocked } from './block';
+import type { Budget, BudgetEntry } from './budget';
+import { commit } from './commit';
+import { entryAt, freeUnits, judge, type BudgetAsk, type Judgement } from './judge';
+
+/** What one limit of a budget says after an ask. */
+export type EntryOutcome = Pick<Outcome, 'isOver' | 'remaining' | 'used' | 'resetSeconds'>;
+
+/** What one ask is answered: by the limit that is nearest, and what all of them say. */
+export interface BudgetOutcome extends Outcome {
+  /** The limit whose figures these are. */
+  readonly entry: number;
+  readonly entries: readonly EntryOutcome[];
+  /** Blocks that began with this ask. */
+  readonly blocksBegun: number;
+  /** Hits that a block refused, or would in shadow mode. */
+  readonly blockedHits: number;
+  /** Hits that are held by it from now on; -1: none is opened. */
+  readonly reserved: number;
+  /** Hits that it charged in place of those that were held; -1: it ends nothing. */
+  readonly settled: number;
+  readonly lapsed: number;
+}
+
+/** Free again at any moment: a reservation may be settled. */
+const SOON_SECONDS = 1;
+
+/** The outcome of one ask that met the counter where it stood (budgets.md section 3); `second`: now, by this process. */
+export function outcomeOfBudget(
+  budget: Budget,
+  state: BudgetState,
+  ask: BudgetAsk,
+  second: number,
+): BudgetOutcome {
+  const judgement = judge(budget, state, ask);
+  const after = commit(budget, state, ask);
+  const isOver = judgement.isOver || (ask.hits < 0 && isInDebt(budget, after));
+  const entries = budget.entries.map((entry, at) =>
+    outcomeOfEntry({ entry, at, after }, ask, judgement, second),
+  );
+  const entry = isOver ? longestWait(entries, judgement) : tightest(budget, entries);
+  const told = entries[entry] as EntryOutcome;
+  const hits = Math.max(ask.hits, 0);
+  const { resetSeconds: reset } = told;
+  // Field by field, see states.ts.
+  return {
+    isOver,
+    remaining: isOver ? 0 : told.remaining,
+    used: told.used,
+    over: isOver ? hits : 0,
+    resetSeconds: isOver ? Math.max(reset, secondsOfBlocks(budget, after), SOON_SECONDS) : reset,
+    entry,
+    entries,
+    blocksBegun: countBegun(state, after),
+    blockedHits: judgement.block === -1 ? 0 : hits,
+    reserved: after.open > state.open ? hits : -1,
+    settled: after.open < state.open ? hits : -1,
+    lapsed: state.lapsed,
+  };
+}
+
+function isInDebt({ entries }: Budget, state: BudgetState): boolean {
+  return entries.some((entry, at) => !entry.isSlots && freeUnits(entry, state, at) < 0);
+}
+
+interface EntryPlace {
+  readonly entry: BudgetEntry;
+  readonly at: number;
+  readonly after: BudgetState;
+}
+
+function outcomeOfEntry(
+  place: EntryPlace,
+  ask: BudgetAsk,
+  { refusing }: Judgement,
+  second: number,
+): EntryOutcome {
+  const { entry, at, after } = place;
+  const { size, periodTicks } = entry.gate;
+  const remaining = Math.min(
+    size,
+    Math.max(0, Math.floor(freeUnits(entry, after, at) / periodTicks)),
+  );
+  const used = size - remaining;
+  return refusing.includes(at)
+    ? { isOver: true, remaining: 0, used, resetSeconds: waitSeconds(place, ask, second) }
+    : { isOver: false, remaining, used, resetSeconds: resetSeconds(place, second) };
+}
+
+function resetSeconds({ entry, at, after }: EntryPlace, second: number): number {
+  const { gate, isSlots, windowAt } = entry;
+  if (isSlots) return 0;
+  const state = entryAt(after, entry, at);
+  if (windowAt !== undefined) return Math.max(0, state.endSeconds - second);
+  // What is held will be charged: until it is, nothing of it comes free.
+  const settled = gate.kind.take(gate, state, after.held);
+  return secondsOfTicks(gate.kind.ticksUntilReset(gate, settled), gate.tickMicros);
+}
+
+/** Seconds until the ask would be admitted without others, at least 1; until nothing is in use when it never will be. */
+function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number {
+  const { entry, at, after } = place;
+  const { gate, isSlots, windowAt } = entry;
+  const hits = Math.max(ask.hits, ask.mode === 'reserve' ? 1 : 0);
+  const state = entryAt(after, entry, at);
+  const fitsUnheld = hits <= gate.size && gate.kind.free(gate, state) >= hits * gate.periodTicks;
+  if (isSlots || fitsUnheld) return SOON_SECONDS;
+  if (windowAt !== undefined || hits > gate.size)
+    return Math.max(SOON_SECONDS, resetSeconds(place, second));
+  const ticks = gate.kind.ticksUntilFree(gate, state, hits);
+  return Math.max(SOON_SECONDS, secondsOfTicks(ticks, gate.tickMicros));
+}
+
+function countBegun(before: BudgetState, after: BudgetState): number {
+  return after.blocks.filter(({ untilMs }, at) => untilMs !== before.blocks[at]?.untilMs).length;
+}
+
+/** Seconds until the last block ends; 0: none lasts, or the rule is in shadow mode. */
+function secondsOfBlocks({ isShadow }: Budget, { blocks, atMicros }: BudgetState): number {
+  if (isShadow) return 0;
+  const nowMs = atMicros / 1_000;
+  return blocks.reduce(
+    (most, one) =>
+      isBlocked(one, nowMs) ? Math.max(most, Math.ceil((one.untilMs - nowMs) / 1_000)) : most,
+    0,
+  );
+}
+
+/** Of those that refuse the one that does for longest; the first, where a block does or too many are open. */
+function longestWait(entries: readonly EntryOutcome[], { refusing }: Judgement): number {
+  return refusing.reduce(
+    (longest, at) => (waitAt(entries, at) > waitAt(entries, longest) ? at : longest),
+    refusing[0] ?? 0,
+  );
+}
+
+function waitAt(entries: readonly EntryOutcome[], at: number): number {
+  return (entries[at] as EntryOutcome).resetSeconds;
+}
+
+/** The limit with the smallest share left, of equals that of the shorter period. */
+function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
+  let chosen = 0;
+  for (const at of budget.entries.keys()) if (isTighter(budget, entries, at, chosen)) chosen = at;
+  return chosen;
+}
+
+function isTighter(
+  budget: Budget,
+  entries: readonly EntryOutcome[],
+  at: number,
+  than: number,
+): boolean {
+  const [share, other] = [shareAt(budget, entries, at), shareAt(budget, entries, than)];
+  if (share !== other) return share < other;
+  return periodAt(budget, at) < periodAt(budget, than);
+}
+
+function shareAt({ entries }: Budget, outcomes: readonly EntryOutcome[], at: number): number {
+  const { size } = (entries[at] as BudgetEntry).gate;
+  return size === 0 ? 0 : (outcomes[at] as EntryOutcome).remaining / size;
+}
+
+function periodAt({ entries }: Budget, at: number): number {
+  return (entries[at] as BudgetEntry).periodSeconds;
+}

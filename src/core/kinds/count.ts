@@ -1,0 +1,50 @@
+import { windowLua } from './window.lua';
+import type { Kind, Outcome } from './kind';
+import { commitAsks, refusesOne } from './whole';
+import { nothing, WINDOW_RANGE } from './window';
+
+function outcomeAt(limit: number, after: number, hits: number, resetSeconds: number): Outcome {
+  if (after <= limit)
+    // A counter that others set back, or that stood below 0, leaves no more than the limit.
+    return {
+      isOver: false,
+      remaining: limit - Math.max(after, 0),
+      used: after,
+      over: 0,
+      resetSeconds,
+    };
+  const over = after - hits >= limit ? Math.max(hits, 0) : after - limit;
+  return { isOver: true, remaining: 0, used: after, over, resetSeconds };
+}
+
+/** The plain window, which charges whatever happens: hits above the limit are over, those below it are not. */
+export const count = {
+  letter: 'p',
+  words: { name: 'fixed_window', feature: 'algorithm: fixed_window', ofGate: () => [] },
+  serves: (chargeDenied) => chargeDenied !== false,
+  range: WINDOW_RANGE,
+  hasBurst: false,
+  looks: false,
+  hasOwnForm: false,
+  lua: windowLua,
+  ofHits: (_, hits) => hits,
+  advance: (_, seen) => seen,
+  free: ({ limit }, seen) => limit - seen,
+  take: (_, seen, hits) => Math.max(0, seen + hits),
+  ticksUntilReset: nothing,
+  ticksUntilFree: nothing,
+  hitsAsked: (after) => after,
+  isAnyRefused: ({ gate }, after) => after > gate.limit,
+  outcome: ({ gate, windowEndSeconds }, after, hits, later, second) =>
+    outcomeAt(gate.limit, after - later, hits, windowEndSeconds - second),
+  heldOutcome: ({ gate, windowEndSeconds }, seen, hits, second) =>
+    outcomeAt(gate.limit, seen, hits, windowEndSeconds - second),
+  commit: commitAsks,
+  refuses: refusesOne,
+  isRecalled: () => true,
+  refusal: ({ gate }, after) => (after > gate.limit ? after : undefined),
+  isTakenBack: ({ gate, hits }, after) => after <= gate.limit && after - Number(hits) > gate.limit,
+  ticksOfLife: nothing,
+  encode: (_, seen) => String(seen),
+  decode: (_, value) => Number(value),
+} as const satisfies Kind<number>;

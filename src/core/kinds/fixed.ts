@@ -1,0 +1,56 @@
+import { windowLua } from './window.lua';
+import type { CounterState, Kind } from './kind';
+import { isRecalledWhole, refusalOfWhole } from './refusal';
+import {
+  commitAsks,
+  heldOutcomeOf,
+  isAnyRefused,
+  outcomeOfAsk,
+  refusesOne,
+  wasFull,
+} from './whole';
+import { nothing, WINDOW_RANGE } from './window';
+
+/** A window that charges no hits that it refuses. Its key and its count are those of the plain one. */
+export const fixed = {
+  letter: 'f',
+  words: {
+    name: 'fixed_window',
+    feature: 'charge_denied: false',
+    ofGate: () => ['refused hits are not charged'],
+  },
+  serves: (chargeDenied) => chargeDenied === false,
+  range: WINDOW_RANGE,
+  hasBurst: false,
+  looks: true,
+  hasOwnForm: false,
+  lua: windowLua,
+  ofHits: (_, used) => ({ used, previous: 0, elapsed: 0 }),
+  advance: (_, state) => state,
+  free: ({ size }, { used }) => size - used,
+  take: (_, { used, previous, elapsed }, hits) => {
+    const after = Math.min(used + hits, Number.MAX_SAFE_INTEGER);
+    return { used: Math.max(0, after), previous, elapsed };
+  },
+  ticksUntilReset: nothing,
+  ticksUntilFree: nothing,
+  hitsAsked: () => undefined,
+  isAnyRefused,
+  // It ends with its window, whatever it refuses.
+  outcome(asked, state, hits, later, second) {
+    const resetSeconds = asked.windowEndSeconds - second;
+    return { ...outcomeOfAsk(asked, state, hits, later), resetSeconds };
+  },
+  heldOutcome(asked, state, hits, second) {
+    const resetSeconds = asked.windowEndSeconds - second;
+    return { ...heldOutcomeOf(asked, state, hits), resetSeconds };
+  },
+  commit: commitAsks,
+  refuses: refusesOne,
+  isRecalled: isRecalledWhole,
+  refusal: refusalOfWhole,
+  isTakenBack: wasFull,
+  ticksOfLife: nothing,
+  encode: (_, { used }) => String(used),
+  decode: (_, value) => ({ used: Number(value), previous: 0, elapsed: 0 }),
+} as const satisfies Kind<CounterState>;

@@ -1,0 +1,70 @@
+import { gcraLua } from './gcra.lua';
+import type { CounterState, Gate, Kind } from './kind';
+import { pacedWords, PACED_RANGE, numbersIn } from './paced';
+import { isRecalledWhole, refusalOfWhole } from './refusal';
+import {
+  commitAsks,
+  heldOutcomeOf,
+  isAnyRefused,
+  outcomeOfAsk,
+  refusesOne,
+  wasFull,
+} from './whole';
+
+/** A debt stops here: beyond, integers are no longer exact. */
+const MAX_UNITS = Number.MAX_SAFE_INTEGER;
+
+/**
+ * A bucket that drains evenly: `used` is in units, of which each tick frees as many as the limit says, and `elapsed` the
+ * ticks since the last change, 0 once `used` has drained up to now. Stored as `units tick`.
+ */
+export const gcra = {
+  letter: 'g',
+  words: pacedWords('gcra', ({ size }) => `bursts of ${String(size)}`),
+  serves: () => true,
+  range: PACED_RANGE,
+  hasBurst: true,
+  looks: true,
+  hasOwnForm: true,
+  lua: gcraLua,
+  ofHits: ({ periodTicks }, hits) => ({ used: hits * periodTicks, previous: 0, elapsed: 0 }),
+  advance,
+  free: ({ size, periodTicks }, { used }) => size * periodTicks - used,
+  take({ periodTicks }, { used, previous, elapsed }, hits) {
+    const after = Math.min(used + hits * periodTicks, MAX_UNITS);
+    return { used: Math.max(0, after), previous, elapsed };
+  },
+  ticksUntilReset: ({ limit }, { used, elapsed }) =>
+    used === 0 ? 0 : Math.ceil(used / limit) - elapsed,
+  ticksUntilFree({ size, limit, periodTicks }, { used, elapsed }, hits) {
+    const missing = hits * periodTicks - (size * periodTicks - used);
+    return Math.ceil(missing / limit) - elapsed;
+  },
+  hitsAsked: () => undefined,
+  isAnyRefused,
+  outcome: outcomeOfAsk,
+  heldOutcome: heldOutcomeOf,
+  commit: commitAsks,
+  refuses: refusesOne,
+  isRecalled: isRecalledWhole,
+  refusal: refusalOfWhole,
+  isTakenBack: wasFull,
+  ticksOfLife: ({ limit }, { used, elapsed }) => Math.ceil(used / limit) - elapsed,
+  encode: (_, { used, elapsed }, tick) => `${String(used)} ${String(tick - elapsed)}`,
+  decode(gate, value, nowTick) {
+    const [used, tick, ...more] = numbersIn(value);
+    if (used === undefined || tick === undefined || more.length > 0) return undefined;
+    return advance(gate, { used, previous: 0, elapsed: 0 }, nowTick - tick);
+  },
+} as const satisfies Kind<CounterState>;
+
+function advance(
+  { limit }: Gate<CounterState>,
+  { used, previous, elapsed }: CounterState,
+  ticks: number,
+): CounterState {
+  const now = elapsed + ticks;
+  if (now <= 0) return { used, previous, elapsed: now };
+  // A product beyond 2^53 is rounded, but never below what is in use.
+  return { used: Math.max(0, used - now * limit), previous, elapsed: 0 };
+}

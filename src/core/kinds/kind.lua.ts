@@ -1,0 +1,35 @@
+/**
+ * A kind in Lua, as far as a write needs it: pieces that `counters/redis/lua-kinds.ts` puts into its functions. They see
+ * `order` (what is asked: `limit`, `size`, `capacity`, `period` and `micros` of a tick, `now`, `hits`, `cost`) and the state
+ * `used`, `previous`, `elapsed`, which is 0, 0, 0 at first.
+ */
+export interface KindLua {
+  /** Statements that make the state of the text `value`; `NOT_OURS()` where no counter of this kind says that. */
+  readonly decode: string;
+  /** Statements that make the state where there is no value. */
+  readonly absent: string;
+  /** Which figures of the state besides `used` are not always 0. */
+  readonly has: { readonly previous: boolean; readonly elapsed: boolean };
+  /** An expression: units that are free. */
+  readonly free: string;
+  /** An expression: units of one hit. */
+  readonly unit: string;
+  /** Of an own form; undefined: the value is a count, which INCRBY changes. */
+  readonly own?: OwnLua;
+}
+
+export interface OwnLua {
+  /** An expression: the most units that a debt may come to. */
+  readonly most: string;
+  /** An expression: the text of the state. */
+  readonly encode: string;
+  /** An expression: ticks for which the counter is kept. */
+  readonly life: string;
+  /** An expression, once for each order: what `encode` needs in `order.ready`. */
+  readonly ready?: string;
+  /**
+   * An expression: whether `text` may overwrite `value` in place, which keeps its time to live; `isSame` says that `decode`
+   * found the window of now.
+   */
+  readonly inPlace?: string;
+}

@@ -1,0 +1,87 @@
+import { slidingLua } from './sliding.lua';
+import type { CounterState, Gate, Kind } from './kind';
+import { numbersIn, pacedWords, PACED_RANGE } from './paced';
+import { isRecalledWhole, refusalOfWhole } from './refusal';
+import {
+  commitAsks,
+  heldOutcomeOf,
+  isAnyRefused,
+  outcomeOfAsk,
+  refusesOne,
+  wasFull,
+} from './whole';
+
+/** A debt stops here: beyond, products are no longer exact. */
+const MAX_HITS = 100_000_000;
+
+/**
+ * A window that moves with time: that of now, and so much of the hits of the one before as still lies in it. `used` and
+ * `previous` are their hits, `elapsed` the ticks since the window of now began. Stored as `window previous used`.
+ */
+export const sliding = {
+  letter: 's',
+  words: pacedWords('sliding_window', () => 'sliding window'),
+  serves: () => true,
+  range: PACED_RANGE,
+  hasBurst: false,
+  looks: true,
+  hasOwnForm: true,
+  lua: slidingLua,
+  ofHits: ({ periodTicks }, used, nowTick) => ({
+    used,
+    previous: 0,
+    elapsed: nowTick % periodTicks,
+  }),
+  advance,
+  free({ size, periodTicks }, { used, previous, elapsed }) {
+    const fading = previous === 0 ? 0 : previous * (periodTicks - Math.max(0, elapsed));
+    return size * periodTicks - fading - used * periodTicks;
+  },
+  take(_, { used, previous, elapsed }, hits) {
+    return { used: Math.max(0, Math.min(used + hits, MAX_HITS)), previous, elapsed };
+  },
+  ticksUntilReset: ({ periodTicks }, { elapsed }) => periodTicks - elapsed,
+  /** What this window holds stays until its end; only the window before fades meanwhile. */
+  ticksUntilFree({ limit, periodTicks }, { used, previous, elapsed }, hits) {
+    if (used + hits <= limit)
+      return ticksUntilFaded(limit - used - hits, previous, periodTicks) - elapsed;
+    return periodTicks - elapsed + ticksUntilFaded(limit - hits, used, periodTicks);
+  },
+  hitsAsked: () => undefined,
+  isAnyRefused,
+  outcome: outcomeOfAsk,
+  heldOutcome: heldOutcomeOf,
+  commit: commitAsks,
+  refuses: refusesOne,
+  isRecalled: isRecalledWhole,
+  refusal: refusalOfWhole,
+  isTakenBack: wasFull,
+  ticksOfLife: ({ periodTicks }, { elapsed }) => 2 * periodTicks - elapsed,
+  encode({ periodTicks }, { used, previous, elapsed }, tick) {
+    const window = Math.floor((tick - elapsed) / periodTicks);
+    return `${String(window)} ${String(previous)} ${String(used)}`;
+  },
+  decode(gate, value, nowTick) {
+    const [window, previous, used, ...more] = numbersIn(value);
+    if (window === undefined || previous === undefined || used === undefined) return undefined;
+    if (more.length > 0) return undefined;
+    const stored = { used, previous, elapsed: 0 };
+    return advance(gate, stored, nowTick - window * gate.periodTicks);
+  },
+} as const satisfies Kind<CounterState>;
+
+/** Ticks from the start of a window until no more than `room` is left of the `previous` hits. */
+function ticksUntilFaded(room: number, previous: number, periodTicks: number): number {
+  return Math.max(0, periodTicks - Math.floor((room * periodTicks) / previous));
+}
+
+function advance(
+  { periodTicks }: Gate<CounterState>,
+  { used, previous, elapsed }: CounterState,
+  ticks: number,
+): CounterState {
+  const now = elapsed + ticks;
+  if (now < periodTicks) return { used, previous, elapsed: now };
+  if (now < 2 * periodTicks) return { used: 0, previous: used, elapsed: now - periodTicks };
+  return { used: 0, previous: 0, elapsed: now % periodTicks };
+}

@@ -1,0 +1,103 @@
+import type { Asked, Asks, Gate, Outcome, Seen } from './kind';
+import { secondsOfTicks } from './ticks';
+
+/** How many of the asks fit whole: the first ones. */
+export function countAdmitted<S extends Seen>(
+  gate: Gate<S>,
+  seen: S,
+  { hits, times }: Asks,
+): number {
+  if (hits <= 0 || hits > gate.size) return 0;
+  const free = Math.max(0, gate.kind.free(gate, seen));
+  return Math.min(times, Math.floor(free / (hits * gate.periodTicks)));
+}
+
+/** Whether an ask that takes hits is refused. */
+export function isAnyRefused({ gate, hits, times }: Asked, seen: Seen): boolean {
+  return hits > 0 && countAdmitted(gate, seen, { hits: Number(hits), times }) < times;
+}
+
+/** Whether one ask does not fit. */
+export function refusesOne({ gate, hits }: Asked, seen: Seen): boolean {
+  const { kind, periodTicks } = gate;
+  const asked = Number(hits);
+  if (asked > 0) return kind.free(gate, seen) < asked * periodTicks;
+  return kind.free(gate, kind.take(gate, seen, asked)) < 0;
+}
+
+/** The counter after all asks; undefined when nothing has to be written, as for a look and for what was refused. */
+export function commitAsks<S extends Seen>(asked: Asked, seen: S): S | undefined {
+  const gate = asked.gate as Gate<S>;
+  const { times } = asked;
+  const hits = Number(asked.hits);
+  if (hits === 0) return undefined;
+  const admitted = countAdmitted(gate, seen, { hits, times });
+  if (hits > 0 && admitted === 0 && !gate.chargeDenied) return undefined;
+  return afterAsks(gate, seen, hits, times, admitted);
+}
+
+/** Whether a counter refused a hit. */
+export function wasFull({ gate }: Asked, seen: Seen): boolean {
+  return gate.kind.free(gate, seen) < gate.periodTicks;
+}
+
+/** The counter after the first `asked` of the asks, of which `admitted` fit. */
+export function afterAsks<S extends Seen>(
+  gate: Gate<S>,
+  seen: S,
+  hits: number,
+  asked: number,
+  admitted: number,
+): S {
+  const charged = gate.chargeDenied || hits < 0 ? asked : Math.min(asked, admitted);
+  return hits === 0 || charged === 0 ? seen : gate.kind.take(gate, seen, charged * hits);
+}
+
+/**
+ * The outcome of the ask with this number, from 1, among those that met the counter where it stood, of a kind that looks:
+ * all of its hits are admitted, or all are over.
+ */
+export function outcomeOf(gate: Gate, seen: Seen, asks: Asks, number: number): Outcome {
+  const { hits } = asks;
+  const admitted = countAdmitted(gate, seen, asks);
+  const after = afterAsks(gate, seen, hits, number, admitted);
+  const isOver = hits > 0 ? number > admitted : gate.kind.free(gate, after) < 0;
+  return outcomeAfter(gate, after, isOver, Math.max(hits, 0));
+}
+
+/** The same of an ask among those of its increment; `later`: hits that came after its own. */
+export function outcomeOfAsk(asked: Asked, seen: Seen, hits: number, later: number): Outcome {
+  const { gate, times } = asked;
+  const asks = { hits, times };
+  return outcomeOf(gate, seen, asks, hits > 0 ? times - later / hits : 1);
+}
+
+/** The same of an ask that was held back, which looks. */
+export function heldOutcomeOf({ gate }: Asked, seen: Seen, hits: number): Outcome {
+  const looked = outcomeOf(gate, seen, LOOK, 1);
+  return looked.isOver ? { ...looked, over: Math.max(hits, 0) } : looked;
+}
+
+const LOOK: Asks = { hits: 0, times: 1 };
+
+function outcomeAfter(gate: Gate, after: Seen, isOver: boolean, hits: number): Outcome {
+  const { kind, size, periodTicks, tickMicros } = gate;
+  const free = Math.max(0, Math.floor(kind.free(gate, after) / periodTicks));
+  const ticks =
+    isOver && hits <= size
+      ? kind.ticksUntilFree(gate, after, hits)
+      : kind.ticksUntilReset(gate, after);
+  const seconds = secondsOfTicks(ticks, tickMicros);
+  return {
+    isOver,
+    remaining: isOver ? 0 : free,
+    used: size - free,
+    over: isOver ? hits : 0,
+    resetSeconds: isOver && kind.hasOwnForm ? Math.max(1, seconds) : seconds,
+  };
+}
+
+/** How many of an admitted ask's hits lie above the threshold, by the hits in use after it. */
+export function nearHits(threshold: number, hits: number, used: number): number {
+  return Math.max(0, Math.min(hits, used - threshold));
+}

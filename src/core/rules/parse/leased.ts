@@ -1,0 +1,73 @@
+import { kindOf } from '../../kinds/kinds';
+import type { BudgetDefinition, RuleDefinition } from '../definition';
+import type { Fields } from './fields';
+import type { Located } from './located';
+import type { Place } from './problem';
+import type { Report } from './report';
+import type { StoreAbilities } from './store-abilities';
+import { isSet } from './values';
+
+/** `leased: true` somewhere in a domain, which may yet turn out to charge its requests together. */
+export interface LeasedSaid {
+  readonly at: Place;
+  readonly report: Report;
+}
+
+/** Reports `leased: true` beside what cannot be charged in advance, and notes it where it can (docs/leases.md). */
+export function checkLeased(
+  fields: Fields<'descriptor'>,
+  rule: Pick<RuleDefinition, 'limit' | 'budget'>,
+  { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedSaid[] },
+  report: Report,
+): void {
+  const other = otherOf(fields, rule, abilities);
+  for (const { at } of nodesOf(fields)) {
+    if (other === undefined) leases.push({ at, report });
+    else refuse(at, other, report);
+  }
+}
+
+/** The same for a domain of which all is read. */
+export function refuseLeasedTogether(leases: readonly LeasedSaid[]): void {
+  for (const { at, report } of leases) refuse(at, 'charge: together', report);
+}
+
+function refuse(at: Place, other: string, report: Report): void {
+  const message = `leased: true cannot be combined with ${other}; expected one or the other`;
+  report.error(at, 'leased-beside', message);
+}
+
+/** What stands beside it and cannot be leased; undefined: nothing. */
+function otherOf(
+  fields: Fields<'descriptor'>,
+  { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
+  abilities: StoreAbilities | undefined,
+): string | undefined {
+  if (fields.get('rate_limits') !== undefined) return 'rate_limits';
+  if (budget !== undefined) return wordOf(budget);
+  if (limit?.unlimited === true) return 'unlimited: true';
+  if (limit !== undefined && kindOf(limit).looks) return kindOf(limit).words.feature;
+  return abilities?.holdsBack === true ? 'STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true' : undefined;
+}
+
+function wordOf({ limits, reserve }: BudgetDefinition): string {
+  if (limits[0]?.isInFlight === true) return 'algorithm: in_flight';
+  return reserve === undefined ? 'block' : 'reserve';
+}
+
+/** The places of `leased: true` in the limits of a descriptor. */
+function nodesOf(fields: Fields<'descriptor'>): readonly Located[] {
+  return [fields.get('rate_limit'), fields.get('rate_limits')].flatMap(leasedIn);
+}
+
+function leasedIn(node: Located | undefined): readonly Located[] {
+  if (node?.kind === 'list') return node.items.flatMap(leasedIn);
+  if (node?.kind !== 'map') return [];
+  return node.pairs
+    .filter(({ key, value }) => isText(key, 'leased') && isSet(value))
+    .map(({ value }) => value);
+}
+
+function isText(node: Located, text: string): boolean {
+  return node.kind === 'scalar' && node.text === text;
+}

@@ -1,0 +1,68 @@
+import type { StoreError } from '../../core/errors';
+import type { CounterReply, Increment } from '../../core/ports';
+import type { HitLease } from './hit-lease';
+import type { LeaseCounts } from './lease-counts';
+
+/** What a lease asks of the store for itself: hits to spend later, or to take those back that it will not spend. */
+export interface OwnAsk {
+  readonly kind: 'refill' | 'return';
+  readonly lease: HitLease;
+  readonly size: number;
+}
+
+/** Asks for a refill, the only one of its lease until its answer has come. */
+export function refillOf(lease: HitLease, size: number): OwnAsk {
+  lease.isRefilling = true;
+  return { kind: 'refill', lease, size };
+}
+
+export function toIncrement({ kind, lease, size }: OwnAsk): Increment {
+  return kind === 'refill'
+    ? { ...lease.asked, hits: size, isExact: true }
+    : { ...lease.asked, hits: -size };
+}
+
+/** Applies what became of an own ask, which stands at `at` of what was sent. One of unknown outcome has brought nothing. */
+export function settleOwn(
+  { kind, lease, size }: OwnAsk,
+  reply: CounterReply | StoreError,
+  at: number,
+  counts: LeaseCounts,
+): void {
+  const after = afterOf(reply, at, lease.limit + size);
+  if (kind === 'return') settleReturn(lease, size, after, counts);
+  else settleRefill(lease, size, after, counts);
+}
+
+/** The counter after an own ask; `over` where it is known to be over its limit; undefined: nothing is known. */
+function afterOf(reply: CounterReply | StoreError, at: number, over: number): number | undefined {
+  if (reply instanceof Error || reply.failures?.has(at) === true) return undefined;
+  return reply.knownOverLimit?.[at] === true ? over : reply.after[at];
+}
+
+function settleReturn(
+  lease: HitLease,
+  size: number,
+  after: number | undefined,
+  counts: LeaseCounts,
+): void {
+  if (after === undefined) {
+    counts.stranded += size;
+    return;
+  }
+  counts.returned += size;
+  if (lease.end === undefined) lease.learn(after);
+}
+
+function settleRefill(
+  lease: HitLease,
+  size: number,
+  after: number | undefined,
+  counts: LeaseCounts,
+): void {
+  lease.isRefilling = false;
+  if (after === undefined) return;
+  const granted = lease.refill(size, after);
+  counts.granted += granted;
+  if (lease.end !== undefined) counts.stranded += granted;
+}

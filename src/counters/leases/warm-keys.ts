@@ -1,0 +1,51 @@
+/** Cells over which keys are spread. */
+const CELLS = 65_536;
+
+/** `_` and the start of a window in Unix seconds, with which keys end. */
+const WINDOW_LENGTH = 11;
+
+/** What tells keys apart mostly stands before that; more would cost as much as a map. */
+const HASHED_LENGTH = 12;
+
+const SPAN_MS = 1_000;
+
+/**
+ * Says which keys may have had so many hits within a second: all that had, and now and then one that shares its cell with
+ * others. So keys that are asked for rarely, which most are, cost no place in a table however many there are.
+ */
+export class WarmKeys {
+  readonly #leastHits: number;
+  #hits = new Uint32Array(CELLS);
+  #hitsBefore = new Uint32Array(CELLS);
+  #startMs = -Infinity;
+
+  constructor(leastHits: number) {
+    this.#leastHits = leastHits;
+  }
+
+  /** Counts one ask, and says whether the key is warm. */
+  note(key: string, hits: number, nowMs: number): boolean {
+    if (nowMs - this.#startMs >= SPAN_MS) this.#turn(nowMs);
+    const cell = cellOf(key);
+    const now = (this.#hits[cell] as number) + hits;
+    // A cell holds 32 bits; what is beyond them is warm.
+    this.#hits[cell] = Math.min(now, this.#leastHits);
+    return now + (this.#hitsBefore[cell] as number) >= this.#leastHits;
+  }
+
+  #turn(nowMs: number): void {
+    const spent = this.#hitsBefore;
+    this.#hitsBefore = this.#hits;
+    this.#hits = spent.fill(0);
+    if (nowMs - this.#startMs >= 2 * SPAN_MS) this.#hitsBefore.fill(0);
+    this.#startMs = nowMs;
+  }
+}
+
+function cellOf(key: string): number {
+  const end = key.length - WINDOW_LENGTH;
+  let hash = key.length;
+  for (let at = Math.max(0, end - HASHED_LENGTH); at < end; at += 1)
+    hash = (Math.imul(hash, 31) + key.charCodeAt(at)) | 0;
+  return (hash ^ (hash >>> 16)) & (CELLS - 1);
+}

@@ -1,0 +1,232 @@
+import { map, type Observable } from 'rxjs';
+import { createStreamGroup } from '../../../streams';
+import { createReplyDraft, finish, type ReplyDraft } from '../../core/batches/reply-draft';
+import { scatter, type SubBatch } from '../../core/batches/sub-batch';
+import { StoreError } from '../../core/errors';
+import type {
+  Clock,
+  CounterBatch,
+  CounterReply,
+  Counters,
+  ReadyCounters,
+  Statistics,
+} from '../../core/ports';
+import { once } from '../once';
+import { LeaseCounts } from './lease-counts';
+import { Leases, type LeaseOptions, type LeaseReading } from './leases';
+import { settleOwn, type OwnAsk } from './own-asks';
+import { IDLE_TIMES, SWEEPS, takeIdle } from './return-idle';
+import { RoundTrips } from './round-trips';
+import { splitAsks, toSend, withOwn, type RestAsk, type SplitAsks } from './split-asks';
+
+export interface LeasedCountersDeps {
+  /** Counts what no rule leases. */
+  readonly plain: Counters;
+  /** Counts all else: the same store, asked after a cache of counters that are over their limit. */
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly monotonicMs: () => number;
+  /** Emits once after so many milliseconds. */
+  readonly wait: (milliseconds: number) => Observable<unknown>;
+  readonly statistics?: Pick<Statistics, 'count' | 'gauge'>;
+  /** Called once, with the first batch of which something may be leased. */
+  readonly onFirst?: (() => void) | undefined;
+}
+
+export interface LeasedCountersOptions extends LeaseOptions {
+  /** The store answers the asks of a batch together: what leases ask for themselves goes apart, so that no caller waits for it. */
+  readonly sendsApart: boolean;
+}
+
+export interface LeasedCounters extends ReadyCounters {
+  /** Counters were reset or set: their leases are over. Undefined: all. */
+  readonly forgetLeases: (keys: readonly string[] | undefined) => void;
+  readonly readLease: (key: string) => LeaseReading | undefined;
+  /** Gives back what lies idle, while it is subscribed to; subscribe once. Completes after `close`. */
+  readonly run$: Observable<never>;
+}
+
+/**
+ * Counters that charge hits in advance and spend them later: what is on lease is answered at once, without a promise, and
+ * never above the limit, because the store has been charged before. All else goes the plain way and waits for no refill.
+ */
+export function withLeases(
+  { plain, counters, clock, monotonicMs, wait, statistics, onFirst }: LeasedCountersDeps,
+  options: LeasedCountersOptions,
+): LeasedCounters {
+  const roundTrips = new RoundTrips();
+  const counts = new LeaseCounts(statistics);
+  const leases = new Leases({ roundTrips, counts }, options);
+  const sweeps = createStreamGroup();
+  let removeGauge: (() => void) | undefined;
+  // Without a rule that leases, nothing shows that it could be done.
+  const begin = once(() => {
+    removeGauge = statistics?.gauge('ratelimit.leases.active', () => leases.active);
+    onFirst?.();
+  });
+  const sweepMs = options.timeMs / SWEEPS;
+  const idleMs = IDLE_TIMES * options.timeMs - sweepMs;
+  let isSweeping = false;
+  let isClosed = false;
+  /** Own asks of which nothing has come back yet. */
+  let onTheirWay = 0;
+  let resolveIdle: () => void = () => undefined;
+
+  const sendAll = async (batch: CounterBatch): Promise<CounterReply | StoreError> => {
+    const startedMs = monotonicMs();
+    try {
+      const reply = await counters.add(batch);
+      const nowMs = monotonicMs();
+      roundTrips.note(nowMs - startedMs, nowMs);
+      return reply;
+    } catch (error) {
+      if (error instanceof StoreError) return error;
+      throw error;
+    }
+  };
+
+  const arrive = (
+    own: readonly OwnAsk[],
+    reply: CounterReply | StoreError,
+    first: number,
+  ): void => {
+    for (let at = 0; at < own.length; at += 1)
+      settleOwn(own[at] as OwnAsk, reply, first + at, counts);
+    onTheirWay -= own.length;
+    if (onTheirWay === 0) resolveIdle();
+  };
+
+  /** No caller waits for these: whatever becomes of them is settled. */
+  const sendOwn = async (
+    own: readonly OwnAsk[],
+    { nowSeconds }: Pick<CounterBatch, 'nowSeconds'>,
+  ): Promise<void> => {
+    if (own.length === 0) return;
+    onTheirWay += own.length;
+    let reply: CounterReply | StoreError = UNKNOWN;
+    try {
+      reply = await sendAll(withOwn({ increments: [], groupEnds: undefined, nowSeconds }, own));
+    } catch {
+      // An error of ours: as an unknown outcome, it brings nothing.
+    } finally {
+      arrive(own, reply, 0);
+    }
+  };
+
+  const sweep = (): void => {
+    isSweeping = false;
+    const nowSeconds = clock();
+    const idle = takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs });
+    void sendOwn(idle, { nowSeconds });
+    counts.flush();
+    startSweeping();
+  };
+  const startSweeping = (): void => {
+    if (isSweeping || isClosed || leases.table.size === 0) return;
+    isSweeping = true;
+    sweeps.add(wait(sweepMs).pipe(map(sweep)));
+  };
+
+  const addRest = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+    if (options.sendsApart) void sendOwn(split.own, batch);
+    const own = options.sendsApart ? NO_ASKS : split.own;
+    const part = toSend(batch, split);
+    onTheirWay += own.length;
+    let reply: CounterReply | StoreError = UNKNOWN;
+    try {
+      reply = await sendAll(own.length === 0 ? part : withOwn(part, own));
+      return joinReply(split, part, reply, counts);
+    } finally {
+      // After the rest, which the store has counted before.
+      arrive(own, reply, part.increments.length);
+    }
+  };
+
+  const addLeased = (batch: CounterBatch): CounterReply | Promise<CounterReply> => {
+    begin();
+    const split = splitAsks(batch, leases, monotonicMs());
+    const { answered, after, leased, own, rests } = split;
+    startSweeping();
+    if (answered === 0 && rests.length === 0) return counters.add(batch);
+    if (answered < batch.increments.length) return addRest(batch, split);
+    void sendOwn(own, batch);
+    return { after, held: undefined, failures: undefined, leased };
+  };
+
+  return {
+    run$: sweeps.run$,
+    add: (batch) =>
+      !isClosed && batch.increments.some(isLeased) ? addLeased(batch) : plain.add(batch),
+    forgetLeases: (keys) => {
+      leases.forget(keys);
+    },
+    readLease: (key) => leases.read(key),
+    async close() {
+      isClosed = true;
+      sweeps.close();
+      if (onTheirWay > 0) await new Promise<void>((resolve) => (resolveIdle = resolve));
+      const nowSeconds = clock();
+      await sendOwn(
+        takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs: 0 }),
+        { nowSeconds },
+      );
+      leases.forget(undefined);
+      counts.flush();
+      removeGauge?.();
+      await counters.close();
+    },
+  };
+}
+
+const NO_ASKS: readonly OwnAsk[] = [];
+
+/** What own asks get where the store raised something else than its errors. */
+const UNKNOWN = new StoreError('store_unavailable', 'the counter store failed');
+
+function isLeased({ rule }: CounterBatch['increments'][number]): boolean {
+  return rule.isLeased === true;
+}
+
+/** Hits that were spent for an ask that the store did not answer are there again. */
+function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
+  if (spent === 0) return;
+  if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
+  else if (spent > 0) lease.takeBack(spent);
+  else lease.spend(-spent);
+}
+
+/** The reply to a whole batch, of which a part was sent; throws where nothing of it has an answer. */
+function joinReply(
+  split: SplitAsks,
+  part: SubBatch,
+  reply: CounterReply | StoreError,
+  counts: LeaseCounts,
+): CounterReply {
+  const { after, leased, rests, answered } = split;
+  if (reply instanceof StoreError && answered === 0) {
+    for (const rest of rests) putBack(rest, counts);
+    throw reply;
+  }
+  const size = part.increments.length + answered;
+  const draft: ReplyDraft = createReplyDraft(size, after);
+  scatter(draft, part.places, reply);
+  for (const rest of rests) learn(rest, draft, counts);
+  return leased === undefined ? finish(draft) : { ...finish(draft), leased };
+}
+
+/** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
+function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
+  const { place, lease, spent } = rest;
+  if (draft.failures?.has(place) === true) {
+    putBack(rest, counts);
+    return;
+  }
+  const isOver = draft.knownOverLimit?.[place] === true;
+  const count = isOver ? lease.limit + Math.max(rest.rest, 0) : (draft.after[place] as number);
+  if (lease.end === undefined) lease.learn(count);
+  if (spent <= 0) return;
+  counts.spent += spent;
+  // What the lease had is within the limit, however far others have gone beyond it since.
+  draft.after[place] = Math.min(count, lease.limit + rest.rest);
+  if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
+}

@@ -1,0 +1,102 @@
+import { dueSecondsOf } from '../due-seconds';
+import { CounterSlots, createSlot, type CounterSlot, type Filed } from './counter-slots';
+import { createShards, shardOf } from './shards';
+
+/** `_1s~g`, the shortest end of a key. */
+const KEY_END = 5;
+
+/** A counter whose end moves with every hit. */
+export interface EndingCounter<C> extends Filed<C> {
+  /** Unix second from which it says the same as none. */
+  endSeconds: number;
+  /** Where it is filed; undefined before it is. */
+  slot: CounterSlot<C> | undefined;
+}
+
+/**
+ * Counters whose ends move. One that is kept for longer changes no answer, so that they are dropped little by little: each is filed
+ * by the time at which it is due (`dueSecondsOf`), in some hundred slots however many there are, and stays there until that time,
+ * wherever its end moves meanwhile.
+ */
+export class EndingCounters<C extends EndingCounter<C>> {
+  readonly slots: CounterSlots<C, CounterSlot<C>>;
+  readonly #shards = createShards<C>();
+  readonly #onRemoved: ((counter: C) => void) | undefined;
+  readonly #forget = (_: unknown, counter: C): void => {
+    this.remove(counter);
+  };
+
+  /** `counterBytes`: what a counter takes besides the characters of its key. */
+  constructor(counterBytes: number, onRemoved?: (counter: C) => void) {
+    this.slots = new CounterSlots<C, CounterSlot<C>>(createSlot, counterBytes);
+    this.#onRemoved = onRemoved;
+  }
+
+  find(key: string): C | undefined {
+    return shardOf(this.#shards, key, KEY_END).get(key);
+  }
+
+  /** A new counter, which is filed by `keep`. */
+  add(counter: C): void {
+    shardOf(this.#shards, counter.key, KEY_END).set(counter.key, counter);
+  }
+
+  /** Files a counter by its end and by what of its limit is used, after either has changed. */
+  keep(counter: C, usageQuartile: number, nowSeconds: number): void {
+    if (counter.slot !== undefined) this.slots.classify(counter.slot, counter, usageQuartile);
+    else {
+      counter.usageQuartile = usageQuartile;
+      this.#file(counter, nowSeconds);
+    }
+  }
+
+  remove(counter: C): void {
+    shardOf(this.#shards, counter.key, KEY_END).delete(counter.key);
+    if (counter.slot !== undefined) this.slots.remove(counter.slot, counter);
+    this.#onRemoved?.(counter);
+  }
+
+  /** Drops counters that nothing of is in use, of at most so many that may have ended. */
+  dropEnded(nowSeconds: number, most: number): void {
+    const { slots } = this;
+    for (let left = most; left > 0;) {
+      const slot = slots.all[0];
+      if (slot === undefined || slot.endSeconds > nowSeconds) return;
+      const counter = firstOf(slot);
+      if (counter === undefined) {
+        slots.dropFirst();
+        continue;
+      }
+      left -= 1;
+      if (counter.endSeconds <= nowSeconds) this.remove(counter);
+      else {
+        slots.remove(slot, counter);
+        this.#file(counter, nowSeconds);
+      }
+    }
+  }
+
+  /** Forgets a counter of which so many quarters of its limit are used; false when there is none. */
+  evictOne(quartile: number): boolean {
+    return this.slots.evictOne(quartile, this.#forget);
+  }
+
+  clear(): void {
+    for (const shard of this.#shards) shard.clear();
+    this.slots.clear();
+  }
+
+  *all(): Generator<C, void> {
+    for (const shard of this.#shards) yield* shard.values();
+  }
+
+  #file(counter: C, nowSeconds: number): void {
+    counter.slot = this.slots.at(dueSecondsOf(counter.endSeconds, nowSeconds));
+    this.slots.add(counter.slot, counter);
+  }
+}
+
+function firstOf<C>({ lists }: CounterSlot<C>): C | undefined {
+  for (const { first } of lists) if (first !== undefined) return first;
+  return undefined;
+}

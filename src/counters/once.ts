@@ -1,0 +1,11 @@
+/** Does something the first time that it is called, and nothing afterwards. */
+export function once<A extends readonly unknown[]>(
+  act: (...args: A) => void,
+): (...args: A) => void {
+  let isDone = false;
+  return (...args) => {
+    if (isDone) return;
+    isDone = true;
+    act(...args);
+  };
+}

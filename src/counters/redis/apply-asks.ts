@@ -1,0 +1,121 @@
+import { type StoreError } from '../../core/errors';
+import { type CounterBatch, type CounterReply, type Increment } from '../../core/ports';
+import { scatter } from '../../core/batches/sub-batch';
+import { createReplyDraft, failedReply, finish } from '../../core/batches/reply-draft';
+import { encodeAsksCall, readAsksAnswer, type AsksCall, type AsksReply } from './asks-call';
+import { type RedisConnection } from './connection';
+import { isReplyError } from './handshake';
+import { BUDGET_SCRIPTS } from './budgets/budget-script';
+import { encodeBudgetCall, readBudgetAnswer } from './budgets/budget-call';
+import { type Script } from './lua';
+import { KIND_SCRIPTS } from './lua-kinds';
+import { readAnswer, runScript, toFailure } from './script';
+import { type ScriptArguments } from './script-call';
+import { type Sending } from './sending';
+import { isAboutKeys, isScriptsRefused, toNeedsScriptsError, toUnreadError } from './store-errors';
+
+/** A script for kinds that look. */
+interface AskScript {
+  readonly scripts: { readonly declaring: Script; readonly cluster: Script };
+  readonly encode: (call: AsksCall) => ScriptArguments;
+  readonly read: (answer: unknown, increments: AsksCall['increments']) => AsksReply;
+}
+
+/** Knows all kinds of the table. */
+export const OF_KINDS: AskScript = {
+  scripts: KIND_SCRIPTS,
+  encode: encodeAsksCall,
+  read: readAsksAnswer,
+};
+
+/** Knows budgets too, and whose refusals hold others back. */
+export const OF_BUDGETS: AskScript = {
+  scripts: BUDGET_SCRIPTS,
+  encode: encodeBudgetCall,
+  read: readBudgetAnswer,
+};
+
+/**
+ * Applies a batch by a script of kinds that look; there is no way without. Increments that failed, even all of them, are in
+ * the reply; rejects with a StoreError when the call failed as a whole.
+ */
+export async function applyAsks(
+  connection: RedisConnection,
+  batch: CounterBatch,
+  { withoutScripts = false, asking = false }: Sending,
+  script: AskScript,
+): Promise<CounterReply> {
+  const { increments } = batch;
+  if (!connection.usesScripts) return refuse(connection, increments);
+  if (withoutScripts || asking) return addEach(connection, batch, script, asking);
+  const { isDeclaringKeys } = connection.scripts;
+  try {
+    return await callScript(connection, { ...batch, isDeclaringKeys, asking, script });
+  } catch (error) {
+    if (!isReplyError(error) || !isScriptsRefused(error.message)) throw connection.toError(error);
+    if (isAboutKeys(error.message)) return addEach(connection, batch, script, false);
+    connection.refuseScripts(error.message);
+    return refuse(connection, increments);
+  }
+}
+
+function refuse({ store }: RedisConnection, increments: readonly Increment[]): CounterReply {
+  return failedReply(increments, toNeedsScriptsError(store));
+}
+
+/** A call for each key, which declares it: the server then says where the key is, or that it may not be used. */
+async function addEach(
+  connection: RedisConnection,
+  { increments, nowSeconds }: CounterBatch,
+  script: AskScript,
+  asking: boolean,
+): Promise<CounterReply> {
+  const alone = { groupEnds: undefined, nowSeconds, isDeclaringKeys: true, asking, script };
+  const replies = increments.map(async (increment) => {
+    const call = { ...alone, increments: [increment] };
+    try {
+      return await callScript(connection, call);
+    } catch (error) {
+      return connection.toError(error);
+    }
+  });
+  const draft = createReplyDraft(increments.length);
+  (await Promise.all(replies)).forEach((reply, index) => {
+    scatter(draft, [index], reply);
+  });
+  return finish(draft);
+}
+
+interface Call extends AsksCall {
+  readonly script: AskScript;
+  readonly asking: boolean;
+}
+
+/** Rejects with what the client or the server said of the call as a whole. */
+async function callScript(connection: RedisConnection, call: Call): Promise<CounterReply> {
+  const { scripts, encode } = call.script;
+  const script = scripts[call.isDeclaringKeys ? 'declaring' : 'cluster'];
+  const answer = await runScript(connection.client, script, encode(call), call.asking);
+  const reply = readReply(connection, readAnswer(connection, answer), call);
+  return { ...reply, failures: toFailures(connection, reply.failures) };
+}
+
+function readReply(
+  { store }: RedisConnection,
+  answer: unknown,
+  { increments, script }: Call,
+): AsksReply {
+  try {
+    return script.read(answer, increments);
+  } catch (error) {
+    throw toUnreadError(store, error);
+  }
+}
+
+function toFailures(
+  connection: RedisConnection,
+  texts: ReadonlyMap<number, string> | undefined,
+): ReadonlyMap<number, StoreError> | undefined {
+  if (texts === undefined) return undefined;
+  return new Map([...texts].map(([index, text]) => [index, toFailure(connection, text)]));
+}

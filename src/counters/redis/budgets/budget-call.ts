@@ -1,0 +1,261 @@
+import {
+  isBudgetGate,
+  type Budget,
+  type BudgetEntry,
+  type BudgetGate,
+} from '../../../core/budgets/budget';
+import { blockName } from '../../../core/budgets/record';
+import type { BudgetState, Gate, Reservation, State } from '../../../core/kinds/kind';
+import type { BlockState, EntryState } from '../../../core/kinds/state';
+import { NO_BLOCK } from '../../../core/budgets/block';
+import {
+  encodeKeys,
+  readAsks,
+  readCount,
+  readCounterState,
+  readList,
+  toOddItem,
+  type AskedIncrement,
+  type AsksCall,
+  type AsksReply,
+  type NumberReader,
+} from '../asks-call';
+import { PackError } from '../message-pack';
+import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
+
+/** The arguments that `budgetScript` reads. */
+export function encodeBudgetCall(call: AsksCall): ScriptArguments {
+  const { increments, groupEnds = [], nowSeconds, isDeclaringKeys, nowMicros } = call;
+  const sheet = new Sheet(nowSeconds);
+  const asks = new Arguments();
+  for (const increment of increments) {
+    const { gate, hits, ttlSeconds, reservation } = increment;
+    asks.integer(sheet.numberOf(increment));
+    if (!gate.kind.hasOwnForm) asks.integer(ttlSeconds);
+    if (reservation === undefined) continue;
+    asks.text(reservation.id === '' ? '' : `=${reservation.id}`);
+    asks.integer(hits);
+  }
+  const head = isDeclaringKeys ? '' : integerOf(0);
+  const times = new Arguments();
+  times.ascii(nowMicros === undefined ? '' : String(nowMicros));
+  times.integer(Math.round(nowSeconds * 1_000));
+  const ends = new Arguments();
+  for (const end of groupEnds) ends.integer(end);
+  const parts = [times, ...sheet.parts(), asks, ends];
+  const { length } = increments;
+  const count = parts.reduce((sum, part) => sum + part.count, length + (head === '' ? 1 : 2));
+  const keys = encodeKeys(increments.map(({ key }) => key));
+  const text = `${head}${integerOf(length).slice(0, -2)}${keys}\r\n`;
+  return { count, text: text + parts.map((part) => part.encoded).join('') };
+}
+
+class Arguments {
+  count = 0;
+  encoded = '';
+
+  integer(value: number | bigint): void {
+    this.count += 1;
+    this.encoded += integerOf(value);
+  }
+
+  ascii(text: string): void {
+    this.count += 1;
+    this.encoded += encodeAscii(text);
+  }
+
+  text(text: string): void {
+    const { length } = text;
+    const bytes = Buffer.byteLength(text);
+    this.count += 1;
+    this.encoded += bytes === length ? encodeAscii(text) : `$${String(bytes)}\r\n${text}\r\n`;
+  }
+}
+
+/** Gates, and what is asked of counters: nearly all of a batch share few of them. */
+class Sheet {
+  readonly #known = new Map<Gate, KnownGate>();
+  readonly #nowSeconds: number;
+  readonly #gates = new Arguments();
+  readonly #orders = new Arguments();
+  #gateCount = 0;
+  #orderCount = 0;
+
+  constructor(nowSeconds: number) {
+    this.#nowSeconds = Math.floor(nowSeconds);
+  }
+
+  parts(): readonly Arguments[] {
+    const [gates, orders] = [new Arguments(), new Arguments()];
+    gates.integer(this.#gateCount);
+    orders.integer(this.#orderCount);
+    return [gates, this.#gates, orders, this.#orders];
+  }
+
+  numberOf(increment: AskedIncrement): number {
+    const { gate } = increment;
+    const known = this.#known.get(gate) ?? this.#addGate(gate);
+    const name = nameOf(increment);
+    const number = known.orders.get(name);
+    if (number !== undefined) return number;
+    this.#addOrder(increment, known.number);
+    known.orders.set(name, this.#orderCount);
+    return this.#orderCount;
+  }
+
+  #addGate(gate: Gate): KnownGate {
+    const isBudget = isBudgetGate(gate);
+    const known = { number: isBudget ? (this.#gateCount += 1) : 0, orders: new Map() };
+    this.#known.set(gate, known);
+    if (isBudget) encodeGate(this.#gates, gate, this.#nowSeconds);
+    return known;
+  }
+
+  #addOrder(increment: AskedIncrement, gateNumber: number): void {
+    const { gate, hits, times, reservation, holdsBack } = increment;
+    const orders = this.#orders;
+    this.#orderCount += 1;
+    orders.ascii(gate.kind.letter);
+    orders.integer(holdsBack === false ? 0 : 1);
+    orders.integer(reservation === undefined ? hits : 0);
+    orders.integer(times);
+    if (isBudgetGate(gate)) {
+      orders.integer(gateNumber);
+      orders.ascii(modeOf(reservation));
+      return;
+    }
+    orders.integer(gate.chargeDenied ? 1 : 0);
+    for (const figure of [gate.limit, gate.size, gate.periodTicks, gate.tickMicros])
+      orders.integer(figure);
+  }
+}
+
+interface KnownGate {
+  /** Of a budget, from 1. */
+  readonly number: number;
+  /** The numbers of orders, by what they ask. */
+  readonly orders: Map<number | string, number>;
+}
+
+/** What tells the orders of one gate apart. */
+function nameOf({ hits, times, reservation, holdsBack }: AskedIncrement): number | string {
+  if (holdsBack !== false) {
+    if (reservation !== undefined) return modeOf(reservation);
+    if (times === 1 && typeof hits === 'number') return hits;
+  }
+  const what = reservation === undefined ? String(hits) : modeOf(reservation);
+  return `${what} ${String(times)} ${String(holdsBack)}`;
+}
+
+/** What a budget is asked, in one letter; `h` settles with what is held. */
+function modeOf(reservation: Reservation | undefined): string {
+  if (reservation === undefined) return 'a';
+  const { mode, saysHits } = reservation;
+  return mode === 'settle' && !saysHits ? 'h' : (mode[0] as string);
+}
+
+/** The window of a month may be longer than that of now, the lease of what is held ends in a later one. */
+const LONGER = 1.1;
+
+function encodeGate(args: Arguments, { budget }: BudgetGate, nowSeconds: number): void {
+  const { reserve, entries, blocks } = budget;
+  args.ascii(flagsOf(budget));
+  args.integer(reserve?.leaseMs ?? 0);
+  args.integer(entries.length);
+  for (const entry of entries) encodeEntry(args, entry, nowSeconds);
+  args.integer(blocks.length);
+  for (const { entry, after, withinMs, forMs, upToMs } of blocks) {
+    args.ascii(blockName(entry));
+    for (const figure of [after, withinMs, forMs, upToMs, entry + 1]) args.integer(figure);
+  }
+}
+
+/** See `readGate`. */
+function flagsOf({ reserve, isForced, isShadow }: Budget): string {
+  const ofReserve = reserve === undefined ? '' : reserve.isReleased ? 'rl' : 'r';
+  return ofReserve + (isForced ? 'f' : '') + (isShadow ? 's' : '');
+}
+
+function encodeEntry(args: Arguments, entry: BudgetEntry, nowSeconds: number): void {
+  const { gate, id, windowAt } = entry;
+  args.text(id);
+  args.ascii(gate.kind.letter);
+  args.integer(gate.size);
+  args.integer(gate.chargeDenied ? 1 : 0);
+  if (entry.isSlots) return;
+  for (const figure of [gate.limit, gate.periodTicks, gate.tickMicros]) args.integer(figure);
+  if (windowAt === undefined) return;
+  const { startSeconds, endSeconds } = windowAt(nowSeconds);
+  args.integer(startSeconds);
+  args.integer(endSeconds);
+  args.integer(Math.ceil((endSeconds - startSeconds) * LONGER));
+}
+
+/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
+export function readBudgetAnswer(
+  answer: unknown,
+  increments: readonly AskedIncrement[],
+): AsksReply {
+  const [counters, places, time] = readList(answer);
+  const atMicros = Number(time);
+  if (!Number.isSafeInteger(atMicros))
+    throw new PackError(`unexpected time in the script's reply, expected microseconds`);
+  return readAsks(counters, places, increments, (reader, gate) =>
+    isBudgetGate(gate) ? readBudgetState(reader, gate, atMicros) : readCounterState(reader, gate),
+  );
+}
+
+function readBudgetState(reader: NumberReader, { budget }: BudgetGate, atMicros: number): State {
+  const { reserve, blocks: terms } = budget;
+  const entries: EntryState[] = [];
+  for (const entry of budget.entries) entries.push(readEntry(reader, entry));
+  const hasOpen = reserve !== undefined && readCount(reader) > 0;
+  const held = hasOpen ? readCount(reader) : 0;
+  const open = hasOpen ? readCount(reader) : 0;
+  const was = hasOpen ? readWas(reader) : -1;
+  const lapsed = hasOpen ? readCount(reader) : 0;
+  const blocks = readBlocks(reader, terms.length);
+  const state: BudgetState = { atMicros, entries, blocks, held, open, was, lapsed };
+  return state;
+}
+
+const SLOTS: EntryState = { used: 0, previous: 0, elapsed: 0, endSeconds: 0 };
+
+function readEntry(reader: NumberReader, { gate, isSlots, windowAt }: BudgetEntry): EntryState {
+  if (isSlots) return SLOTS;
+  if (windowAt !== undefined) {
+    const used = readCount(reader);
+    return { used, previous: 0, elapsed: 0, endSeconds: readCount(reader) };
+  }
+  const { used, previous, elapsed } = readCounterState(reader, gate);
+  return { used, previous, elapsed, endSeconds: 0 };
+}
+
+function readWas(reader: NumberReader): number {
+  const was = reader.list[reader.at];
+  if (!Number.isSafeInteger(was) || (was as number) < -1)
+    throw toOddItem(reader, 'what is held, or -1');
+  reader.at += 1;
+  return was as number;
+}
+
+/** Nearly all counters have no refusal to remember: they share one list for each number of blocks. */
+const QUIET: readonly (readonly BlockState[])[] = Array.from({ length: 10 }, (_, count) =>
+  new Array<BlockState>(count).fill(NO_BLOCK),
+);
+
+function readBlocks(reader: NumberReader, count: number): readonly BlockState[] {
+  let blocks: BlockState[] | undefined;
+  for (let at = 0; at < count; at += 1) {
+    const block = readBlock(reader);
+    if (block !== NO_BLOCK) (blocks ??= [...(QUIET[count] as readonly BlockState[])])[at] = block;
+  }
+  return blocks ?? (QUIET[count] as readonly BlockState[]);
+}
+
+function readBlock(reader: NumberReader): BlockState {
+  const quietMs = readCount(reader);
+  if (quietMs === 0) return NO_BLOCK;
+  const [strikes, spanEndMs] = [readCount(reader), readCount(reader)];
+  return { strikes, spanEndMs, untilMs: readCount(reader), tookMs: readCount(reader), quietMs };
+}

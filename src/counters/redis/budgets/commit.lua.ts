@@ -1,0 +1,107 @@
+import { MAX_OPEN } from '../../../core/budgets/budget';
+
+/** What becomes of an ask, in Lua: what `judge.ts`, `commit.ts` and `block.ts` of core/budgets say. */
+export const COMMIT_LUA = `
+local refusing = {}
+local function freeOf(limit, j)
+  return limit.kind.free(limit, U[j], P[j], E[j]) - held * limit.period
+end
+-- Whether an ask is refused, and the place of the block that lasts; 0: none.
+local function judge(order, hits)
+  local gate, mode, isOver, block = order.gate, order.mode, false, 0
+  if mode ~= 'a' and (mode ~= 'r' or was >= 0) then return false, 0 end
+  for b = 1, #gate.blocks do
+    if nowMs < KU[b] then block = b break end
+  end
+  if block > 0 and not gate.isShadow then return true, block end
+  local isReserve = mode == 'r'
+  local least = isReserve and max(hits, 1) or hits
+  for j = 1, #gate.limits do
+    local limit, isRefusing = gate.limits[j]
+    if limit.isSlots then isRefusing = isReserve and limit.size - open < 1
+    else isRefusing = hits > limit.size or freeOf(limit, j) < least * limit.period end
+    refusing[j] = isRefusing
+    isOver = isOver or isRefusing
+  end
+  return isOver or isReserve and open >= ${String(MAX_OPEN)}, block
+end
+local function takeAll(gate, hits, isDenied)
+  local isAny = false
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if not limit.isSlots and (limit.isCharging or not isDenied) then
+      U[j] = max(0, min(U[j] + hits * limit.unit, limit.most))
+      isAny = true
+    end
+  end
+  return isAny
+end
+-- Hits of the first asks that fit.
+local function admit(gate, hits, times)
+  local admitted = times
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if hits > limit.size then return 0 end
+    admitted = min(admitted, floor(max(0, freeOf(limit, j)) / (hits * limit.period)))
+  end
+  return admitted
+end
+local function strike(gate)
+  local isAny = false
+  for b = 1, #gate.blocks do
+    local block = gate.blocks[b]
+    if block.limit == 0 or refusing[block.limit] then
+      isAny = true
+      local isNew = nowMs >= KE[b]
+      local strikes = isNew and 1 or KS[b] + 1
+      if nowMs - KQ[b] >= KT[b] then KT[b] = 0 end
+      if strikes < block.after then
+        if isNew then KE[b] = nowMs + block.within end
+        KS[b], KQ[b] = strikes, nowMs
+      else
+        local lasts = KT[b] == 0 and block.lasts or max(block.lasts, min(2 * KT[b], block.upTo))
+        KS[b], KE[b], KU[b], KT[b], KQ[b] = 0, 0, nowMs + lasts, lasts, nowMs + lasts
+      end
+    end
+  end
+  return isAny
+end
+-- Of an ask that is refused; answers whether anything changed.
+local function refuse(order, hits, block)
+  if block > 0 and not order.gate.isShadow then return false end
+  local isStruck = block == 0 and strike(order.gate)
+  if order.mode ~= 'a' then return isStruck end
+  return takeAll(order.gate, hits, true) or isStruck
+end
+local function commitAsk(order, hits)
+  local gate, times = order.gate, order.times
+  if hits == 0 then return false end
+  if hits < 0 then return takeAll(gate, hits) end
+  if times == 1 then
+    local isOver, block = judge(order, hits)
+    if isOver then return refuse(order, hits, block) end
+    return takeAll(gate, hits)
+  end
+  local admitted = admit(gate, hits, times)
+  local isChanged = admitted > 0 and takeAll(gate, admitted * hits)
+  if admitted == times then return isChanged end
+  return takeAll(gate, (times - admitted) * hits, true) or isChanged
+end
+-- Takes the ask of a place; answers whether limits or blocks changed, and whether a reservation was opened or ended.
+local function commitBudget(order, i)
+  local mode = order.mode
+  local hits = hitsOf[i]
+  if mode == 'a' then return commitAsk(order, hits), false, false end
+  if mode == 'r' then
+    if was >= 0 then return false, false, false end
+    local isOver, block = judge(order, hits)
+    local isStruck = isOver and refuse(order, hits, block)
+    local opens = open < ${String(MAX_OPEN)} and (order.gate.isForced or not isOver)
+    return isStruck, opens, false
+  end
+  if mode == 'l' or was < 0 then return false, false, false end
+  held, open = max(0, held - was), max(0, open - 1)
+  local charged = mode == 'h' and was or mode == 'c' and 0 or hits
+  return charged > 0 and takeAll(order.gate, charged), false, true
+end
+`;

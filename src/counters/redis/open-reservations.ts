@@ -1,0 +1,52 @@
+import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
+import type { BudgetState, Gate } from '../../core/kinds/kind';
+import type { ListedReservation } from '../../core/ports';
+import { toKeyError } from '../count';
+import { READ_OPEN } from './budgets/operator-scripts';
+import type { RedisCounters } from './options';
+
+type Asking = Pick<RedisCounters, 'ask'>;
+
+/** Whether the counters of a rule are hashes, which say what is open beside the record. */
+export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
+  return isBudgetGate(gate) && gate.budget.reserve !== undefined;
+}
+
+/** A counter with reservations as it stands. */
+export interface OpenReading {
+  /** Undefined: there is no counter. */
+  readonly record: string | undefined;
+  readonly lifeMs: number;
+  readonly nowSeconds: number;
+  readonly sums: Pick<BudgetState, 'held' | 'open'>;
+  /** Those whose leases last, the first to end first. */
+  readonly open: readonly ListedReservation[];
+}
+
+/** Reads a counter with reservations, and at most so many of these. */
+export async function readOpen(counters: Asking, key: string, most: number): Promise<OpenReading> {
+  const [answer] = await counters.ask(key, [['eval', READ_OPEN, '1', key, String(most)]]);
+  if (!Array.isArray(answer) || answer.length % 3 !== 0)
+    throw toKeyError('what is open under this key was not written by budgets');
+  const [record, lifeMs, seconds, micros, held, open, ...items] = answer as readonly unknown[];
+  const listed = items.flatMap((id, at): readonly ListedReservation[] => {
+    if (at % 3 > 0) return [];
+    return [{ id: String(id), hits: Number(items[at + 1]), endsInMs: Number(items[at + 2]) }];
+  });
+  return {
+    record: typeof record === 'string' ? record : undefined,
+    lifeMs: Number(lifeMs),
+    nowSeconds: Number(seconds) + Number(micros) / 1_000_000,
+    sums: { held: Number(held), open: Number(open) },
+    open: listed.sort((a, b) => a.endsInMs - b.endsInMs).slice(0, most),
+  };
+}
+
+/** See ListOpen. */
+export async function listOpen(
+  counters: Asking,
+  key: string,
+  most: number,
+): Promise<readonly ListedReservation[]> {
+  return (await readOpen(counters, key, most)).open;
+}

@@ -1,0 +1,58 @@
+import type { BudgetState, Seen } from '../core/kinds/kind';
+import { type Increment } from '../core/ports';
+
+/** What tells apart where counters stand: what is seen of one says what a reservation holds. */
+export function stateName({ key, reservation }: Increment): string {
+  return reservation === undefined ? key : `${key} ${reservation.id}`;
+}
+
+/** Counters that were read, and what hits make of them. */
+export class SeenCounters {
+  readonly #read: (increment: Increment) => Seen | undefined;
+  /** Those to which hits were added, by the letter of the kind and the key: kinds may share a key. */
+  readonly #changed = new Map<string, Seen>();
+  /** What reservations hold that were opened or ended since, by `stateName`; -1: nothing. */
+  readonly #holds = new Map<string, number>();
+
+  constructor(read: (increment: Increment) => Seen | undefined) {
+    this.#read = read;
+  }
+
+  look(increment: Increment): Seen | undefined {
+    const changed = this.#changed.get(nameOf(increment));
+    if (changed === undefined) return this.#read(increment);
+    return isOfBudget(changed) ? { ...changed, was: this.#heldBy(increment) } : changed;
+  }
+
+  /** What a store would say of the increment. */
+  add(increment: Increment): Seen | undefined {
+    const { kind } = increment.gate;
+    const before = this.look(increment);
+    if (before === undefined) return undefined;
+    const after = kind.commit(increment, before) ?? before;
+    this.#changed.set(nameOf(increment), after);
+    if (isOfBudget(before) && isOfBudget(after) && after.open !== before.open)
+      this.#holds.set(
+        stateName(increment),
+        after.open > before.open ? after.held - before.held : -1,
+      );
+    return kind.looks ? before : after;
+  }
+
+  /** Hits that the reservation of an increment holds; -1: it is not open. */
+  #heldBy(increment: Increment): number {
+    if (increment.reservation === undefined) return -1;
+    const held = this.#holds.get(stateName(increment));
+    if (held !== undefined) return held;
+    const seen = this.#read(increment);
+    return seen !== undefined && isOfBudget(seen) ? seen.was : -1;
+  }
+}
+
+function isOfBudget(seen: Seen): seen is BudgetState {
+  return typeof seen === 'object' && 'was' in seen;
+}
+
+function nameOf({ gate, key }: Increment): string {
+  return gate.kind.letter + key;
+}

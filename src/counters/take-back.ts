@@ -1,0 +1,106 @@
+import { isBudgetGate } from '../core/budgets/budget';
+import { holdBackAt, say, seenAt, type ReplyDraft } from '../core/batches/reply-draft';
+import type { BudgetState, Seen } from '../core/kinds/kind';
+import type { CounterBatch, Increment } from '../core/ports';
+import { isEnding, wasRefused } from './hold-back';
+
+/** What takes back what an increment of a batch did. */
+export interface TakenBack {
+  readonly index: number;
+  readonly increment: Increment;
+}
+
+/** An increment that only sees where its counter stands, and what its reservation holds. */
+export function lookOf(increment: Increment): Increment {
+  const { gate, reservation } = increment;
+  const isReserving = isBudgetGate(gate) && gate.budget.reserve !== undefined;
+  const look = { mode: 'look', id: reservation?.id ?? '', saysHits: false } as const;
+  return { ...increment, hits: 0, times: 1, reservation: isReserving ? look : undefined };
+}
+
+/** Where counters stood that refused their increments when they were looked at; by the indexes of these. */
+export type Refusing = ReadonlyMap<number, Seen>;
+
+/**
+ * Of requests whose counters were charged apart: where one was refused, the others count as held back, and what they were
+ * charged is to be taken back, by the figures of the ask itself (budgets.md section 7). One that the look refused, so that the
+ * others were held back, stays refused though others made room for it since.
+ */
+export function planTakeBack(
+  { increments, groupEnds = [] }: CounterBatch,
+  draft: ReplyDraft,
+  refusing: Refusing,
+): readonly TakenBack[] {
+  const taken: TakenBack[] = [];
+  for (const [index, seen] of refusing)
+    refuse(taken, draft, index, { increment: increments[index] as Increment, seen });
+  let start = 0;
+  for (const end of groupEnds) {
+    taken.push(...takeRun(increments, draft, start, end));
+    start = end;
+  }
+  return taken;
+}
+
+function takeRun(
+  increments: readonly Increment[],
+  draft: ReplyDraft,
+  start: number,
+  end: number,
+): readonly TakenBack[] {
+  const taken: TakenBack[] = [];
+  const refusals = increments
+    .slice(start, end)
+    .map((one, at) => !isHeld(draft, start + at) && wasRefused(one, draft, start + at));
+  // What is seen of a counter that the request meets again has its own hits in it.
+  const met = new Set<string>();
+  const isRefused = (isOne: boolean, at: number): boolean => {
+    const { key, holdsBack, gate } = increments[start + at] as Increment;
+    const isFirst = met.size < met.add(key).size;
+    // One that is charged whatever happens leaves the others charged too, as ever.
+    return isOne && isFirst && holdsBack !== false && gate.kind.looks;
+  };
+  if (!refusals.some(isRefused)) return taken;
+  for (const [at, isOne] of refusals.entries())
+    if (!isOne) takeOne(taken, draft, start + at, increments[start + at] as Increment);
+  return taken;
+}
+
+function refuse(
+  taken: TakenBack[],
+  draft: ReplyDraft,
+  index: number,
+  { increment, seen }: { readonly increment: Increment; readonly seen: Seen },
+): void {
+  const { gate, holdsBack } = increment;
+  if (holdsBack === false || !gate.kind.looks || draft.failures?.has(index) === true) return;
+  if (wasRefused(increment, draft, index)) return;
+  const undo = gate.chargeDenied ? undefined : undoOf(increment, seenAt(draft, index));
+  if (undo !== undefined) taken.push({ index, increment: undo });
+  say(draft, index, seen);
+}
+
+function takeOne(taken: TakenBack[], draft: ReplyDraft, index: number, increment: Increment): void {
+  if (isHeld(draft, index) || isEnding(increment) || draft.failures?.has(index) === true) return;
+  const seen = seenAt(draft, index);
+  const before = typeof seen === 'number' ? Math.max(0, seen - Number(increment.hits)) : seen;
+  holdBackAt(draft, index, before);
+  const undo = undoOf(increment, before);
+  if (undo !== undefined) taken.push({ index, increment: undo });
+}
+
+/** Undefined: nothing was charged, held or given back. */
+function undoOf(increment: Increment, before: Seen): Increment | undefined {
+  const { hits, times, reservation } = increment;
+  if (reservation === undefined) {
+    const charged = typeof hits === 'bigint' ? hits * BigInt(times) : hits * times;
+    return charged === 0 ? undefined : { ...increment, hits: -charged, times: 1 };
+  }
+  const isOpened = reservation.mode === 'reserve' && (before as BudgetState).was < 0;
+  if (!isOpened) return undefined;
+  return { ...increment, hits: 0, reservation: { ...reservation, mode: 'cancel' } };
+}
+
+function isHeld({ held }: ReplyDraft, index: number): boolean {
+  return held?.[index] === true;
+}

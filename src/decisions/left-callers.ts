@@ -1,0 +1,73 @@
+import type { BudgetOutcome } from '../core/budgets/outcome';
+import type { RequestDescriptor } from '../core/model';
+import type { DescriptorHit } from '../core/planning/plan';
+import { seenOf, type CounterBatch, type Increment, type PendingRequest } from '../core/ports';
+import type { BatchContext } from './batch';
+
+/*
+ * A caller that gives a call up before its answer sends no `settle`: its request goes no further. What is not sent yet is not
+ * sent, and what it opened is ended without a charge (budgets.md section 4).
+ */
+
+/** The requests of which some are answered here because their callers have left before anything was held for them. */
+export interface Staying {
+  readonly staying: readonly PendingRequest[];
+  readonly left: number;
+}
+
+const GONE = { kind: 'failure', code: 'draining', message: 'the caller went away' } as const;
+
+/** Takes requests that would open a reservation for a caller that has left out of a batch. */
+export function withoutLeft(pendingRequests: readonly PendingRequest[]): Staying {
+  const staying = pendingRequests.filter(
+    (pending) => !(hasLeft(pending) && pending.request.descriptors.some(mayReserve)),
+  );
+  if (staying.length === pendingRequests.length) return { staying: pendingRequests, left: 0 };
+  const kept = new Set(staying);
+  for (const pending of pendingRequests)
+    if (!kept.has(pending)) pending.responder.answer(pending.callId, GONE);
+  return { staying, left: pendingRequests.length - staying.length };
+}
+
+function hasLeft({ responder, callId }: PendingRequest): boolean {
+  return responder.hasLeft?.(callId) === true;
+}
+
+function mayReserve({ entries }: RequestDescriptor): boolean {
+  return entries.at(-1)?.key === 'reserve';
+}
+
+/** What ends the reservations that callers opened who have left before their answers; undefined: there are none. */
+export function cancelsOf(
+  pendingRequests: readonly PendingRequest[],
+  batch: BatchContext,
+  nowSeconds: number,
+): CounterBatch | undefined {
+  const increments: Increment[] = [];
+  let start = 0;
+  for (const [at, pending] of pendingRequests.entries()) {
+    if (batch.plan.faults[at] !== undefined) continue;
+    const end = start + pending.request.descriptors.length;
+    if (hasLeft(pending)) increments.push(...opened(batch, start, end));
+    start = end;
+  }
+  return increments.length === 0 ? undefined : { increments, groupEnds: undefined, nowSeconds };
+}
+
+function opened(batch: BatchContext, start: number, end: number): readonly Increment[] {
+  return batch.plan.descriptorHits.slice(start, end).flatMap((hit) => {
+    const increment = batch.plan.increments[hit?.increment ?? -1];
+    if (hit === undefined || increment?.reservation?.mode !== 'reserve') return [];
+    if (!wasOpened(hit, increment, batch)) return [];
+    return [{ ...increment, reservation: { ...increment.reservation, mode: 'cancel' as const } }];
+  });
+}
+
+function wasOpened(hit: DescriptorHit, increment: Increment, batch: BatchContext): boolean {
+  const { reply, outage, windows } = batch;
+  const at = hit.increment;
+  if (outage?.errorOf(at) !== undefined || reply.held?.[at] === true) return false;
+  const seen = seenOf(increment, reply, at);
+  const outcome = increment.gate.kind.outcome(increment, seen, hit.hits, 0, windows.second);
+  return (outcome as BudgetOutcome).reserved >= 0;
+}

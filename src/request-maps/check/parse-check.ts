@@ -1,0 +1,155 @@
+import type { RequestBounds } from '../../core/decision/request';
+import { quote, type Located } from '../../core/rules/parse/located';
+import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
+import { byPlace, isError, type RuleProblem } from '../../core/rules/parse/problem';
+import { createReport } from '../../core/rules/parse/report';
+import { NETWORK_EXPECTED, parseNetwork, ProxyHops, type Network } from '../../platform/proxy-hops';
+import { MapFields } from '../map-fields';
+import { readMapDescriptors } from '../parse-map';
+import { REQUEST_FIELDS, type MapDescriptor, type RequestField } from '../request-map';
+import { PROXIES, WORDS, type Check, type ProxyName } from './check';
+
+const KEYS = [
+  'domain',
+  'proxy',
+  'trusted_proxies',
+  'denied_status',
+  'on_error',
+  'show_rule',
+  'hits',
+  'descriptors',
+];
+
+export interface ParsedCheck {
+  /** Undefined: it has a mistake. */
+  readonly check: Check | undefined;
+  /** Every mistake and remark, in the order of the file. */
+  readonly problems: readonly RuleProblem[];
+}
+
+/** Reads one file of CHECK_CONFIG. What could never be asked, by the bounds of requests, is a mistake. */
+export function parseCheck(
+  { file, root, problems }: RuleSource,
+  bounds: RequestBounds,
+): ParsedCheck {
+  const found: RuleProblem[] = [...problems];
+  const check = found.some(isError)
+    ? undefined
+    : readCheck(root, bounds, createReport(file, found));
+  return { check: found.some(isError) ? undefined : check, problems: found.sort(byPlace) };
+}
+
+function readCheck(
+  root: Located | undefined,
+  bounds: RequestBounds,
+  report: ReturnType<typeof createReport>,
+): Check | undefined {
+  if (root?.kind !== 'map') {
+    const at = root?.at ?? { line: 1, column: 1 };
+    report.error(at, 'wrong-type', 'expected a map with domain and descriptors');
+    return undefined;
+  }
+  const map = new MapFields(root, 'in a check', KEYS, report);
+  const proxy = map.oneOf('proxy', PROXIES);
+  const names = { fields: REQUEST_FIELDS, headers: undefined };
+  const descriptors = readMapDescriptors(map, names);
+  checkBounds(map, descriptors, bounds);
+  refuseReservations(map, descriptors);
+  warnOfClientHeaders(map, descriptors);
+  return {
+    domain: map.text('domain') ?? '',
+    proxy,
+    hops: new ProxyHops(readTrusted(map, proxy)),
+    deniedStatus: map.whole('denied_status', { least: 400, most: 599 }, 429),
+    onError: map.oneOf('on_error', ['allow', 'deny']) ?? 'allow',
+    showRule: map.flag('show_rule'),
+    hitsHeader: map.has('hits') ? readHits(map) : undefined,
+    descriptors,
+    neededHeaders: proxy === undefined ? [] : headersFor(proxy, descriptors),
+  };
+}
+
+function readHits(map: MapFields): string | undefined {
+  return map.map('hits', 'in hits', ['header'])?.text('header')?.toLowerCase();
+}
+
+/** Needed with a proxy, and of no use without one. */
+function readTrusted(map: MapFields, proxy: ProxyName | undefined): readonly Network[] {
+  const node = map.get('trusted_proxies');
+  const items = node?.kind === 'list' ? node.items : [];
+  if (node !== undefined && !map.has('proxy'))
+    map.refuse('trusted_proxies', `trusted_proxies needs proxy, one of ${PROXIES.join(', ')}`);
+  if (items.length === 0 && (proxy !== undefined || node !== undefined)) {
+    const expected = 'a list of the addresses or networks of the proxy, such as 10.0.0.0/8';
+    map.refuse('trusted_proxies', `trusted_proxies must be ${expected}`);
+  }
+  return items.flatMap((item) => {
+    const text = item.kind === 'scalar' ? item.text : '';
+    const network = parseNetwork(text);
+    if (network !== undefined) return [network];
+    const message = `trusted_proxies has ${quote(text)}, expected ${NETWORK_EXPECTED}`;
+    map.report.error(item.at, 'bad-map', message);
+    return [];
+  });
+}
+
+function headersFor(proxy: ProxyName, descriptors: readonly MapDescriptor[]): readonly string[] {
+  const headers = fieldsOf(descriptors).map((field) => WORDS[proxy][field]);
+  return [...new Set(headers.filter((header) => header !== undefined))];
+}
+
+function fieldsOf(descriptors: readonly MapDescriptor[]): readonly RequestField[] {
+  const used = descriptors.flatMap(({ when, entries }) => [
+    when?.field,
+    ...entries.map(({ source }) => {
+      if (source.kind === 'parameter') return 'query';
+      return 'field' in source ? source.field : undefined;
+    }),
+  ]);
+  return REQUEST_FIELDS.filter((field) => used.includes(field));
+}
+
+function checkBounds(
+  map: MapFields,
+  descriptors: readonly MapDescriptor[],
+  { maxDescriptors, maxEntries, maxNameBytes }: RequestBounds,
+): void {
+  const refuse = (what: string, name: string, bound: number): void => {
+    map.refuse('descriptors', `${what} than ${name} (${String(bound)})`);
+  };
+  if (descriptors.length > maxDescriptors)
+    refuse('there are more descriptors', 'MAX_DESCRIPTORS', maxDescriptors);
+  if (descriptors.some(({ entries }) => entries.length > maxEntries))
+    refuse('a descriptor has more entries', 'MAX_DESCRIPTOR_ENTRIES', maxEntries);
+  const keys = descriptors.flatMap(({ entries }) => entries.map(({ key }) => key));
+  if (keys.some((key) => Buffer.byteLength(key) > maxNameBytes))
+    refuse('a key has more bytes', 'MAX_NAME_BYTES', maxNameBytes);
+}
+
+/** What a check reserves is never settled. */
+function refuseReservations(map: MapFields, descriptors: readonly MapDescriptor[]): void {
+  for (const { entries } of descriptors) {
+    const key = entries.at(-1)?.key;
+    if (key !== 'reserve' && key !== 'settle') continue;
+    const message = `a descriptor ends in ${key}: proxies make no second call, so that checks cannot reserve`;
+    map.refuse('descriptors', message);
+  }
+}
+
+const FORWARDED = new Set<string | undefined>(
+  Object.values(WORDS).flatMap((words) => Object.values(words)),
+);
+FORWARDED.delete('host');
+
+/** Whoever reads these as plain headers reads what clients wrote. */
+function warnOfClientHeaders(map: MapFields, descriptors: readonly MapDescriptor[]): void {
+  const headers = descriptors.flatMap(({ entries }) =>
+    entries.flatMap(({ source }) => (source.kind === 'header' ? [source.name] : [])),
+  );
+  for (const name of new Set(headers)) {
+    if (!FORWARDED.has(name)) continue;
+    const at = map.get('descriptors')?.at ?? map.at;
+    const message = `clients can write the header ${quote(name)}: take a field in its place, such as path or remote_address`;
+    map.report.warning(at, 'client-header', message);
+  }
+}

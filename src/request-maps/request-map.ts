@@ -1,0 +1,53 @@
+import type { Extract } from './extract';
+
+/** Where an entry's value comes from, as the actions of Envoy's rate limit filter do it. */
+export type ValueSource =
+  | { readonly kind: 'value'; readonly value: string }
+  | { readonly kind: 'field'; readonly field: string }
+  /** In lower case. */
+  | { readonly kind: 'header'; readonly name: string }
+  | { readonly kind: 'cookie'; readonly name: string }
+  /** Of the query. */
+  | { readonly kind: 'parameter'; readonly name: string }
+  | {
+      readonly kind: 'masked_address';
+      readonly field: string;
+      readonly v4: number;
+      readonly v6: number;
+    };
+
+export interface MapEntry {
+  readonly key: string;
+  readonly source: ValueSource;
+  /** Takes the first group of the match, or the whole match; the entry is missing where it does not match. */
+  readonly match: Extract | undefined;
+}
+
+export interface Condition {
+  readonly field: string;
+  readonly holds: (value: string) => boolean;
+}
+
+export interface MapDescriptor {
+  readonly when: Condition | undefined;
+  readonly entries: readonly MapEntry[];
+}
+
+/** The fields that a request has, wherever it is seen (docs/simulate.md has the table). */
+export const REQUEST_FIELDS = [
+  'method',
+  'path',
+  'query',
+  'host',
+  'scheme',
+  'remote_address',
+] as const;
+
+export type RequestField = (typeof REQUEST_FIELDS)[number];
+
+/** One request, as far as maps ask about it: a call, or a line of a log. Undefined: not known, or empty. */
+export interface RequestFacts {
+  field(name: string): string | undefined;
+  /** The name is in lower case. */
+  header(name: string): string | undefined;
+}

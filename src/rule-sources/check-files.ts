@@ -1,0 +1,105 @@
+import { basename, dirname, extname, resolve } from 'node:path';
+import type { Observable } from 'rxjs';
+import type { RequestBounds } from '../core/decision/request';
+import type { Clock } from '../core/ports';
+import { isError, WHOLE, type RuleProblem } from '../core/rules/parse/problem';
+import type { Check, CheckSet, CheckSources } from '../request-maps/check/check';
+import { parseCheck } from '../request-maps/check/parse-check';
+import { followDirectory } from './directory/follow-directory';
+import { readRuleFiles } from './directory/read-rule-files';
+import { surveyDirectory, type DirectoryOptions } from './directory/survey';
+import type { LoadResult, RuleFiles } from './load-result';
+import { inSlices } from './loader/rule-loader';
+import { digestFiles } from './rules-digest';
+import { readRuleFile } from './yaml/locate';
+
+/** Maps are read on the thread that decides: a hundredth of a second for so many bytes. */
+const MAX_BYTES = 131_072;
+const POLL_MS = 5_000;
+const SETTLE = { quietMs: 75, maxMs: 1_000 };
+const LOAD_TIMEOUT_MS = 60_000;
+
+export interface CheckFilesDeps {
+  readonly clock: Clock;
+  /** Called when something cannot be watched. */
+  readonly warn: (message: string) => void;
+}
+
+/** The checks of CHECK_CONFIG, a file or a directory: the first load at once on subscribe, then one for each change. */
+export function followCheckFiles(
+  path: string,
+  bounds: RequestBounds,
+  { clock, warn }: CheckFilesDeps,
+): Observable<LoadResult<CheckSet>> {
+  const load = async (found: RuleFiles): Promise<LoadResult<CheckSet>> => {
+    const startedAt = clock();
+    const { set, problems } = parseCheckFiles(toSources(found), bounds);
+    const all = [...found.problems, ...problems];
+    const durationMs = (clock() - startedAt) * 1_000;
+    if (all.some(isError)) return { ok: false, problems: all, durationMs };
+    const checks = [...set.checks.values()];
+    return {
+      ok: true,
+      rules: set,
+      domainCount: new Set(checks.map(({ domain }) => domain)).size,
+      ruleCount: checks.reduce((count, { descriptors }) => count + descriptors.length, 0),
+      digest: await inSlices(digestFiles(found.files)),
+      problems: all,
+      durationMs,
+    };
+  };
+  return followDirectory(
+    {
+      ...placeOf(path),
+      ...{ maxBytes: MAX_BYTES, pollMs: POLL_MS, settle: SETTLE, loadTimeoutMs: LOAD_TIMEOUT_MS },
+    },
+    { load, clock, warn },
+  );
+}
+
+/** The same once, for the checker. Never rejects: what cannot be read is a problem. */
+export async function readCheckFiles(
+  path: string,
+  bounds: RequestBounds,
+): Promise<{ readonly set: CheckSet; readonly problems: readonly RuleProblem[] }> {
+  const found = await readRuleFiles(await surveyDirectory(placeOf(path)), MAX_BYTES);
+  const { set, problems } = parseCheckFiles(toSources(found), bounds);
+  return { set, problems: [...found.problems, ...problems] };
+}
+
+/** Reads checks; without a mistake all of them. */
+export function parseCheckFiles(
+  from: CheckSources,
+  bounds: RequestBounds,
+): { readonly set: CheckSet; readonly problems: readonly RuleProblem[] } {
+  const checks = new Map<string, Check>();
+  const problems: RuleProblem[] = [];
+  for (const { file, bytes } of from.files) {
+    const { check, problems: ofFile } = parseCheck(readRuleFile(file, bytes), bounds);
+    problems.push(...ofFile);
+    const name = from.isDirectory ? file.slice(0, file.length - extname(file).length) : '';
+    if (checks.has(name)) problems.push(takenTwice(file, name));
+    if (check !== undefined) checks.set(name, check);
+  }
+  return { set: { checks, from }, problems };
+}
+
+function takenTwice(file: string, name: string): RuleProblem {
+  const message = `another file makes the check ${JSON.stringify(name)} too: expected one of .yaml and .yml`;
+  return { severity: 'error', class: 'duplicate-check', file, at: WHOLE, message };
+}
+
+function toSources({ files, isFile }: RuleFiles): CheckSources {
+  return { files, isDirectory: isFile !== true };
+}
+
+function placeOf(path: string): DirectoryOptions {
+  const whole = resolve(path);
+  return {
+    root: dirname(whole),
+    subdirectory: '',
+    appDirectory: basename(whole),
+    ignoreDotFiles: true,
+    fileOr: 'CHECK_CONFIG',
+  };
+}

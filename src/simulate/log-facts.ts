@@ -1,0 +1,60 @@
+import { withoutPort } from '../platform/proxy-hops';
+import type { RequestFacts, RequestField } from '../request-maps/request-map';
+
+export type LineFields = Readonly<Record<string, unknown>>;
+
+/** What logs call a field of requests where they do not have it under its own name (docs/simulate.md). */
+const OTHER_NAMES: Readonly<Partial<Record<RequestField, readonly string[]>>> = {
+  host: ['authority'],
+  remote_address: ['remote_addr', 'downstream_remote_address'],
+};
+
+/** One line of a log. */
+export class LogFacts implements RequestFacts {
+  readonly #fields: LineFields;
+
+  constructor(fields: LineFields) {
+    this.#fields = fields;
+  }
+
+  field(name: string): string | undefined {
+    const own = this.#text(name);
+    if (own !== undefined) return own;
+    if (name === 'query') return queryOf(this.#text('path'));
+    for (const other of OTHER_NAMES[name as RequestField] ?? []) {
+      const value = this.#text(other);
+      if (value !== undefined) return name === 'remote_address' ? withoutPort(value) : value;
+    }
+    return undefined;
+  }
+
+  /** Where logs keep a header: among `headers`, under its own name, or as nginx writes it (`http_user_agent`). */
+  header(name: string): string | undefined {
+    const nginx = `http_${name.replaceAll('-', '_')}`;
+    return this.#text(`headers.${name}`) ?? this.#text(name) ?? this.#text(nginx);
+  }
+
+  /** A field by its whole name, else by the path of its dots; undefined when missing. */
+  find(name: string): unknown {
+    if (Object.hasOwn(this.#fields, name)) return this.#fields[name];
+    let value: unknown = this.#fields;
+    for (const part of name.split('.')) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part))
+        return undefined;
+      value = (value as LineFields)[part];
+    }
+    return value;
+  }
+
+  /** Envoy and nginx write a dash for what they do not know. */
+  #text(name: string): string | undefined {
+    const value = this.find(name);
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    return typeof value === 'string' && value !== '' && value !== '-' ? value : undefined;
+  }
+}
+
+function queryOf(path: string | undefined): string | undefined {
+  const at = path?.indexOf('?') ?? -1;
+  return at === -1 ? undefined : path?.slice(at + 1);
+}

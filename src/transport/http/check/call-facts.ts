@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { withoutMapping } from '../../../platform/proxy-hops';
+import { WORDS, type Check, type ProxyWords } from '../../../request-maps/check/check';
+import type { RequestFacts, RequestField } from '../../../request-maps/request-map';
+import { normalizeHost, parseRequestUri, type RequestUri } from '../../../request-maps/request-uri';
+
+/**
+ * A call to `/check`, as a check sees it: what its proxy says of the request where the peer is that proxy, else the call itself.
+ * Header values are bytes in UTF-8.
+ */
+export class CallFacts implements RequestFacts {
+  readonly peer: string;
+  /** Undefined: the peer's words do not count. */
+  readonly #words: ProxyWords | undefined;
+  readonly #request: IncomingMessage;
+  readonly #check: Check;
+  #uri: RequestUri | undefined;
+
+  constructor(request: IncomingMessage, check: Check) {
+    this.#request = request;
+    this.#check = check;
+    this.peer = withoutMapping(request.socket.remoteAddress ?? '');
+    const { proxy, hops } = check;
+    this.#words = proxy !== undefined && hops.isTrusted(this.peer) ? WORDS[proxy] : undefined;
+  }
+
+  get isTrusted(): boolean {
+    return this.#words !== undefined;
+  }
+
+  /** The first header that the check needs and its proxy does not send as it should; undefined when nothing is amiss. */
+  findAmiss(): string | undefined {
+    if (this.#words === undefined) return undefined;
+    return this.#check.neededHeaders.find((name) => {
+      const value = this.header(name);
+      if (value === undefined) return true;
+      if (name === 'x-real-ip') return isIP(withoutMapping(value)) === 0;
+      return name === 'x-original-url' && this.#parsedUri(name).host === undefined;
+    });
+  }
+
+  field(name: RequestField): string | undefined {
+    switch (name) {
+      case 'method':
+        return this.#method();
+      case 'path':
+        return this.#parsedUri(this.#words?.path).path;
+      case 'query':
+        return this.#query();
+      case 'host':
+        return this.#host();
+      case 'scheme':
+        return this.#scheme();
+      case 'remote_address':
+        return this.#address();
+    }
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#request.headers[name];
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    return text === undefined || text === '' ? undefined : toText(text);
+  }
+
+  #method(): string | undefined {
+    const name = this.#words?.method;
+    return name === undefined ? this.#request.method : this.header(name);
+  }
+
+  #query(): string | undefined {
+    const { query } = this.#parsedUri(this.#words?.query);
+    return query === '' ? undefined : query;
+  }
+
+  #parsedUri(header: string | undefined): RequestUri {
+    const text = header === undefined ? toText(this.#request.url ?? '') : this.header(header);
+    return (this.#uri ??= parseRequestUri(text ?? ''));
+  }
+
+  #host(): string | undefined {
+    const name = this.#words?.host ?? 'host';
+    if (name === 'x-original-url') return this.#parsedUri(name).host;
+    const host = this.header(name);
+    return host === undefined ? undefined : normalizeHost(host);
+  }
+
+  #scheme(): string | undefined {
+    const name = this.#words?.scheme;
+    if (name === undefined) return 'http';
+    return name === 'x-original-url' ? this.#parsedUri(name).scheme : this.header(name);
+  }
+
+  #address(): string | undefined {
+    const name = this.#words?.remote_address;
+    if (name === undefined) return this.peer === '' ? undefined : this.peer;
+    const said = this.header(name) ?? '';
+    return name === 'x-real-ip'
+      ? withoutMapping(said)
+      : this.#check.hops.clientOf(this.peer, [said]);
+  }
+}
+
+/** Node gives a character for each byte. */
+function toText(bytes: string): string {
+  return /[\x80-\xff]/.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
+}

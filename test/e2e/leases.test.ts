@@ -1,0 +1,166 @@
+import { eventually } from '../support/eventually';
+import { expectFigure } from '../support/figure';
+import { startMemcachedServer } from '../support/memcached-server';
+import { askPaced, percentile } from '../support/paced-load';
+import { readStatistics } from '../support/read-statistics';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { createTemporaryDirectory } from '../support/rule-directory';
+import { startService, stopServices, type Service } from '../support/service';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy';
+
+const LIMIT = 1_500;
+const RULES = `domain: leased
+descriptors:
+  - { key: hot, rate_limit: { unit: day, requests_per_unit: ${String(LIMIT)}, leased: true } }
+  - { key: second, rate_limit: { unit: second, requests_per_unit: 100, leased: true } }
+`;
+const STORE_MS = 20;
+const TO_COME_BACK_MS = 1_000;
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  await stopServices();
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const asking = (key: string) => ({
+  domain: 'leased',
+  descriptors: [{ entries: [{ key, value: 'one' }] }],
+});
+
+function rulesEnv(): Readonly<Record<string, string>> {
+  const directory = createTemporaryDirectory();
+  directory.write('config/leased.yaml', RULES);
+  ends.push(() => {
+    directory.remove();
+  });
+  return { RUNTIME_ROOT: directory.path, RUNTIME_WATCH_ROOT: 'false' };
+}
+
+async function startFar(): Promise<{ readonly redis: RedisServer; readonly store: TcpProxy }> {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  const store = await startTcpProxy(redis.port);
+  ends.push(() => store.close());
+  return { redis, store };
+}
+
+const startWith = (port: number, env: Readonly<Record<string, string>>): Promise<Service> =>
+  startService({
+    waitUntilUp: 'connected',
+    env: {
+      KVSTORE_URL: `127.0.0.1:${String(port)}`,
+      KVSTORE_TIMEOUT: '5s',
+      KVSTORE_FAILURE_REPLICAS: '2',
+      ...env,
+    },
+  });
+
+/** Calls of the counting script. */
+async function storeCalls({ client }: RedisServer): Promise<number> {
+  const info = await client.info('commandstats');
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0);
+}
+
+async function countOf({ client }: RedisServer, key: string): Promise<number> {
+  const [name = ''] = await client.keys(`leased_${key}_*`);
+  return Number(await client.get(name));
+}
+
+it('two instances far from their store answer most calls at once, and admit no more than the limit, when one is killed too', async () => {
+  const { redis, store } = await startFar();
+  const env = rulesEnv();
+  const [one, two] = await Promise.all([startWith(store.port, env), startWith(store.port, env)]);
+  store.behaviour.answerDelayMs = STORE_MS;
+  const load = { perSecond: 300, forMs: 1_500 };
+  const before = await storeCalls(redis);
+  const [ofOne, ofTwo] = await Promise.all([
+    askPaced(one, asking('hot'), load),
+    askPaced(two, asking('hot'), load),
+  ]);
+  const decided = ofOne.tookMs.length + ofTwo.tookMs.length;
+  const calls = (await storeCalls(redis)) - before;
+  expect(ofOne.refused + ofTwo.refused + ofOne.failed + ofTwo.failed).toBe(0);
+  expect(calls).toBeLessThan(decided / 5);
+  for (const answers of [ofOne, ofTwo]) {
+    expectFigure({ name: 'p50', value: percentile(answers, 50), unit: 'ms', below: 1 });
+    expectFigure({ name: 'p99', value: percentile(answers, 99), unit: 'ms', below: 2 * STORE_MS });
+  }
+  // All quiet: what lies unspent is given back.
+  await eventually(async () => {
+    expect(await countOf(redis, 'hot')).toBe(ofOne.admitted + ofTwo.admitted);
+  });
+  await one.stop('SIGKILL');
+  const left = await askPaced(two, asking('hot'), { perSecond: 400, forMs: 3_000 });
+  const admitted = ofOne.admitted + ofTwo.admitted + left.admitted;
+  expect(left.refused).toBeGreaterThan(0);
+  expect(admitted).toBeLessThanOrEqual(LIMIT);
+  expect(admitted).toBeGreaterThan(LIMIT * 0.9);
+});
+
+it('a limit a second is never passed, whose windows turn while hits are leased', async () => {
+  const { redis, store } = await startFar();
+  const env = rulesEnv();
+  const services = await Promise.all([startWith(store.port, env), startWith(store.port, env)]);
+  store.behaviour.answerDelayMs = 5;
+  const load = { perSecond: 150, forMs: 3_000 };
+  const all = await Promise.all(
+    services.map((service) => askPaced(service, asking('second'), load)),
+  );
+  const windows = (await redis.client.keys('leased_second_*')).length;
+  const admitted = all.reduce((sum, answers) => sum + answers.admitted, 0);
+  expect(admitted).toBeLessThanOrEqual(windows * 100);
+  const statistics = await readStatistics(services[0]);
+  expect(statistics.get('ratelimit.leases.granted')).toBeGreaterThan(0);
+});
+
+it('while the store hangs, what is on lease is spent; when it is back, more is leased', async () => {
+  const { store } = await startFar();
+  const env = { ...rulesEnv(), LEASE_TIME: '1s', KVSTORE_TIMEOUT: '300ms' };
+  const service = await startWith(store.port, env);
+  await askPaced(service, asking('hot'), { perSecond: 100, forMs: 1_000 });
+  store.behaviour.swallow = 'requests';
+  const away = await askPaced(service, asking('hot'), { perSecond: 100, forMs: 1_500 });
+  expect(away.admitted).toBeGreaterThan(5);
+  expect(away.failed).toBeGreaterThan(0);
+  store.behaviour.swallow = 'nothing';
+  store.reset();
+  await eventually(
+    async () => {
+      const back = await askPaced(service, asking('hot'), { perSecond: 100, forMs: 200 });
+      expect(back.failed).toBe(0);
+    },
+    { withinMs: 15_000 },
+  );
+  const spent = (await readStatistics(service)).get('ratelimit.leases.spent') ?? 0;
+  await askPaced(service, asking('hot'), { perSecond: 100, forMs: 1_000 });
+  await eventually(async () => {
+    expect((await readStatistics(service)).get('ratelimit.leases.spent')).toBeGreaterThan(spent);
+  });
+});
+
+it('in memcached too, and with workers: each counts as an instance', async () => {
+  const memcached = await startMemcachedServer();
+  ends.push(() => memcached.stop());
+  const env = {
+    ...rulesEnv(),
+    BACKEND_TYPE: 'memstore',
+    MEMSTORE_HOST_PORT: `127.0.0.1:${String(memcached.port)}`,
+    KVSTORE_FAILURE_REPLICAS: '1',
+    KVSTORE_LEASES: 'on',
+    WORKERS: '2',
+  };
+  const service = await startService({ env });
+  const answers = await askPaced(service, asking('hot'), { perSecond: 300, forMs: 2_000 });
+  expect(answers.failed).toBe(0);
+  await eventually(
+    async () => {
+      const statistics = await readStatistics(service);
+      expect(statistics.get('ratelimit.leases.granted')).toBeGreaterThan(0);
+      const day = Math.floor(Date.now() / 86_400_000) * 86_400;
+      const entry = await memcached.read(`leased_hot_one_${String(day)}`);
+      expect(Number(entry?.value)).toBe(answers.admitted);
+    },
+    { withinMs: 5 * TO_COME_BACK_MS },
+  );
+});

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { startProxy, stopProxies } from '../support/proxies';
+import { findProxy } from '../support/proxy-programs';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { startService, stopServices } from '../support/service';
+
+const EXAMPLES = join(__dirname, '../../examples');
+/** Every header by which some proxy says who calls for what. */
+const LIES = {
+  'X-Forwarded-For': '1.1.1.1',
+  'X-Forwarded-Uri': '/',
+  'X-Forwarded-Method': 'GET',
+  'X-Forwarded-Host': 'else.example',
+  'X-Forwarded-Proto': 'https',
+  'X-Original-URI': '/',
+  'X-Original-URL': 'http://else.example/',
+  'X-Original-Method': 'GET',
+  'X-Real-IP': '1.1.1.1',
+  Forwarded: 'for=1.1.1.1',
+};
+
+let redis: RedisServer | undefined;
+let balancer: Server | undefined;
+afterEach(async () => {
+  balancer?.close();
+  balancer = undefined;
+  await stopProxies();
+  await stopServices();
+  await redis?.stop();
+  redis = undefined;
+});
+
+interface Asked {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  /** The address from which the client calls. */
+  readonly from?: string;
+}
+
+interface Got {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: string;
+}
+
+function ask(url: string, { headers = {}, method = 'POST', from = '127.0.0.9' }: Asked = {}) {
+  return new Promise<Got>((resolve, reject) => {
+    const call = request(url, { method, headers, localAddress: from, agent: false }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}
+
+/** A load balancer that appends its client to what that client wrote into `X-Forwarded-For`. */
+async function startBalancer(url: string): Promise<string> {
+  balancer = createServer(({ headers, method, url: path = '', socket }, response) => {
+    const said = String(headers['x-forwarded-for'] ?? '');
+    const client = socket.remoteAddress ?? '';
+    const hops = said === '' ? client : `${said}, ${client}`;
+    request(
+      `${url}${path}`,
+      { method, headers: { ...headers, 'x-forwarded-for': hops }, agent: false },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      },
+    ).end();
+  }).listen(0, '127.0.0.1');
+  await once(balancer, 'listening');
+  return `http://127.0.0.1:${String((balancer.address() as AddressInfo).port)}`;
+}
+
+/** What docs/proxies say where a balancer stands before the proxy. */
+const BEHIND_A_BALANCER = {
+  nginx: (text: string) =>
+    text.replace(
+      'listen 8000;',
+      'listen 8000;\n    set_real_ip_from 127.0.0.1;\n    real_ip_header X-Forwarded-For;',
+    ),
+  caddy: (text: string) =>
+    text.replace('admin off', 'admin off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1\n\t}'),
+};
+
+const statusesOf = (answers: readonly Got[]) => answers.map(({ status }) => status).toSorted();
+
+describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
+  const program = findProxy(name);
+  const where = program === undefined ? it.skip : it;
+
+  async function start(edit?: (text: string) => string) {
+    redis = await startRedisServer();
+    const service = await startService({
+      env: {
+        RUNTIME_ROOT: join(EXAMPLES, name),
+        CHECK_CONFIG: join(EXAMPLES, name, 'check.yaml'),
+        KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+      },
+      waitUntilUp: 'connected',
+    });
+    const weir = service.http.replace('http://', '');
+    return { service, proxy: await startProxy(program ?? '', name, weir, edit) };
+  }
+
+  where(
+    'lets three logins a minute pass for each address, and says when to come back',
+    async () => {
+      const { proxy } = await start();
+      const answers: Got[] = [];
+      for (let times = 0; times < 4; times += 1) answers.push(await ask(`${proxy.url}/login?a=1`));
+      expect(statusesOf(answers)).toEqual([200, 200, 200, 429]);
+      const last = answers.at(-1);
+      expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
+      expect(last?.headers['ratelimit-policy']).toContain('"logins";q=3;w=60');
+      expect(answers[0]?.body).toBe('hello\n');
+      expect(statusesOf([await ask(`${proxy.url}/login`, { from: '127.0.0.10' })])).toEqual([200]);
+      expect(statusesOf([await ask(`${proxy.url}/login`, { method: 'GET' })])).toEqual([200]);
+      expect(statusesOf([await ask(`${proxy.url}/`)])).toEqual([200]);
+    },
+    60_000,
+  );
+
+  where(
+    'gives nothing to a client that writes every forwarding header',
+    async () => {
+      const { proxy } = await start();
+      const statuses = [];
+      for (let times = 0; times < 4; times += 1) {
+        const headers = {
+          ...LIES,
+          'X-Forwarded-For': `1.1.1.${String(times)}`,
+          'X-Real-IP': `1.1.1.${String(times)}`,
+        };
+        statuses.push((await ask(`${proxy.url}/x/../%6cogin`, { headers })).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 429]);
+    },
+    60_000,
+  );
+
+  where(
+    'knows the client behind two hops, whatever it writes itself',
+    async () => {
+      const { proxy } = await start(BEHIND_A_BALANCER[name]);
+      const url = await startBalancer(proxy.url);
+      const statuses = [];
+      for (let times = 0; times < 4; times += 1) {
+        const headers = { 'X-Forwarded-For': `1.1.1.${String(times)}` };
+        statuses.push((await ask(`${url}/login`, { headers })).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 429]);
+      expect((await ask(`${url}/login`, { from: '127.0.0.10' })).status).toBe(200);
+    },
+    60_000,
+  );
+
+  where(
+    'admits exactly what the rules say of 200 calls at once of 50 users',
+    async () => {
+      const { proxy } = await start();
+      const users = Array.from({ length: 50 }, (_, at) => `127.0.1.${String(at + 1)}`);
+      const calls = users.flatMap((from) =>
+        Array.from({ length: 4 }, () => ask(`${proxy.url}/login`, { from })),
+      );
+      const statuses = statusesOf(await Promise.all(calls));
+      expect(statuses.filter((status) => status === 200)).toHaveLength(150);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(50);
+    },
+    60_000,
+  );
+
+  where(
+    'lets requests pass while Redis is stopped, and while Weir is',
+    async () => {
+      const { proxy, service } = await start();
+      await redis?.stop();
+      redis = undefined;
+      expect((await ask(`${proxy.url}/login`)).status).toBe(200);
+      await service.stop();
+      expect((await ask(`${proxy.url}/login`)).status).toBe(200);
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,249 @@
+import type { Decision, DecisionRequest } from '../../src/core/model';
+import type { ShownCounter } from '../../src/transport/debug/admin/counter-endpoints';
+import { RESET, startCounterInstance } from '../support/counter-instance';
+import { budgetOf, inFlight } from '../support/budgets';
+import { createDecider, decisionOf } from '../support/decider';
+import { eventually } from '../support/eventually';
+import { startRedisCluster } from '../support/redis-cluster';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { descriptor, request } from '../support/requests';
+import { rulesOf } from '../support/rules';
+
+/** What operators do with counters of budgets, in each store that keeps them. */
+
+const RULES = rulesOf('llm', [
+  {
+    key: 'user',
+    ...budgetOf(
+      [
+        { unit: 'DAY', requestsPerUnit: 100 },
+        { unit: 'HOUR', requestsPerUnit: 50, algorithm: 'gcra', name: 'paced' },
+        inFlight(4),
+      ],
+      { reserve: { leaseMs: 600_000 } },
+    ),
+  },
+  {
+    key: 'guest',
+    ...budgetOf([{ unit: 'HOUR', requestsPerUnit: 2 }], { block: { forMs: 600_000 } }),
+  },
+  {
+    key: 'pair',
+    ...budgetOf([
+      { unit: 'DAY', requestsPerUnit: 100 },
+      { unit: 'HOUR', requestsPerUnit: 50, algorithm: 'gcra' },
+    ]),
+  },
+  { key: 'plain', limit: [5, 'HOUR'] },
+]);
+const ANN = request('llm', ['user=ann']);
+const GUEST = request('llm', ['guest=bob']);
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+const urlOf = ({ port }: RedisServer) => `127.0.0.1:${String(port)}`;
+
+async function startRedis(): Promise<RedisServer> {
+  const server = await startRedisServer();
+  endings.push(() => server.stop());
+  return server;
+}
+
+async function start(env: Readonly<Record<string, string>>) {
+  const instance = await startCounterInstance(RULES, env);
+  endings.push(instance.stop);
+  const { counters } = instance.store;
+  const decide = createDecider({
+    ...{ rules: { current: RULES }, counters },
+    clock: () => Date.now() / 1_000,
+  });
+  const code = async (asked: DecisionRequest): Promise<Decision['overallCode']> => {
+    const { answers } = await decide(asked);
+    return decisionOf(answers[0]).overallCode;
+  };
+  return {
+    ...instance,
+    ask: code,
+    reserve: (id: string, hits: number) =>
+      code(request('llm', [descriptor(['user=ann', `reserve=${id}`], { hits })])),
+    settle: (id: string, hits: number) =>
+      code(request('llm', [descriptor(['user=ann', `settle=${id}`], { hits })])),
+    async read(asked = ANN) {
+      const answer = await instance.admin.read(asked);
+      if ('kind' in answer) throw new Error(answer.message);
+      return answer[0] as ShownCounter;
+    },
+  };
+}
+
+const starts: Readonly<Record<string, () => Promise<Readonly<Record<string, string>>>>> = {
+  memory: () => Promise.resolve({ BACKEND_TYPE: 'memory' }),
+  'one Redis': async () => ({ KVSTORE_URL: urlOf(await startRedis()) }),
+  'two Redis': async () => ({
+    KVSTORE_URL: urlOf(await startRedis()),
+    KVSTORE_PERSECOND: 'true',
+    KVSTORE_PERSECOND_URL: urlOf(await startRedis()),
+  }),
+  'a cluster': async () => {
+    const cluster = await startRedisCluster();
+    endings.push(() => cluster.stop());
+    const url = cluster.masters.map(urlOf).join(',');
+    return { KVSTORE_TYPE: 'cluster', KVSTORE_URL: url, KVSTORE_PIPELINE_WINDOW: '150us' };
+  },
+};
+
+describe.each(Object.entries(starts))('%s', (_, startStore) => {
+  it('keeps open reservations through a reset, ends them when it is told to, and lists them', async () => {
+    const { admin, reserve, settle, read, lines } = await start(await startStore());
+    for (const [id, hits] of [
+      ['a', 10],
+      ['b', 20],
+      ['c', 5],
+    ] as const)
+      expect(await reserve(id, hits)).toBe('OK');
+    await settle('b', 25);
+    expect(await read()).toMatchObject({ held: 15, open: 2, count: 40, oldestSeconds: 0 });
+
+    const listed = await admin.open(ANN, 1_000);
+    expect(listed).toMatchObject({
+      entries: ['user=ann'],
+      open: 2,
+      held: 15,
+      reservations: [
+        { id: 'a', hits: 10 },
+        { id: 'c', hits: 5 },
+      ],
+    });
+    const { reservations = [] } = listed as { reservations?: { endsInSeconds: number }[] };
+    for (const { endsInSeconds } of reservations) {
+      expect(endsInSeconds).toBeGreaterThan(540);
+      expect(endsInSeconds).toBeLessThanOrEqual(600);
+    }
+    expect(await admin.open(ANN, 1)).toMatchObject({ reservations: [{ id: 'a' }] });
+
+    await admin.change(ANN, RESET);
+    expect(await read()).toMatchObject({ held: 15, open: 2, count: 15 });
+    await admin.change(ANN, { ...RESET, open: true });
+    expect(await read()).toMatchObject({ held: 0, open: 0, count: 0 });
+    expect(await admin.open(ANN, 1_000)).toMatchObject({ reservations: [] });
+    // What is settled later was not open any more, and is not charged.
+    await settle('a', 10);
+    expect(await read()).toMatchObject({ count: 0 });
+    for (const id of ['d', 'e', 'f', 'g']) expect(await reserve(id, 1)).toBe('OK');
+    expect(await reserve('h', 1)).toBe('OVER_LIMIT');
+    const resets = lines.filter(({ message }) => message === 'counters were reset');
+    expect(resets.map(({ fields }) => fields['open'])).toEqual([undefined, [2]]);
+  });
+
+  it('sets one limit of a list by its name, and leaves the others as they are', async () => {
+    const { admin, ask, reserve, read } = await start(await startStore());
+    await ask(request('llm', [descriptor('user=ann', { hits: 30 })]));
+    await reserve('a', 5);
+    const left = async () => (await read()).limits?.map(({ remaining }) => remaining);
+    expect(await left()).toEqual([65, 15, 3]);
+    await admin.change(ANN, { ...RESET, used: 90, limit: 'day' });
+    expect(await left()).toEqual([5, 15, 3]);
+    await admin.change(ANN, { ...RESET, used: 1, limit: 'paced' });
+    expect(await left()).toEqual([5, 44, 3]);
+    await admin.change(ANN, { ...RESET, used: 0, limit: 'day' });
+    expect(await left()).toEqual([95, 44, 3]);
+    await admin.change(ANN, { ...RESET, used: 7 });
+    expect(await left()).toEqual([88, 38, 3]);
+    expect(await ask(request('llm', [descriptor('user=ann', { hits: 38 })]))).toBe('OK');
+    expect(await ask(ANN)).toBe('OVER_LIMIT');
+  });
+
+  it('sets one limit of a list that reserves nothing', async () => {
+    const { admin, ask, read } = await start(await startStore());
+    const pair = request('llm', ['pair=x']);
+    await ask(request('llm', [descriptor('pair=x', { hits: 30 })]));
+    const left = async () => (await read(pair)).limits?.map(({ remaining }) => remaining);
+    await admin.change(pair, { ...RESET, used: 98, limit: 'day' });
+    expect(await left()).toEqual([2, 20]);
+    await admin.change(pair, { ...RESET, used: 4, limit: 'hour_gcra' });
+    expect(await left()).toEqual([2, 46]);
+    const { expiresInSeconds = 0 } = await read(pair);
+    expect(expiresInSeconds).toBeGreaterThan(0);
+    expect([await ask(pair), await ask(pair), await ask(pair)]).toEqual(['OK', 'OK', 'OVER_LIMIT']);
+  });
+
+  it('sets a limit of a counter that is not there', async () => {
+    const { admin, ask, read } = await start(await startStore());
+    await admin.change(ANN, { ...RESET, used: 99, limit: 'day' });
+    expect(await read()).toMatchObject({ count: 99, limits: [{ remaining: 1 }, {}, {}] });
+    expect([await ask(ANN), await ask(ANN)]).toEqual(['OK', 'OVER_LIMIT']);
+  });
+
+  it('lifts a block by a reset, for the local cache too', async () => {
+    const { admin, ask, read } = await start(await startStore());
+    const asked = [await ask(GUEST), await ask(GUEST), await ask(GUEST), await ask(GUEST)];
+    expect(asked).toEqual(['OK', 'OK', 'OVER_LIMIT', 'OVER_LIMIT']);
+    const { blockedSeconds = 0 } = await read(GUEST);
+    expect(blockedSeconds).toBeGreaterThan(540);
+    await admin.change(GUEST, RESET);
+    expect(await ask(GUEST)).toBe('OK');
+  });
+});
+
+it('tells other instances of a block that was lifted, and ends reservations for them', async () => {
+  const redis = await startRedis();
+  const env = { KVSTORE_URL: urlOf(redis) };
+  const [a, b] = [await start(env), await start(env)];
+  await eventually(async () => {
+    const [, counted] = (await redis.client.call('PUBSUB', 'NUMSUB', 'weir:forget')) as unknown[];
+    expect(counted).toBe(2);
+  });
+  for (const id of ['a', 'b', 'c', 'd']) await b.reserve(id, 1);
+  for (const one of [b, b, b, b]) await one.ask(GUEST);
+  expect([await b.reserve('e', 1), await b.ask(GUEST)]).toEqual(['OVER_LIMIT', 'OVER_LIMIT']);
+  const both = request('llm', ['user=ann', 'guest=bob']);
+  await a.admin.change(both, { ...RESET, open: true });
+  expect(await b.reserve('e', 1)).toBe('OK');
+  await eventually(async () => {
+    await redis.client.del('{c:llm_guest_bob~3}~c');
+    expect(await b.ask(GUEST)).toBe('OK');
+  });
+});
+
+describe('what makes no sense', () => {
+  it.each([
+    ['user=ann', 'week', 'limit is "week", expected one of day, paced, in_flight'],
+    ['user=ann', 'in_flight', 'limit is "in_flight", which counts open reservations'],
+    ['plain=x', 'hour', 'has no rate_limits: leave it out'],
+  ])('is refused: %s with the limit %s', async (text, limit, message) => {
+    const { admin } = await start({ BACKEND_TYPE: 'memory' });
+    expect(await admin.change(request('llm', [text]), { ...RESET, used: 1, limit })).toMatchObject({
+      code: 'invalid_request',
+      message: expect.stringContaining(message) as string,
+    });
+  });
+
+  it('is an empty list where nothing reserves, and no counter where no rule is', async () => {
+    const { admin } = await start({ BACKEND_TYPE: 'memory' });
+    const open = (text: string) => admin.open(request('llm', [text]), 10);
+    expect(await open('plain=x')).toMatchObject({ count: 0, reservations: [] });
+    expect(await open('nobody=x')).toEqual({ entries: ['nobody=x'], key: null, reservations: [] });
+  });
+
+  it('is an error where the store says something else', async () => {
+    const redis = await startRedis();
+    const { admin, reserve, read } = await start({ KVSTORE_URL: urlOf(redis) });
+    await reserve('a', 5);
+    const key = '{c:llm_user_ann~3}~r';
+    await redis.client.hset(key, 's', 'x');
+    expect(await admin.open(ANN, 10)).toMatchObject({ error: expect.anything() as string });
+    expect(await admin.open(ANN, 10)).not.toHaveProperty('reservations');
+    await redis.client.set(key, 'x');
+    expect(await read()).toMatchObject({ error: expect.stringContaining('WRONGTYPE') as string });
+    expect(await admin.open(ANN, 10)).toMatchObject({
+      error: expect.stringContaining('WRONGTYPE') as string,
+    });
+    expect(await admin.change(ANN, { ...RESET, open: true })).toMatchObject([
+      { error: expect.anything() as string },
+    ]);
+    expect(await redis.client.keys('*')).toEqual([]);
+  });
+});

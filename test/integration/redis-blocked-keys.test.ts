@@ -1,0 +1,136 @@
+import { type Subscription } from 'rxjs';
+import { createSnapshot } from '../../streams';
+import { createCounterAdmin } from '../../src/app/admin/counter-admin';
+import { chooseCounters } from '../../src/app/store/store';
+import { findCounters } from '../../src/core/planning/find-counters';
+import { windowsAt } from '../../src/core/planning/windows';
+import type { Increment } from '../../src/core/ports';
+import type { Rules } from '../../src/core/rules/rules';
+import { readSettings } from '../../src/settings/read-settings';
+import { createRegistry } from '../../src/stats/registry';
+import { budgetOf } from '../support/budgets';
+import { eventually } from '../support/eventually';
+import { createRecordingLogger } from '../support/recording-logger';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { request } from '../support/requests';
+import { rulesOf } from '../support/rules';
+
+const RULES = rulesOf('shop', [
+  { key: 'user', limit: [1, 'YEAR'] },
+  { key: 'login', ...budgetOf([{ unit: 'YEAR', requestsPerUnit: 1, block: { forMs: 600_000 } }]) },
+]);
+const ANN = request('shop', ['login=ann']);
+const CHANGE = {
+  ...{ used: undefined, limit: undefined, open: false, dryRun: false, force: false },
+  ...{ peer: 'test', tokenId: undefined },
+};
+
+const endings: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+/** An instance without a local cache of a size, and without ports. */
+async function startInstance(redis: RedisServer, env: Readonly<Record<string, string>> = {}) {
+  const url = `127.0.0.1:${String(redis.port)}`;
+  const read = readSettings({ DISABLE_STATS: 'true', KVSTORE_URL: url, ...env });
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const { logger, lines } = createRecordingLogger();
+  const clock = () => Date.now() / 1_000;
+  const deps = { clock, monotonicMs: () => performance.now(), random: Math.random, logger };
+  const statistics = createRegistry();
+  const store = chooseCounters(read.settings, { ...deps, statistics });
+  let [isConnected, hasEnded] = [false, false];
+  const subscriptions: Subscription[] = [
+    store.connected$.subscribe((is) => (isConnected = is)),
+    store.run$.subscribe({ complete: () => (hasEnded = true) }),
+  ];
+  endings.push(async () => {
+    await store.counters.close();
+    await eventually(() => {
+      expect(hasEnded).toBe(true);
+    });
+    for (const each of subscriptions) each.unsubscribe();
+  });
+  await eventually(() => {
+    expect(isConnected).toBe(true);
+  });
+  const rules = createSnapshot<Rules | undefined>(RULES);
+  const admin = createCounterAdmin(
+    { whyNoRules: { current: '' }, rules, store, clock, statistics, logger },
+    { keyPrefix: '', isShared: true },
+  );
+  const hit = async (text: string): Promise<boolean> => {
+    const windows = windowsAt(Math.floor(clock()));
+    const [found] = findCounters(RULES, request('shop', [text]), windows, { keyPrefix: '' });
+    const increments = [{ ...(found as Increment), hits: 1 }];
+    const reply = await store.counters.add({
+      increments,
+      groupEnds: undefined,
+      nowSeconds: clock(),
+    });
+    return reply.knownOverLimit?.[0] === true;
+  };
+  return { admin, hit, lines, statistics };
+}
+
+const start = async (): Promise<RedisServer> => {
+  const server = await startRedisServer();
+  endings.push(() => server.stop());
+  return server;
+};
+
+async function listeners({ client }: RedisServer): Promise<number> {
+  const [, count] = (await client.call('PUBSUB', 'NUMSUB', 'weir:forget')) as [string, number];
+  return count;
+}
+
+/** Script calls so far. */
+async function callsOf({ client }: RedisServer): Promise<number> {
+  const stats = await client.info('commandstats');
+  const counts = [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+it('costs the store no call for a blocked key, until any instance resets it', async () => {
+  const redis = await start();
+  const [a, b] = [await startInstance(redis), await startInstance(redis)];
+  expect([await a.hit('login=ann'), await a.hit('login=ann')]).toEqual([false, false]);
+  expect(await b.hit('login=ann')).toBe(false);
+  await eventually(async () => {
+    expect(await listeners(redis)).toBe(2);
+  });
+  // What was known before the channel was heard is forgotten once.
+  for (const one of [a, b]) {
+    await eventually(async () => {
+      await one.hit('login=ann');
+      const before = await callsOf(redis);
+      expect([await one.hit('login=ann'), (await callsOf(redis)) - before]).toEqual([true, 0]);
+    });
+  }
+
+  await a.admin.change(ANN, CHANGE);
+  await eventually(async () => {
+    expect(await a.admin.read(ANN)).toMatchObject([{ count: 0 }]);
+    expect(await b.hit('login=ann')).toBe(false);
+  });
+  expect(await a.hit('login=ann')).toBe(false);
+});
+
+it('leaves all other rules, and a store that has no such rule, as they were', async () => {
+  const redis = await start();
+  const { hit, admin, statistics } = await startInstance(redis);
+  await redis.client.config('RESETSTAT');
+  for (let at = 0; at < 4; at += 1) expect(await hit('user=ann')).toBe(false);
+  await admin.change(request('shop', ['user=ann']), CHANGE);
+  expect(await callsOf(redis)).toBe(4);
+  expect(await listeners(redis)).toBe(0);
+  expect(await redis.client.info('commandstats')).not.toMatch(/cmdstat_(?:subscribe|publish)/);
+  expect([...statistics.readGauges()].filter(([name]) => name.includes('localcache'))).toEqual([]);
+});
+
+it('knows nothing of blocks where messages between instances are off', async () => {
+  const redis = await start();
+  const { hit } = await startInstance(redis, { KVSTORE_CACHE_INVALIDATION: 'false' });
+  for (let at = 0; at < 4; at += 1) expect(await hit('login=ann')).toBe(false);
+});

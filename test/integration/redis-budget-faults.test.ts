@@ -1,0 +1,282 @@
+import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
+import type { Increment } from '../../src/core/ports';
+import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
+import { batch, increment } from '../support/increments';
+import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+const FORBIDDEN = /clock of the server|can't run this command|NOPERM/;
+const YEAR = 31_536_000;
+const LIMIT = 10;
+
+const gateOf = (leaseMs?: number): BudgetGate =>
+  budgetGateOf({
+    entries: (['window', 'gcra'] as const).map((sort) =>
+      budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
+    ),
+    reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
+    blocks: [],
+    isForced: false,
+    isShadow: false,
+  });
+const LIST = gateOf();
+const HELD = gateOf(600_000);
+/** Its leases are over when the next call comes. */
+const SHORT = gateOf(1);
+
+let server: RedisServer;
+let serial = 0;
+beforeAll(async () => {
+  server = await startRedisServer();
+});
+afterEach(stopRedisCounters);
+afterAll(() => server.stop());
+
+/** Until the clock of the server is past the leases of `SHORT` that were opened before. */
+const untilLeaseIsOver = async (): Promise<void> => {
+  const now = async (): Promise<number> => {
+    const [seconds, micros] = await server.client.time();
+    return Number(seconds) * 1_000 + Number(micros) / 1_000;
+  };
+  const endMs = (await now()) + 2;
+  while ((await now()) < endMs);
+};
+
+const freshKey = (): string => `{c:faulty_${String((serial += 1))}~1}~r`;
+
+const asked = (
+  gate: BudgetGate,
+  key: string,
+  hits: number,
+  mode?: Reservation['mode'],
+  id = 'x',
+): Increment => {
+  const reservation = mode && { mode, id, saysHits: true };
+  return increment(key, hits, { gate: gate, reservation });
+};
+
+const start = async () => {
+  const counters = runRedisCounters({ address: server.address });
+  await counters.untilConnected();
+  const add = (...increments: readonly Increment[]) => counters.add(batch(increments));
+  /** What is charged and held of the limit in fixed windows. */
+  const takenOf = async (key: string, gate = HELD): Promise<number> => {
+    const { states } = await add(asked(gate, key, 0));
+    const state = states?.[0] as BudgetState;
+    return (state.entries[0]?.used ?? 0) + state.held;
+  };
+  /** Plays it beside a counter that nothing is wrong with, which is asked by what the command does not touch. */
+  const failureOf = async (one: Increment): Promise<string> => {
+    const reply = await add(one, increment(`plain_${String((serial += 1))}`, 1));
+    expect(reply.after[1]).toBe(1);
+    expect([...(reply.failures?.keys() ?? [])]).toEqual([0]);
+    return reply.failures?.get(0)?.message ?? '';
+  };
+  return { add, takenOf, failureOf };
+};
+
+const forbidden = async (command: string, play: () => Promise<void>): Promise<void> => {
+  await server.client.acl('SETUSER', 'default', `-${command}`);
+  try {
+    await play();
+  } finally {
+    await server.client.acl('SETUSER', 'default', `+${command}`);
+  }
+};
+
+describe('a command that the server refuses inside the script of budgets', () => {
+  it.each(['time', 'hmget', 'pexpire', 'hset'])(
+    'fails a reserve alone, which then holds nothing: %s',
+    async (command) => {
+      const { takenOf, failureOf } = await start();
+      const key = freshKey();
+      await forbidden(command, async () => {
+        expect(await failureOf(asked(HELD, key, 4, 'reserve'))).toMatch(FORBIDDEN);
+      });
+      expect(await takenOf(key)).toBe(0);
+      expect(await server.client.exists(key)).toBe(0);
+    },
+  );
+
+  it.each(['time', 'hmget', 'pexpire', 'hset'])(
+    'fails a reserve alone beside others, which stay as they were: %s',
+    async (command) => {
+      const { add, takenOf, failureOf } = await start();
+      const key = freshKey();
+      await add(asked(SHORT, key, 1, 'reserve', 'other'));
+      await untilLeaseIsOver();
+      await add(asked(SHORT, key, 0));
+      const lifeMs = await server.client.pttl(key);
+      await forbidden(command, async () => {
+        // Its lease ends after the key would.
+        const later = gateOf(2 * lifeMs);
+        expect(await failureOf(asked(later, key, 4, 'reserve'))).toMatch(FORBIDDEN);
+      });
+      expect(await takenOf(key)).toBe(1);
+      expect(await server.client.pttl(key)).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(['time', 'hmget', 'hdel', 'hset'])(
+    'fails a settle alone, and its counter never says less than is charged: %s',
+    async (command) => {
+      const { add, takenOf, failureOf } = await start();
+      const key = freshKey();
+      await add(asked(HELD, key, 4, 'reserve'), asked(HELD, key, 1, 'reserve', 'other'));
+      await forbidden(command, async () => {
+        expect(await failureOf(asked(HELD, key, 3, 'settle'))).toMatch(FORBIDDEN);
+      });
+      expect(await takenOf(key)).toBeGreaterThanOrEqual(3 + 1);
+      // It was charged, and is not again more than once.
+      await add(asked(HELD, key, 3, 'settle'));
+      expect(await takenOf(key)).toBeGreaterThanOrEqual(3 + 1);
+      expect(await takenOf(key)).toBeLessThanOrEqual(4 + 3 + 1);
+    },
+  );
+
+  it('fails the end of the last one alone, where nothing is counted, which then stays: del', async () => {
+    const { add, takenOf, failureOf } = await start();
+    const key = freshKey();
+    await add(asked(HELD, key, 4, 'reserve'));
+    await forbidden('del', async () => {
+      expect(await failureOf(asked(HELD, key, 0, 'settle'))).toMatch(FORBIDDEN);
+    });
+    expect(await takenOf(key)).toBe(4);
+    await add(asked(HELD, key, 0, 'settle'));
+    expect(await server.client.exists(key)).toBe(0);
+  });
+
+  it.each(['time', 'hmget', 'hdel', 'hset'])(
+    'fails the call that ends leases alone, and none of their charges is lost: %s',
+    async (command) => {
+      const { add, takenOf, failureOf } = await start();
+      const key = freshKey();
+      // In one call, for which time stands still.
+      await add(asked(SHORT, key, 2, 'reserve', 'a'), asked(HELD, key, 1, 'reserve', 'b'));
+      await untilLeaseIsOver();
+      await forbidden(command, async () => {
+        expect(await failureOf(asked(HELD, key, 0))).toMatch(FORBIDDEN);
+      });
+      expect(await takenOf(key)).toBe(3);
+      await add(asked(HELD, key, 1, 'settle', 'b'), asked(HELD, key, 0));
+      expect(await takenOf(key)).toBe(3);
+    },
+  );
+
+  it.each(['time', 'get', 'psetex'])('fails an ask of a list alone: %s', async (command) => {
+    const { add, failureOf } = await start();
+    const key = freshKey();
+    await add(asked(LIST, key, 1));
+    await forbidden(command, async () => {
+      expect(await failureOf(asked(LIST, key, 4))).toMatch(FORBIDDEN);
+    });
+    const { states } = await add(asked(LIST, key, 0));
+    expect(states?.[0]).toMatchObject({ entries: [{ used: 1 }, {}] });
+  });
+});
+
+/** A byte and doubles, as Lua packs them. */
+function figures(first: number, ...others: readonly number[]): Buffer {
+  const text = Buffer.alloc(1 + 8 * others.length);
+  text[0] = first;
+  for (const [at, one] of others.entries()) text.writeDoubleBE(one, 1 + 8 * at);
+  return text;
+}
+
+/** The field of the first number. */
+const FIRST = figures(0, 1).subarray(1);
+
+describe('keys that are not ours', () => {
+  const RECORDS = [
+    'text',
+    'f31536000 1;',
+    'f31536000 1 2 3;',
+    `g31536000 9007199254740992 1;`,
+    'f31536000 1 2',
+  ];
+
+  it.each(RECORDS)('fail the key alone: the record of a list is %j', async (value) => {
+    const { failureOf } = await start();
+    const key = freshKey();
+    await server.client.set(key, value);
+    expect(await failureOf(asked(LIST, key, 1))).toMatch(/not an integer/);
+    expect(await server.client.get(key)).toBe(value);
+  });
+
+  it.each(RECORDS)('fail the key alone: the record beside reservations is %j', async (value) => {
+    const { failureOf } = await start();
+    const key = freshKey();
+    const field = Buffer.concat([figures(0, Date.now(), 0, 0), Buffer.from(value)]);
+    await server.client.hset(key, 's', field);
+    expect(await failureOf(asked(HELD, key, 1))).toMatch(/not an integer/);
+    expect(await server.client.hgetBuffer(key, 's')).toEqual(field);
+  });
+
+  it('fail the key alone where another type stands', async () => {
+    const { failureOf } = await start();
+    for (const gate of [LIST, HELD]) {
+      const key = freshKey();
+      await server.client.rpush(key, 'x');
+      expect(await failureOf(asked(gate, key, 1))).toMatch(/WRONGTYPE/);
+    }
+    const key = freshKey();
+    await server.client.set(key, 'f31536000 1 2;');
+    expect(await failureOf(asked(HELD, key, 1, 'reserve'))).toMatch(/WRONGTYPE/);
+  });
+
+  it.each([
+    ['s', ''],
+    ['s', 'text'],
+    ['s', figures(1, 1, 1, 1)],
+    ['s', figures(2, 1, 1, 1, 1, 2, 3, 4)],
+    ['=x', 'text'],
+    ['=x', figures(4, 1)],
+  ])('fail the key alone: the field %j is %j', async (field, text) => {
+    const { add, failureOf } = await start();
+    const key = freshKey();
+    await add(asked(HELD, key, 4, 'reserve'));
+    await server.client.hset(key, field, text);
+    expect(await failureOf(asked(HELD, key, 3, 'settle'))).toMatch(/not an integer/);
+  });
+
+  it('fail the key alone: a lease that is over is not ours', async () => {
+    const { add, failureOf } = await start();
+    const key = freshKey();
+    await add(asked(SHORT, key, 4, 'reserve'));
+    await server.client.hset(key, FIRST, 'text');
+    await untilLeaseIsOver();
+    expect(await failureOf(asked(HELD, key, 1))).toMatch(/not an integer/);
+  });
+
+  it('end what is held, charged, whose leases are gone', async () => {
+    const { add, takenOf } = await start();
+    const key = freshKey();
+    await add(asked(SHORT, key, 3, 'reserve'));
+    await server.client.hdel(key, FIRST, '=x');
+    await untilLeaseIsOver();
+    expect(await takenOf(key)).toBe(3);
+    expect(await server.client.hkeys(key)).toEqual(['s']);
+  });
+});
+
+it('needs scripts', async () => {
+  const counters = runRedisCounters({ address: server.address, scripts: false });
+  await counters.untilConnected();
+  const refused = counters.add(batch([asked(HELD, freshKey(), 1)]));
+  await expect(refused).rejects.toThrow(/needs scripts/);
+});
+
+it('fails alone where memory is full, and charges nothing', async () => {
+  const { add, takenOf } = await start();
+  const key = freshKey();
+  await server.client.config('SET', 'maxmemory', '1');
+  try {
+    const reply = await add(asked(HELD, key, 4, 'reserve'), asked(HELD, freshKey(), 0));
+    expect(reply.failures?.get(0)?.message).toMatch(/OOM/);
+    expect(reply.failures?.has(1)).toBe(false);
+  } finally {
+    await server.client.config('SET', 'maxmemory', '0');
+  }
+  expect(await takenOf(key)).toBe(0);
+});

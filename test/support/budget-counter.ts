@@ -1,0 +1,102 @@
+import { advanceBudget, unusedBudget, type Moment } from '../../src/core/budgets/advance';
+import { NO_BLOCK } from '../../src/core/budgets/block';
+import { MAX_LAPSES, type BudgetGate } from '../../src/core/budgets/budget';
+import { charge } from '../../src/core/budgets/commit';
+import { recordOf, stateOf } from '../../src/core/budgets/record';
+import { lifetimeMs } from '../../src/core/kinds/gate';
+import type { Asked, BudgetState } from '../../src/core/kinds/kind';
+
+interface OpenOne {
+  readonly hits: number;
+  readonly endMs: number;
+  isMet: boolean;
+}
+
+/** One counter with a budget as Redis keeps it, by the arithmetic of core/budgets. */
+export class BudgetCounter {
+  record: string | undefined;
+  readonly open = new Map<string, OpenOne>();
+  /** Until when its record has to be kept, by the last write. */
+  lifeEndMs = 0;
+  /** The same of what is open: until the last lease is over, and then as any charge of the rule that opened it. */
+  openEndMs = 0;
+  writtenMs = 0;
+  /** The latest end so far that its key may have. */
+  latestEndMs = 0;
+
+  /** Where it stood before the ask. */
+  apply(asked: Omit<Asked, 'gate'> & { readonly gate: BudgetGate }, moment: Moment): BudgetState {
+    const { gate, reservation } = asked;
+    const { budget } = gate;
+    const nowMs = Math.floor(moment.micros / 1_000);
+    const due = [...this.open].filter(([, { endMs }]) => endMs <= nowMs);
+    due.sort(([a, one], [b, other]) => one.endMs - other.endMs || (a < b ? -1 : 1));
+    const lapses = due.slice(0, MAX_LAPSES);
+    const ended = lapses.map(([, one]) => one);
+    const found = this.#found(gate, ended, moment, reservation);
+    const whole: Asked = { ...asked, gate: gate };
+    const after = gate.kind.commit(whole, found) ?? found;
+    for (const [id] of lapses) this.open.delete(id);
+    this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
+    const isCharged = lapses.length > 0 && budget.reserve?.isReleased === false;
+    if (isCharged || isChanged(found, after)) this.#write(gate, after, nowMs);
+    if (after.open > found.open) this.#keepOpen(gate, after);
+    return found;
+  }
+
+  #write(gate: BudgetGate, after: BudgetState, nowMs: number): void {
+    this.record = isUnused(after) ? undefined : recordOf(gate.budget, after);
+    this.writtenMs = nowMs;
+    this.lifeEndMs = this.record === undefined ? 0 : nowMs + lifetimeMs(gate, after);
+  }
+
+  #keepOpen(gate: BudgetGate, after: BudgetState): void {
+    const { budget } = gate;
+    const lastEndMs = Math.max(...[...this.open.values()].map(({ endMs }) => endMs));
+    const blocks = budget.blocks.map(() => NO_BLOCK);
+    const charged = { ...charge(budget, after, this.held), blocks };
+    this.openEndMs = lastEndMs + (this.held === 0 ? 0 : lifetimeMs(gate, charged));
+  }
+
+  #meet({ reservation, hits }: Asked, endMs: number, more: number): void {
+    if (reservation === undefined) return;
+    const { id, mode } = reservation;
+    const one = this.open.get(id);
+    if (more > 0) this.open.set(id, { hits: Number(hits), endMs, isMet: false });
+    else if (more < 0) this.open.delete(id);
+    else if (one !== undefined && mode === 'reserve') one.isMet = true;
+  }
+
+  get held(): number {
+    return [...this.open.values()].reduce((sum, { hits }) => sum + hits, 0);
+  }
+
+  #found(
+    { budget }: BudgetGate,
+    lapses: readonly OpenOne[],
+    moment: Moment,
+    reservation: Asked['reservation'],
+  ): BudgetState {
+    const first = lapses[0] === undefined ? moment : { ...moment, micros: lapses[0].endMs * 1_000 };
+    const kept =
+      this.record === undefined ? unusedBudget(budget, first) : stateOf(budget, this.record, first);
+    if (kept === undefined) throw new Error(`not ours: ${String(this.record)}`);
+    const { held } = this;
+    const state = advanceBudget(budget, { ...kept, held, open: this.open.size }, lapses, moment);
+    const one = reservation && this.open.get(reservation.id);
+    const isOpen = one !== undefined && !lapses.includes(one);
+    if (!isOpen || (reservation?.mode === 'cancel' && one.isMet)) return state;
+    return { ...state, was: one.hits };
+  }
+}
+
+function isUnused({ entries, blocks }: BudgetState): boolean {
+  const isEntryUnused = entries.every(({ used, previous }) => used === 0 && previous === 0);
+  return isEntryUnused && blocks.every(({ quietMs }) => quietMs === 0);
+}
+
+function isChanged(found: BudgetState, after: BudgetState): boolean {
+  return (['entries', 'blocks'] as const).some((list) =>
+    after[list].some((one, at) => one !== found[list][at]),
+  );
+}

@@ -1,0 +1,217 @@
+import { NO_BLOCK } from '../../../../src/core/budgets/block';
+import type { BudgetGate } from '../../../../src/core/budgets/budget';
+import { budgetKind } from '../../../../src/core/budgets/budget-kind';
+import { unusedBudget } from '../../../../src/core/budgets/advance';
+import { slots } from '../../../../src/core/budgets/slots';
+import { underBudget } from '../../../../src/core/budgets/stored';
+import { freeHits, lifetimeMs, shareOf, usedHits } from '../../../../src/core/kinds/gate';
+import type { BudgetState, CounterState, Gate } from '../../../../src/core/kinds/kind';
+import type { KeyRules } from '../../../../src/core/rules/rules';
+import { createOverLimitCache } from '../../../../src/counters/over-limit-cache';
+import { shareOfBudget } from '../../../../src/core/rules/compile-budget';
+import { budgetOf, inFlight, type LimitSketch } from '../../../support/budgets';
+import { rulesOf, SOME_MATCH, type RuleSketch } from '../../../support/rules';
+
+/** A minute begins there. */
+const START = 1_795_240_800;
+const TICK = START * 1_000;
+
+const second = { unit: 'SECOND', requestsPerUnit: 3 } as const;
+const minute = { unit: 'MINUTE', requestsPerUnit: 10 } as const;
+const bucket = { unit: 'MINUTE', requestsPerUnit: 60, burst: 20, algorithm: 'gcra' } as const;
+const sliding = { unit: 'HOUR', requestsPerUnit: 12, algorithm: 'sliding_window' } as const;
+const block = { after: 1, forMs: 30_000 };
+const day = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
+
+function gateOf(
+  limits: readonly LimitSketch[],
+  more: Parameters<typeof budgetOf>[1] = {},
+  rule: Partial<RuleSketch> = {},
+) {
+  const rules = rulesOf('d', [{ key: 'k', ...rule, ...budgetOf(limits, more) }]);
+  const { anyValue } = rules.domains.get('d')?.top as KeyRules;
+  return anyValue?.limit?.gate as Gate<BudgetState> & BudgetGate;
+}
+
+const unused = (gate: BudgetGate) => budgetKind.ofHits(gate, 0, TICK);
+const asked = (gate: BudgetGate, hits: number, times = 1) => ({
+  ...{ gate: gate as unknown as Gate, hits, times, windowEndSeconds: START },
+  ...{ key: '{c:d_k~1}~c', limit: gate.limit, ttlSeconds: 0, ...SOME_MATCH },
+});
+const after = (gate: BudgetGate, hits: number, state = unused(gate)) =>
+  budgetKind.commit(asked(gate, hits), state) ?? state;
+
+describe('the record of a counter', () => {
+  const gate = gateOf([second, { ...minute, block }, bucket, sliding], { block });
+
+  it('says each limit by its algorithm and period, and blocks that say something', () => {
+    const used = after(gate, 2);
+    const [first, second60, third, fourth] = budgetKind.encode(gate, used).split(';');
+    expect([first, second60, fourth]).toEqual([
+      `f1 2 ${String(START + 1)}`,
+      `f60 2 ${String(START + 60)}`,
+      `s3600 ${String(Math.floor(START / 3_600))} 0 2`,
+    ]);
+    expect(third).toMatch(/^g60 \d+ \d+$/);
+    const blocked = after(gate, 11, used);
+    const end = String(TICK + 30_000);
+    expect(budgetKind.encode(gate, blocked)).toContain(`;b1 0 0 ${end} 30000 ${end};`);
+    expect(budgetKind.encode(gate, blocked)).toContain(`;b 0 0 ${end} 30000 ${end};`);
+  });
+
+  it('is read as it was written, at any later time', () => {
+    const blocked = after(gate, 11, after(gate, 2));
+    const record = budgetKind.encode(gate, blocked);
+    expect(budgetKind.decode(gate, record, TICK)).toEqual(blocked);
+    const later = TICK + 70_000;
+    expect(budgetKind.decode(gate, record, later)).toEqual(
+      budgetKind.advance(gate, blocked, 70_000),
+    );
+  });
+
+  it.each(['f1', 'f1 2', 'f1 2 3', 'f1 a 3;', 'f1 2;', 'f1 1 2 3;', 'g60 1;', 'b -1 0;'])(
+    'is not %j',
+    (record) => {
+      expect(budgetKind.decode(gate, record, TICK)).toBeUndefined();
+    },
+  );
+
+  it('may hold limits that the rule has no more, and lack new ones', () => {
+    const state = budgetKind.decode(
+      gateOf([minute, inFlight(2)]),
+      `f1 2 9;f60 7 ${String(START + 60)};`,
+      TICK,
+    );
+    expect(state).toMatchObject({ entries: [{ used: 7 }, { used: 0 }], blocks: [] });
+  });
+
+  it('finds a calendar by its period, time zone and start', () => {
+    const gate = gateOf([{ ...minute, unit: 'DAY', calendar: day }]);
+    expect(budgetKind.encode(gate, after(gate, 3))).toMatch(/^c1DAY\/UTC\/monday\/1 3 \d+;$/);
+  });
+});
+
+describe('a budget as a kind', () => {
+  it('has as many hits free as its nearest limit, whose slots are another matter', () => {
+    const gate = gateOf([second, minute, inFlight(1)]);
+    expect([gate.limit, gate.size, gate.isAlone]).toEqual([3, 3, true]);
+    expect([freeHits(gate, after(gate, 2)), usedHits(gate, after(gate, 2))]).toEqual([1, 2]);
+    expect(freeHits(gate, budgetKind.take(gate, unused(gate), 2))).toBe(1);
+    const slotsAlone = gateOf([inFlight(4)]);
+    expect([slotsAlone.limit, slotsAlone.size]).toEqual([4, 4]);
+    expect([slots.serves(), budgetKind.serves()]).toEqual([false, false]);
+    expect([slots.words.ofGate(), budgetKind.words.ofGate()]).toEqual([[], []]);
+    const hitsAsked: () => number | undefined = budgetKind.hitsAsked;
+    expect(hitsAsked()).toBeUndefined();
+    const [entry] = slotsAlone.budget.entries;
+    const taken = { used: 1, previous: 0, elapsed: 0 };
+    expect(slots.take(entry?.gate as Gate<CounterState>, taken)).toBe(taken);
+  });
+
+  it('is shared by instances limit by limit', () => {
+    const shared = shareOfBudget(gateOf([minute, bucket, inFlight(4)]), (one) => shareOf(one, 2));
+    expect(shared.budget.entries.map(({ gate }) => [gate.limit, gate.size])).toEqual([
+      [5, 5],
+      [30, 10],
+      [2, 2],
+    ]);
+  });
+
+  it('refuses what one limit refuses, and hits that are given back while it is in debt', () => {
+    const gate = gateOf([second, minute]);
+    const full = after(gate, 3);
+    const refused = [1, 4, 0, -1].map((hits) => budgetKind.refuses(asked(gate, hits), full));
+    expect(refused).toEqual([true, true, false, false]);
+    expect(budgetKind.refuses(asked(gate, 1, 3), after(gate, 1))).toBe(true);
+    expect(budgetKind.isAnyRefused(asked(gate, 1, 2), after(gate, 1))).toBe(false);
+    const debt = budgetKind.take(gate, unused(gate), 12);
+    expect(budgetKind.refuses(asked(gate, -1), debt)).toBe(true);
+    expect(budgetKind.isTakenBack(asked(gate, -1), full)).toBe(true);
+    expect(budgetKind.isTakenBack(asked(gate, -1), after(gate, 1))).toBe(false);
+  });
+
+  it('charges the first of several equal asks that fit, and the others where a limit says so', () => {
+    const gate = gateOf([second, { ...minute, chargeDenied: true }]);
+    const state = budgetKind.commit(asked(gate, 2, 4), unused(gate)) as BudgetState;
+    expect(state.entries.map(({ used }) => used)).toEqual([2, 8]);
+    expect(budgetKind.commit(asked(gate, 0), unused(gate))).toBeUndefined();
+  });
+
+  it('is kept until nothing of it is in use', () => {
+    const gate = gateOf([minute, sliding]);
+    const hour = START + 2 * 3_600 - (START % 3_600);
+    expect(lifetimeMs(gate, after(gate, 1))).toBe((hour - START) * 1_000 + 1_000);
+    expect(budgetKind.ticksUntilReset(gate, after(gate, 1))).toBe((hour - START) * 1_000);
+    expect(budgetKind.ticksUntilFree(gate, after(gate, 1))).toBe((hour - START) * 1_000);
+    const blocking = gateOf([second], { block });
+    expect(lifetimeMs(blocking, after(blocking, 4))).toBe(61_000);
+  });
+
+  it('keeps what was used under limits that change, and begins anew under new ones', () => {
+    const before = gateOf([second, minute], { block });
+    const now = gateOf([minute, bucket], { block: { ...block, forMs: 1 } });
+    const state = after(before, 4, after(before, 2));
+    const moment = { micros: TICK * 1_000, nowSeconds: START };
+    const kept = underBudget(now.budget, { budget: before.budget, state }, moment);
+    expect(kept.entries).toMatchObject([{ used: 2 }, { used: 0 }]);
+    expect(kept.blocks).toEqual(state.blocks);
+    const blockless = gateOf([minute]);
+    const without = { budget: blockless.budget, state: unusedBudget(blockless.budget, moment) };
+    expect(underBudget(now.budget, without, moment).blocks).toEqual([NO_BLOCK]);
+    expect(underBudget(before.budget, { budget: before.budget, state }, moment)).toBe(state);
+  });
+});
+
+describe('the cache of refusals', () => {
+  const cacheOf = () => createOverLimitCache({}, { sizeBytes: 1_000_000 });
+
+  it('answers for a list while the ask would be refused', () => {
+    const gate = gateOf([second, minute]);
+    const cache = cacheOf();
+    const full = after(gate, 1, after(gate, 3));
+    const refusal = budgetKind.refusal(asked(gate, 1), full, false);
+    expect(refusal).toBeDefined();
+    cache.remember(asked(gate, 1), refusal as BudgetState, START);
+    expect(cache.refusing(asked(gate, 1), START)).toBeDefined();
+    expect(cache.refusing(asked(gate, 1), START + 1)).toBeUndefined();
+    expect(budgetKind.refusal(asked(gate, 1), unused(gate), false)).toBe('none');
+    expect(budgetKind.refusal(asked(gate, 1), full, true)).toBeUndefined();
+  });
+
+  it('answers for a rule with blocks only while one lasts', () => {
+    const gate = gateOf([second], { block: { after: 2, withinMs: 9_000, forMs: 30_000 } });
+    const cache = cacheOf();
+    const full = after(gate, 3);
+    expect(budgetKind.refusal(asked(gate, 1), full, false)).toBe('none');
+    const struck = after(gate, 1, full);
+    const blocked = budgetKind.refusal(asked(gate, 1), struck, false) as BudgetState;
+    cache.remember(asked(gate, 1), blocked, START);
+    expect(cache.refusing(asked(gate, 1), START + 29)).toBeDefined();
+    expect(cache.refusing(asked(gate, 1), START + 30)).toBeUndefined();
+  });
+
+  it('knows nothing of reservations, nor of rules that take them', () => {
+    const gate = gateOf([minute], { reserve: {} });
+    expect(budgetKind.isRecalled(asked(gate, 1))).toBe(false);
+    const reservation = { mode: 'reserve', id: 'a', saysHits: true } as const;
+    const blocking = gateOf([minute], { block });
+    expect(budgetKind.isRecalled({ ...asked(blocking, 1), reservation })).toBe(false);
+    expect(budgetKind.isRecalled(asked(blocking, 1))).toBe(true);
+    expect(budgetKind.isRecalled(asked(blocking, 0))).toBe(false);
+  });
+});
+
+it('counts what was held back as looked at', () => {
+  const gate = gateOf([second]);
+  const lapsed = { ...after(gate, 1), lapsed: 5 };
+  expect(budgetKind.heldOutcome(asked(gate, 4), lapsed, 4, START)).toMatchObject({
+    isOver: false,
+    over: 0,
+    lapsed: 0,
+  });
+  const debt = budgetKind.take(gate, unused(gate), 5);
+  expect(budgetKind.heldOutcome(asked(gate, 4), debt, 4, START)).toMatchObject({
+    isOver: true,
+    over: 4,
+  });
+});

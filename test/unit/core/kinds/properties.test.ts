@@ -1,0 +1,225 @@
+import { LOOKING_NAMES, type StateGate, nameOf } from '../../../support/gates';
+import fc from 'fast-check';
+import { tickAt } from '../../../../src/core/kinds/ticks';
+import { outcomeOf } from '../../../../src/core/kinds/whole';
+import { countAdmitted } from '../../../../src/core/kinds/whole';
+import { type Asks } from '../../../../src/core/kinds/kind';
+import { type CounterState } from '../../../../src/core/kinds/kind';
+import { MOVES, play, rules } from '../../../support/algorithm-arbitraries';
+import { AlgorithmCounter } from '../../../support/algorithm-counter';
+
+const START = 1_700_000_040;
+const startOf = ({ tickMicros }: StateGate) => tickAt(START, tickMicros);
+const debts = fc.boolean();
+
+/** b + floor(L·w / P), to the last digit. */
+const promiseOf = ({ size, limit, periodTicks }: StateGate, ticks: number) =>
+  BigInt(size) + (BigInt(limit) * BigInt(ticks)) / BigInt(periodTicks);
+
+/** Hits admitted by the asks of one batch. */
+const admit = (counter: AlgorithmCounter, rule: StateGate, tick: number, asks: Asks): number =>
+  countAdmitted(rule, counter.apply(rule, tick, asks), asks) * asks.hits;
+
+describe('a gcra counter', () => {
+  it('admits exactly the burst and what the period brings under endless demand', () => {
+    const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 30 });
+    fc.assert(
+      fc.property(rules('gcra'), shares, (rule, pauses) => {
+        const counter = new AlgorithmCounter();
+        const all = { hits: 1, times: Number.MAX_SAFE_INTEGER };
+        const start = startOf(rule);
+        let tick = start;
+        let admitted = BigInt(admit(counter, rule, tick, all));
+        for (const pause of pauses) {
+          // Demand never ends: the bucket is not left alone for longer than it takes to fill.
+          tick += Math.floor((pause * counter.stateAt(rule, tick).used) / rule.limit);
+          admitted += BigInt(admit(counter, rule, tick, all));
+          expect(admitted).toBe(promiseOf(rule, tick - start));
+        }
+      }),
+    );
+  });
+
+  it('never admits more than its promise, in any interval', () => {
+    fc.assert(
+      fc.property(rules('gcra'), MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        const taken = play(
+          rule,
+          moves.filter(({ pause, share }) => pause >= 0 && share > 0),
+          startOf(rule),
+        ).map((move) => ({ tick: move.tick, hits: admit(counter, rule, move.tick, move) }));
+        taken.forEach((from, first) => {
+          let sum = 0n;
+          for (const to of taken.slice(first)) {
+            sum += BigInt(to.hits);
+            expect(sum <= promiseOf(rule, to.tick - from.tick)).toBe(true);
+          }
+        });
+      }),
+    );
+  });
+
+  it('admits no more while its clock goes back than if it knownState still', () => {
+    fc.assert(
+      fc.property(rules('gcra'), MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        let latest = startOf(rule);
+        let sum = 0n;
+        for (const move of play(rule, moves, latest)) {
+          if (move.hits <= 0) continue;
+          latest = Math.max(latest, move.tick);
+          sum += BigInt(admit(counter, rule, move.tick, move));
+        }
+        expect(sum <= promiseOf(rule, latest - startOf(rule))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a sliding window counter', () => {
+  it('never admits more than the limit in an aligned window', () => {
+    fc.assert(
+      fc.property(rules('sliding_window'), MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        const admitted = new Map<number, number>();
+        for (const move of play(rule, moves, startOf(rule))) {
+          if (move.hits <= 0) continue;
+          const taken = admit(counter, rule, move.tick, move);
+          // A window that the clock has gone back from goes on being the current one.
+          const window = Math.floor(
+            (move.tick - counter.stateAt(rule, move.tick).elapsed) / rule.periodTicks,
+          );
+          admitted.set(window, (admitted.get(window) ?? 0) + taken);
+        }
+        expect(Math.max(0, ...admitted.values())).toBeLessThanOrEqual(rule.limit);
+      }),
+    );
+  });
+});
+
+describe.each(LOOKING_NAMES)('a %s counter', (name) => {
+  it('is left as it was by looks', () => {
+    fc.assert(
+      fc.property(rules(name, debts), MOVES, (rule, moves) => {
+        const [looked, left] = [new AlgorithmCounter(), new AlgorithmCounter()];
+        for (const { tick, hits } of play(rule, moves, startOf(rule))) {
+          looked.ask(rule, tick, 0);
+          expect(looked.ask(rule, tick, hits)).toEqual(left.ask(rule, tick, hits));
+          expect(looked.stored).toEqual(left.stored);
+        }
+      }),
+    );
+  });
+
+  it('is left as it was by hits that are given back at once', () => {
+    fc.assert(
+      fc.property(rules(name), MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        for (const { tick, hits } of play(rule, moves, startOf(rule))) {
+          const before = counter.stateAt(rule, tick);
+          if (!counter.ask(rule, tick, hits).isOver && hits > 0) {
+            counter.ask(rule, tick, -hits);
+            expect(counter.stateAt(rule, tick)).toEqual(before);
+          }
+          counter.ask(rule, tick, hits);
+        }
+      }),
+    );
+  });
+
+  it('answers equal asks the same in one batch and one after the other', () => {
+    fc.assert(
+      fc.property(rules(name, debts), MOVES, (rule, moves) => {
+        const [joined, split] = [new AlgorithmCounter(), new AlgorithmCounter()];
+        for (const { tick, ...asks } of play(rule, moves, startOf(rule))) {
+          const state = joined.apply(rule, tick, asks);
+          for (let number = 1; number <= asks.times; number += 1) {
+            const alone = split.ask(rule, tick, asks.hits);
+            expect(outcomeOf(rule, state, asks, number)).toEqual(alone);
+          }
+          expect(joined.stored).toEqual(split.stored);
+        }
+      }),
+    );
+  });
+});
+
+describe.each(['gcra', 'sliding_window'] as const)('a refusal by %s', (name) => {
+  it('names a wait after which the same hits are admitted', () => {
+    fc.assert(
+      fc.property(rules(name), MOVES, (rule, moves) => {
+        const counter = new AlgorithmCounter();
+        for (const { tick, hits } of play(rule, moves, startOf(rule))) {
+          const { isOver, resetSeconds } = counter.ask(rule, tick, hits);
+          if (!isOver || hits <= 0 || hits > rule.size) continue;
+          const later = tick + (resetSeconds * 1_000_000) / rule.tickMicros;
+          const state = counter.stateAt(rule, later);
+          expect(countAdmitted(rule, state, { hits, times: 1 })).toBe(1);
+        }
+      }),
+    );
+  });
+});
+
+/** What is free, in integers of any size. */
+const exactFree = (rule: StateGate, { used, previous, elapsed }: CounterState): bigint => {
+  const [period, held] = [BigInt(rule.periodTicks), BigInt(used)];
+  const capacity = BigInt(rule.size) * period;
+  if (nameOf(rule) === 'gcra') return capacity - held;
+  return capacity - BigInt(previous) * (period - BigInt(elapsed)) - held * period;
+};
+
+/** Seconds until so many units of a gcra counter are free, in integers of any size. */
+const exactWait = ({ limit, tickMicros }: StateGate, missing: bigint): bigint => {
+  const ticks = (missing + BigInt(limit) - 1n) / BigInt(limit);
+  const perSecond = BigInt(1_000_000 / tickMicros);
+  const seconds = (ticks + perSecond - 1n) / perSecond;
+  const longest = 315_576_000_000n;
+  return seconds > longest ? longest : seconds;
+};
+
+describe('the arithmetic', () => {
+  const shares = fc.double({ min: 0, max: 2, noNaN: true });
+  const some = fc.tuple(shares, shares, shares);
+
+  it('of gcra is the same as with integers of any size', () => {
+    fc.assert(
+      fc.property(rules('gcra'), shares, MOVES, (rule, share, moves) => {
+        const used = Math.floor(share * rule.size) * rule.periodTicks + 7;
+        const state = { used, previous: 0, elapsed: 0 };
+        const free = exactFree(rule, state);
+        for (const { hits } of play(rule, moves, 0)) {
+          if (hits <= 0) continue;
+          const cost = BigInt(hits) * BigInt(rule.periodTicks);
+          const found = outcomeOf(rule, state, { hits, times: 1 }, 1);
+          expect(found.isOver).toBe(cost > free);
+          if (found.isOver && hits <= rule.size)
+            expect(BigInt(found.resetSeconds)).toBe(exactWait(rule, cost - free));
+          if (!found.isOver)
+            expect(BigInt(found.remaining)).toBe((free - cost) / BigInt(rule.periodTicks));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('of sliding_window is the same as with integers of any size', () => {
+    fc.assert(
+      fc.property(rules('sliding_window', debts), some, MOVES, (rule, [a, b, c], moves) => {
+        const [used, previous] = [Math.floor(a * rule.size), Math.floor(b * rule.size)];
+        const state = { used, previous, elapsed: Math.floor((c / 2) * (rule.periodTicks - 1)) };
+        const free = exactFree(rule, state);
+        for (const { hits } of play(rule, moves, 0)) {
+          if (hits <= 0) continue;
+          const cost = BigInt(hits) * BigInt(rule.periodTicks);
+          const found = outcomeOf(rule, state, { hits, times: 1 }, 1);
+          expect(found.isOver).toBe(cost > free);
+          if (!found.isOver)
+            expect(BigInt(found.remaining)).toBe((free - cost) / BigInt(rule.periodTicks));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
