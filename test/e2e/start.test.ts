@@ -205,7 +205,9 @@ it('does not start on the socket of a process that lives, and ends with 1', asyn
   const env = { GRPC_UDS: join(folder, 'rls.sock'), GRPC_UDS_MODE: '0660' };
   const first = await startService({ env });
   // HTTP may answer a moment before gRPC listens: it looks first who else is on the socket.
-  await eventually(() => expect(statSync(env.GRPC_UDS).mode & 0o777).toBe(0o660));
+  await eventually(() => {
+    expect(statSync(env.GRPC_UDS).mode & 0o777).toBe(0o660);
+  });
   const second = await startService({ waitUntilUp: false, env });
   const [code] = (await once(second.child, 'close')) as [number];
   expect(code).toBe(1);

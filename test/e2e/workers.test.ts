@@ -212,6 +212,12 @@ it('shares one Unix socket, also one that a killed service left behind', async (
   await first.stop('SIGKILL');
   const service = await start({ GRPC_UDS: path });
   const clients = [1, 2].map(() => createTestClient(`unix:${path}`));
+  // HTTP may answer a moment before gRPC listens.
+  await eventually(async () => {
+    const [first] = clients;
+    const health = first?.unary('/grpc.health.v1.Health/Check', Buffer.alloc(0));
+    expect((await health?.result)?.code).toBe(0);
+  });
   const answers = await Promise.all(clients.map((client) => client.ask(request)));
   for (const client of clients) client.close();
   expect(answers.map(({ code }) => code)).toEqual([0, 0]);

@@ -100,8 +100,8 @@ export function toReply(draft: ReplyDraft): CounterReply {
 /** The reply, unless nothing of the batch was applied: then its first failure is thrown. */
 export function refuseIfNothing(reply: CounterReply): CounterReply {
   const { after, failures } = reply;
-  if (failures === undefined || failures.size < after.length) return reply;
-  for (const error of failures.values()) throw error;
+  if (failures !== undefined && failures.size >= after.length)
+    for (const error of failures.values()) throw error;
   return reply;
 }
 

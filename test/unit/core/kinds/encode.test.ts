@@ -1,6 +1,7 @@
 import { gateOf, type StateGate } from '../../../support/gates';
-import { type AlgorithmName } from '../../../../src/core/kinds/kinds';
-import { lifetimeMs, usedHits } from '../../../../src/core/kinds/gate';
+import { KINDS, type AlgorithmName } from '../../../../src/core/kinds/kinds';
+import type { Kind } from '../../../../src/core/kinds/kind';
+import { lifetimeMs, limitGate, usedHits } from '../../../../src/core/kinds/gate';
 import { tickAt } from '../../../../src/core/kinds/ticks';
 
 const NOW = 1_795_240_205;
@@ -25,6 +26,47 @@ function writeUsed(rule: StateGate, hits: number, nowSeconds: number) {
   const state = rule.kind.ofHits(rule, hits, tick);
   return { value: rule.kind.encode(rule, state, tick), lifetimeMs: lifetimeMs(rule, state) };
 }
+
+const everyKind: readonly Kind[] = KINDS;
+const nameOf = ({ words, letter }: Kind) => `${words.name} (${letter})`;
+
+it.each(everyKind.map((kind) => [nameOf(kind), kind] as const))(
+  'reads what it wrote as any kind of the table: %s',
+  (_, kind) => {
+    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
+    const tick = tickAt(NOW, gate.tickMicros);
+    for (const hits of [0, 1, 7, 10, 25]) {
+      const stored = kind.decode(
+        gate,
+        kind.encode(gate, kind.ofHits(gate, hits, tick), tick),
+        tick,
+      );
+      expect(stored).toEqual(kind.ofHits(gate, hits, tick));
+    }
+  },
+);
+
+it.each(everyKind.filter(({ hasOwnForm }) => !hasOwnForm).map((kind) => [nameOf(kind), kind]))(
+  'lets no time pass in a window, whose key says when it ends: %s',
+  (_, kind) => {
+    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
+    const seen = kind.ofHits(gate, 7, NOW);
+    expect(kind.advance(gate, seen, 9)).toEqual(seen);
+  },
+);
+
+it('knows all hits that were asked where each is charged, and there alone', () => {
+  const asked = everyKind.map((kind) => {
+    const gate = limitGate(kind, { limit: 10, periodSeconds: 10 });
+    return [nameOf(kind), kind.hitsAsked(kind.ofHits(gate, 25, NOW))];
+  });
+  expect(asked).toEqual([
+    ['fixed_window (p)', 25],
+    ['fixed_window (f)', undefined],
+    ['gcra (g)', undefined],
+    ['sliding_window (s)', undefined],
+  ]);
+});
 
 it.each(['gcra', 'sliding_window'] as const)('reads under %s what was written', (name) => {
   for (const hits of [0, 1, 7, 10, 25]) {
