@@ -7,7 +7,7 @@ const needed = [
   { command: 'curl', package: 'curl' },
   { command: 'openssl', package: 'openssl' },
   { command: 'h2load', package: 'nghttp2-client' },
-  { command: 'chromium', package: 'chromium' },
+  { command: 'chromium-headless-shell', package: 'chromium-headless-shell' },
   { command: 'prometheus', package: 'prometheus' },
   { command: 'nginx', package: 'nginx-light' },
 ];

@@ -144,7 +144,7 @@ const service = spawn(process.execPath, ['dist/src/bin/ratelimit.js'], {
   },
 });
 const browser = await chromium.launch({
-  executablePath: '/usr/bin/chromium',
+  executablePath: '/usr/bin/chromium-headless-shell',
   args: ['--no-sandbox'],
 });
 const client = new Client(`127.0.0.1:${grpc}`, credentials.createInsecure());

@@ -75,8 +75,7 @@ async function explain(
 function startClock(): () => number {
   const startMs = performance.now();
   const startUnixMs = Date.now();
-  return () =>
-    Math.ceil(Math.max(performance.now() - startMs, Date.now() - startUnixMs) / 1_000);
+  return () => Math.ceil(Math.max(performance.now() - startMs, Date.now() - startUnixMs) / 1_000);
 }
 
 /** Unlimited rules count on purpose where the reference counts nothing (behaviour.md §6.1). */

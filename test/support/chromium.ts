@@ -1,6 +1,6 @@
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
-/** A page of Debian's Chromium, and what it asked for and said. */
+/** A page of Debian's Chromium, in its build without a desktop, and what it asked for and said. */
 export interface WatchedPage {
   readonly page: Page;
   /** Every address that was asked for. */
@@ -12,7 +12,7 @@ export interface WatchedPage {
 export function launchChromium(): Promise<Browser> {
   // The sandbox needs another user than root, which the tests of an image run as.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args });
+  return chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args });
 }
 
 export async function openPage(

@@ -3,10 +3,10 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 /** What waits for other processes takes longest (two of them install programs): begun last, one core would do nothing at the end. */
 const FIRST = [
   /e2e\/install|integration\/wire-clients/,
-  /e2e\/dashboard/,
+  /e2e\/dashboard|parity\//,
   /\/e2e\//,
   /\/chaos\//,
-  /\/(?:parity|integration)\//,
+  /\/integration\//,
 ];
 
 /** Begins with the folders of long tests; jest knows the times of tests only where they ran before. */
