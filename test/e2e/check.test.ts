@@ -58,6 +58,11 @@ it('keeps the last good check through a mistake, and says where that is', async 
     for (let times = 0; times < 20; times += 1) await send(`${service.http}/check`, ann);
     expect((await send(`${service.http}/check`, ann)).status).toBe(418);
   });
+  await eventually(async () => {
+    const stats = await (await fetch(`${service.debug}/stats`)).text();
+    expect(stats).toContain('ratelimit.check.config_load_success: 2\n');
+    expect(stats).toContain('ratelimit.check.config_load_error: 1\n');
+  });
 });
 
 it('counts as one service with several workers, which follow changes too', async () => {
