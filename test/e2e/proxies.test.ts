@@ -135,7 +135,9 @@ describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
     async () => {
       const { proxy } = await start();
       const answers: Got[] = [];
-      for (let times = 0; times < 4; times += 1) answers.push(await ask(`${proxy.url}/login?a=1`));
+      const headers = { Host: 'shop.example' };
+      for (let times = 0; times < 4; times += 1)
+        answers.push(await ask(`${proxy.url}/login?a=1`, { headers }));
       expect(statusesOf(answers)).toEqual([200, 200, 200, 429]);
       const last = answers.at(-1);
       expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
