@@ -95,7 +95,7 @@ it('answers by on_error while Redis hangs, within its time-out, with health besi
   pauseProcess(redis.pid);
   try {
     const hanging = Array.from({ length: 50 }, () => send(`${service.http}/check`, ann));
-    expect((await send(`${service.http}/livez`)).status).toBe(200);
+    expect((await send(`${service.http}/healthcheck`)).status).toBe(200);
     const answers = await Promise.all(hanging);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
     expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ code: 'store_timeout' });
