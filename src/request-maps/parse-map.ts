@@ -101,14 +101,11 @@ function readHeader(entry: MapFields, known: KnownNames): string | undefined {
 
 function readMasked(entry: MapFields, known: KnownNames): ValueSource | undefined {
   const masked = entry.map('masked_address', 'in masked_address', ['field', 'v4', 'v6']);
-  const field = masked && readField(masked, known);
-  if (masked === undefined || field === undefined) return undefined;
-  return {
-    kind: 'masked_address',
-    field,
-    v4: masked.whole('v4', { least: 0, most: 32 }, 32),
-    v6: masked.whole('v6', { least: 0, most: 128 }, 128),
-  };
+  if (masked === undefined) return undefined;
+  const field = readField(masked, known);
+  const v4 = masked.whole('v4', { least: 0, most: 32 }, 32);
+  const v6 = masked.whole('v6', { least: 0, most: 128 }, 128);
+  return withText(field, (name) => ({ kind: 'masked_address', field: name, v4, v6 }));
 }
 
 function readField(map: MapFields, { fields }: KnownNames): string | undefined {

@@ -58,6 +58,11 @@ it('keeps the last good check through a mistake, and says where that is', async 
     for (let times = 0; times < 20; times += 1) await send(`${service.http}/check`, ann);
     expect((await send(`${service.http}/check`, ann)).status).toBe(418);
   });
+  await eventually(async () => {
+    const stats = await (await fetch(`${service.debug}/stats`)).text();
+    expect(stats).toContain('ratelimit.check.config_load_success: 2\n');
+    expect(stats).toContain('ratelimit.check.config_load_error: 1\n');
+  });
 });
 
 it('counts as one service with several workers, which follow changes too', async () => {
@@ -90,7 +95,7 @@ it('answers by on_error while Redis hangs, within its time-out, with health besi
   pauseProcess(redis.pid);
   try {
     const hanging = Array.from({ length: 50 }, () => send(`${service.http}/check`, ann));
-    expect((await send(`${service.http}/livez`)).status).toBe(200);
+    expect((await send(`${service.http}/healthcheck`)).status).toBe(200);
     const answers = await Promise.all(hanging);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
     expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ code: 'store_timeout' });

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
+import { createTemporaryDirectory } from '../support/rule-directory';
 import { startProxy, stopProxies } from '../support/proxies';
 import { findProxy } from '../support/proxy-programs';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
-import { startService, stopServices } from '../support/service';
+import { startService, stopServices, type Service } from '../support/service';
 
 const EXAMPLES = join(__dirname, '../../examples');
 /** Every header by which some proxy says who calls for what. */
@@ -22,8 +25,13 @@ const LIES = {
   Forwarded: 'for=1.1.1.1',
 };
 
+/** The rules of an example, with a window that ends during no test. */
+const rules = createTemporaryDirectory();
 let redis: RedisServer | undefined;
 let balancer: Server | undefined;
+afterAll(() => {
+  rules.remove();
+});
 afterEach(async () => {
   balancer?.close();
   balancer = undefined;
@@ -38,6 +46,11 @@ interface Asked {
   readonly method?: string;
   /** The address from which the client calls. */
   readonly from?: string;
+}
+
+interface ForwardAuth {
+  readonly address: string;
+  readonly trustForwardHeader: boolean;
 }
 
 interface Got {
@@ -90,6 +103,21 @@ const BEHIND_A_BALANCER = {
     text.replace('admin off', 'admin off\n\tservers {\n\t\ttrusted_proxies static 127.0.0.1\n\t}'),
 };
 
+/** The service of an example, with Redis. */
+async function startExample(name: string) {
+  const text = readFileSync(join(EXAMPLES, name, 'config/demo.yaml'), 'utf8');
+  rules.write('config/demo.yaml', text.replace('unit: minute', 'unit: year'));
+  redis = await startRedisServer();
+  return startService({
+    env: {
+      RUNTIME_ROOT: rules.path,
+      CHECK_CONFIG: join(EXAMPLES, name, 'check.yaml'),
+      KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
+    },
+    waitUntilUp: 'connected',
+  });
+}
+
 const statusesOf = (answers: readonly Got[]) => answers.map(({ status }) => status).toSorted();
 
 describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
@@ -97,29 +125,23 @@ describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
   const where = program === undefined ? it.skip : it;
 
   async function start(edit?: (text: string) => string) {
-    redis = await startRedisServer();
-    const service = await startService({
-      env: {
-        RUNTIME_ROOT: join(EXAMPLES, name),
-        CHECK_CONFIG: join(EXAMPLES, name, 'check.yaml'),
-        KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
-      },
-      waitUntilUp: 'connected',
-    });
+    const service = await startExample(name);
     const weir = service.http.replace('http://', '');
     return { service, proxy: await startProxy(program ?? '', name, weir, edit) };
   }
 
   where(
-    'lets three logins a minute pass for each address, and says when to come back',
+    'lets three logins pass for each address, and says when to come back',
     async () => {
       const { proxy } = await start();
       const answers: Got[] = [];
-      for (let times = 0; times < 4; times += 1) answers.push(await ask(`${proxy.url}/login?a=1`));
+      const headers = { Host: 'shop.example' };
+      for (let times = 0; times < 4; times += 1)
+        answers.push(await ask(`${proxy.url}/login?a=1`, { headers }));
       expect(statusesOf(answers)).toEqual([200, 200, 200, 429]);
       const last = answers.at(-1);
       expect(Number(last?.headers['retry-after'])).toBeGreaterThan(0);
-      expect(last?.headers['ratelimit-policy']).toContain('"logins";q=3;w=60');
+      expect(last?.headers['ratelimit-policy']).toContain('"logins";q=3;w=31536000');
       expect(answers[0]?.body).toBe('hello\n');
       expect(statusesOf([await ask(`${proxy.url}/login`, { from: '127.0.0.10' })])).toEqual([200]);
       expect(statusesOf([await ask(`${proxy.url}/login`, { method: 'GET' })])).toEqual([200]);
@@ -189,4 +211,44 @@ describe.each(['nginx', 'caddy'] as const)('the example of %s', (name) => {
     },
     60_000,
   );
+});
+
+describe('the example of traefik', () => {
+  const { http } = parse(readFileSync(join(EXAMPLES, 'traefik/dynamic.yaml'), 'utf8')) as {
+    readonly http: {
+      readonly middlewares: Readonly<Record<string, { readonly forwardAuth: ForwardAuth }>>;
+    };
+  };
+  const { address, trustForwardHeader } = http.middlewares['weir']?.forwardAuth ?? {};
+
+  /** What Traefik sends for a request, as its documentation of forwardAuth says: what a client wrote beside it comes along. */
+  const forward = (service: Service, uri: string, { method = 'POST', from = '192.0.2.9' }: Asked) =>
+    ask(`${service.http}${new URL(address ?? '').pathname}`, {
+      method: 'GET',
+      headers: {
+        ...LIES,
+        'X-Forwarded-Method': method,
+        'X-Forwarded-Proto': 'http',
+        'X-Forwarded-Host': 'localhost:8000',
+        'X-Forwarded-Uri': uri,
+        'X-Forwarded-For': from,
+      },
+      from: '127.0.0.1',
+    });
+
+  it('answers calls that are played as its documentation says', async () => {
+    expect(trustForwardHeader).toBe(false);
+    const service = await startExample('traefik');
+    const answers: Got[] = [];
+    for (let times = 0; times < 4; times += 1)
+      answers.push(await forward(service, '/x/../%6cogin?a=1', {}));
+    expect(statusesOf(answers)).toEqual([200, 200, 200, 429]);
+    expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(0);
+    const others = [{ from: '192.0.2.10' }, { method: 'GET' }];
+    for (const other of others) expect((await forward(service, '/login', other)).status).toBe(200);
+    expect((await forward(service, '/', {})).status).toBe(200);
+    await redis?.stop();
+    redis = undefined;
+    expect((await forward(service, '/login', {})).status).toBe(200);
+  }, 60_000);
 });

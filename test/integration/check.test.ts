@@ -6,14 +6,14 @@ import { createDecideBatch } from '../../src/decisions/decide-batch';
 import { HTTP_TIMEOUTS } from '../../src/platform/http-listener';
 import type { CheckSet } from '../../src/request-maps/check/check';
 import { parseCheckFiles } from '../../src/rule-sources/check-files';
-import { DEFAULT_BOUNDS } from '../../src/transport/bounds';
+import { DEFAULT_BOUNDS, type TransportBounds } from '../../src/transport/bounds';
 import { createHttpTransport } from '../../src/transport/http/transport';
 import { createSnapshot, type HealthStatus } from '../../streams';
 import { recordingStatistics, SERVING } from '../contract/transport.harness';
 import { PLAIN_DECISIONS } from '../support/decider';
 import { eventually } from '../support/eventually';
 import { httpLimits } from '../support/http-limits';
-import { send } from '../support/raw-http';
+import { send, sendBytes } from '../support/raw-http';
 import { rulesOf } from '../support/rules';
 
 /** 40 s before the end of a minute. */
@@ -61,7 +61,11 @@ function setOf(map: string | Files): CheckSet {
 }
 
 /** The port with the decisions of the service behind it, and counters in memory. */
-async function start(map: string | Files = MAP, counters: Pick<Counters, 'add'> = inMemory()) {
+async function start(
+  map: string | Files = MAP,
+  counters: Pick<Counters, 'add'> = inMemory(),
+  few: Partial<TransportBounds> = {},
+) {
   const health = createSnapshot<HealthStatus<string>>(SERVING);
   const { statistics, counts } = recordingStatistics();
   const limits = httpLimits();
@@ -76,7 +80,10 @@ async function start(map: string | Files = MAP, counters: Pick<Counters, 'add'> 
         warn: (message, fields) => warnings.push([message, fields]),
       },
     },
-    { host: '127.0.0.1', port: 0, limits, bounds: DEFAULT_BOUNDS, timeouts: HTTP_TIMEOUTS },
+    {
+      ...{ host: '127.0.0.1', port: 0, limits, timeouts: HTTP_TIMEOUTS },
+      bounds: { ...DEFAULT_BOUNDS, ...few },
+    },
   );
   const decideBatch = createDecideBatch(
     {
@@ -100,7 +107,7 @@ async function start(map: string | Files = MAP, counters: Pick<Counters, 'add'> 
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     send(`${url}${path}`, Object.entries(headers), method);
   const counted = (outcome: string) => counts.get(`ratelimit.check.${outcome}`);
-  return { ask, url, port, counted, warnings, batches, checks, limits, transport, abandoned };
+  return { ask, port, counted, warnings, batches, checks, limits, abandoned };
 }
 
 function inMemory() {
@@ -183,7 +190,7 @@ describe('/check', () => {
       expect((await ask(path)).status).toBe(404);
   });
 
-  it('is not there without a check, and says so before the first was loaded', async () => {
+  it('says so before the first check was loaded', async () => {
     const { ask, checks } = await start();
     checks.set(undefined);
     const answer = await ask('/check');
@@ -192,6 +199,32 @@ describe('/check', () => {
       { error: 'no file of CHECK_CONFIG was loaded yet, see the log', code: 'no_rules' },
     ]);
     expect((await ask('/healthcheck')).status).toBe(200);
+  });
+
+  it('refuses a value that no request may hold', async () => {
+    const { ask, counted, batches } = await start(MAP, inMemory(), { maxValueBytes: 8 });
+    expect((await ask('/check', { 'x-user': '12345678' })).status).toBe(200);
+    // Three characters, nine bytes.
+    const answer = await ask('/check?page=%E2%82%AC%E2%82%AC%E2%82%AC');
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      400,
+      { error: 'a value has more bytes than MAX_VALUE_BYTES (8)', code: 'invalid_request' },
+    ]);
+    expect(batches).toHaveLength(1);
+    await eventually(() => {
+      expect(counted('malformed')).toBe(1);
+    });
+  });
+
+  it('decides the calls of one turn in one batch, and answers them in their order', async () => {
+    const { port, batches } = await start();
+    const call = (user: string, more = '') =>
+      `GET /check HTTP/1.1\r\nHost: a\r\nX-User: ${user}\r\n${more}\r\n`;
+    const calls = ['ann', 'ann', 'ann', 'bob'].map((user) => call(user)).join('');
+    const answers = await sendBytes(port, `${calls}${call('bob', 'Connection: close\r\n')}`);
+    const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+    expect(statuses).toEqual(['200', '200', '429', '200', '200']);
+    expect(batches.map(({ length }) => length)).toEqual([5]);
   });
 
   it('ignores rules in shadow mode in what it says', async () => {
@@ -223,8 +256,8 @@ describe('a call for which there is no decision', () => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, '1']);
   });
 
-  it('has its answer where connections hold too much, and when the service drains', async () => {
-    const { ask, limits, transport, batches } = await start({
+  it('has its answer where connections hold too much', async () => {
+    const { ask, limits, batches } = await start({
       'allow.yaml': MAP,
       'deny.yaml': `${MAP}on_error: deny\n`,
     });
@@ -235,7 +268,6 @@ describe('a call for which there is no decision', () => {
     expect((await ask('/quota/allow', user)).status).toBe(503);
     expect((await ask('/json', {}, 'POST')).status).toBe(503);
     expect(batches).toEqual([]);
-    await transport.close(0);
   });
 
   it('writes nothing to a caller that has gone, and keeps its hit', async () => {
@@ -322,7 +354,7 @@ descriptors:
 
 describe('/quota', () => {
   it('says what is left, and charges nothing', async () => {
-    const { ask } = await start();
+    const { ask, counted } = await start();
     await ask('/check', { 'x-user': 'ann' });
     const look = () => ask('/quota?page=1', { 'x-user': 'ann' });
     const first = await look();
@@ -343,6 +375,9 @@ describe('/quota', () => {
     await ask('/check', { 'x-user': 'ann' });
     expect(JSON.parse((await look()).body)).toMatchObject({
       limits: [{ remaining: 0, limited: true }, { limited: false }],
+    });
+    await eventually(() => {
+      expect(['quota', 'allowed'].map(counted)).toEqual([3, 2]);
     });
   });
 

@@ -238,7 +238,7 @@ describe('the HTTP port', () => {
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it.each(['/', '/JSON', '/json/', '/%', '/x'])(
+  it.each(['/', '/JSON', '/json/', '/%', '/x', '/check', '/quota/shop'])(
     'knows no path %s and says what there is',
     async (path) => {
       const { url } = await start();

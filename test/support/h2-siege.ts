@@ -3,10 +3,11 @@ import { connectAttacker, repeat, wholeCall } from './h2-attacker';
 import { residentMb, startPolite, type PoliteReport } from './h2-polite';
 import { eventually } from './eventually';
 import { startService, type Service } from './service';
+import { workersOf } from './worker-processes';
 
 /** What an attack did to those who did nothing. */
 export interface Outcome extends PoliteReport {
-  /** The most that the service's resident memory grew meanwhile. */
+  /** The most that the resident memory of the service, with its workers, grew meanwhile. */
   readonly grownMb: number;
 }
 
@@ -38,12 +39,13 @@ export async function besideAPoliteClient(
   attack: () => Promise<void>,
   everyMs?: number,
 ): Promise<Outcome> {
-  const pid = service.child.pid ?? 0;
+  const pids = [service.child.pid ?? 0, ...workersOf(service)];
+  const resident = () => pids.reduce((all, pid) => all + residentMb(pid), 0);
   const polite = await startPolite(service, everyMs);
-  const before = residentMb(pid);
+  const before = resident();
   let most = before;
   const look = () => {
-    most = Math.max(most, residentMb(pid));
+    most = Math.max(most, resident());
   };
   const watch = setInterval(look, 20);
   try {

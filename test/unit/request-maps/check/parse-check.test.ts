@@ -68,6 +68,7 @@ descriptors:
       - { key: path, field: pth, match: '(' }
       - { key: a, value: 1, header: b }
   - entries: []
+  - entries: [{ key: b, masked_address: { field: ip, v4: 33, v6: wide } }]
 `;
   expect(problems(text)).toEqual([
     expect.stringMatching(/^shop\.yaml:1:9: domain must be a string; found an empty string$/),
@@ -85,6 +86,9 @@ descriptors:
     expect.stringMatching(/^shop\.yaml:12:41: match "\(" is not a regular expression: /),
     expect.stringMatching(/^shop\.yaml:13:37: an entry needs exactly one of value, field, /),
     'shop.yaml:14:14: entries must be a list of maps; it is empty',
+    expect.stringMatching(/^shop\.yaml:15:50: field "ip" is not one of /),
+    expect.stringMatching(/^shop\.yaml:15:58: v4 must be a whole number from 0 to 32/),
+    expect.stringMatching(/^shop\.yaml:15:66: v6 must be a whole number from 0 to 128/),
   ]);
   expect(parse(text).check).toBeUndefined();
 });
