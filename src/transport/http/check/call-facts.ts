@@ -58,7 +58,9 @@ export class CallFacts implements RequestFacts {
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name];
+    const { headers } = this.#request;
+    // An entry of a check may name what every object has: `constructor`.
+    const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
     const text = Array.isArray(value) ? value.join(', ') : value;
     return text === undefined || text === '' ? undefined : toText(text);
   }

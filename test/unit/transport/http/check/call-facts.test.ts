@@ -120,3 +120,9 @@ it('reads bytes as UTF-8', () => {
   const facts = new CallFacts(call('1.2.3.4', { 'x-user': bytes }), checkOf(undefined));
   expect(facts.header('x-user')).toBe('zoë');
 });
+
+it('knows no header that was not sent, whatever its name', () => {
+  const facts = new CallFacts(call('1.2.3.4', {}), checkOf(undefined));
+  for (const name of ['x-user', 'constructor', '__proto__', 'tostring', 'valueof'])
+    expect([name, facts.header(name)]).toEqual([name, undefined]);
+});
