@@ -15,6 +15,7 @@ const FILES = [
   'redis-cluster',
   'redis-answers',
   'redis-other-answers',
+  'redis-operator-answers',
   'redis-cluster-answers',
   'memcached',
   'memcached-answers',

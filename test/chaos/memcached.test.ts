@@ -67,6 +67,26 @@ async function tryAdd(counters: RunningMemcachedCounters, key: string) {
 const untilItCounts = (counters: RunningMemcachedCounters, key = freshKey()) =>
   eventuallyWithin(() => counters.add(batch([increment(key)])), BACK_WITHIN);
 
+it('something that cuts connections of a node which is well is one short pause each time, not a wait', async () => {
+  const node = await start();
+  const proxy = await startProxy(node.port);
+  const waits = { initialIntervalMs: 600_000, maxIntervalMs: 600_000 };
+  const counters = await connected([proxy.port], waits);
+  const key = freshKey();
+  for (let cuts = 1; cuts <= 5; cuts += 1) {
+    await eventually(() => counters.add(batch([increment(key)])));
+    await counters.untilAdded();
+    proxy.reset();
+    await eventually(() => {
+      const lost = counters.kinds().filter((kind) => kind === 'disconnected');
+      expect(lost).toHaveLength(cuts);
+    });
+  }
+  await eventually(() => counters.add(batch([increment(key)])));
+  await counters.untilAdded();
+  expect((await node.read(key))?.value).toBe('6');
+});
+
 describe('a node that is away', () => {
   it('fails every call at once until it is there, then works within 2 seconds', async () => {
     const port = await freePort();

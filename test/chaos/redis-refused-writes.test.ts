@@ -1,8 +1,11 @@
+import { isBudgetGate, type BudgetGate } from '../../src/core/budgets/budget';
 import type { StoreError } from '../../src/core/errors';
+import type { BudgetState } from '../../src/core/kinds/kind';
 import type { Increment } from '../../src/core/ports';
 import { AnswerError } from '../../src/counters/redis/store-errors';
 import { batch, freshKey, increment } from '../contract/counters.contract';
 import { ask, slowRule, usedHits } from '../support/algorithm-increments';
+import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
 import { eventually } from '../support/eventually';
 import { startRedisCluster } from '../support/redis-cluster';
 import {
@@ -26,6 +29,19 @@ jest.setTimeout(60_000);
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
+function budget(leaseMs?: number): BudgetGate {
+  const limits = { limit: 10, burst: 10, periodSeconds: 31_536_000, chargeDenied: false };
+  return budgetGateOf({
+    entries: (['window', 'gcra'] as const).map((sort) => budgetEntry({ sort, ...limits })),
+    reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
+    blocks: [],
+    isForced: false,
+    isShadow: false,
+  });
+}
+
+type Writes = 'incrby' | 'psetex' | 'hset';
+
 /** A limit of each kind, and how it writes. */
 const KINDS = {
   fixed: { writes: 'incrby', algorithm: undefined },
@@ -34,19 +50,29 @@ const KINDS = {
   sliding: { writes: 'psetex', algorithm: slowRule('sliding_window') },
   'gcra that charges': { writes: 'psetex', algorithm: slowRule('gcra', 10, true) },
   'sliding that charges': { writes: 'psetex', algorithm: slowRule('sliding_window', 10, true) },
+  'list of limits': { writes: 'psetex', algorithm: budget() },
+  reservation: { writes: 'hset', algorithm: budget(600_000) },
 } as const;
 type Kind = keyof typeof KINDS;
 const NAMES = Object.keys(KINDS) as Kind[];
+/** Kinds that one script decides together; with those behind them it is another one. */
+const WITHOUT_BUDGETS = NAMES.slice(0, -2);
 
+let serial = 0;
 const hit = (kind: Kind, key: string, hits: number | bigint = 1): Increment => {
   const { algorithm } = KINDS[kind];
-  return algorithm === undefined ? increment(key, hits) : ask(algorithm, key, hits);
+  if (algorithm === undefined) return increment(key, hits);
+  if (!isBudgetGate(algorithm)) return ask(algorithm, key, hits);
+  const id = String((serial += 1));
+  const isReserving = kind === 'reservation' && hits !== 0;
+  const reservation = isReserving ? ({ mode: 'reserve', id, saysHits: true } as const) : undefined;
+  return increment(key, hits, { gate: algorithm, reservation });
 };
 
 interface Case extends RedisRefusal {
   readonly name: string;
   /** What is refused; the others are written. */
-  readonly refuses: 'incrby' | 'psetex' | 'all';
+  readonly refuses: Writes | 'all';
 }
 const CASES: readonly Case[] = [
   { name: 'OOM', refuses: 'all', ...OOM },
@@ -54,6 +80,7 @@ const CASES: readonly Case[] = [
   { name: 'MISCONF', refuses: 'all', ...MISCONF },
   { name: 'NOPERM for PSETEX', refuses: 'psetex', ...noPermissionFor('psetex', 'setrange') },
   { name: 'NOPERM for INCRBY', refuses: 'incrby', ...noPermissionFor('incrby') },
+  { name: 'NOPERM for HSET', refuses: 'hset', ...noPermissionFor('hset') },
 ];
 
 const isRefused = ({ refuses }: Case, kind: Kind): boolean =>
@@ -95,6 +122,9 @@ const STORES: Readonly<Record<string, () => Promise<Store>>> = {
   },
 };
 
+/** What is charged and held of the limit in fixed windows. */
+const takenOf = ({ entries: [window], held }: BudgetState): number => (window?.used ?? 0) + held;
+
 /** What became of an increment: how far its counter had come before, or what the server said. */
 async function addAll(
   { counters }: Store,
@@ -113,6 +143,7 @@ async function addAll(
     const failure = reply.failures?.get(at);
     if (failure !== undefined) return failure;
     if (!gate.kind.looks) return (reply.after[at] ?? NaN) - Number(hits);
+    if (isBudgetGate(gate)) return takenOf(reply.states?.[at] as BudgetState);
     return usedHits(counterStates(reply.states)?.[at], gate as StateGate);
   });
 }
@@ -147,26 +178,29 @@ describe.each(Object.keys(STORES))('%s that refuse to write', (name) => {
     async (_, each) => {
       const before = store.counters.events.length;
       const keys = NAMES.map(() => freshKey());
-      const all = NAMES.map((kind, at) => hit(kind, keys[at] as string));
+      const all = () => NAMES.map((kind, at) => hit(kind, keys[at] as string));
       const looks = NAMES.slice(1).map((kind, at) => hit(kind, keys[at + 1] as string, 0));
       const tooMany = NAMES.slice(1, 4).map((kind) => hit(kind, freshKey(), 99));
       const others = [...looks, ...tooMany];
-      expect(await addAll(store, all)).toEqual(NAMES.map(() => 0));
+      expect(await addAll(store, all())).toEqual(NAMES.map(() => 0));
       await onAll(each.mount);
       for (const [at, kind] of NAMES.entries()) {
         for (const key of [freshKey(), keys[at] as string])
           expectRefused(each, await addAll(store, [hit(kind, key)]), [kind]);
       }
-      const written = await addAll(store, [...all, ...others]);
+      const written = await addAll(store, [...all(), ...others]);
       expectRefused(each, written, NAMES);
       const fresh = NAMES.map((kind) => hit(kind, freshKey()));
       expectRefused(each, await addAll(store, fresh), NAMES);
-      expectRefused(each, await addAll(store, fresh, [fresh.length]), NAMES);
+      for (const kinds of [WITHOUT_BUDGETS, NAMES]) {
+        const together = kinds.map((kind) => hit(kind, freshKey()));
+        expectRefused(each, await addAll(store, together, [together.length]), kinds);
+      }
       expect(written.slice(NAMES.length).every((one) => typeof one === 'number')).toBe(true);
       await onAll(each.clear);
 
       // Nothing of what failed is counted, and what was written is.
-      expect(await addAll(store, all)).toEqual(
+      expect(await addAll(store, all())).toEqual(
         NAMES.map((kind) => (isRefused(each, kind) ? 1 : 3)),
       );
       expect(store.counters.events.slice(before)).toEqual([]);

@@ -102,6 +102,23 @@ function hammer(counters: RunningRedisCounters, key: string) {
 const untilItCounts = (counters: RunningRedisCounters) =>
   eventuallyWithin(() => counters.add(batch([increment(freshKey())])), BACK_WITHIN);
 
+it('something that cuts connections of a server which is well is one short pause each time, not a wait', async () => {
+  const server = await start();
+  const proxy = await startProxy(server.port);
+  const counters = await connected(proxy, { startupInitialMs: 600_000, startupMaxMs: 600_000 });
+  const key = freshKey();
+  for (let cuts = 1; cuts <= 5; cuts += 1) {
+    await eventually(() => counters.add(batch([increment(key)])));
+    proxy.reset();
+    await eventually(() => {
+      const lost = counters.kinds().filter((kind) => kind === 'disconnected');
+      expect(lost).toHaveLength(cuts);
+    });
+  }
+  await eventually(() => counters.add(batch([increment(key)])));
+  expect(await server.client.get(key)).toBe('6');
+});
+
 describe('a server that is away', () => {
   it('fails every call at once until it is there, then works within 2 seconds', async () => {
     const port = await freePort();

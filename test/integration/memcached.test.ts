@@ -217,6 +217,35 @@ it('gives a node that the record adds no keys before it is connected: no call fa
   await countUntil(isAt(fourth));
 });
 
+it('tells that a node which cannot be reached has left the record, and no more of it', async () => {
+  const node = await start();
+  const deadPort = await freePort();
+  const of = (...ports: readonly number[]) => ports.map((port) => ({ name: '127.0.0.1', port }));
+  let answer = of(node.port, deadPort);
+  const counters = runMemcachedCounters(
+    [],
+    { nodes: { kind: 'srv', record: '_memcached._tcp.test', refreshMs: 20 } },
+    { resolveSrv: () => Promise.resolve(answer) },
+  );
+  const dead = `127.0.0.1:${String(deadPort)}`;
+  const said = () => counters.events.filter(({ store }) => store === dead).map(({ kind }) => kind);
+  await eventually(() => {
+    expect(said().length).toBeGreaterThan(2);
+  });
+  answer = of(node.port);
+  await eventually(() => {
+    expect(said().at(-1)).toBe('left');
+  });
+  const tellings = said();
+  answer = of(node.port, deadPort);
+  await eventually(() => {
+    expect(said().length).toBeGreaterThan(tellings.length);
+  });
+  expect(new Set(tellings.slice(0, -1))).toEqual(new Set(['unreachable']));
+  await counters.close();
+  expect(said().filter((kind) => kind === 'left')).toHaveLength(1);
+});
+
 it('asks a name server for the record again and again', async () => {
   const [old, next] = [await start(), await start()];
   let nodes = [old];

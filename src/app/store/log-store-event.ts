@@ -109,7 +109,7 @@ const REDIS: Readonly<Record<RedisEvent['kind'], Notice | Recovery | Parting | F
 
 const memcachedIsBack: ToText = (store) => `memcached at ${store} is back`;
 
-const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Failing>> = {
+const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Parting | Failing>> = {
   connected: {
     level: 'info',
     text: (store) => `connected to memcached at ${store}`,
@@ -126,6 +126,10 @@ const MEMCACHED: Readonly<Record<MemcachedEvent['kind'], Notice | Recovery | Fai
   nodes: {
     level: 'info',
     text: (store) => `the memcached nodes of ${store} have changed`,
+  },
+  left: {
+    parts: ['connection', 'additions'],
+    text: (store) => `memcached at ${store} was failing and is no longer in use`,
   },
   resolved: { ends: ['nodes'] },
   'added-again': { ends: ['additions'] },

@@ -39,6 +39,7 @@ export function createMemcachedConnection(
   let end: StoreError | undefined;
   let fault: string | undefined;
   let isClosing = false;
+  let replies = 0;
   let resolveRetired: (reason: string) => void = () => undefined;
   const retired = new Promise<string>((resolve) => {
     resolveRetired = resolve;
@@ -74,6 +75,7 @@ export function createMemcachedConnection(
     onLine: (line) => {
       const command = inFlight.shift();
       if (command === undefined) throw new Error('unexpected reply');
+      replies += 1;
       command.onLine(line);
     },
   });
@@ -105,6 +107,10 @@ export function createMemcachedConnection(
       return socket.writableLength;
     },
     retired,
+    get hasServed() {
+      // The first is that to `version`.
+      return replies > 1;
+    },
     send(text, commands) {
       if (end !== undefined) {
         for (const command of commands) command.onLost(end);

@@ -80,11 +80,13 @@ export function createMemcachedCounters(
     for (const part of parts) running.add(part.run$);
     return { text: addressText(address), parts };
   };
-  const closeNode = ({ parts }: MemcachedNode): void => {
-    for (const part of parts) {
-      const gone = part.close().finally(() => leaving.delete(gone));
-      leaving.add(gone);
-    }
+  const closeNode = ({ text, parts }: MemcachedNode): void => {
+    const gone = Promise.all(parts.map((part) => part.close())).then(() => {
+      leaving.delete(gone);
+      // After all that it lost.
+      if (!isClosed) deps.onEvent?.({ kind: 'left', store: text });
+    });
+    leaving.add(gone);
   };
   const waits = options.nodes.kind === 'srv';
   const nodes = createNodesInUse({ openNode, closeNode }, { waits });

@@ -45,6 +45,8 @@ export type MemcachedEvent =
   | ConnectionEvent
   /** The SRV record names these nodes from now on. */
   | { readonly kind: 'nodes'; readonly store: string; readonly nodes: readonly string[] }
+  /** The SRV record names this node no longer. */
+  | { readonly kind: 'left'; readonly store: string }
   /** The SRV record could not be read; the nodes from before stay in use. */
   | {
       readonly kind: 'unresolved';

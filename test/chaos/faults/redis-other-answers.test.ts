@@ -1,6 +1,5 @@
 import { claimText } from '../../../src/counters/redis/claim';
-import { createRedisWriter } from '../../../src/counters/redis/counter-writer';
-import { freshKey, increment } from '../../contract/counters.contract';
+import { freshKey } from '../../contract/counters.contract';
 import {
   addAll,
   addFixed,
@@ -8,7 +7,6 @@ import {
   addGcra,
   addHeldBack,
   asksForScripts,
-  GCRA,
   named,
   only,
   runs,
@@ -191,22 +189,6 @@ const SECOND: readonly PlayedCommand[] = [
   { ...ttl, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },
 ];
 
-async function mustChange(changes: Promise<readonly unknown[]>): Promise<void> {
-  for (const failure of await changes) if (failure !== undefined) throw failure as Error;
-}
-const removeOne = (counters: RunningRedisCounters) =>
-  mustChange(createRedisWriter(counters).remove(only('k')));
-const setFixed = (counters: RunningRedisCounters) =>
-  mustChange(createRedisWriter(counters).set(only('k'), 1, Date.now() / 1_000));
-const setGcra = (counters: RunningRedisCounters) => {
-  const one = increment('k');
-  const gcra = { ...one, rule: { ...one.rule, gate: GCRA } };
-  return mustChange(createRedisWriter(counters).set([gcra], 1, Date.now() / 1_000));
-};
-async function look(counters: RunningRedisCounters): Promise<void> {
-  const error = (await counters.look(['k'])).get('k')?.error;
-  if (error !== undefined) throw error;
-}
 const claim = (counters: RunningRedisCounters) =>
   claimText(counters, { key: 'k', text: 'mine', ttlSeconds: 10 });
 const held = (words: readonly string[]) => {
@@ -214,20 +196,6 @@ const held = (words: readonly string[]) => {
   return named('get')(words) ? '$4\r\nmine\r\n' : undefined;
 };
 const beside = { start: start() } as const;
-const byOperator = {
-  ...beside,
-  command: '`GET`, `PTTL` to show a counter; `DEL`, `PSETEX`, `PTTL`, `TIME` to change one',
-  who: 'the operator, who gets the error',
-  is: named('get'),
-  act: look,
-  alike: [
-    { is: named('pttl'), act: look },
-    { is: named('del'), act: removeOne },
-    { is: named('psetex'), act: setFixed },
-    { is: named('pttl'), act: setFixed },
-    { is: named('time'), act: setGcra },
-  ],
-} as const;
 const forLimits = {
   ...beside,
   command: '`HMGET`',
@@ -244,7 +212,7 @@ const ofKeys = {
   act: claim,
   alike: [named('get'), expires].map((is) => ({ is, act: claim })),
 } as const;
-const BESIDE = [byOperator, forLimits, ofKeys].flatMap((about): readonly PlayedCommand[] => [
+const BESIDE = [forLimits, ofKeys].flatMap((about): readonly PlayedCommand[] => [
   { ...about, answers: [...ERRORS, UNKNOWN_COMMAND], sees: 'UNAVAILABLE' },
   { ...about, answers: [...WRONG_SERVER, ...TORN], sees: 'UNAVAILABLE', says: LOST },
   { ...about, answers: SILENT, sees: 'DEADLINE_EXCEEDED', says: LOST },

@@ -96,3 +96,19 @@ it('hits that memcached loses are told each time with how many, all of them at t
     { message: 'hits are added to memcached m:1 again', fields: { failures: 2_250, seconds: 92 } },
   ]);
 });
+
+it('a memcached node that fails and leaves ends its outages, with one line and no timer', () => {
+  const { logger, outages, lines } = start();
+  const store = 'm:1';
+  logMemcachedEvent(logger, outages, { kind: 'left', store });
+  expect(lines).toEqual([]);
+  const away = { kind: 'unreachable', store, reason, attempts: 1, nextAttemptMs: 1 } as const;
+  logMemcachedEvent(logger, outages, away);
+  logMemcachedEvent(logger, outages, { kind: 'not-added', store, reason, hits: 1 });
+  expect(outages.open()).toHaveLength(2);
+  logMemcachedEvent(logger, outages, { kind: 'left', store });
+  expect(outages.open()).toEqual([]);
+  expect(jest.getTimerCount()).toBe(0);
+  expect(lines.at(-1)?.message).toBe('memcached at m:1 was failing and is no longer in use');
+  expect(lines).toHaveLength(3);
+});
