@@ -94,7 +94,7 @@ function tooDeepLine({ pos }: YAMLError, text: string): Mistake {
   next.lastIndex = pos[0];
   const offset = next.test(text) ? next.lastIndex : pos[0];
   const message =
-    'this line is indented too deep: expected it in the column of the key above, which has a value';
+    'this line is indented too deep: expected it in the same column as the key above, which already has a value';
   return { offset, message };
 }
 

@@ -10,7 +10,7 @@ const rule = (...lines: readonly string[]): string =>
 const QUOTE_IT =
   'not valid YAML: a * that is not in quotes names an anchor: quote it, "*", or leave value out to match any value';
 const TOO_DEEP =
-  'not valid YAML: this line is indented too deep: expected it in the column of the key above, which has a value';
+  'not valid YAML: this line is indented too deep: expected it in the same column as the key above, which already has a value';
 const unclosed = (quote: string): string =>
   `not valid YAML: the quote ${quote} that opens here is never closed`;
 
