@@ -98,7 +98,11 @@ function tooDeepLine({ pos }: YAMLError, text: string): Mistake {
   return { offset, message };
 }
 
-function toMessage({ code, message }: YAMLError): string {
+function toMessage(error: YAMLError): string {
+  const { code, message } = error;
+  if (isKeyOfSeveralLines(error)) {
+    return 'expected a key and its value on this line, with a colon and a space between them';
+  }
   if (code === 'BAD_ALIAS' && message === 'Alias cannot be an empty string') {
     return 'a * that is not in quotes names an anchor: quote it, "*", or leave value out to match any value';
   }
