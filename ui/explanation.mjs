@@ -34,9 +34,9 @@ function createStep(state, title, ...details) {
 }
 
 /** Where the limit of a value comes from. */
-function sourceText({ key, field, says }) {
+function sourceText({ key, field, value }) {
   const place = `the field ${cutMiddle(field, MAX_STEP)} of the hash ${cutMiddle(key, MAX_STEP)}`;
-  return says === undefined ? `${place} holds no limit` : `${place} says ${says}`;
+  return value === undefined ? `${place} holds no limit` : `${place} is ${value}`;
 }
 
 function placeText(at) {

@@ -21,7 +21,7 @@ export const FLAGS = {
   descriptor_hits: {
     value: 'N',
     about:
-      'hits of a descriptor of its own, negative gives back; once for all, or once for each -descriptors',
+      'hits of each descriptor, negative to refund; given once for all, or once per -descriptors',
   },
   timeout: { value: 'DURATION', about: 'how long to wait: 500ms, 5s, 1m', default: '5s' },
   json: { about: 'print the answer as proto3 JSON' },
@@ -35,7 +35,7 @@ export const FLAGS = {
   tls_server_name: { value: 'NAME', about: "the name on the service's certificate" },
   'oltp-protocol': {
     value: 'PROTOCOL',
-    about: "no effect: the reference's client exports traces by it",
+    about: "no effect; accepted because the reference's client has it",
   },
   help: { about: 'print this help' },
 } as const satisfies Record<string, Flag>;
@@ -92,8 +92,8 @@ export function usage(): string {
   return (
     'usage: ratelimit-client -domain DOMAIN -descriptors K=V[,K=V...] [flags]\n\n' +
     `${rows.join('')}\n` +
-    'A rule with reservations holds hits by a last entry reserve=ID, and charges what they were by settle=ID\n' +
-    'with -descriptor_hits; without it what was held.\n\n' +
+    'Under a rule with reservations, a last entry reserve=ID holds the hits, and settle=ID charges what\n' +
+    '-descriptor_hits says, or what was held where it is not given.\n\n' +
     `exit code: 0 OK, 2 OVER_LIMIT, 1 error\n`
   );
 }

@@ -109,7 +109,7 @@ export function seenOf(
   const state = states?.[index];
   if (state !== undefined) return state;
   if (gate.kind.looks)
-    throw new Error(`the store does not count by the algorithm of the rule ${rule.metric}`);
+    throw new Error(`the store does not support the algorithm of the rule ${rule.metric}`);
   return after[index] as number;
 }
 

@@ -11,7 +11,7 @@ import { settled, StoreError } from '../core/errors';
 import type { CounterBatch, CounterReply, Counters, Increment } from '../core/ports';
 import { planHoldBack, type ReadCounters } from './hold-back';
 import { stateName } from './seen-counters';
-import { lookOf, planTakeBack, type Refusing } from './take-back';
+import { lookOf, planRollBack, type Refusing } from './roll-back';
 
 /** Counters that can also be looked at without creating them. */
 export interface ReadableCounters extends Counters {
@@ -68,18 +68,18 @@ export async function settleSplit<P>(
   await forEachOf(shares, parallelism, async ([part, share]) => {
     scatter(draft, share.places, await settled(() => add(part, share)));
   });
-  if (refusing !== undefined) await takeBack(batch, parts, options, { draft, refusing });
+  if (refusing !== undefined) await rollBack(batch, parts, options, { draft, refusing });
   return finish(draft);
 }
 
 /** Others may have come between the look at a request's counters and its hits: one that either refuses is charged nowhere. */
-async function takeBack<P>(
+async function rollBack<P>(
   batch: CounterBatch,
   parts: readonly P[],
   { add, parallelism }: SplitOptions<P>,
   done: { readonly draft: ReplyDraft; readonly refusing: Refusing },
 ): Promise<void> {
-  const taken = planTakeBack(batch, done.draft, done.refusing);
+  const taken = planRollBack(batch, done.draft, done.refusing);
   if (taken.length === 0) return;
   const { nowSeconds } = batch;
   const increments = taken.map(({ increment }) => increment);

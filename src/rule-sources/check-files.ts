@@ -85,7 +85,7 @@ export function parseCheckFiles(
 }
 
 function takenTwice(file: string, name: string): RuleProblem {
-  const message = `another file makes the check ${JSON.stringify(name)} too: expected one of .yaml and .yml`;
+  const message = `another file defines the check ${JSON.stringify(name)} too: expected only one of .yaml and .yml`;
   return { severity: 'error', class: 'duplicate-check', file, at: WHOLE, message };
 }
 

@@ -30,7 +30,7 @@ export const decisionsTable = {
   }),
   cacheKeyPrefix: setting('CACHE_KEY_PREFIX', text, {
     default: '',
-    doc: 'text before every counter key',
+    doc: 'prefix of every counter key',
   }),
   expirationJitterMaxSeconds: setting(
     'EXPIRATION_JITTER_MAX_SECONDS',

@@ -36,7 +36,7 @@ export const identityTable = {
     whenUnset: 'none',
   }),
   trustedProxies: setting('IDENTITY_TRUSTED_PROXIES', listOf(network, NETWORK_EXPECTED), {
-    doc: 'proxies whose X-Forwarded-For the identity service believes',
+    doc: 'proxies whose X-Forwarded-For the identity service trusts',
     whenUnset: 'none',
   }),
   userinfoProfile: setting('IDENTITY_USERINFO_PROFILE', oneOf('documented', 'full'), {
@@ -53,8 +53,8 @@ export const identityTable = {
     doc: 'embedded: the file',
   }),
   jwtIssuer: setting('IDENTITY_JWT_ISSUER', word, {
-    doc: 'takes JWT access tokens of this issuer (iss) too; needs an audience and a key set',
-    whenUnset: 'no JWT is taken',
+    doc: 'accepts JWT access tokens of this issuer (iss) too; needs an audience and a key set',
+    whenUnset: 'JWTs are refused',
   }),
   jwtAudience: setting('IDENTITY_JWT_AUDIENCE', word, {
     doc: 'JWT: what their aud must name',

@@ -8,7 +8,7 @@ export const leasesTable = {
   }),
   timeMs: setting('LEASE_TIME', timer, {
     default: '100ms',
-    doc: 'the hits of so long are leased at once; twice as long unused, they are given back',
+    doc: 'how far ahead hits are leased; those unused after twice as long are given back',
   }),
   share: setting('LEASE_SHARE', decimalNumber(0, 1), {
     default: '0.5',

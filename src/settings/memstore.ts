@@ -26,12 +26,12 @@ export const memstoreTable = {
     doc: 'file with the key of the client certificate',
   }),
   caFile: setting('MEMSTORE_TLS_CACERT', path, {
-    doc: "file with the authority that signs the nodes' certificates",
-    whenUnset: "the system's authorities",
+    doc: "file with the CA certificate that signed the nodes' certificates",
+    whenUnset: "the system's certificate authorities",
   }),
   skipHostnameVerification: setting('MEMSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, {
     default: 'false',
-    doc: "true takes a certificate that does not hold the node's name",
+    doc: "true accepts a certificate without the node's name",
   }),
 };
 

@@ -44,14 +44,14 @@ function otlpTable(prefix: 'OTEL_EXPORTER_OTLP' | 'OTEL_EXPORTER_OTLP_TRACES') {
     }),
     certificate: entry('CERTIFICATE', path, {
       doc: 'file with the CA certificate of the collector',
-      whenUnset: 'the usual ones',
+      whenUnset: "the system's certificate authorities",
     }),
     clientKey: entry('CLIENT_KEY', path, {
-      doc: 'file with the private key that is shown to the collector',
+      doc: 'file with the private key of the client certificate',
       whenUnset: 'none',
     }),
     clientCertificate: entry('CLIENT_CERTIFICATE', path, {
-      doc: 'file with the certificate that is shown to the collector',
+      doc: 'file with the client certificate that is presented to the collector',
       whenUnset: 'none',
     }),
   };

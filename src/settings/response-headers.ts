@@ -30,7 +30,7 @@ export const responseHeadersTable = {
   }),
   jitterPercent: setting('LIMIT_RESET_JITTER', wholeNumber(0, 100), {
     default: '0',
-    doc: 'percent by which waits of more than a second in these headers grow at most, equal for equal counters',
+    doc: 'most percent that is added to waits of more than a second in these headers; the same for the same counter',
   }),
   near: setting('LIMIT_NEAR_HEADER', headerName, {
     doc: 'header that is 1 when an admitted request is near a limit (NEAR_LIMIT_RATIO)',

@@ -21,7 +21,7 @@ export const grpcTable = {
   }),
   transport: setting('GRPC_TRANSPORT', oneOf('wire', 'grpc-js'), {
     default: 'wire',
-    doc: 'engine of the gRPC server: our own, or the library @grpc/grpc-js',
+    doc: 'engine of the gRPC server: the built-in one, or the library @grpc/grpc-js',
   }),
   reflection: setting('GRPC_REFLECTION', boolean, {
     default: 'true',
@@ -50,10 +50,10 @@ export const grpcTlsTable = {
     doc: "file with the server's private key",
   }),
   clientCaFile: setting('GRPC_CLIENT_TLS_CACERT', path, {
-    doc: 'file with the authority of client certificates; set: clients must show one',
+    doc: 'file with the CA certificate that signs client certificates; when set, clients must present one',
   }),
   clientName: setting('GRPC_CLIENT_TLS_SAN', word, {
-    doc: 'DNS name that a client certificate must hold',
+    doc: 'DNS name that a client certificate must have',
     whenUnset: 'any',
   }),
 };

@@ -8,12 +8,12 @@ export const sharedStoreTable = {
     doc: 'file with the key of the client certificate',
   }),
   caFile: setting('KVSTORE_TLS_CACERT', path, {
-    doc: "file with the authority that signs the store's certificate",
-    whenUnset: "the system's authorities",
+    doc: "file with the CA certificate that signed the store's certificate",
+    whenUnset: "the system's certificate authorities",
   }),
   skipHostnameVerification: setting('KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION', boolean, {
     default: 'false',
-    doc: "true takes a certificate that does not hold the store's name",
+    doc: "true accepts a certificate without the store's name",
   }),
   scripts: setting('KVSTORE_SCRIPTS', boolean, {
     default: 'true',

@@ -24,7 +24,7 @@ export function storeTable(prefix: 'KVSTORE' | 'KVSTORE_PERSECOND') {
   return {
     socketType: setting(nameOf('SOCKET_TYPE'), oneOfInAnyCase(SOCKETS), {
       doc: 'tcp or unix',
-      whenUnset: 'as the URL looks',
+      whenUnset: 'derived from the URL',
     }),
     type: setting(nameOf('TYPE'), oneOfInAnyCase(TYPES), {
       default: 'single',

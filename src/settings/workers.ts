@@ -33,7 +33,7 @@ export function toWorkers(
   if (backend !== 'memory' || asked === 1) return asked;
   const why = `${reading.describe('workers')}: counters live in the memory of one process`;
   if (asked === 'auto') {
-    warnings.push(`${why}, so that there is one worker`);
+    warnings.push(`${why}, so there is one worker`);
     return 1;
   }
   problems.push(

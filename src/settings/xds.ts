@@ -62,8 +62,8 @@ export const xdsTable = {
     doc: 'file with the key of the client certificate',
   }),
   caFile: setting('CONFIG_GRPC_XDS_SERVER_TLS_CACERT', path, {
-    doc: "file with the authority that signs the server's certificate",
-    whenUnset: "the system's authorities",
+    doc: "file with the CA certificate that signed the server's certificate",
+    whenUnset: "the system's certificate authorities",
   }),
   serverName: setting('CONFIG_GRPC_XDS_SERVER_TLS_SAN', word, {
     doc: "name to look for in the server's certificate",

@@ -79,7 +79,7 @@ function printChange({ rule, first, second }: ChangedLimit): string {
 function printLines(lines: SimulationReport['lines']): readonly string[] {
   const aside = [
     [lines.withoutDescriptors, 'gave no descriptor'],
-    [lines.outsideOfTimes, 'lie outside -from and -to'],
+    [lines.outsideOfTimes, 'are outside -from and -to'],
     [lines.late, 'came later than -reorder allows and count at the newest time read'],
     [lines.unreadable, 'could not be read'],
   ] as const;

@@ -170,7 +170,7 @@ function whyItProvesNothing(evidence: Evidence): string | undefined {
 }
 
 function whyNoRequest({ lines, firstFields }: Evidence): string {
-  if (lines.withoutDescriptors === 0) return 'no line lies between -from and -to';
+  if (lines.withoutDescriptors === 0) return 'no line is between -from and -to';
   const has = `the first line has the fields ${firstFields.join(', ')}`;
   return `no line gave a descriptor: check the fields and conditions of -map; ${has}`;
 }

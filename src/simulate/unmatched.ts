@@ -26,7 +26,7 @@ export function whyUnmatched(
 ): Pick<NoLimit, 'reason' | 'hint'> {
   const rules = domains.get(domain);
   if (rules === undefined) return finish(explainUnknownDomain(domain, domains.keys()));
-  const hint = 'a rule of another descriptor of the request replaces the one that it meets';
+  const hint = 'a rule of another descriptor of the request replaces the one that it matches';
   const { noLimit } = finish(explainPath(rules, example.entries, places));
   return noLimit ?? { reason: 'replaced', hint };
 }

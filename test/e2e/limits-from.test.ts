@@ -181,7 +181,7 @@ it('explains a value, and shows its counter, with what the hash says now', async
   await redis.client.hset('tenant_limits', { gold: '5000' });
   const service = await inRedis();
   const request = { domain: 'shop', descriptors: [{ entries: [{ key: 'paced', value: 'gold' }] }] };
-  const limitsFrom = { key: 'tenant_limits', field: 'gold', says: 5_000 };
+  const limitsFrom = { key: 'tenant_limits', field: 'gold', value: 5_000 };
   expect(await explain(service, request)).toMatchObject({
     descriptors: [
       {
@@ -192,7 +192,7 @@ it('explains a value, and shows its counter, with what the hash says now', async
   });
   await redis.client.hset('tenant_limits', { gold: '6000' });
   expect(await post(service, 'counters/read', request)).toMatchObject({
-    counters: [{ key: 'shop_paced_gold_7200s~g4', limitsFrom: { ...limitsFrom, says: 6_000 } }],
+    counters: [{ key: 'shop_paced_gold_7200s~g4', limitsFrom: { ...limitsFrom, value: 6_000 } }],
   });
 });
 

@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
@@ -108,6 +108,16 @@ it('names a man page for every command', async () => {
   const text = await readFile(join(ROOT, 'package.json'), 'utf8');
   const { bin, man } = JSON.parse(text) as { readonly bin: object; readonly man: string[] };
   expect(man).toEqual(Object.keys(bin).map((name) => `dist/man/${name}.1`));
+});
+
+it('starts every command with what keeps what Node compiled', async () => {
+  const bin = join(ROOT, 'dist/src/bin');
+  const commands = (await readdir(bin)).filter((name) => name.endsWith('.js'));
+  expect(commands.length).toBeGreaterThan(6);
+  for (const name of commands) {
+    const [first] = /\brequire\(.*\)/.exec(await readFile(join(bin, name), 'utf8')) ?? [];
+    expect([name, first]).toEqual([name, 'require("../platform/compile-cache")']);
+  }
 });
 
 it('is refused by `npm publish`: the name belongs to somebody else', async () => {

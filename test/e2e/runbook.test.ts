@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createAuthority } from '../support/certificates';
 import { freePort } from '../support/free-port';
+import { startMemcachedServer } from '../support/memcached-server';
 import { startRedisServer } from '../support/redis-server';
 import { ask, startService, stopServices } from '../support/service';
 
@@ -16,11 +17,11 @@ const text = readFileSync(PAGE, 'utf8');
 const blocks = [...text.matchAll(/^```\n(.*?)^```/gms)].flatMap(([, lines = '']) =>
   lines.trim().split('\n'),
 );
-const inTables = [...text.matchAll(/`((?:curl|redis-cli) [^`]+)`/g)].map(([, line = '']) =>
-  line.replaceAll('\\|', '|'),
+const inTables = [...text.matchAll(/`((?:curl|redis-cli|npx ratelimit-[\w-]+) [^`]+)`/g)].map(
+  ([, line = '']) => line.replaceAll('\\|', '|'),
 );
 const commands = [...new Set([...blocks, ...inTables])];
-/** What counts only with memcached; grafana.test.ts reads those statistics. */
+/** What counts only with memcached. */
 const OF_MEMCACHED = 'grep memcache';
 const NEEDS_TLS = /^openssl |grep certificate$/;
 const OURS = /^(?:curl|npx ratelimit-)/;
@@ -58,6 +59,7 @@ it('names only commands that work on an instance', async () => {
   const here = (command: string) =>
     command
       .replace('localhost:8080', service.http)
+      .replace('-debug localhost:6070', `-debug ${new URL(service.debug).host}`)
       .replace('localhost:6070', service.debug)
       .replace('localhost:9090', `127.0.0.1:${String(scrapes)}`)
       .replace('localhost:8081', service.grpc)
@@ -87,6 +89,21 @@ const ANSWERS: readonly (readonly [RegExp, RegExp])[] = [
   [/ eval 'return 1' 0$/, /^1$/m],
   [/ client list$/, /^id=\d+ addr=/m],
 ];
+
+it('names only commands that work on an instance with memcached', async () => {
+  const memcached = await startMemcachedServer();
+  ends.push(() => memcached.stop());
+  const service = await startService({
+    waitUntilUp: 'connected',
+    env: { BACKEND_TYPE: 'memcache', MEMCACHE_HOST_PORT: `127.0.0.1:${String(memcached.port)}` },
+  });
+  await ask(service, 'example', 'try=a');
+  const [command = '', ...others] = commands.filter((each) => each.endsWith(OF_MEMCACHED));
+  expect(others).toEqual([]);
+  const line = `set -o pipefail; ${command.replace('localhost:6070', service.debug)}`;
+  const { stdout } = await promisify(execFile)('bash', ['-c', line], { cwd: folder });
+  expect(stdout).toMatch(/^ratelimit\.memcache\.keys_requested: 1$/m);
+});
 
 it('names only commands of redis-cli that a Redis answers', async () => {
   const redis = await startRedisServer({ settings: [['slowlog-log-slower-than', '0']] });

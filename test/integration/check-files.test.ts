@@ -88,7 +88,7 @@ it('follows a directory, whose files name the checks', async () => {
   await expectLast(['shop: a', 'teams/b: b']);
   writeFileSync(join(folder, 'shop.yml'), check('c'));
   await expectLast([
-    'shop.yml: another file makes the check "shop" too: expected one of .yaml and .yml',
+    'shop.yml: another file defines the check "shop" too: expected only one of .yaml and .yml',
   ]);
   rmSync(join(folder, 'shop.yaml'));
   await expectLast(['shop: c', 'teams/b: b']);

@@ -318,7 +318,7 @@ descriptors:
       expect([answer.status, JSON.parse(answer.body)]).toEqual([
         400,
         {
-          error: 'the proxy nginx has to send the header x-real-ip',
+          error: 'the proxy nginx must send the header x-real-ip',
           code: 'invalid_request',
         },
       ]);

@@ -223,7 +223,7 @@ describe('the rule checker', () => {
   it('refuses bytes that are no text', async () => {
     await write('a.yaml', Buffer.from('domain: café', 'latin1'));
     expect(await check()).toEqual(
-      refused('1 mistake', 'DIR/a.yaml:1:12: these bytes are not UTF-8'),
+      refused('1 mistake', 'DIR/a.yaml:1:12: the file is not valid UTF-8 from here on'),
     );
   });
 

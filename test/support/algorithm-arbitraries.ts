@@ -1,7 +1,7 @@
 import { gateOf, type StateGate } from './gates';
 import fc from 'fast-check';
 import { type AlgorithmName } from '../../src/core/kinds/kinds';
-import { PACED_RANGE } from '../../src/core/kinds/paced';
+import { ROLLING_RANGE } from '../../src/core/kinds/rolling';
 
 /** Small numbers, where things meet, and numbers up to the largest. */
 const upTo = (most: number) =>
@@ -9,7 +9,7 @@ const upTo = (most: number) =>
 
 const PERIODS = fc.oneof(
   fc.constantFrom(1, 60, 300, 3_600, 86_400, 604_800, 2_592_000, 31_536_000),
-  upTo(PACED_RANGE.maxPeriodSeconds),
+  upTo(ROLLING_RANGE.maxPeriodSeconds),
 );
 
 /** Any rule of this algorithm, from one hit a second to 50,000,000 in years. */
@@ -20,8 +20,8 @@ export function rules(
   return fc
     .record({
       name: fc.constant(name),
-      limit: upTo(PACED_RANGE.maxLimit),
-      burst: fc.option(upTo(PACED_RANGE.maxLimit), { nil: undefined }),
+      limit: upTo(ROLLING_RANGE.maxLimit),
+      burst: fc.option(upTo(ROLLING_RANGE.maxLimit), { nil: undefined }),
       chargeDenied: name === 'fixed_window' ? fc.constant(false) : chargeDenied,
       periodSeconds: PERIODS,
     })

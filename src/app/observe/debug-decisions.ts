@@ -1,4 +1,5 @@
 import { toDecisionRecord } from '../../core/decision/decision-record';
+import type { Json, JsonObject } from '../../core/model';
 import type { Clock } from '../../core/ports';
 import type { DecisionLog } from '../../decisions/log-decisions';
 import type { Logger } from '../../platform/logger/logger';
@@ -45,13 +46,28 @@ export function createDebugDecisions({
     },
     write(record) {
       const { time, ...facts } = toDecisionRecord(record);
-      logger.debug('decided', { ...facts, at: time });
+      logger.debug('decided', { ...listsAsText(facts), at: time });
     },
     close() {
       clearTimeout(report);
       reportLeftOut();
     },
   };
+}
+
+/** Each list as a text, `user=ann,path=/; user=bob`: a line of the log would have a field for each of its items. */
+function listsAsText(facts: JsonObject): JsonObject {
+  const entries = Object.entries(facts).map(([name, fact]): [string, Json] => {
+    const separators = name === 'descriptors' ? ['; ', ',', '='] : ['; ', ' '];
+    return [name, Array.isArray(fact) ? joined(fact, separators) : fact];
+  });
+  return Object.fromEntries(entries);
+}
+
+function joined(value: Json, [separator, ...inner]: readonly string[]): string {
+  if (value === null) return 'none';
+  if (!Array.isArray(value)) return typeof value === 'string' ? value : JSON.stringify(value);
+  return value.map((each: Json) => joined(each, inner)).join(separator);
 }
 
 /** One log in place of two; each takes what it wants. */

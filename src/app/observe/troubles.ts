@@ -30,7 +30,7 @@ const NO_RULES = 'no rules';
 const CONNECTION = 'connection';
 
 const HEALTH_TEXTS: Readonly<Record<string, string>> = {
-  start: 'starting: the rules or a store have not answered yet',
+  start: 'starting: waiting for the rules or a store',
   termination: 'stopping',
 };
 

@@ -59,7 +59,7 @@ export interface LimitSource {
   readonly key: string;
   readonly field: string;
   /** Absent: it holds no limit, or cannot be read, and the limit of the rule holds. */
-  readonly says?: ValueLimit;
+  readonly value?: ValueLimit;
 }
 
 /** One of the limits of a rule that has `rate_limits`, reservations or blocks. */

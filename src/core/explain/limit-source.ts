@@ -14,10 +14,12 @@ export function limitSource(
   if (rule === undefined) return {};
   const source = { key: rule.key, field: fieldOf(rule, entries, secrets) };
   if (limit.ofRule === undefined) return { limitsFrom: source };
-  return { limitsFrom: { ...source, says: limit.unlimited ? 'unlimited' : limit.requestsPerUnit } };
+  return {
+    limitsFrom: { ...source, value: limit.unlimited ? 'unlimited' : limit.requestsPerUnit },
+  };
 }
 
-export function sourceText({ key, field, says }: LimitSource): string {
+export function sourceText({ key, field, value }: LimitSource): string {
   const place = `the field ${JSON.stringify(field)} of the hash ${key}`;
-  return says === undefined ? `${place} holds no limit` : `${place} says ${String(says)}`;
+  return value === undefined ? `${place} holds no limit` : `${place} is ${String(value)}`;
 }

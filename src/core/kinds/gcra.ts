@@ -1,6 +1,6 @@
 import { gcraLua } from './gcra.lua';
 import type { CounterState, Gate, Kind } from './kind';
-import { pacedWords, PACED_RANGE, numbersIn } from './paced';
+import { rollingWords, ROLLING_RANGE, numbersIn } from './rolling';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
   commitAsks,
@@ -20,9 +20,9 @@ const MAX_UNITS = Number.MAX_SAFE_INTEGER;
  */
 export const gcra = {
   letter: 'g',
-  words: pacedWords('gcra', ({ size }) => `bursts of ${String(size)}`),
+  words: rollingWords('gcra', ({ size }) => `bursts of ${String(size)}`),
   serves: () => true,
-  range: PACED_RANGE,
+  range: ROLLING_RANGE,
   hasBurst: true,
   looks: true,
   hasOwnForm: true,

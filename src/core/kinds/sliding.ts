@@ -1,6 +1,6 @@
 import { slidingLua } from './sliding.lua';
 import type { CounterState, Gate, Kind } from './kind';
-import { numbersIn, pacedWords, PACED_RANGE } from './paced';
+import { numbersIn, rollingWords, ROLLING_RANGE } from './rolling';
 import { isRecalledWhole, refusalOfWhole } from './refusal';
 import {
   commitAsks,
@@ -20,9 +20,9 @@ const MAX_HITS = 100_000_000;
  */
 export const sliding = {
   letter: 's',
-  words: pacedWords('sliding_window', () => 'sliding window'),
+  words: rollingWords('sliding_window', () => 'sliding window'),
   serves: () => true,
-  range: PACED_RANGE,
+  range: ROLLING_RANGE,
   hasBurst: false,
   looks: true,
   hasOwnForm: true,

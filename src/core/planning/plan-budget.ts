@@ -27,7 +27,7 @@ export function faultOfBudgets(
 
 function faultOf({ id, limit }: Match, hits: number | bigint): string | undefined {
   if (typeof hits === 'bigint')
-    return `hits_addend ${String(hits)} of a descriptor is above ${String(MAX_SUM)}, the most under the rule ${limit.metric}`;
+    return `hits_addend ${String(hits)} of a descriptor is above ${String(MAX_SUM)}, the maximum under the rule ${limit.metric}`;
   if (id === undefined) return undefined;
   const bytes = Buffer.byteLength(id);
   return bytes >= 1 && bytes <= MAX_ID_BYTES

@@ -22,7 +22,7 @@ export async function withinAttempt<T>(
     giveUp(`no answer within ${String(attemptMs)} ms${hint()}`);
   };
   const onAbort = (): void => {
-    giveUp('the counters are closed');
+    giveUp('the service is stopping');
   };
   const timer = setTimeout(onLate, attemptMs);
   signal.addEventListener('abort', onAbort);

@@ -57,7 +57,7 @@ export function createMemcachedConnection(
   };
   const endIfIdle = (): void => {
     if (!isClosing || inFlight.size > 0 || end !== undefined) return;
-    lose('closed by us');
+    lose('closed by this service');
   };
 
   const inFlight = createCommandsInFlight(

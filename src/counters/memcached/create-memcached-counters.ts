@@ -140,7 +140,7 @@ export function createMemcachedCounters(
     close: () => (closing ??= closeAll()),
     look(key) {
       if (isClosed || nodes.current.length === 0) {
-        const why = isClosed ? 'the memcached counters are closed' : noNode(reason);
+        const why = isClosed ? 'the service is stopping' : noNode(reason);
         return Promise.resolve(unread('memcached', unavailable(why)));
       }
       const fault = faultOfKey(key);
@@ -163,7 +163,7 @@ export function createMemcachedCounters(
         ),
       ),
     add(batch) {
-      if (isClosed) return Promise.reject(unavailable('the memcached counters are closed'));
+      if (isClosed) return Promise.reject(unavailable('the service is stopping'));
       if (batch.increments.length === 0) return Promise.resolve(EMPTY_REPLY);
       if (nodes.current.length === 0) return Promise.reject(unavailable(noNode(reason)));
       batchesInFlight += 1;

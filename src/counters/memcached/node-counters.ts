@@ -63,7 +63,7 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
       const pending: PendingCommand = {
         onLine(line) {
           then(DONE.has(line) ? undefined : node.errors.answered(line));
-          if (!DONE.has(line)) checkIsError(line, 'an order');
+          if (!DONE.has(line)) checkIsError(line, 'a command');
         },
         onLost: then,
       };

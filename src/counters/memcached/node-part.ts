@@ -32,7 +32,7 @@ interface NodePartDeps extends MemcachedCountersDeps {
   readonly isOnlyNode: () => boolean;
 }
 
-const CLOSED = 'the counters are closed';
+const CLOSED = 'the service is stopping';
 
 export function createNodePart(
   address: NodeAddress,

@@ -71,7 +71,7 @@ export function createChannelListener(
         isFirst = false;
       },
       onAway: () => undefined,
-      onEnd: () => kept.current?.destroy('closed by us'),
+      onEnd: () => kept.current?.destroy('closed by this service'),
       // Others that talk to the server say that it is away.
       onEvent: undefined,
     },
@@ -80,8 +80,8 @@ export function createChannelListener(
   return {
     run$: kept.run$,
     close() {
-      kept.stop('closed by us');
-      kept.current?.destroy('closed by us');
+      kept.stop('closed by this service');
+      kept.current?.destroy('closed by this service');
       kept.end();
     },
   };

@@ -88,7 +88,7 @@ function createSingleStore(deps: PoolDeps, options: NodeOptions): RedisCounters 
     lacksScripts: () => node.lacksScripts,
     anyServer: () => options.address,
     async close() {
-      await node.close('the counters are closed');
+      await node.close('the service is stopping');
       connected.close();
     },
   };

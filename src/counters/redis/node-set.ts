@@ -40,7 +40,7 @@ interface Member {
 /** Time for a server that is left to answer what it was asked. */
 const GRACE_MS = 500;
 
-const CLOSED = 'the counters are closed';
+const CLOSED = 'the service is stopping';
 
 export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'address'>): NodeSet {
   const { store, onChange, reason } = deps;

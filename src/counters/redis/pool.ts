@@ -159,7 +159,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
         onPresence?.(false);
       },
       onEnd() {
-        connections.destroyAll('the counters are closed');
+        connections.destroyAll('the service is stopping');
       },
     },
     {

@@ -19,7 +19,7 @@ export function createClientAddress(trusted: readonly Network[], logger: Logger)
     if (headerValues(request, 'x-forwarded-for').length === 0) return;
     mayWarn = false;
     logger.warn(
-      'X-Forwarded-For is ignored, so that all callers of a proxy share one limit; ' +
+      'X-Forwarded-For is ignored, so all callers behind a proxy share one limit; ' +
         'set IDENTITY_TRUSTED_PROXIES to the address or network of the proxy, if this peer is one',
       { peer },
     );

@@ -131,7 +131,7 @@ function refuseReservations(map: MapFields, descriptors: readonly MapDescriptor[
   for (const { entries } of descriptors) {
     const key = entries.at(-1)?.key;
     if (key !== 'reserve' && key !== 'settle') continue;
-    const message = `a descriptor ends in ${key}: proxies make no second call, so that checks cannot reserve`;
+    const message = `a descriptor ends in ${key}: proxies make no second call, so checks cannot reserve`;
     map.refuse('descriptors', message);
   }
 }

@@ -154,7 +154,7 @@ function findWrongSource(
 function findWrongSwitch(switches: Draft['switches']): string | undefined {
   for (const [name, value] of Object.entries(switches)) {
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
-    return `-${name} is either true or false, not ${JSON.stringify(value)}`;
+    return `-${name} is ${JSON.stringify(value)}, expected true or false`;
   }
   return undefined;
 }
@@ -181,5 +181,5 @@ function readBackend(names: readonly string[]): StoreAbilities | string | undefi
   const kind = BACKENDS.find((one) => one === name);
   if (kind !== undefined && another === undefined) return { kind, scripts: true };
   const found = names.map((one) => JSON.stringify(one)).join(', ');
-  return `-backend is one of ${BACKENDS.join(', ')}, not ${found}`;
+  return `-backend is ${found}, expected one of ${BACKENDS.join(', ')}`;
 }

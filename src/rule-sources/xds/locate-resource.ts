@@ -40,7 +40,7 @@ function locateCharge({ charges, report }: Reading): LocatedPair | undefined {
   if (first === undefined) return undefined;
   for (const { path, value } of others) {
     if (value.stringValue === first.value.stringValue) continue;
-    const message = `charge is not what it is at ${first.path}; expected the same for all of a domain`;
+    const message = `charge differs from that at ${first.path}; expected the same throughout the domain`;
     report.error({ path }, 'different-charge', message);
   }
   const at = { path: first.path };

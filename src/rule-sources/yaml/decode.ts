@@ -10,7 +10,11 @@ export function decodeText(content: string | Uint8Array, report: Report): string
   const encoding = encodingOf(content);
   if (encoding !== 'utf-8') return normalize(new TextDecoder(encoding).decode(content));
   if (isUtf8(content)) return normalize(new TextDecoder().decode(content));
-  report.error(findInvalid(content), 'invalid-encoding', 'these bytes are not UTF-8');
+  report.error(
+    findInvalid(content),
+    'invalid-encoding',
+    'the file is not valid UTF-8 from here on',
+  );
   return undefined;
 }
 

@@ -38,7 +38,7 @@ function readText(text: string, report: Report): Located | undefined {
   const second = documents.next();
   reportSyntax(first.value, { text, placeOf }, report);
   if (second.done !== true && !isEmpty(second.value)) {
-    const message = 'only the first document of a file counts; this one is ignored';
+    const message = 'only the first document of a file is used; this one is ignored';
     report.warning(placeOf(second.value.range[0]), 'extra-document', message);
   }
   if (first.value.errors.length > 0) return undefined;

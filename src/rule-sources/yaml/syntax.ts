@@ -94,11 +94,15 @@ function tooDeepLine({ pos }: YAMLError, text: string): Mistake {
   next.lastIndex = pos[0];
   const offset = next.test(text) ? next.lastIndex : pos[0];
   const message =
-    'this line is indented too deep: expected it in the column of the key above, which has a value';
+    'this line is indented too deep: expected it in the same column as the key above, which already has a value';
   return { offset, message };
 }
 
-function toMessage({ code, message }: YAMLError): string {
+function toMessage(error: YAMLError): string {
+  const { code, message } = error;
+  if (isKeyOfSeveralLines(error)) {
+    return 'expected a key and its value on this line, with a colon and a space between them';
+  }
   if (code === 'BAD_ALIAS' && message === 'Alias cannot be an empty string') {
     return 'a * that is not in quotes names an anchor: quote it, "*", or leave value out to match any value';
   }

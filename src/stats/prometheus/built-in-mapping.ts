@@ -14,8 +14,8 @@ const RULE_STATS = {
   shadow_mode: 'hits over the limit that shadow mode let through',
   reserved: 'hits that were held',
   settled: 'hits that were charged in place of held ones',
-  lapsed: 'held hits whose lease was over',
-  settled_unknown: 'calls that settled what was not open',
+  lapsed: 'held hits whose lease expired',
+  settled_unknown: 'calls that settled a reservation that was not open',
   blocks: 'blocks that began',
   blocked: 'hits that a block refused',
 } as const;

@@ -111,7 +111,7 @@ class Families {
   }
 
   all(): readonly Family[] {
-    const help = 'series that are not shown since a metric of their name has another type';
+    const help = 'series left out because a metric of the same name has another type';
     const name = 'weir_metrics_conflicts';
     if (this.#conflicts > 0)
       this.addProcessMetric({ name, help, type: 'gauge', value: this.#conflicts });

@@ -173,7 +173,7 @@ function respond(
   const [path = '', query = ''] = url.split('?', 2);
   const page = pages.get(path);
   if (page === undefined) {
-    sendText(response, 404, `no such page, there are:\n${INDEX_PAGE}`);
+    sendText(response, 404, `no such page; the pages are:\n${INDEX_PAGE}`);
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('Allow', 'GET, HEAD');
     sendText(response, 405, `method ${method} is not allowed here, expected GET or HEAD\n`);

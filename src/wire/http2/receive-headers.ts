@@ -63,7 +63,7 @@ export function receiveContinuation(
 ): void {
   const block = connection.pendingHeaders;
   if (block === undefined) {
-    failConnection(connection, ErrorCode.protocolError, 'a continuation continues nothing');
+    failConnection(connection, ErrorCode.protocolError, 'a continuation without a header block');
     return;
   }
   const fragment = bytes.subarray(at + FRAME_HEADER_BYTES, end);

@@ -22,7 +22,7 @@ describe('what a reply says of a counter', () => {
       const asked = { ...increment('a'), gate: gcra };
       const { metric } = asked.rule;
       expect(() => seenOf(asked, { ...counted, states }, 0)).toThrow(
-        `the store does not count by the algorithm of the rule ${metric}`,
+        `the store does not support the algorithm of the rule ${metric}`,
       );
     },
   );

@@ -279,7 +279,7 @@ it('a store that does not know algorithms is a fault, never a count', async () =
   expect((await decide(one('gcra'))).answers).toMatchObject([
     { kind: 'failure', code: 'internal' },
   ]);
-  expect(String(faults[0])).toContain('does not count by the algorithm of the rule d.gcra');
+  expect(String(faults[0])).toContain('does not support the algorithm of the rule d.gcra');
 });
 
 it.each([

@@ -294,7 +294,7 @@ describe('a reservation', () => {
     const { decide } = setUp();
     const one = descriptor('tokens=v', { hits: 2n ** 53n });
     expect(await shown(decide, one)).toBe(
-      'hits_addend 9007199254740992 of a descriptor is above 9007199254740991, the most under the rule d.tokens',
+      'hits_addend 9007199254740992 of a descriptor is above 9007199254740991, the maximum under the rule d.tokens',
     );
   });
 

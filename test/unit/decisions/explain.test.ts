@@ -122,10 +122,10 @@ describe('an explanation of a limit of its value', () => {
       words: '5000 per 5 minutes, bursts of 5000',
       shadowMode: false,
       quotaMode: false,
-      limitsFrom: { key: 'plans', field: 'big', says: 5_000 },
+      limitsFrom: { key: 'plans', field: 'big', value: 5_000 },
     });
     expect(await lines('tenant=big')).toContain(
-      '    limit 5000 per 5 minutes, bursts of 5000 (gcra, the field "big" of the hash plans says 5000)',
+      '    limit 5000 per 5 minutes, bursts of 5000 (gcra, the field "big" of the hash plans is 5000)',
     );
   });
 
@@ -137,7 +137,7 @@ describe('an explanation of a limit of its value', () => {
 
   it('says that a value is unlimited', async () => {
     expect(await lines('tenant=free')).toContain(
-      '    no limit: unlimited: the field "free" of the hash plans says unlimited: its hits are counted in statistics only',
+      '    no limit: unlimited: the field "free" of the hash plans is unlimited: its hits are counted in statistics only',
     );
   });
 });

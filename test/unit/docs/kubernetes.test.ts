@@ -137,16 +137,39 @@ it('every variable is a setting with a value that it takes', () => {
   }
 });
 
-it('every store that a proxy waits for has a time-out of less than the proxy has', () => {
-  const examples = ['envoy', 'identity'].map((name) =>
-    readFileSync(join(ROOT, `../../examples/${name}/docker-compose.yml`), 'utf8'),
-  );
+it('the store has a time-out of less than the 50 ms that a proxy is told to wait', () => {
   const shown = [
     ...files.filter((file) => /deployment|gateway-config/.test(file)).map(read),
-    ...examples,
     readFileSync(join(ROOT, '../helm/weir/templates/_names.tpl'), 'utf8'),
   ];
   for (const text of shown) expect(text).toMatch(/KVSTORE_TIMEOUT(?:: |, value: )40ms/);
+});
+
+/** Folders with a composition: its service and, where it has one, the configuration of its proxy. */
+const compositions = ['.', ...readdirSync(join(ROOT, '../../examples')).map((n) => `examples/${n}`)]
+  .map((name) => ({ name, folder: join(ROOT, '../..', name) }))
+  .filter(({ folder }) => existsSync(join(folder, 'docker-compose.yml')));
+const WAITS = /(?:proxy_read_timeout|response_header_timeout) (\d+)ms|timeout: 0\.(\d{3})s/g;
+
+it.each(compositions)('the store of $name has 10 ms less than the proxy waits', ({ folder }) => {
+  const { services } = parse(readFileSync(join(folder, 'docker-compose.yml'), 'utf8')) as {
+    readonly services: Readonly<Record<string, { environment?: Readonly<Record<string, string>> }>>;
+  };
+  // The identity service keeps its users in a store, and no proxy waits for that.
+  const timeouts = Object.entries(services).flatMap(([name, { environment = {} }]) =>
+    environment['KVSTORE_URL'] === undefined || name === 'identity'
+      ? []
+      : [environment['KVSTORE_TIMEOUT'] ?? ''],
+  );
+  const waits = ['nginx.conf', 'Caddyfile', 'envoy.yaml']
+    .filter((file) => existsSync(join(folder, file)))
+    .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(WAITS)])
+    .map(([, ofHttp, ofGrpc]) => Number(ofHttp ?? ofGrpc));
+  expect(timeouts).not.toEqual([]);
+  for (const each of timeouts) {
+    expect(each).toMatch(/^\d+ms$/);
+    expect(parseInt(each)).toBeLessThanOrEqual(Math.min(250, ...waits) - 10);
+  }
 });
 
 it('the heap takes half of the memory limit, and what connections hold fits beside it', () => {

@@ -30,6 +30,12 @@ const DIALECT_OF_COMMENTS: typeof DIALECT = [
   [/\b(?:for|lived) so long\b/i, 'how long: within this time'],
 ];
 
+/** The same, for pages alone: in code an ask is a type, and a look a read without a hit. */
+const DIALECT_OF_PAGES: typeof DIALECT = [
+  ...DIALECT,
+  [/\b(?:an?|the|each|every) (?:ask|look)s?\b/, 'a request, a read-only check'],
+];
+
 /** The same, for messages. */
 const DIALECT_OF_MESSAGES: typeof DIALECT = [
   [RIDDLE, 'is not a'],
@@ -42,6 +48,8 @@ const DIALECT_OF_MESSAGES: typeof DIALECT = [
   [/\bnobody\b/, 'no client, none, or leave it out'],
   [/\bmeets? (?:no|a) (?:limit|rule)\b/, 'matches'],
   [/\bfor want of\b/, 'because there is no'],
+  [/\bso that\b/, 'so'],
+  [/\bby us\b/, 'by this service'],
 ];
 
 const filesBelow = (folder: string, name: RegExp): readonly string[] =>
@@ -111,7 +119,7 @@ it(`no line of prose is wider than ${String(MAX_WIDTH)} columns`, () => {
 });
 
 it('no page uses a word of the old dialect', () => {
-  expect(dialectIn(pages)).toEqual([]);
+  expect(dialectIn(pages, DIALECT_OF_PAGES)).toEqual([]);
 });
 
 it('no comment uses a word of the old dialect', () => {

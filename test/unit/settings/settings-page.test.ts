@@ -89,7 +89,7 @@ describe('the help', () => {
 
   it('says what is empty, secret, deprecated or not built', () => {
     const help = settingsHelp('ratelimit');
-    expect(help).toContain('text before every counter key [empty]');
+    expect(help).toContain('prefix of every counter key [empty]');
     expect(help).toContain('<PASSWORD> or <USERNAME>:<PASSWORD>; secret [none]');
     expect(help).toContain('deprecated: no effect [0]');
     expect(help).toContain('deprecated: no effect: both a new target');

@@ -282,7 +282,7 @@ descriptors:
       'no line of the times',
       LOG,
       ['-to', '2020-01-01T00:00:00Z'],
-      'no line lies between -from and',
+      'no line is between -from and',
     ],
     [
       'no line that gave a descriptor',

@@ -32,7 +32,7 @@ export function readCharge(
   charges.push({ charge, file: report.file, at });
   if (first !== undefined && first.charge !== charge) {
     const where = first.file === report.file ? '' : ` of ${first.file}`;
-    const message = `charge is ${charge} here and ${first.charge} ${describePlace(first.at)}${where}; expected the same for all of a domain`;
+    const message = `charge is ${charge} here and ${first.charge} ${describePlace(first.at)}${where}; expected the same throughout the domain`;
     report.error(at, 'different-charge', message);
   }
   const why =

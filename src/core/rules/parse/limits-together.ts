@@ -22,7 +22,7 @@ export function checkTogether(
   const sole = drafts.length === 1 ? drafts[0] : undefined;
   const node = fields.get('block');
   if (node !== undefined && budget.block !== undefined && sole?.limit.block !== undefined) {
-    const message = 'block is in the only limit of the rule too; expected it once';
+    const message = 'block is given both here and in the only limit of the rule; expected it once';
     report.error(node.at, 'block-beside-block', message);
   }
   warnOfIdle(fields, drafts, report);
@@ -49,10 +49,10 @@ function checkDifferent(drafts: readonly LimitDraft[], report: Report): void {
     const same = rates.get(rate);
     const called = names.get(name);
     if (same !== undefined) {
-      const message = `two of the rate_limits are ${nameless(limit)}, this one and that ${describePlace(same)}; expected each algorithm and period once`;
+      const message = `two of the rate_limits are ${nameless(limit)}, this one and the one ${describePlace(same)}; expected each algorithm and period once`;
       report.error(at, 'same-limit', message);
     } else if (called !== undefined) {
-      const message = `two of the rate_limits are called ${quote(name)}, this one and that ${describePlace(called)}; expected a name of its own for each`;
+      const message = `two of the rate_limits are called ${quote(name)}, this one and the one ${describePlace(called)}; expected a name of its own for each`;
       report.error(at, 'same-limit-name', message);
     }
     rates.set(rate, same ?? at);

@@ -94,7 +94,7 @@ function readEntry(map: LocatedMap, names: LimitNames, report: Report): LimitDra
   if (!limit.unlimited) return draft;
   const { at } = fields.get('unlimited') ?? map;
   const message =
-    'unlimited: true cannot be combined with rate_limits, all of which hold; expected unit and requests_per_unit';
+    'unlimited: true cannot be combined with rate_limits, all of which apply; expected unit and requests_per_unit';
   report.error(at, 'unlimited-in-limits', message);
   return undefined;
 }

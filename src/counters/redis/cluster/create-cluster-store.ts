@@ -28,7 +28,7 @@ import { createTopologyRefresh } from './topology-refresh';
 const LATE_MS = 5;
 
 const NO_OWNER = 'no node owns its slot';
-const CLOSED = 'the counters are closed';
+const CLOSED = 'the service is stopping';
 
 /** Counters in a cluster: one call per node and batch; redirects are followed. */
 export function createClusterStore(

@@ -86,7 +86,7 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
 
 function toView(masterName: string, where: unknown, what: unknown): MasterView {
   if (!Array.isArray(where) || !Array.isArray(what))
-    throw new Error(`it knows no master "${masterName}"`);
+    throw new Error(`it does not know a master named "${masterName}"`);
   const [host, port] = where.map(String);
   const fields = what.map(String);
   const epoch = Number(fields[fields.indexOf('config-epoch') + 1]);

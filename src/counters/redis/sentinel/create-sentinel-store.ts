@@ -138,7 +138,7 @@ export function createSentinelStore(
     lacksScripts: () => master?.lacksScripts === true,
     anyServer: () => master?.address,
     async close() {
-      reason = 'the counters are closed';
+      reason = 'the service is stopping';
       stopped.stop();
       switches.close();
       asks.close();

@@ -114,7 +114,7 @@ function refuseUnknown(
   }
   const allowed = ofPath.map(({ method }) => method).join(', ');
   response.setHeader('Allow', allowed);
-  return refusedWith(405, 'wrong_method', `this path takes ${allowed}`);
+  return refusedWith(405, 'wrong_method', `expected the method ${allowed}`);
 }
 
 function refuseCall(

@@ -50,7 +50,7 @@ export function createCheckEndpoint(deps: CheckDeps) {
     const header = facts.findAmiss();
     if (header === undefined) return undefined;
     warnings.amiss(header, asked);
-    return `the proxy ${asked.check.proxy} has to send the header ${header}`;
+    return `the proxy ${asked.check.proxy} must send the header ${header}`;
   };
   const decide = (request: IncomingMessage, response: ServerResponse, asked: AskedCheck): void => {
     const { check, question } = asked;

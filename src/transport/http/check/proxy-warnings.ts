@@ -6,7 +6,7 @@ import type { AskedCheck } from './check-call';
 export type WarnOfProxy = (message: string, fields: Readonly<Record<string, string>>) => void;
 
 const UNTRUSTED =
-  'a call to /check comes from a peer that is not a trusted proxy, so that its forwarding headers mean nothing and the peer itself is ' +
+  'a call to /check comes from a peer that is not a trusted proxy, so its forwarding headers are ignored and the peer itself is ' +
   'limited; add its address to trusted_proxies, if it is the proxy';
 const AMISS =
   'a call to /check is refused, because its proxy does not send what the check needs; set it up as docs/proxies says';

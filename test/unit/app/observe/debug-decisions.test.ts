@@ -2,13 +2,29 @@ import { bothLogs, createDebugDecisions } from '../../../../src/app/observe/debu
 import type { DecisionRecord } from '../../../../src/core/decision/decision-record';
 import { OK } from '../../../contract/transport.harness';
 import { createRecordingLogger } from '../../../support/recording-logger';
-import { request } from '../../../support/requests';
+import { descriptor, request } from '../../../support/requests';
 
+const NO_LIMIT = {
+  code: 'OK',
+  currentLimit: undefined,
+  limitRemaining: 0,
+  secondsUntilReset: undefined,
+} as const;
 const RECORD: DecisionRecord = {
   time: '2026-11-22T14:00:00.000Z',
-  request: request('shop', ['user=ann']),
-  decision: OK,
-  metrics: ['shop.user'],
+  request: request('shop', ['user=ann', descriptor(['user=bob', 'path=/'])]),
+  decision: {
+    ...OK,
+    statuses: [
+      {
+        ...NO_LIMIT,
+        currentLimit: { requestsPerUnit: 5, unit: 'DAY', name: '' },
+        limitRemaining: 4,
+      },
+      NO_LIMIT,
+    ],
+  },
+  metrics: ['shop.user', undefined],
   secrets: undefined,
 };
 
@@ -39,9 +55,11 @@ it('logs the facts of a decision at the level debug', () => {
       fields: {
         at: '2026-11-22T14:00:00.000Z',
         domain: 'shop',
-        descriptors: [[['user', 'ann']]],
-        rules: ['shop.user'],
+        descriptors: 'user=ann; user=bob,path=/',
+        hits: '1; 1',
+        rules: 'shop.user; none',
         code: 'OK',
+        statuses: 'OK 5 DAY 4; OK',
       },
     },
   ]);

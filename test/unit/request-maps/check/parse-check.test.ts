@@ -102,7 +102,7 @@ it.each([
   ],
   [
     'domain: shop\ndescriptors: [{ entries: [{ key: user, value: a }, { key: reserve, header: x-id }] }]',
-    'shop.yaml:2:14: a descriptor ends in reserve: proxies make no second call, so that checks cannot reserve',
+    'shop.yaml:2:14: a descriptor ends in reserve: proxies make no second call, so checks cannot reserve',
   ],
   [
     `domain: shop\ntrusted_proxies: [10.0.0.1]\n${ENTRIES}`,

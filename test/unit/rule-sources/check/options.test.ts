@@ -51,21 +51,21 @@ describe('the flags of the rule checker', () => {
       'expected one of -config_dir DIR, FILE or -, or -check_config PATH',
     ],
     [['a.yaml', '-'], 'expected one of -config_dir DIR, FILE or -, or -check_config PATH'],
-    [['-strict=maybe', '-'], '-strict is either true or false, not "maybe"'],
-    [['-backend=redis', '-'], '-backend is one of kvstore, memstore, memory, not "redis"'],
+    [['-strict=maybe', '-'], '-strict is "maybe", expected true or false'],
+    [['-backend=redis', '-'], '-backend is "redis", expected one of kvstore, memstore, memory'],
     [
       ['-backend=memory', '-backend=kvstore', '-'],
-      '-backend is one of kvstore, memstore, memory, not "memory", "kvstore"',
+      '-backend is "memory", "kvstore", expected one of kvstore, memstore, memory',
     ],
     [['-', '-key_file'], '-key_file needs a file'],
     [['-merge'], 'unknown argument "-merge"'],
     [
       ['-config_dir', 'r', '-merge_domain_configs=yes'],
-      '-merge_domain_configs is either true or false, not "yes"',
+      '-merge_domain_configs is "yes", expected true or false',
     ],
     [
       ['-config_dir', 'r', '-merge_domain_configs=toString'],
-      '-merge_domain_configs is either true or false, not "toString"',
+      '-merge_domain_configs is "toString", expected true or false',
     ],
   ])('%j are a mistake', (args, message) => {
     expect(parseCheckOptions(args)).toEqual({ kind: 'mistake', message });

@@ -444,7 +444,7 @@ describe('metadata.weir of a descriptor', () => {
         }),
       ],
       [
-        'error d: descriptors[0].metadata.weir.rate_limits[1]: two of the rate_limits are day, this one and that at descriptors[0].metadata.weir.rate_limits[0]; expected each algorithm and period once',
+        'error d: descriptors[0].metadata.weir.rate_limits[1]: two of the rate_limits are day, this one and the one at descriptors[0].metadata.weir.rate_limits[0]; expected each algorithm and period once',
       ],
     ],
     [
@@ -482,7 +482,7 @@ describe('metadata.weir of a descriptor', () => {
         { key: 'b', rateLimit, descriptors: [inWeir({ charge: 'apart' }, { rateLimit })] },
       ],
       [
-        'error d: descriptors[2].descriptors[0].metadata.weir.charge: charge is not what it is at descriptors[0].metadata.weir.charge; expected the same for all of a domain',
+        'error d: descriptors[2].descriptors[0].metadata.weir.charge: charge differs from that at descriptors[0].metadata.weir.charge; expected the same throughout the domain',
       ],
     ],
   ])('has the mistake of %s at its path', (_, descriptors, expected) => {

@@ -85,7 +85,7 @@ describe('WORKERS with counters in memory', () => {
       ok: true,
       settings: { workers: 1 },
       warnings: [
-        'WORKERS="auto": counters live in the memory of one process, so that there is one worker',
+        'WORKERS="auto": counters live in the memory of one process, so there is one worker',
       ],
     });
   });

@@ -148,7 +148,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:76 unlimited-in-limits',
-          'unlimited: true cannot be combined with rate_limits, all of which hold; expected unit and requests_per_unit',
+          'unlimited: true cannot be combined with rate_limits, all of which apply; expected unit and requests_per_unit',
         ],
       ],
     ],
@@ -158,7 +158,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:64 same-limit',
-          'two of the rate_limits are hour, this one and that on line 3; expected each algorithm and period once',
+          'two of the rate_limits are hour, this one and the one on line 3; expected each algorithm and period once',
         ],
       ],
     ],
@@ -167,7 +167,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:64 same-limit',
-          'two of the rate_limits are hour, this one and that on line 3; expected each algorithm and period once',
+          'two of the rate_limits are hour, this one and the one on line 3; expected each algorithm and period once',
         ],
       ],
     ],
@@ -176,7 +176,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:81 same-limit',
-          'two of the rate_limits are hour_gcra, this one and that on line 3; expected each algorithm and period once',
+          'two of the rate_limits are hour_gcra, this one and the one on line 3; expected each algorithm and period once',
         ],
       ],
     ],
@@ -185,7 +185,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:74 same-limit',
-          'two of the rate_limits are in_flight, this one and that on line 3; expected each algorithm and period once',
+          'two of the rate_limits are in_flight, this one and the one on line 3; expected each algorithm and period once',
         ],
       ],
     ],
@@ -202,7 +202,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:79 same-limit-name',
-          'two of the rate_limits are called "calendar_day", this one and that on line 3; expected a name of its own for each',
+          'two of the rate_limits are called "calendar_day", this one and the one on line 3; expected a name of its own for each',
         ],
       ],
     ],
@@ -215,7 +215,7 @@ describe('mistakes in several limits', () => {
       [
         [
           '3:64 same-limit-name',
-          'two of the rate_limits are called "hour", this one and that on line 3; expected a name of its own for each',
+          'two of the rate_limits are called "hour", this one and the one on line 3; expected a name of its own for each',
         ],
       ],
     ],
@@ -474,7 +474,12 @@ describe('mistakes in blocks', () => {
   it.each<[string, (readonly [string, string])[]]>([
     [
       `rate_limit: {${HOUR}, block: {for: 1m}}, block: {for: 2m}`,
-      [['3:87 block-beside-block', 'block is in the only limit of the rule too; expected it once']],
+      [
+        [
+          '3:87 block-beside-block',
+          'block is given both here and in the only limit of the rule; expected it once',
+        ],
+      ],
     ],
     [
       'rate_limit: {unlimited: true, block: {for: 1m}}',

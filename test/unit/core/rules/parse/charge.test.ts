@@ -67,7 +67,7 @@ describe('charge', () => {
         file: 'b.yaml',
         at: { line: 2, column: 9 },
         message:
-          'charge is together here and apart on line 2 of a.yaml; expected the same for all of a domain',
+          'charge is together here and apart on line 2 of a.yaml; expected the same throughout the domain',
       },
     ]);
   });

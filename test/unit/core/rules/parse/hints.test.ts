@@ -10,7 +10,9 @@ const rule = (...lines: readonly string[]): string =>
 const QUOTE_IT =
   'not valid YAML: a * that is not in quotes names an anchor: quote it, "*", or leave value out to match any value';
 const TOO_DEEP =
-  'not valid YAML: this line is indented too deep: expected it in the column of the key above, which has a value';
+  'not valid YAML: this line is indented too deep: expected it in the same column as the key above, which already has a value';
+const NO_COLON =
+  'not valid YAML: expected a key and its value on this line, with a colon and a space between them';
 const unclosed = (quote: string): string =>
   `not valid YAML: the quote ${quote} that opens here is never closed`;
 
@@ -39,6 +41,8 @@ describe('what is not YAML is one message at the place to correct', () => {
       '6:7 yaml-syntax',
       TOO_DEEP,
     ],
+    ['no space after a colon', 'domain:x\ndescriptors: []\n', '1:1 yaml-syntax', NO_COLON],
+    ['no colon', rule('value b', limit), '4:5 yaml-syntax', NO_COLON],
     ['descriptors too deep', 'domain: x\n  descriptors:\n', '2:3 yaml-syntax', TOO_DEEP],
   ])('%s', (_, text, place, message) => {
     expect(found(text)).toEqual([[place, message]]);

@@ -5,7 +5,7 @@ import type { CounterBatch, Increment } from '../core/ports';
 import { isEnding, wasRefused } from './hold-back';
 
 /** What takes back what an increment of a batch did. */
-export interface TakenBack {
+export interface RolledBack {
   readonly index: number;
   readonly increment: Increment;
 }
@@ -26,12 +26,12 @@ export type Refusing = ReadonlyMap<number, Seen>;
  * charged is to be taken back, by the figures of the ask itself (budgets.md section 7). One that the look refused, so that the
  * others were held back, stays refused though others made room for it since.
  */
-export function planTakeBack(
+export function planRollBack(
   { increments, groupEnds = [] }: CounterBatch,
   draft: ReplyDraft,
   refusing: Refusing,
-): readonly TakenBack[] {
-  const taken: TakenBack[] = [];
+): readonly RolledBack[] {
+  const taken: RolledBack[] = [];
   for (const [index, seen] of refusing)
     refuse(taken, draft, index, { increment: increments[index] as Increment, seen });
   let start = 0;
@@ -47,8 +47,8 @@ function takeRun(
   draft: ReplyDraft,
   start: number,
   end: number,
-): readonly TakenBack[] {
-  const taken: TakenBack[] = [];
+): readonly RolledBack[] {
+  const taken: RolledBack[] = [];
   const refusals = increments
     .slice(start, end)
     .map((one, at) => !isHeld(draft, start + at) && wasRefused(one, draft, start + at));
@@ -67,7 +67,7 @@ function takeRun(
 }
 
 function refuse(
-  taken: TakenBack[],
+  taken: RolledBack[],
   draft: ReplyDraft,
   index: number,
   { increment, seen }: { readonly increment: Increment; readonly seen: Seen },
@@ -80,7 +80,12 @@ function refuse(
   say(draft, index, seen);
 }
 
-function takeOne(taken: TakenBack[], draft: ReplyDraft, index: number, increment: Increment): void {
+function takeOne(
+  taken: RolledBack[],
+  draft: ReplyDraft,
+  index: number,
+  increment: Increment,
+): void {
   if (isHeld(draft, index) || isEnding(increment) || draft.failures?.has(index) === true) return;
   const seen = seenAt(draft, index);
   const before = typeof seen === 'number' ? Math.max(0, seen - Number(increment.hits)) : seen;
