@@ -301,7 +301,7 @@ export function describeCounters(
       await expect(open).resolves.toMatchObject({ after: [7] });
       await expect(store.counters.add(batch([increment(key)]))).rejects.toMatchObject({
         code: 'store_unavailable',
-        message: expect.stringContaining('closed') as string,
+        message: expect.stringContaining('the service is stopping') as string,
       });
       await closing;
       await store.counters.close();

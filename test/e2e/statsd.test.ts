@@ -1,4 +1,5 @@
 import { eventually } from '../support/eventually';
+import { startRedisServer } from '../support/redis-server';
 import { createTemporaryDirectory } from '../support/rule-directory';
 import { ask, startService, stopServices } from '../support/service';
 import { startStatsdProcess } from '../support/statsd-process';
@@ -16,7 +17,7 @@ descriptors:
 `;
 
 it.each(['tcp', 'udp'] as const)(
-  'the StatsD server of npm gets exact totals over %s',
+  'the StatsD server of npm gets exact totals and the time of the store over %s',
   async (protocol) => {
     const statsd = await startStatsdProcess(protocol);
     ends.push(() => statsd.stop());
@@ -26,9 +27,13 @@ it.each(['tcp', 'udp'] as const)(
       return Promise.resolve();
     });
     rules.write('config/shop.yaml', RULES);
+    const redis = await startRedisServer();
+    ends.push(() => redis.stop());
     const service = await startService({
+      waitUntilUp: 'connected',
       env: {
         RUNTIME_ROOT: rules.path,
+        KVSTORE_URL: `127.0.0.1:${String(redis.port)}`,
         DISABLE_STATS: 'false',
         STATSD_HOST: '127.0.0.1',
         STATSD_PORT: String(statsd.port),
@@ -49,5 +54,6 @@ it.each(['tcp', 'udp'] as const)(
       expect(counters.get(`${rule}.within_limit`)).toBe(asked - refused);
       expect(counters.get('statsd.bad_lines_seen')).toBe(0);
     });
+    expect(await statsd.timers()).toContain('ratelimit.store.redis.time');
   },
 );

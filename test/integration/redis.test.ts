@@ -400,7 +400,7 @@ describe('life', () => {
     await eventually(() => {
       expect(counters.end).toBe('complete');
     });
-    await expect(counters.add(one())).rejects.toThrow(/closed/);
+    await expect(counters.add(one())).rejects.toThrow(/the service is stopping/);
   });
 
   it('counts its connections', async () => {

@@ -49,6 +49,11 @@ export async function startStatsdProcess(protocol: 'tcp' | 'udp') {
       const lines = (await tell('counters')).matchAll(/'?([\w.]+)'?: (\d+(?:\.\d+)?)/g);
       return new Map([...lines].map(([, name = '', value]) => [name, Number(value)]));
     },
+    /** The names of its timers. */
+    async timers(): Promise<readonly string[]> {
+      const lines = (await tell('timers')).matchAll(/'?([\w.]+)'?: \[/g);
+      return [...lines].map(([, name = '']) => name);
+    },
     async stop() {
       child.kill('SIGKILL');
       await ended;

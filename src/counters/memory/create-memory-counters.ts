@@ -196,7 +196,7 @@ export function createMemoryCounters(
     },
     // eslint-disable-next-line @typescript-eslint/require-await -- a throw must become a rejection
     async add(batch) {
-      if (closed) throw new StoreError('store_unavailable', 'the memory counters are closed');
+      if (closed) throw new StoreError('store_unavailable', 'the service is stopping');
       return apply(batch);
     },
     read(key, nowSeconds, gate) {

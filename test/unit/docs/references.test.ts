@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 const CODE = ['src', 'streams', 'test', 'ui', 'scripts', 'proto'];
@@ -67,4 +67,36 @@ describe('a comment', () => {
     });
     expect(lost).toEqual([]);
   });
+});
+
+const pages = [
+  ...[...filesBelow('docs'), ...filesBelow('examples')].filter((file) => file.endsWith('.md')),
+  ...readdirSync(ROOT).filter((file) => file.endsWith('.md')),
+];
+const CODE_BLOCK = /^```[^]*?^```$/gm;
+const proseOf = (page: string) => readFileSync(join(ROOT, page), 'utf8').replaceAll(CODE_BLOCK, '');
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (page: string) =>
+  [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+it('pages link only to files and headings that exist', () => {
+  const links = pages.flatMap((page) =>
+    [...proseOf(page).matchAll(/\]\(([^)#:\s]*)(?:#([^)\s]+))?\)/g)].map(
+      ([link, path = '', anchor]) => {
+        const file = path === '' ? page : join(dirname(page), path);
+        const isThere =
+          existsSync(join(ROOT, file)) &&
+          (anchor === undefined || !file.endsWith('.md') || anchorsOf(file).includes(anchor));
+        return { from: `${page}: ${link}`, isThere };
+      },
+    ),
+  );
+  expect(links.length).toBeGreaterThan(300);
+  expect(links.filter(({ isThere }) => !isThere).map(({ from }) => from)).toEqual([]);
 });

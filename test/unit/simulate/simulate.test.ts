@@ -278,12 +278,7 @@ descriptors:
       [],
       'no request matched a rule: check the domain',
     ],
-    [
-      'no line of the times',
-      LOG,
-      ['-to', '2020-01-01T00:00:00Z'],
-      'no line is between -from and',
-    ],
+    ['no line of the times', LOG, ['-to', '2020-01-01T00:00:00Z'], 'no line is between -from and'],
     [
       'no line that gave a descriptor',
       ['{"time":"2026-11-22T14:00:00Z","user":"ann"}'],
