@@ -52,6 +52,9 @@ function report(outages: OutageLog, event: LimitsFromEvent): void {
     case 'present':
       outages.worked(lostName);
       return;
+    case 'forgotten':
+      for (const name of [readName, validName, lostName]) outages.gone(name);
+      return;
     case 'lost':
       outages.failed(
         lostName,

@@ -34,7 +34,9 @@ export type LimitsFromEvent =
   /** Fields that held limits, and not one of them is there any more: the hash was deleted, or the store is empty. */
   | { readonly kind: 'lost'; readonly key: string; readonly fields: number }
   /** Some are there again. */
-  | { readonly kind: 'present'; readonly key: string };
+  | { readonly kind: 'present'; readonly key: string }
+  /** It was not asked for during a long time: nothing more is said of it. */
+  | { readonly kind: 'forgotten'; readonly key: string };
 
 export interface LimitsFromDeps {
   readonly readFields: ReadFields;
@@ -177,6 +179,7 @@ class Hash {
     onIdle();
     this.#known.clear();
     this.#ended.stop();
+    this.#deps.onEvent?.({ kind: 'forgotten', key: this.#rule.key });
   }
 
   async #read(signal: AbortSignal): Promise<undefined> {
