@@ -1,6 +1,7 @@
 import { advanceBudget, unusedBudget, type Lapse, type Moment } from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetGate } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
+import { refusalOfOne } from '../../core/budgets/refusing';
 import { changedState } from '../../core/budgets/states';
 import { underBudget } from '../../core/budgets/stored';
 import { usedOfNearest, withUsed } from '../../core/budgets/used';
@@ -109,7 +110,7 @@ export class BudgetCounters {
     nowSeconds: number,
     most: number,
   ): readonly OpenReservation[] {
-    return this.kept.find(toKeptKey(key))?.open.lasting(nowSeconds * 1_000, most) ?? [];
+    return this.kept.find(toKeptKey(key))?.open.lasting(Math.round(nowSeconds * 1_000), most) ?? [];
   }
 
   /** Ends what is counted and blocked; open reservations stay, unless they are to end too (budgets.md section 9). */
@@ -146,22 +147,17 @@ export class BudgetCounters {
     return true;
   }
 
-  /** Counters that refuse one hit now, up to a number. */
+  /** Counters that refuse one hit now, or one reservation where they take these, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
       const { key, gate } = counter;
       const { state } = find(counter, gate.budget, momentAt(nowSeconds), undefined);
-      const asked = { gate, hits: 1, times: 1, windowEndSeconds: 0 };
       const second = Math.floor(nowSeconds);
-      const outcome = gate.kind.outcome(asked, state, 1, 0, second);
-      if (!outcome.isOver) return undefined;
-      return {
-        key,
-        limit: gate.limit,
-        count: outcome.used,
-        windowEndSeconds: second + outcome.resetSeconds,
-      };
+      const refused = refusalOfOne(gate, state, second);
+      if (refused === undefined) return undefined;
+      const { limit, used, resetSeconds } = refused;
+      return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
     });
   }
 
