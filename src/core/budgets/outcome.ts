@@ -3,7 +3,7 @@ import { secondsOfTicks } from '../kinds/ticks';
 import type { BudgetState } from '../kinds/state';
 import { msOfBlocks } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { commit } from './commit';
+import { commitJudged } from './commit';
 import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
 
 /** What one limit of a budget says after an ask. */
@@ -36,7 +36,7 @@ export function outcomeOfBudget(
   second: number,
 ): BudgetOutcome {
   const judgement = judge(budget, state, ask);
-  const after = commit(budget, state, ask);
+  const after = commitJudged(budget, state, ask, judgement);
   const isOver = judgement.isOver || staysInDebt(budget, after, ask);
   const entries = budget.entries.map((entry, at) =>
     outcomeOfEntry({ entry, at, after }, ask, judgement, second),
@@ -124,6 +124,7 @@ function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number 
 }
 
 function countBegun(before: BudgetState, after: BudgetState): number {
+  if (after.blocks === before.blocks) return 0;
   return after.blocks.filter(({ untilMs }, at) => untilMs !== before.blocks[at]?.untilMs).length;
 }
 
@@ -168,7 +169,8 @@ function waitAt(entries: readonly EntryOutcome[], at: number): number {
 /** The limit with the smallest share left, of equals that of the shorter period. */
 function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
   let chosen = 0;
-  for (const at of budget.entries.keys()) if (isTighter(budget, entries, at, chosen)) chosen = at;
+  for (let at = 1; at < entries.length; at += 1)
+    if (isTighter(budget, entries, at, chosen)) chosen = at;
   return chosen;
 }
 

@@ -144,6 +144,39 @@ describe('counters with budgets', () => {
   const BYTES = 100_000;
   const KEY = 2 * keyOf(0).length;
 
+  it('keep what they answered as it was, whatever is asked of them later', async () => {
+    const counters = createMemoryCounters({ clock: () => NOW });
+    const sorts = ['window', 'gcra', 'sliding', 'slots'] as const;
+    const gate = budgetGateOf({
+      entries: sorts.map((sort) =>
+        budgetEntry({ sort, limit: 9, burst: 9, periodSeconds: 3_600, chargeDenied: false }),
+      ),
+      reserve: { leaseMs: 60_000, isReleased: false },
+      blocks: [{ after: 1, withinMs: 9_000, forMs: 9_000, upToMs: 9_000, entry: -1 }],
+      isForced: false,
+      isShadow: false,
+    });
+    const answered: (readonly [unknown, string])[] = [];
+    const note = (state: unknown) => {
+      answered.push([state, JSON.stringify(state)]);
+    };
+    for (let step = 0; step < 12; step += 1) {
+      const increments = [ask(0, gate), ask(0, gate, `id ${String(step)}`), ask(0, gate)];
+      const { states } = await counters.add({
+        increments,
+        groupEnds: undefined,
+        nowSeconds: NOW + step,
+      });
+      for (const state of states ?? []) note(state);
+      note(counters.read(keyOf(0), NOW + step, gate)?.state);
+    }
+    expect(answered.map(([state]) => JSON.stringify(state))).toEqual(
+      answered.map(([, text]) => text),
+    );
+    expect(new Set(answered.map(([, text]) => text)).size).toBeGreaterThan(20);
+    await counters.close();
+  });
+
   it('are listed while they refuse one hit, or one reservation, by the limit that does', async () => {
     const counters = createMemoryCounters({ clock: () => NOW });
     const terms = { reserve: undefined, isForced: false, isShadow: false };
