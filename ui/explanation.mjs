@@ -139,13 +139,17 @@ function factsView({ counter, ifAsked, metric }) {
 }
 
 /** What the service says of one descriptor; `asked` is the request. */
-export function explanationView({ overallCode, because, descriptors: [descriptor] }, asked) {
+export function explanationView(
+  { overallCode, because, charge, descriptors: [descriptor] },
+  asked,
+) {
   const code = element('span', 'code', overallCode ?? 'no answer');
   code.dataset.state = CODE_STATES[overallCode] ?? 'bad';
   const why = because.replace('descriptors[0]', 'the descriptor');
+  const chips = charge === undefined ? [] : [' ', element('span', 'chip', 'charged together')];
   const [{ entries }] = asked.descriptors;
   return [
-    element('p', 'verdict', code, ` ${why}`),
+    element('p', 'verdict', code, ` ${why}`, ...chips),
     pathView(asked.domain, entries, descriptor),
     factsView(descriptor),
   ];

@@ -1,5 +1,7 @@
-import { isBudgetGate } from '../core/budgets/budget';
-import type { Seen, State } from '../core/kinds/kind';
+import { msOfBlocks } from '../core/budgets/block';
+import { isBudgetGate, type BudgetGate } from '../core/budgets/budget';
+import { refusalOfOne } from '../core/budgets/refusing';
+import type { BudgetState, Seen, State } from '../core/kinds/kind';
 import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
@@ -69,7 +71,7 @@ export function createOverLimitCache(
 
   const rememberState = (increment: Increment, state: State, nowSeconds: number): void => {
     const kept = toEntryKey(increment);
-    const endSeconds = refusedUntil(increment, state, nowSeconds);
+    const endSeconds = knownUntil(increment, state, nowSeconds);
     if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
     if (endSeconds <= nowSeconds) return;
     const knownState = { state, atSeconds: nowSeconds, endSeconds };
@@ -135,7 +137,7 @@ export function createOverLimitCache(
         const windowEndSeconds = entry.knownState?.endSeconds ?? endSeconds;
         if (windowEndSeconds <= nowSeconds) return undefined;
         const shown = entry.knownState === undefined ? key : keyOfState(key);
-        return { key: shown, limit: entry.limit, windowEndSeconds };
+        return { key: shown, limit: limitOf(entry), windowEndSeconds };
       }),
     remember(increment, seen, nowSeconds) {
       if (typeof seen === 'object') rememberState(increment, seen, nowSeconds);
@@ -164,10 +166,32 @@ function seenRefusing(
   increment: Increment,
   nowSeconds: number,
 ): Seen | undefined {
-  // What stands for one list of limits says nothing of another.
-  if (isBudgetGate(increment.gate) && increment.gate !== gate) return undefined;
+  if (isBudgetGate(increment.gate)) {
+    // What stands for one list of limits says nothing of another.
+    if (increment.gate !== gate) return undefined;
+    if (hasBlocks(increment.gate) && nowSeconds >= (knownState?.endSeconds ?? 0)) return undefined;
+  }
   if (knownState !== undefined) return stateRefusing(knownState, increment, nowSeconds);
   return increment.limit <= limit ? limit : undefined;
+}
+
+/** Refusals count where a rule has blocks: of its counters only those are known that one refuses, for as long as it does. */
+function knownUntil(increment: Increment, state: State, nowSeconds: number): number {
+  const { gate } = increment;
+  return isBudgetGate(gate) && hasBlocks(gate)
+    ? Math.floor(nowSeconds + msOfBlocks(state as BudgetState) / 1_000)
+    : refusedUntil(increment, state, nowSeconds);
+}
+
+function hasBlocks({ budget }: BudgetGate): boolean {
+  return budget.blocks.length > 0;
+}
+
+/** Of several limits the one that refuses. */
+function limitOf({ knownState, gate, limit }: OverEntry): number {
+  if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
+  const { state, atSeconds } = knownState;
+  return refusalOfOne(gate, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
 }
 
 /** Kinds that look may share a counter with one that does not: their entries differ. */

@@ -201,7 +201,7 @@ function countHits(
   batchStats.rules.push(verdict);
   if (verdict.budget !== undefined) {
     const lines = budgetLines(hit, verdict.budget, increments[hit.increment]?.reservation);
-    (batchStats.budgets ??= []).push(...lines);
+    if (lines.length > 0) (batchStats.budgets ??= []).push(...lines);
   }
   const exact = increments[hit.increment]?.hits;
   if (typeof exact === 'bigint' && exact > 0) batchStats.lostDigits(hit, exact);

@@ -14,6 +14,7 @@ import type {
   PathExplanation,
 } from '../core/explain/explanation';
 import { limitFields } from '../core/explain/limit-fields';
+import { chargeOf } from '../core/explain/list-rules';
 import { limitSource, sourceText } from '../core/explain/limit-source';
 import { failure, type Failure } from '../core/errors';
 import type { DecisionRequest, DescriptorStatus, Entry, RequestDescriptor } from '../core/model';
@@ -72,6 +73,7 @@ export function* explainRequest(
   return {
     overallCode: answer.overallCode,
     because: because(answer, judged, options),
+    ...chargeOf(rules, request.domain),
     descriptors,
     responseHeaders: answer.responseHeaders.map(({ key, value }) => [key, value] as const),
   };

@@ -89,7 +89,10 @@ export function createRegistry({
   const budgets = Object.fromEntries(
     BUDGET_FIGURES.map(([figure, stat]) => [
       figure,
-      capped((path) => new DomainSeries(path, [stat]), overflowOfDomain),
+      capped(
+        (path) => new DomainSeries(path, [stat]),
+        figure === 'overOneLimit' ? overflowOfLimits : overflowOfDomain,
+      ),
     ]),
   ) as Record<BudgetFigure, CappedSeries<DomainSeries>>;
 
@@ -156,6 +159,11 @@ export const OVERFLOW = 'overflow';
 function overflowOfDomain(path: string): string {
   const end = path.indexOf('.');
   return end < 0 ? OVERFLOW : `${path.slice(0, end)}.${OVERFLOW}`;
+}
+
+/** Not that of rules, whose statistic has the same word. */
+function overflowOfLimits(path: string): string {
+  return `${overflowOfDomain(path)}.limit_${OVERFLOW}`;
 }
 
 const nameOfRule: NameOf = (path, stat) => `${NAMES.rules}.${path}.${stat}`;

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { checkRules, type ReadRules } from '../../src/rule-sources/check/check-rules';
 import { readSource } from '../../src/rule-sources/read-source';
+import { RULES } from '../support/budget-words';
 
 const GOOD =
   'domain: x\ndescriptors:\n  - key: k\n    rate_limit: {unit: hour, requests_per_unit: 1}\n';
@@ -48,6 +49,24 @@ describe('the rule checker', () => {
     );
     const { exitCode, lines } = await check('-key_file', join(directory, 'none'));
     expect([exitCode, lines]).toEqual([1, [expect.stringMatching(/^-key_file: /)]]);
+  });
+
+  it('says where each word of budgets stands that a store cannot count', async () => {
+    for (const [path, text] of Object.entries(RULES)) await write(basename(path), text);
+    const advice =
+      'cannot be counted in memcached; expected BACKEND_TYPE=kvstore or memory, or a rate_limit alone';
+    expect(await check('-backend', 'memstore')).toEqual(
+      refused(
+        '5 mistakes',
+        `DIR/llm.yaml:5:7: rate_limits ${advice}`,
+        `DIR/llm.yaml:8:17: reserve ${advice}`,
+        `DIR/llm.yaml:11:17: algorithm: in_flight ${advice}`,
+        `DIR/llm.yaml:13:17: block ${advice}`,
+        `DIR/shop.yaml:2:9: charge: together ${advice.replace('a rate_limit alone', 'charge: apart')}`,
+      ),
+    );
+    for (const backend of ['kvstore', 'memory'])
+      expect(await check('-backend', backend)).toMatchObject({ exitCode: 0 });
   });
 
   it('prints every mistake of every file with its place', async () => {

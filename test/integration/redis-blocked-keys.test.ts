@@ -14,6 +14,7 @@ import { createRecordingLogger } from '../support/recording-logger';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { request } from '../support/requests';
 import { rulesOf } from '../support/rules';
+import { runSteps } from '../support/run-steps';
 
 const RULES = rulesOf('shop', [
   { key: 'user', limit: [1, 'YEAR'] },
@@ -71,7 +72,18 @@ async function startInstance(redis: RedisServer, env: Readonly<Record<string, st
     });
     return reply.knownOverLimit?.[0] === true;
   };
-  return { admin, hit, lines, statistics };
+  /** Keys and seconds that a block still lasts; undefined: the store cannot tell. */
+  const blocked = async () => {
+    const nowSeconds = clock();
+    const list = store.listBlocked?.(nowSeconds, 10);
+    const found = list && (await runSteps(list));
+    return found?.map(({ key, limit, windowEndSeconds }) => [
+      key,
+      limit,
+      Math.ceil(windowEndSeconds - nowSeconds),
+    ]);
+  };
+  return { admin, blocked, hit, lines, statistics };
 }
 
 const start = async (): Promise<RedisServer> => {
@@ -95,6 +107,7 @@ async function callsOf({ client }: RedisServer): Promise<number> {
 it('costs the store no call for a blocked key, until any instance resets it', async () => {
   const redis = await start();
   const [a, b] = [await startInstance(redis), await startInstance(redis)];
+  expect(await a.blocked()).toBeUndefined();
   expect([await a.hit('login=ann'), await a.hit('login=ann')]).toEqual([false, false]);
   expect(await b.hit('login=ann')).toBe(false);
   await eventually(async () => {
@@ -109,7 +122,12 @@ it('costs the store no call for a blocked key, until any instance resets it', as
     });
   }
 
+  const [listed = []] = (await b.blocked()) ?? [];
+  expect(listed.slice(0, 2)).toEqual(['{c:shop_login_ann~4}~c', 1]);
+  expect(listed[2]).toBeGreaterThan(500);
+  expect(listed[2]).toBeLessThanOrEqual(600);
   await a.admin.change(ANN, CHANGE);
+  expect(await a.blocked()).toEqual([]);
   await eventually(async () => {
     expect(await a.admin.read(ANN)).toMatchObject([{ count: 0 }]);
     expect(await b.hit('login=ann')).toBe(false);
@@ -119,11 +137,12 @@ it('costs the store no call for a blocked key, until any instance resets it', as
 
 it('leaves all other rules, and a store that has no such rule, as they were', async () => {
   const redis = await start();
-  const { hit, admin, statistics } = await startInstance(redis);
+  const { hit, admin, blocked, statistics } = await startInstance(redis);
   await redis.client.config('RESETSTAT');
   for (let at = 0; at < 4; at += 1) expect(await hit('user=ann')).toBe(false);
   await admin.change(request('shop', ['user=ann']), CHANGE);
   expect(await callsOf(redis)).toBe(4);
+  expect(await blocked()).toBeUndefined();
   expect(await listeners(redis)).toBe(0);
   expect(await redis.client.info('commandstats')).not.toMatch(/cmdstat_(?:subscribe|publish)/);
   expect([...statistics.readGauges()].filter(([name]) => name.includes('localcache'))).toEqual([]);
@@ -131,6 +150,7 @@ it('leaves all other rules, and a store that has no such rule, as they were', as
 
 it('knows nothing of blocks where messages between instances are off', async () => {
   const redis = await start();
-  const { hit } = await startInstance(redis, { KVSTORE_CACHE_INVALIDATION: 'false' });
+  const { hit, blocked } = await startInstance(redis, { KVSTORE_CACHE_INVALIDATION: 'false' });
   for (let at = 0; at < 4; at += 1) expect(await hit('login=ann')).toBe(false);
+  expect(await blocked()).toBeUndefined();
 });

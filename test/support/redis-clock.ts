@@ -13,26 +13,29 @@ const TIMED: readonly string[] = [KIND_SCRIPTS, BUDGET_SCRIPTS].flatMap(
   ({ declaring: { sha, source } }) => [sha, source],
 );
 
+/** A command as the server would take it if that were the time of day: in its first argument, in place of TIME, or both. */
+export function withClock(words: readonly string[], micros: number): readonly string[] {
+  const [name = '', script = '', keys = ''] = words;
+  const time = [Math.floor(micros / 1_000_000), micros % 1_000_000].map(String);
+  if (/^time$/i.test(name)) return ['EVAL', 'return {ARGV[1], ARGV[2]}', '0', ...time];
+  if (!/^eval(sha)?$/i.test(name) || keys === '0') return words;
+  if (TIMED.includes(script)) return words.toSpliced(3 + Number(keys), 1, String(micros));
+  // Scripts of operators have no argument for it.
+  const asked = `{'${time.join("', '")}'}`;
+  return words.with(1, script.replaceAll("redis.call('TIME')", asked));
+}
+
 /**
  * A proxy in front of a Redis that gives it another clock: it puts the time of day into TIME and into the calls of the scripts
- * of algorithms and budgets, where it is empty and the script would ask the server. Keys still expire by the server's own clock.
+ * of algorithms and budgets, where it is empty and the script would ask the server, and into those of operators. Keys still expire
+ * by the server's own clock.
  */
 export async function startRedisClock(
   targetPort: number,
   readSeconds: () => number,
 ): Promise<RedisClock> {
   const sockets = new Set<Socket>();
-  const withTime = (words: readonly string[]): readonly string[] => {
-    const [name = '', script = '', keys = ''] = words;
-    const micros = Math.round(readSeconds() * 1_000) * 1_000;
-    if (/^time$/i.test(name)) {
-      const time = [Math.floor(micros / 1_000_000), micros % 1_000_000].map(String);
-      return ['EVAL', 'return {ARGV[1], ARGV[2]}', '0', ...time];
-    }
-    const isOurs = /^eval(sha)?$/i.test(name) && TIMED.includes(script) && keys !== '0';
-    if (!isOurs) return words;
-    return words.toSpliced(3 + Number(keys), 1, String(micros));
-  };
+  const nowMicros = () => Math.round(readSeconds() * 1_000) * 1_000;
   const server = createServer((near) => {
     const far = connect(targetPort, '127.0.0.1');
     const drop = (): void => {
@@ -48,7 +51,7 @@ export async function startRedisClock(
       rest += chunk.toString('latin1');
       for (let read = readCommand(rest); read !== undefined; read = readCommand(rest)) {
         rest = rest.slice(read.end);
-        far.write(writeCommand(withTime(read.words)), 'latin1');
+        far.write(writeCommand(withClock(read.words, nowMicros())), 'latin1');
       }
     });
     far.pipe(near);

@@ -81,13 +81,14 @@ function cacheOf({
 }
 
 function answer(
-  { overallCode, because, descriptors, responseHeaders }: Explanation,
+  { overallCode, because, charge, descriptors, responseHeaders }: Explanation,
   rules: RulesVersion | undefined,
   asText: boolean,
 ): AdminAnswer {
   const body: Explanation = {
     ...(overallCode !== undefined && { overallCode }),
     because,
+    ...(charge !== undefined && { charge }),
     ...(rules !== undefined && { rules }),
     descriptors,
     responseHeaders,

@@ -21,7 +21,8 @@ export interface ListEndpointsDeps {
   readonly whyNoRules: { readonly current: string };
   readonly lastLoad: RulesActor['lastLoad'];
   readonly rulesVersion: () => RulesVersion | undefined;
-  readonly store: Pick<OperatorStore, 'listOver'> & Pick<StoreView, 'description' | 'whyAway'>;
+  readonly store: Pick<OperatorStore, 'listOver' | 'listBlocked'> &
+    Pick<StoreView, 'description' | 'whyAway'>;
   /** Processes that decide. */
   readonly workerCount: number;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
@@ -98,19 +99,20 @@ function* answerLimited(
   { store, clock }: ListEndpointsDeps,
 ): Steps<AdminAnswer> {
   const most = readNumber(query, 'limit', 100, [1, 1_000]);
-  if (store.listOver === undefined) {
+  const nowSeconds = clock();
+  const list = store.listOver?.(nowSeconds, most) ?? store.listBlocked?.(nowSeconds, most);
+  if (list === undefined) {
     const advice =
       'limited keys are known only to the local cache (LOCAL_CACHE_SIZE_IN_BYTES) and to counters in memory, and this process has neither; GET /api/v1/hot?by=over shows what is refused now';
     throw new RefusedQuery(refusedWith(409, 'not_known_here', advice));
   }
-  const nowSeconds = clock();
-  const over = yield* store.listOver(nowSeconds, most);
+  const over = yield* list;
   const keys = over.map(({ key, limit, windowEndSeconds }) => ({
     key,
     limit,
     resetSeconds: Math.ceil(windowEndSeconds - nowSeconds),
   }));
-  return answered({ keys });
+  return answered({ keys, ...(store.listOver === undefined && { only: 'blocked' }) });
 }
 
 function answerVersion(

@@ -28,7 +28,13 @@ interface Cached {
   readonly publishInvalidation?: PublishInvalidation | undefined;
   readonly localCache?: OverLimitCache | undefined;
   readonly listOver?: OverLimitCache['list'] | undefined;
+  readonly listBlocked?: ListBlocked;
 }
+
+/** Keys that a block refuses, where no others are known to be over their limits; undefined: no rule with `block` was asked for. */
+export type ListBlocked = (
+  ...asked: Parameters<OverLimitCache['list']>
+) => ReturnType<OverLimitCache['list']> | undefined;
 
 /** Of `LocalCacheSizeInBytes`; without it, of blocked keys alone, where resets can reach them. */
 export function createLocalCache(
@@ -89,6 +95,7 @@ function ofBlocked(cache: OverLimitCache): LocalCache {
       return {
         ...store,
         counters: { ...counters, close },
+        listBlocked: (...asked) => (isUsed.current ? cache.list(...asked) : undefined),
         publishInvalidation: publishInvalidation && forgettingBlocked(cache, publishInvalidation),
       };
     },

@@ -20,7 +20,7 @@ import { readHeapLimit } from '../../platform/heap-limit';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import { memoryReader } from './counter-readers';
-import { createLocalCache } from './local-cache';
+import { createLocalCache, type ListBlocked } from './local-cache';
 import { openLeases, type LeaseView } from './open-leases';
 import { memoryBounds } from './memory-bounds';
 import { createOutageLog, type OutageLog } from '../outage-log';
@@ -53,6 +53,7 @@ export interface OperatorStore {
   readonly leases?: LeaseView | undefined;
   /** Counters over their limit now, up to a number; undefined where they cannot be listed. */
   readonly listOver?: OverLimitCache['list'] | undefined;
+  readonly listBlocked?: ListBlocked;
   /** Undefined: no rule of this store has reservations. */
   readonly listOpen?: ListOpen | undefined;
   /** Reads fields of a hash; undefined where the store has no hashes. */

@@ -18,6 +18,9 @@ export interface Moment {
   readonly nowSeconds: number;
 }
 
+/** No lease is over. */
+export const NO_LAPSES: readonly Lapse[] = [];
+
 /** A counter that was never used. */
 export function unusedBudget(budget: Budget, moment: Moment): BudgetState {
   return {
@@ -39,7 +42,7 @@ function unusedEntry({ gate, windowAt }: BudgetEntry, { micros, nowSeconds }: Mo
 
 /**
  * A stored counter as it stands now, with what leases that are over charge: each at the moment of its end, in the window of that
- * moment; a window that is gone takes nothing (budgets.md section 4).
+ * moment; a window that is gone takes nothing (budgets.md section 4). Its entries are new ones: a store may write over its own.
  */
 export function advanceBudget(
   budget: Budget,
@@ -47,13 +50,18 @@ export function advanceBudget(
   lapses: readonly Lapse[],
   moment: Moment,
 ): BudgetState {
-  const lapsed = lapses.reduce((sum, { hits }) => sum + hits, 0);
-  const charged = budget.reserve?.isReleased === true ? [] : lapses;
+  const charged = budget.reserve?.isReleased === true ? NO_LAPSES : lapses;
+  const { entries } = budget;
+  const advanced = new Array<EntryState>(entries.length);
+  for (let at = 0; at < entries.length; at += 1) {
+    const one = stored.entries[at] as EntryState;
+    advanced[at] = advanceEntry(entries[at] as BudgetEntry, one, stored.atMicros, charged, moment);
+  }
+  let lapsed = 0;
+  for (const { hits } of lapses) lapsed += hits;
   return {
     atMicros: moment.micros,
-    entries: budget.entries.map((entry, at) =>
-      advanceEntry(entry, stored.entries[at] as EntryState, stored.atMicros, charged, moment),
-    ),
+    entries: advanced,
     blocks: stored.blocks,
     held: Math.max(0, stored.held - lapsed),
     open: stored.open - lapses.length,
@@ -69,7 +77,7 @@ function advanceEntry(
   lapses: readonly Lapse[],
   moment: Moment,
 ): EntryState {
-  if (entry.isSlots) return state;
+  if (entry.isSlots) return entryState(state, 0);
   return entry.windowAt === undefined
     ? advanceOwn(entry, state, atMicros, lapses, moment)
     : advanceWindow(entry, state, lapses, moment);
@@ -106,7 +114,9 @@ function advanceWindow(
 ): EntryState {
   const window = entry.windowAt?.(nowSeconds) ?? { startSeconds: 0, endSeconds: 0 };
   const isCurrent = state.endSeconds >= window.endSeconds;
-  let now: EntryState = isCurrent ? state : { ...state, used: 0, endSeconds: window.endSeconds };
+  let now = isCurrent
+    ? entryState(state, state.endSeconds)
+    : entryState({ used: 0, previous: 0, elapsed: 0 }, window.endSeconds);
   for (const { hits, endMs } of lapses)
     if (endMs >= window.startSeconds * 1_000) now = take(entry, now, hits);
   return now;

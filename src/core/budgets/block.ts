@@ -1,10 +1,19 @@
-import type { BlockState } from '../kinds/state';
+import type { BlockState, BudgetState } from '../kinds/state';
 import type { BlockTerms } from './budget';
 
 export const NO_BLOCK: BlockState = { strikes: 0, spanEndMs: 0, untilMs: 0, tookMs: 0, quietMs: 0 };
 
 export function isBlocked({ untilMs }: BlockState, nowMs: number): boolean {
   return nowMs < untilMs;
+}
+
+/** Milliseconds for which blocks still refuse every hit. */
+export function msOfBlocks({ blocks, atMicros }: BudgetState): number {
+  const nowMs = atMicros / 1_000;
+  return blocks.reduce(
+    (most, one) => (isBlocked(one, nowMs) ? Math.max(most, one.untilMs - nowMs) : most),
+    0,
+  );
 }
 
 /** After a refusal of a counter that is not blocked (budgets.md section 6); it begins a block where `untilMs` is later than now. */

@@ -1,12 +1,13 @@
-import type { Asked, BudgetState, CounterState, Gate, Kind } from '../kinds/kind';
+import type { Asked, BudgetState, Gate, Kind } from '../kinds/kind';
+import type { EntryState } from '../kinds/state';
 import { WINDOW_RANGE } from '../kinds/window';
 import { isRecalledWhole } from '../kinds/refusal';
 import { countAdmitted } from '../kinds/whole';
-import { advanceBudget, unusedBudget } from './advance';
+import { advanceBudget, NO_LAPSES, unusedBudget } from './advance';
 import { blockEndMs, isBlocked } from './block';
-import type { Budget, BudgetGate } from './budget';
+import type { Budget, BudgetEntry, BudgetGate } from './budget';
 import { charge, commit } from './commit';
-import { askOf, entryAt, freeUnits, judge } from './judge';
+import { askOf, freeUnits, judge } from './judge';
 import { outcomeOfBudget, type BudgetOutcome } from './outcome';
 import { recordOf, stateOf } from './record';
 
@@ -29,7 +30,7 @@ export const budgetKind = {
   },
   advance(gate, state, ticks) {
     const { budget, tickMicros } = gate as BudgetGate;
-    return advanceBudget(budget, state, [], momentOf(state.atMicros + ticks * tickMicros));
+    return advanceBudget(budget, state, NO_LAPSES, momentOf(state.atMicros + ticks * tickMicros));
   },
   free: (gate, state) => freeHits(gate as BudgetGate, state),
   take: (gate, state, hits) => charge((gate as BudgetGate).budget, state, hits),
@@ -104,10 +105,13 @@ function hasBlocks(asked: Asked): boolean {
 /** Hits that every limit admits; below 0 a debt, or a block. */
 function freeHits({ budget }: Pick<BudgetGate, 'budget'>, state: BudgetState): number {
   if (isShut(budget, state)) return -1;
-  return budget.entries.reduce((least, entry, at) => {
-    const free = entry.isSlots ? Infinity : freeUnits(entry, state, at);
-    return Math.min(least, Math.floor(free / entry.gate.periodTicks));
-  }, Infinity);
+  let least = Infinity;
+  for (let at = 0; at < budget.entries.length; at += 1) {
+    const entry = budget.entries[at] as BudgetEntry;
+    if (entry.isSlots) continue;
+    least = Math.min(least, Math.floor(freeUnits(entry, state, at) / entry.gate.periodTicks));
+  }
+  return least;
 }
 
 function afterAsks(asked: Asked, state: BudgetState): BudgetState {
@@ -139,14 +143,19 @@ function beforeAsk(asked: Asked, state: BudgetState, number: number): BudgetStat
 }
 
 function ticksOfLife({ budget, tickMicros }: BudgetGate, state: BudgetState): number {
-  const nowSeconds = state.atMicros / 1_000_000;
-  const micros = budget.entries.map((entry, at) => {
-    const one: CounterState = entryAt(state, entry, at);
-    if (entry.isSlots) return 0;
-    if (entry.windowAt !== undefined)
-      return ((state.entries[at]?.endSeconds ?? 0) - nowSeconds) * 1_000_000;
-    return entry.gate.kind.ticksOfLife(entry.gate, one) * entry.gate.tickMicros;
-  });
-  const blocked = state.blocks.map((one) => blockEndMs(one) * 1_000 - state.atMicros);
-  return Math.ceil(Math.max(0, ...micros, ...blocked) / tickMicros);
+  let micros = 0;
+  for (let at = 0; at < budget.entries.length; at += 1) {
+    const entry = budget.entries[at] as BudgetEntry;
+    if (!entry.isSlots) micros = Math.max(micros, microsOfLife(entry, state, at));
+  }
+  for (const one of state.blocks)
+    micros = Math.max(micros, blockEndMs(one) * 1_000 - state.atMicros);
+  return Math.ceil(micros / tickMicros);
+}
+
+function microsOfLife({ gate, windowAt }: BudgetEntry, state: BudgetState, at: number): number {
+  const one = state.entries[at] as EntryState;
+  return windowAt === undefined
+    ? gate.kind.ticksOfLife(gate, one) * gate.tickMicros
+    : one.endSeconds * 1_000_000 - state.atMicros;
 }

@@ -6,11 +6,20 @@ import { judge, type BudgetAsk, type Judgement } from './judge';
 
 /** The counter after an ask; the same object where nothing changes. `was` and `lapsed` stay what the ask found. */
 export function commit(budget: Budget, state: BudgetState, ask: BudgetAsk): BudgetState {
+  return commitJudged(budget, state, ask, judge(budget, state, ask));
+}
+
+/** The same of an ask that was judged. */
+export function commitJudged(
+  budget: Budget,
+  state: BudgetState,
+  ask: BudgetAsk,
+  judgement: Judgement,
+): BudgetState {
   const { hits, mode } = ask;
   if (mode === 'settle' || mode === 'cancel') return settle(budget, state, hits);
   // A look asks for nothing, so that it does not count as refused.
   if (hits < 0 || (hits === 0 && mode === 'ask')) return charge(budget, state, hits);
-  const judgement = judge(budget, state, ask);
   const after = judgement.isOver ? refuse(budget, state, ask, judgement) : state;
   if (mode === 'reserve') return holds(budget, state, judgement) ? hold(after, hits) : after;
   return judgement.isOver ? after : charge(budget, after, hits);
@@ -35,8 +44,7 @@ function settle(budget: Budget, state: BudgetState, hits: number): BudgetState {
 
 /** So many hits more for every limit; negative gives back. */
 export function charge(budget: Budget, state: BudgetState, hits: number): BudgetState {
-  if (hits === 0) return state;
-  return withEntries(budget, state, (entry, one) => take(entry, one, hits));
+  return hits === 0 ? state : takeAll(budget, state, hits, false);
 }
 
 export function take({ gate }: BudgetEntry, state: EntryState, hits: number): EntryState {
@@ -56,9 +64,7 @@ function refuse(
   if (judgement.block !== -1 && !budget.isShadow) return state;
   const struck = judgement.block === -1 ? strikeAll(budget, state, judgement) : state;
   if (ask.mode !== 'ask') return struck;
-  return withEntries(budget, struck, (entry, one) =>
-    entry.gate.chargeDenied ? take(entry, one, ask.hits) : one,
-  );
+  return takeAll(budget, struck, ask.hits, true);
 }
 
 function strikeAll(
@@ -79,14 +85,19 @@ function isStruck(entry: number, { refusing }: Judgement): boolean {
   return entry === -1 || refusing.includes(entry);
 }
 
-function withEntries(
+/** Once for each ask: loops, no closures. */
+function takeAll(
   { entries }: Budget,
   state: BudgetState,
-  change: (entry: BudgetEntry, one: EntryState) => EntryState,
+  hits: number,
+  isDenied: boolean,
 ): BudgetState {
-  const changed = state.entries.map((one, at) => {
+  const taken = new Array<EntryState>(entries.length);
+  for (let at = 0; at < entries.length; at += 1) {
     const entry = entries[at] as BudgetEntry;
-    return entry.isSlots ? one : change(entry, one);
-  });
-  return changedState(state, { entries: changed });
+    const one = state.entries[at] as EntryState;
+    const isTaken = !entry.isSlots && (!isDenied || entry.gate.chargeDenied);
+    taken[at] = isTaken ? take(entry, one, hits) : one;
+  }
+  return changedState(state, { entries: taken });
 }

@@ -52,19 +52,31 @@ export interface Judgement {
   readonly block: number;
 }
 
-const ADMITTED: Judgement = { isOver: false, refusing: [], block: -1 };
+const NONE: readonly number[] = [];
+const ADMITTED: Judgement = { isOver: false, refusing: NONE, block: -1 };
 
 /** Judges one ask by where its counter stands; an ask with negative hits by where it stands after them. */
 export function judge(budget: Budget, state: BudgetState, ask: BudgetAsk): Judgement {
   const { hits, mode } = ask;
   if (isNeverRefused(state, ask)) return ADMITTED;
   const block = hits < 0 ? -1 : blockAt(state);
-  if (block !== -1 && !budget.isShadow) return { isOver: true, refusing: [], block };
-  const refusing: number[] = [];
-  for (const [at, entry] of budget.entries.entries())
-    if (refusesEntry(entry, state, at, ask)) refusing.push(at);
+  if (block !== -1 && !budget.isShadow) return { isOver: true, refusing: NONE, block };
+  const refusing = placesRefusing(budget, state, ask);
   const isFull = mode === 'reserve' && state.open >= MAX_OPEN;
-  return { isOver: isFull || refusing.length > 0, refusing, block };
+  const isOver = isFull || refusing.length > 0;
+  // Nearly all are: no object is made for them.
+  return isOver || block !== -1 ? { isOver, refusing, block } : ADMITTED;
+}
+
+function placesRefusing(
+  { entries }: Budget,
+  state: BudgetState,
+  ask: BudgetAsk,
+): readonly number[] {
+  let places: number[] | undefined;
+  for (let at = 0; at < entries.length; at += 1)
+    if (refusesEntry(entries[at] as BudgetEntry, state, at, ask)) (places ??= []).push(at);
+  return places ?? NONE;
 }
 
 /** What ends a reservation, and a call that was tried again while its reservation is open. */
@@ -74,7 +86,7 @@ function isNeverRefused({ was }: BudgetState, { mode }: BudgetAsk): boolean {
 
 /** The block that lasts now, by its place; -1: none. */
 function blockAt({ blocks, atMicros }: BudgetState): number {
-  return blocks.findIndex((one) => isBlocked(one, atMicros / 1_000));
+  return blocks.length === 0 ? -1 : blocks.findIndex((one) => isBlocked(one, atMicros / 1_000));
 }
 
 /**

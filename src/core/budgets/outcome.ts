@@ -1,10 +1,10 @@
 import type { Outcome } from '../kinds/kind';
 import { secondsOfTicks } from '../kinds/ticks';
 import type { BudgetState } from '../kinds/state';
-import { isBlocked } from './block';
+import { msOfBlocks } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { commit } from './commit';
-import { entryAt, freeUnits, judge, type BudgetAsk, type Judgement } from './judge';
+import { commitJudged } from './commit';
+import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
 
 /** What one limit of a budget says after an ask. */
 export type EntryOutcome = Pick<Outcome, 'isOver' | 'remaining' | 'used' | 'resetSeconds'>;
@@ -36,8 +36,8 @@ export function outcomeOfBudget(
   second: number,
 ): BudgetOutcome {
   const judgement = judge(budget, state, ask);
-  const after = commit(budget, state, ask);
-  const isOver = judgement.isOver || (ask.hits < 0 && isInDebt(budget, after));
+  const after = commitJudged(budget, state, ask, judgement);
+  const isOver = judgement.isOver || staysInDebt(budget, after, ask);
   const entries = budget.entries.map((entry, at) =>
     outcomeOfEntry({ entry, at, after }, ask, judgement, second),
   );
@@ -46,7 +46,7 @@ export function outcomeOfBudget(
   const hits = Math.max(ask.hits, 0);
   const { resetSeconds: reset } = told;
   // Field by field, see states.ts.
-  return {
+  const outcome = {
     isOver,
     remaining: isOver ? 0 : told.remaining,
     used: told.used,
@@ -60,10 +60,19 @@ export function outcomeOfBudget(
     settled: after.open < state.open ? hits : -1,
     lapsed: state.lapsed,
   };
+  return isShutBy(budget, judgement)
+    ? behindBlock(outcome, { budget, after, ask, second })
+    : outcome;
 }
 
-function isInDebt({ entries }: Budget, state: BudgetState): boolean {
-  return entries.some((entry, at) => !entry.isSlots && freeUnits(entry, state, at) < 0);
+function isShutBy({ isShadow }: Budget, { block }: Judgement): boolean {
+  return block !== -1 && !isShadow;
+}
+
+/** Hits that are given back are over where that does not end the debt. */
+function staysInDebt({ entries }: Budget, after: BudgetState, { hits }: BudgetAsk): boolean {
+  if (hits >= 0) return false;
+  return entries.some((entry, at) => !entry.isSlots && freeUnits(entry, after, at) < 0);
 }
 
 interface EntryPlace {
@@ -115,18 +124,34 @@ function waitSeconds(place: EntryPlace, ask: BudgetAsk, second: number): number 
 }
 
 function countBegun(before: BudgetState, after: BudgetState): number {
+  if (after.blocks === before.blocks) return 0;
   return after.blocks.filter(({ untilMs }, at) => untilMs !== before.blocks[at]?.untilMs).length;
 }
 
 /** Seconds until the last block ends; 0: none lasts, or the rule is in shadow mode. */
-function secondsOfBlocks({ isShadow }: Budget, { blocks, atMicros }: BudgetState): number {
-  if (isShadow) return 0;
-  const nowMs = atMicros / 1_000;
-  return blocks.reduce(
-    (most, one) =>
-      isBlocked(one, nowMs) ? Math.max(most, Math.ceil((one.untilMs - nowMs) / 1_000)) : most,
-    0,
-  );
+function secondsOfBlocks({ isShadow }: Budget, state: BudgetState): number {
+  return isShadow ? 0 : Math.ceil(msOfBlocks(state) / 1_000);
+}
+
+interface Shut {
+  readonly budget: Budget;
+  readonly after: BudgetState;
+  readonly ask: BudgetAsk;
+  readonly second: number;
+}
+
+/** A block refuses for its rest, or for as long as a limit would refuse without it, if that is longer. */
+function behindBlock(outcome: BudgetOutcome, { budget, after, ask, second }: Shut): BudgetOutcome {
+  const one = { ...ask, hits: Math.max(ask.hits, 1) };
+  let told = { entry: 0, resetSeconds: 0 };
+  for (const [at, entry] of budget.entries.entries()) {
+    if (!refusesEntry(entry, after, at, one)) continue;
+    const resetSeconds = waitSeconds({ entry, at, after }, one, second);
+    if (resetSeconds > told.resetSeconds) told = { entry: at, resetSeconds };
+  }
+  const { used } = outcome.entries[told.entry] as EntryOutcome;
+  const resetSeconds = Math.max(told.resetSeconds, secondsOfBlocks(budget, after), SOON_SECONDS);
+  return { ...outcome, entry: told.entry, used, resetSeconds };
 }
 
 /** Of those that refuse the one that does for longest; the first, where a block does or too many are open. */
@@ -144,7 +169,8 @@ function waitAt(entries: readonly EntryOutcome[], at: number): number {
 /** The limit with the smallest share left, of equals that of the shorter period. */
 function tightest(budget: Budget, entries: readonly EntryOutcome[]): number {
   let chosen = 0;
-  for (const at of budget.entries.keys()) if (isTighter(budget, entries, at, chosen)) chosen = at;
+  for (let at = 1; at < entries.length; at += 1)
+    if (isTighter(budget, entries, at, chosen)) chosen = at;
   return chosen;
 }
 

@@ -3,24 +3,32 @@ import type { Reservation } from '../kinds/kind';
 import type { DescriptorHit } from '../planning/plan';
 import type { BudgetFigure, BudgetLine } from './figures';
 
+const NONE: readonly BudgetLine[] = [];
+
 /** What a descriptor of a rule with a budget counts besides its hits. */
 export function budgetLines(
   hit: DescriptorHit,
   outcome: BudgetOutcome,
   reservation: Reservation | undefined,
 ): readonly BudgetLine[] {
+  const { isOver, reserved, settled, lapsed, blocksBegun, blockedHits } = outcome;
+  const settledUnknown = isUnknown(outcome, reservation) ? 1 : 0;
+  const most = Math.max(reserved, settled, lapsed, settledUnknown, blocksBegun, blockedHits);
+  // As most asks are that hold nothing.
+  if (most <= 0 && !isOver) return NONE;
   const { metric } = hit;
-  const { reserved, settled, lapsed, blocksBegun, blockedHits } = outcome;
-  const all: readonly (readonly [BudgetFigure, number])[] = [
-    ['reserved', reserved],
-    ['settled', settled],
-    ['lapsed', lapsed],
-    ['settledUnknown', isUnknown(outcome, reservation) ? 1 : 0],
-    ['blocks', blocksBegun],
-    ['blocked', blockedHits],
-  ];
-  const lines = all.map(([figure, by]): BudgetLine => ({ metric, figure, by }));
-  return [...lines, ...linesOfLimits(hit, outcome)].filter(({ by }) => by > 0);
+  const lines: BudgetLine[] = [];
+  const add = (figure: BudgetFigure, by: number): void => {
+    if (by > 0) lines.push({ metric, figure, by });
+  };
+  add('reserved', reserved);
+  add('settled', settled);
+  add('lapsed', lapsed);
+  add('settledUnknown', settledUnknown);
+  add('blocks', blocksBegun);
+  add('blocked', blockedHits);
+  if (isOver) lines.push(...linesOfLimits(hit, outcome));
+  return lines;
 }
 
 /** A settle with hits of its own of what was not open. */
@@ -34,7 +42,7 @@ function linesOfLimits(
   { entries }: BudgetOutcome,
 ): readonly BudgetLine[] {
   const names = limit.budget?.names ?? [];
-  if (names.length < 2) return [];
+  if (names.length < 2 || hits <= 0) return [];
   return entries.flatMap(({ isOver }, at) => {
     const name = `${metric}.limit_${String(names[at])}`;
     return isOver ? [{ metric: name, figure: 'overOneLimit' as const, by: hits }] : [];

@@ -1,4 +1,4 @@
-import { isBlocked } from '../budgets/block';
+import { msOfBlocks } from '../budgets/block';
 import { isBudgetGate, type ReserveTerms } from '../budgets/budget';
 import { outcomeOfBudget } from '../budgets/outcome';
 import type { BudgetState } from '../kinds/kind';
@@ -41,7 +41,7 @@ export function budgetFields(
   });
   const { reserve } = gate.budget;
   const strikes = strikesOf(seen);
-  const blockedSeconds = secondsBlocked(seen);
+  const blockedSeconds = Math.ceil(msOfBlocks(seen) / 1_000);
   return {
     limits,
     ...(reserve !== undefined && { held: seen.held, open: seen.open }),
@@ -63,10 +63,4 @@ export function ageSeconds({ leaseMs }: ReserveTerms, endsInMs: number): number 
 function strikesOf({ blocks, atMicros }: BudgetState): number {
   const open = blocks.filter(({ spanEndMs }) => spanEndMs > atMicros / 1_000);
   return open.reduce((most, { strikes }) => Math.max(most, strikes), 0);
-}
-
-function secondsBlocked({ blocks, atMicros }: BudgetState): number {
-  const nowMs = atMicros / 1_000;
-  const lasting = blocks.filter((one) => isBlocked(one, nowMs)).map(({ untilMs }) => untilMs);
-  return Math.ceil((Math.max(nowMs, ...lasting) - nowMs) / 1_000);
 }

@@ -133,6 +133,8 @@ export interface Explanation {
   /** Absent where the store did not answer and no `on_store_error` does. */
   readonly overallCode?: Code;
   readonly because: string;
+  /** The domain charges all counters of a request, or none while one refuses; absent: each by itself. */
+  readonly charge?: 'together';
   readonly rules?: RulesVersion;
   readonly descriptors: readonly DescriptorExplanation[];
   readonly responseHeaders: readonly (readonly [name: string, value: string])[];

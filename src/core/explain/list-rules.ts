@@ -54,7 +54,7 @@ export function* listRules(
   }
 }
 
-function chargeOf({ domains }: Rules, domain: string): Pick<ListedRule, 'charge'> {
+export function chargeOf({ domains }: Rules, domain: string): Pick<ListedRule, 'charge'> {
   return domains.get(domain)?.isChargedTogether === true ? { charge: 'together' } : {};
 }
 

@@ -9,10 +9,13 @@ import { sourceText } from './limit-source';
 
 /** An explanation for a person: a line for each level, indented. */
 export function explanationText(explanation: Explanation): string {
-  const { overallCode, rules, descriptors, responseHeaders } = explanation;
+  const { overallCode, charge, rules, descriptors, responseHeaders } = explanation;
   const version = rules && `rules: ${rules.version} of ${rules.source}, loaded ${rules.loadedAt}`;
   return [
     `overall: ${overallCode ?? 'unknown'}, because ${explanation.because}`,
+    ...(charge === undefined
+      ? []
+      : ['charge: together, so that nothing is charged while one refuses']),
     ...(version === undefined ? [] : [version]),
     ...descriptors.flatMap(descriptorLines),
     ...responseHeaders.map(([name, value]) => `header ${name}: ${value}`),

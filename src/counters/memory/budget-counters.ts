@@ -1,6 +1,7 @@
-import { advanceBudget, unusedBudget, type Lapse, type Moment } from '../../core/budgets/advance';
+import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
 import { MAX_LAPSES, type Budget, type BudgetGate } from '../../core/budgets/budget';
 import { charge } from '../../core/budgets/commit';
+import { refusalOfOne } from '../../core/budgets/refusing';
 import { changedState } from '../../core/budgets/states';
 import { underBudget } from '../../core/budgets/stored';
 import { usedOfNearest, withUsed } from '../../core/budgets/used';
@@ -11,6 +12,7 @@ import type { Steps } from '../../core/steps';
 import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
 import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
+import { keptBudget, writeOver, type KeptBudget } from './kept-budget';
 import { EndingCounters, type EndingCounter } from './ending-counters';
 import { bytesOfReservation, OpenReservations, type OpenReservation } from './open-reservations';
 import type { MakeRoom, OverCounter } from './window-counters';
@@ -24,7 +26,7 @@ const BLOCK_BYTES = 160;
 
 interface BudgetCounter extends EndingCounter<BudgetCounter> {
   gate: BudgetGate;
-  state: BudgetState;
+  readonly kept: KeptBudget;
   readonly open: OpenReservations;
   /** What its limits and blocks take. */
   partBytes: number;
@@ -41,8 +43,6 @@ interface SetTo {
   readonly used: number;
   readonly at: number | undefined;
 }
-
-const NO_LAPSES: readonly Lapse[] = [];
 
 /** The counters of rules with budgets, and their open reservations: each takes the room of a key. */
 export class BudgetCounters {
@@ -75,7 +75,8 @@ export class BudgetCounters {
     const { reservation } = increment;
     const key = toKeptKey(increment.key);
     const known = this.kept.find(key);
-    const { state, lapses } = find(known, gate.budget, momentAt(nowSeconds), reservation);
+    const moment = momentAt(nowSeconds);
+    const { state, lapses } = find(known, gate.budget, moment, reservation);
     const after = gate.kind.commit(increment, state) ?? state;
     if (after === state && lapses.length === 0) {
       if (known !== undefined) this.#meet(known, reservation, false);
@@ -87,7 +88,7 @@ export class BudgetCounters {
     this.#putUnder(counter, gate);
     for (const one of lapses) this.#end(counter, one);
     if (opened === undefined) this.#meet(counter, reservation, after.open < state.open);
-    else this.#open(counter, opened, after.held - state.held, momentAt(nowSeconds));
+    else this.#open(counter, opened, after.held - state.held, moment);
     this.#keep(counter, after, nowSeconds);
     return state;
   }
@@ -109,7 +110,7 @@ export class BudgetCounters {
     nowSeconds: number,
     most: number,
   ): readonly OpenReservation[] {
-    return this.kept.find(toKeptKey(key))?.open.lasting(nowSeconds * 1_000, most) ?? [];
+    return this.kept.find(toKeptKey(key))?.open.lasting(Math.round(nowSeconds * 1_000), most) ?? [];
   }
 
   /** Ends what is counted and blocked; open reservations stay, unless they are to end too (budgets.md section 9). */
@@ -118,10 +119,10 @@ export class BudgetCounters {
     if (counter === undefined) return;
     if (withOpen || counter.open.size === 0) this.kept.remove(counter);
     else {
-      const { atMicros, held, open } = counter.state;
+      const { atMicros, held, open } = counter.kept;
       const { budget } = counter.gate;
       const unused = unusedBudget(budget, { micros: atMicros, nowSeconds: atMicros / 1_000_000 });
-      counter.state = changedState(unused, { held, open });
+      writeOver(counter.kept, changedState(unused, { held, open }));
     }
   }
 
@@ -146,22 +147,17 @@ export class BudgetCounters {
     return true;
   }
 
-  /** Counters that refuse one hit now, up to a number. */
+  /** Counters that refuse one hit now, or one reservation where they take these, up to a number. */
   listOver(nowSeconds: number, most: number): Steps<readonly OverCounter[]> {
     return findOver(this.kept.all(), most, (counter) => {
       if (counter.usageQuartile < USAGE_QUARTILES) return undefined;
       const { key, gate } = counter;
       const { state } = find(counter, gate.budget, momentAt(nowSeconds), undefined);
-      const asked = { gate, hits: 1, times: 1, windowEndSeconds: 0 };
       const second = Math.floor(nowSeconds);
-      const outcome = gate.kind.outcome(asked, state, 1, 0, second);
-      if (!outcome.isOver) return undefined;
-      return {
-        key,
-        limit: gate.limit,
-        count: outcome.used,
-        windowEndSeconds: second + outcome.resetSeconds,
-      };
+      const refused = refusalOfOne(gate, state, second);
+      if (refused === undefined) return undefined;
+      const { limit, used, resetSeconds } = refused;
+      return { key, limit, count: used, windowEndSeconds: second + resetSeconds };
     });
   }
 
@@ -215,12 +211,9 @@ export class BudgetCounters {
       this.kept.remove(counter);
       return;
     }
-    counter.state = after;
-    // What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge.
-    const fromSeconds = open.size === 0 ? nowSeconds : Math.max(nowSeconds, open.lastEndMs / 1_000);
-    const then = advanceBudget(gate.budget, after, NO_LAPSES, momentAt(fromSeconds));
-    const charged = charge(gate.budget, then, after.held);
-    counter.endSeconds = Math.ceil(fromSeconds + lifetimeMs(gate, charged) / 1_000);
+    writeOver(counter.kept, after);
+    counter.endSeconds =
+      open.size === 0 ? endOf(gate, after, nowSeconds) : endOfHeld(counter, nowSeconds);
     const { size } = gate;
     const free = Math.max(0, gate.kind.free(gate, after));
     const quartile =
@@ -232,7 +225,7 @@ export class BudgetCounters {
     const counter: BudgetCounter = {
       key,
       gate,
-      state: unusedBudget(gate.budget, momentAt(0)),
+      kept: keptBudget(unusedBudget(gate.budget, momentAt(0))),
       open: new OpenReservations(),
       partBytes: bytesOfParts(gate),
       endSeconds: 0,
@@ -256,6 +249,17 @@ export class BudgetCounters {
   }
 }
 
+function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): number {
+  return Math.ceil(fromSeconds + lifetimeMs(gate, state) / 1_000);
+}
+
+/** What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge. */
+function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
+  const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
+  const then = advanceBudget(gate.budget, state, NO_LAPSES, momentAt(fromSeconds));
+  return endOf(gate, charge(gate.budget, then, state.held), fromSeconds);
+}
+
 function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {
   return entries.length * LIMIT_BYTES + blocks.length * BLOCK_BYTES;
 }
@@ -267,7 +271,7 @@ function find(
   reservation: Reservation | undefined,
 ): Found {
   if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: [] };
-  const { open, gate, state } = counter;
+  const { open, gate, kept: state } = counter;
   const lapses = open.size === 0 ? [] : open.due(Math.floor(moment.micros / 1_000), MAX_LAPSES);
   const stored = underBudget(budget, { budget: gate.budget, state }, moment);
   const now = advanceBudget(budget, stored, lapses.length === 0 ? NO_LAPSES : lapses, moment);

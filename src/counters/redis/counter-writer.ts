@@ -1,6 +1,7 @@
 import { settled, StoreError } from '../../core/errors';
 import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
 import { partAt } from '../../core/budgets/record';
+import { standingOf } from '../../core/budgets/standing';
 import { usedOfNearest, withUsed } from '../../core/budgets/used';
 import { hasOwnForm, lifetimeMs, unused, usedHits } from '../../core/kinds/gate';
 import type { BudgetState, CounterState, Gate, State } from '../../core/kinds/kind';
@@ -84,29 +85,38 @@ export async function readOwnForm(
   const read = hasReservations(gate)
     ? await readOpen(counters, key, 1)
     : await readText(counters, key);
-  const { record, lifeMs, nowSeconds, sums, open = [] } = read;
-  const tick = tickAt(nowSeconds, gate.tickMicros);
-  const counted = record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
-  if (counted === undefined)
+  const { record, lifeMs, nowSeconds, open = [] } = read;
+  const state = stateOf(gate, read);
+  if (state === undefined)
     throw toKeyError(`the value of this key was not written by ${gate.kind.words.name}`);
-  const state = { ...counted, ...sums };
   const expiresInSeconds =
     record === undefined ? undefined : Math.max(0, Math.ceil(lifeMs / 1_000));
   const count = isBudgetGate(gate)
-    ? usedOfNearest(gate.budget, state as State as BudgetState)
-    : usedHits(gate, state);
+    ? usedOfNearest(gate.budget, state as BudgetState)
+    : usedHits(gate, state as CounterState);
   const [first] = open;
   const firstEndMs = first && Math.floor(nowSeconds * 1_000) + first.endsInMs;
   return { count, state, expiresInSeconds, firstEndMs };
 }
 
-async function readText(counters: Asking, key: string): Promise<Partial<OpenReading> & Timed> {
+/** Undefined: it was not written by the kind. */
+function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
+  const { record, nowSeconds, sums, lapses = [] } = read;
+  if (isBudgetGate(gate)) {
+    const moment = { micros: Math.round(nowSeconds * 1_000_000), nowSeconds };
+    return standingOf(gate.budget, { record, lapses, ...sums }, moment);
+  }
+  const tick = tickAt(nowSeconds, gate.tickMicros);
+  return record === undefined ? unused(gate, tick) : gate.kind.decode(gate, record, tick);
+}
+
+async function readText(counters: Asking, key: string): Promise<Read> {
   const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
   const record = typeof value === 'string' ? value : undefined;
   return { record, lifeMs: Number(lifeMs), nowSeconds: toSeconds(time) };
 }
 
-type Timed = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'>;
+type Read = Pick<OpenReading, 'record' | 'lifeMs' | 'nowSeconds'> & Partial<OpenReading>;
 
 async function writtenNow(counters: Asking, key: string, gate: Gate, used: number) {
   const nowSeconds = await clockOf(counters, key);

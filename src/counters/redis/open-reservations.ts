@@ -1,3 +1,4 @@
+import type { Lapse } from '../../core/budgets/advance';
 import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
 import type { BudgetState, Gate } from '../../core/kinds/kind';
 import type { ListedReservation } from '../../core/ports';
@@ -18,7 +19,10 @@ export interface OpenReading {
   readonly record: string | undefined;
   readonly lifeMs: number;
   readonly nowSeconds: number;
+  /** As the last call left them. */
   readonly sums: Pick<BudgetState, 'held' | 'open'>;
+  /** What has ended since, as far as the next call would end it; in the order of the ends. */
+  readonly lapses: readonly Lapse[];
   /** Those whose leases last, the first to end first. */
   readonly open: readonly ListedReservation[];
 }
@@ -29,16 +33,21 @@ export async function readOpen(counters: Asking, key: string, most: number): Pro
   if (!Array.isArray(answer) || answer.length % 3 !== 0)
     throw toKeyError('what is open under this key was not written by budgets');
   const [record, lifeMs, seconds, micros, held, open, ...items] = answer as readonly unknown[];
+  const nowSeconds = Number(seconds) + Number(micros) / 1_000_000;
+  const nowMs = Math.floor(nowSeconds * 1_000);
   const listed = items.flatMap((id, at): readonly ListedReservation[] => {
     if (at % 3 > 0) return [];
     return [{ id: String(id), hits: Number(items[at + 1]), endsInMs: Number(items[at + 2]) }];
   });
+  listed.sort((a, b) => a.endsInMs - b.endsInMs);
+  const lapsed = listed.filter(({ endsInMs }) => endsInMs <= 0);
   return {
     record: typeof record === 'string' ? record : undefined,
     lifeMs: Number(lifeMs),
-    nowSeconds: Number(seconds) + Number(micros) / 1_000_000,
+    nowSeconds,
     sums: { held: Number(held), open: Number(open) },
-    open: listed.sort((a, b) => a.endsInMs - b.endsInMs).slice(0, most),
+    lapses: lapsed.map(({ hits, endsInMs }) => ({ hits, endMs: nowMs + endsInMs })),
+    open: listed.slice(lapsed.length, lapsed.length + most),
   };
 }
 

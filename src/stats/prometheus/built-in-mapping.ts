@@ -36,8 +36,6 @@ export function builtInMapping(unitsPerSecond: 1 | 1000): MappingSet {
 const ONE_LIMIT = 'ratelimit.service.one_limit';
 const LIMIT_PATH =
   /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?\.limit_([^.]*)\.over_limit$/s;
-/** What found no room has no limit. */
-const LIMIT_OVERFLOW = /^ratelimit\.service\.one_limit\.([^.]*)\.([^.]*)\.over_limit$/s;
 
 const RULE_PATH = /^ratelimit\.service\.rate_limit\.([^.]*)\.([^.]*)(?:\.([^.]*)(?:\..*)?)?$/s;
 
@@ -73,7 +71,7 @@ const UNMATCHED = /^ratelimit\.unmatched\.(.*)$/s;
 const MAPPINGS: readonly Omit<Mapping, 'timer'>[] = [
   ...Object.entries(RULE_STATS).map(([stat, help]) => ruleMapping(stat, help)),
   mapping(
-    (name) => LIMIT_PATH.exec(name) ?? LIMIT_OVERFLOW.exec(name) ?? undefined,
+    (name) => LIMIT_PATH.exec(name) ?? undefined,
     'ratelimit_service_rate_limit_over_one_limit',
     'hits that one of several limits refused',
     ['domain', 'key1', 'key2', 'limit'],

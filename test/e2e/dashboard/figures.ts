@@ -109,6 +109,27 @@ it('shows every limit of a list, what is open and for how long a key is blocked,
   expect(said).toEqual([]);
 });
 
+it('explains what is left of each limit of a list, and that its domain charges together', async () => {
+  const rules = BUDGETS.replace('domain: llm\n', 'domain: llm\ncharge: together\n');
+  const { service } = await startWithRules([rules]);
+  await reserve(service, 'ann', 'a', 12_000);
+  const { page, said } = await openDashboard(`${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  await page.getByLabel('Domain', { exact: true }).fill('llm');
+  await page.getByLabel('Descriptor', { exact: true }).fill('user=ann');
+  await page.getByRole('button', { name: 'Explain' }).click();
+  const fact = (name: string) =>
+    page.locator('#why-answer .facts > div').filter({ has: page.locator('dt', { hasText: name }) });
+  await fact('Left').waitFor();
+  expect(await fact('Left').textContent()).toMatch(
+    /^Leftcalendar_day: 38,000, resets in \S+ \S+; hour_gcra: 28,000, resets in \d+ min; in_flight: 3$/,
+  );
+  expect(await fact('Current count').textContent()).toMatch(/; 1 open, 12,000 held$/);
+  await page.locator('#why-answer .verdict .chip', { hasText: 'charged together' }).waitFor();
+  expect([await page.evaluate(OVERLAPPING), await page.evaluate(CUT_OFF)]).toEqual([[], []]);
+  expect(said).toEqual([]);
+});
+
 it('keeps the line of a key when the order changes, so that no bar moves from one key to another', async () => {
   const service = await startWith();
   const { page } = await openDashboard(`${service.debug}/ui`);

@@ -6,6 +6,7 @@ import { forgettingBlocked, withBlockedKeys } from '../../../src/counters/with-b
 import { budgetEntry, budgetGateOf } from '../../support/budget-arbitraries';
 import { gateOf } from '../../support/gates';
 import { SOME_LIMIT, SOME_MATCH } from '../../support/rules';
+import { runSteps } from '../../support/run-steps';
 
 const NOW = 1_795_240_200;
 const BLOCK = { after: 2, withinMs: 60_000, forMs: 600_000, upToMs: 600_000, entry: -1 };
@@ -77,6 +78,21 @@ describe('counters of which blocked keys are known', () => {
     expect(asked).toEqual(['b']);
     expect(await add([of('a')], 600)).toEqual([false]);
     expect(asked).toEqual(['b', 'a']);
+    await close();
+  });
+
+  it('are asked once the block has ended, though the limit refuses for longer: the next block has to begin', async () => {
+    const { add, asked, block, cache, close } = setUp();
+    const gate = gateWith([86_400]);
+    await block('a', { gate });
+    const listed = await runSteps(cache.list(NOW, 10));
+    expect(listed.map(({ windowEndSeconds }) => windowEndSeconds - NOW)).toEqual([600]);
+    expect(await add([of('a', { gate })], 599)).toEqual([true]);
+    // Two more refusals, of which the second begins the next one.
+    expect(await add([of('a', { gate })], 600)).toEqual([false]);
+    expect(await add([of('a', { gate })], 601)).toEqual([false]);
+    expect(asked).toEqual(['a', 'a']);
+    expect(await add([of('a', { gate })], 602)).toEqual([true]);
     await close();
   });
 

@@ -144,6 +144,79 @@ describe('counters with budgets', () => {
   const BYTES = 100_000;
   const KEY = 2 * keyOf(0).length;
 
+  it('keep what they answered as it was, whatever is asked of them later', async () => {
+    const counters = createMemoryCounters({ clock: () => NOW });
+    const sorts = ['window', 'gcra', 'sliding', 'slots'] as const;
+    const gate = budgetGateOf({
+      entries: sorts.map((sort) =>
+        budgetEntry({ sort, limit: 9, burst: 9, periodSeconds: 3_600, chargeDenied: false }),
+      ),
+      reserve: { leaseMs: 60_000, isReleased: false },
+      blocks: [{ after: 1, withinMs: 9_000, forMs: 9_000, upToMs: 9_000, entry: -1 }],
+      isForced: false,
+      isShadow: false,
+    });
+    const answered: (readonly [unknown, string])[] = [];
+    const note = (state: unknown) => {
+      answered.push([state, JSON.stringify(state)]);
+    };
+    for (let step = 0; step < 12; step += 1) {
+      const increments = [ask(0, gate), ask(0, gate, `id ${String(step)}`), ask(0, gate)];
+      const { states } = await counters.add({
+        increments,
+        groupEnds: undefined,
+        nowSeconds: NOW + step,
+      });
+      for (const state of states ?? []) note(state);
+      note(counters.read(keyOf(0), NOW + step, gate)?.state);
+    }
+    expect(answered.map(([state]) => JSON.stringify(state))).toEqual(
+      answered.map(([, text]) => text),
+    );
+    expect(new Set(answered.map(([, text]) => text)).size).toBeGreaterThan(20);
+    await counters.close();
+  });
+
+  it('are listed while they refuse one hit, or one reservation, by the limit that does', async () => {
+    const counters = createMemoryCounters({ clock: () => NOW });
+    const terms = { reserve: undefined, isForced: false, isShadow: false };
+    const entryOf = (sort: 'gcra' | 'slots', limit: number, periodSeconds: number) =>
+      budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false });
+    const list = { ...terms, entries: [entryOf('gcra', 9, 10), entryOf('gcra', 5, 3_600)] };
+    const block = { after: 2, withinMs: 9_000, forMs: 900_000, upToMs: 900_000, entry: -1 };
+    const gates = [
+      budgetGateOf({ ...list, blocks: [] }),
+      budgetGateOf({ ...list, blocks: [block] }),
+      budgetGateOf({
+        ...terms,
+        entries: [entryOf('slots', 2, 1), entryOf('gcra', 100, 60)],
+        reserve: { leaseMs: 60_000, isReleased: false },
+        blocks: [],
+      }),
+    ] as const;
+    const add = (...increments: readonly Increment[]) =>
+      counters.add({ increments, groupEnds: undefined, nowSeconds: NOW });
+    const listed = async () =>
+      (await runSteps(counters.listOver(NOW, 10))).map(
+        ({ key, limit, windowEndSeconds }) =>
+          [Number(/_k_(\d+)/.exec(key)?.[1]), limit, windowEndSeconds - NOW] as const,
+      );
+    const [plain, blocking, slots] = gates;
+    await add({ ...ask(0, plain), hits: 4 }, { ...ask(1, blocking), hits: 5 }, ask(2, slots, 'a'));
+    expect(await listed()).toEqual([[1, 5, 720]]);
+    await add(ask(0, plain), ask(2, slots, 'b'));
+    // One more refusal would begin a block; none lasts.
+    await add(ask(1, blocking));
+    expect((await listed()).toSorted()).toEqual([
+      [0, 5, 720],
+      [1, 5, 720],
+      [2, 2, 1],
+    ]);
+    await add(ask(1, blocking));
+    expect(await listed()).toContainEqual([1, 5, 900]);
+    await counters.close();
+  });
+
   it.each([
     [1, 0, 640 + 100],
     [8, 0, 640 + 800],

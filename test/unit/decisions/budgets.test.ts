@@ -424,6 +424,22 @@ describe('a block', () => {
     expect(await shown(decide, ask('blocked'))).toBe('OK MINUTE 0 59');
   });
 
+  it('is told with its rest, or with the wait for a limit that would refuse for longer, never with that for one that would not', async () => {
+    const block = { forMs: 30_000 };
+    const { decide, time } = setUp({
+      sketches: [
+        { key: 'short', ...budgetOf([perHour, perSecond], { block }) },
+        { key: 'long', ...budgetOf([perSecond, { ...perMinute, requestsPerUnit: 3 }], { block }) },
+      ],
+    });
+    await shown(decide, ask('short', 4), ask('long', 3), ask('long', 1));
+    // The sliding hour has room for more, and the second is over long before the block.
+    expect(await shown(decide, ask('short'))).toBe('OVER_LIMIT HOUR 0 30');
+    time.now += 5;
+    expect(await shown(decide, ask('short', 0))).toBe('OVER_LIMIT HOUR 0 25');
+    expect(await shown(decide, ask('long'))).toBe('OVER_LIMIT MINUTE 0 55');
+  });
+
   it('takes twice as long each time, up to its bound, and begins anew after as long without refusals', async () => {
     const { decide, time } = setUp();
     const refuseTwice = async () => {

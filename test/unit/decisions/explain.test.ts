@@ -2,14 +2,15 @@ import { explanationText } from '../../../src/core/explain/to-text';
 import type { Explanation, NoLimitReason } from '../../../src/core/explain/explanation';
 import type { DecisionRequest, RequestDescriptor } from '../../../src/core/model';
 import type { CounterReading, LimitsFrom } from '../../../src/core/ports';
-import type { ValueLimit } from '../../../src/core/rules/rules';
+import { compileRules } from '../../../src/core/rules/compile';
+import type { Rules, ValueLimit } from '../../../src/core/rules/rules';
 import { StoreError } from '../../../src/core/errors';
 import { createDryCounters } from '../../../src/counters/dry-counters';
 import type { DecisionOptions } from '../../../src/decisions/decide-batch';
 import { explainRequest } from '../../../src/decisions/explain';
 import { runSteps } from '../../support/run-steps';
 import { PLAIN_DECISIONS } from '../../support/decider';
-import { rulesOf } from '../../support/rules';
+import { definitionsOf, rulesOf } from '../../support/rules';
 
 const OPTIONS: DecisionOptions = {
   ...PLAIN_DECISIONS,
@@ -64,11 +65,12 @@ interface Setup {
   readonly error?: StoreError;
   readonly options?: Partial<DecisionOptions>;
   readonly isKnown?: boolean;
+  readonly rules?: Rules;
 }
 
 async function explain(
   request: DecisionRequest,
-  { counts = {}, error, options = {}, isKnown = false }: Setup = {},
+  { counts = {}, error, options = {}, isKnown = false, rules = RULES }: Setup = {},
 ) {
   const read = (key: string): CounterReading => ({
     count: counts[key] ?? 0,
@@ -80,7 +82,7 @@ async function explain(
     explainRequest(
       request,
       {
-        rules: RULES,
+        rules,
         reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
         dryCounters: createDryCounters,
         knows: () => isKnown,
@@ -378,6 +380,24 @@ describe('the text of an explanation', () => {
       'header RateLimit-Reset: 50',
       '',
     ]);
+  });
+
+  it('says of a domain that charges together that nothing is charged while one refuses', async () => {
+    const sketches = definitionsOf([
+      { key: 'user', limit: [1, 'MINUTE'] },
+      { key: 'team', limit: [5, 'MINUTE'] },
+    ]);
+    const asked = requestOf([hit('user=a'), hit('team=t')]);
+    const counts = { shop_user_a_60: 1, shop_team_t_60: 2 };
+    const of = (isChargedTogether: boolean) =>
+      compileRules([{ domain: 'shop', rules: sketches, isChargedTogether }]);
+    const [, line, ...others] = await textOf(asked, { counts, rules: of(true) });
+    expect(line).toBe('charge: together, so that nothing is charged while one refuses');
+    // The team of the refused request is not charged.
+    expect(others).toContain('    for 1 more: OK, remaining 3, resets in 50 seconds');
+    const apart = await textOf(asked, { counts, rules: of(false) });
+    expect(apart.join('\n')).not.toContain('charge:');
+    expect(apart).toContain('    for 1 more: OK, remaining 2, resets in 50 seconds');
   });
 
   it('says why there is no limit', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { DescriptorStats } from '../../../src/core/decision/figures';
+import { BUDGET_FIGURES, type DescriptorStats } from '../../../src/core/decision/figures';
 import { IDLE_MS } from '../../../src/stats/capped-series';
 import { createChanges } from '../../../src/stats/changes';
 import { createRegistry } from '../../../src/stats/registry';
@@ -66,6 +66,25 @@ describe('a bounded number of series', () => {
     hit('shop.c');
     expect(totals()).toEqual({ 'statistics.overflow': 2, 'shop.overflow.total_hits': 2 });
     expect(registry.rules.of('shop.a').at(1)?.value).toBe(6);
+  });
+
+  it.each(BUDGET_FIGURES)('bounds %s of budgets, in a series of its own', (figure, stat) => {
+    const { registry, hit } = setUp(1);
+    const end = figure === 'overOneLimit' ? '.limit_hour' : '';
+    for (const rule of ['shop.a', 'shop.b', 'shop.c']) {
+      registry.rules.of(rule).add({ ...lineOf(rule), overLimit: 1 });
+      registry.budgets[figure].of(`${rule}${end}`, 2).add(2);
+    }
+    hit('web.x');
+    const of = (name: string) =>
+      [...registry.readCounters()]
+        .filter(([known]) => known === `ratelimit.service.rate_limit.${name}`)
+        .map(([, { value }]) => value);
+    expect(of(`shop.a${end}.${stat}`)).toEqual([2]);
+    const overflow = figure === 'overOneLimit' ? 'shop.overflow.limit_overflow' : 'shop.overflow';
+    expect(of(`${overflow}.${stat}`)).toEqual([4]);
+    // The sum over the rules of the domain stays right.
+    expect([...of('shop.a.over_limit'), ...of('shop.overflow.over_limit')]).toEqual([1, 2]);
   });
 
   it('bounds the domains of which descriptors were unmatched', () => {

@@ -1,3 +1,4 @@
+import { MAX_LAPSES } from '../../../core/budgets/budget';
 import { NO_INTEGER } from '../store-errors';
 
 /** Reads the field `s` of a counter with reservations, and its length without the record (see `OPEN_LUA`). */
@@ -11,30 +12,36 @@ const MAX_PASSED = 100_000;
 
 /**
  * Where a counter with reservations stands, for operators: how many to list. Answers the record (nil: there is none), milliseconds
- * to live, seconds and microseconds of the clock, hits that are held and how many are open; then of each open one whose lease
- * lasts its id, hits and milliseconds until that is over, each run by itself.
+ * to live, seconds and microseconds of the clock, hits that are held and how many are open, as the last call left them; then of each
+ * open one its id, hits and milliseconds until its lease is over, each run by itself. Those whose leases are over have no id, and
+ * are those that the next call would end (see `OPEN_LUA`).
  */
 export const READ_OPEN = `${READ}
 local time = redis.call('TIME')
 local answer = { stored and string.sub(stored, size + 1), redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0 }
 if not stored then return answer end
-local nowMs, left = time[1] * 1000 + math.floor(time[2] / 1000), ${String(MAX_PASSED)}
+local nowMs, left, lapsing = time[1] * 1000 + math.floor(time[2] / 1000), ${String(MAX_PASSED)}, ${String(MAX_LAPSES)}
 answer[5], answer[6] = struct.unpack('>dd', stored, 10)
 for r = 1, string.byte(stored) do
-  local at, last = struct.unpack('>dd', stored, 32 * r - 6)
-  local most = tonumber(ARGV[1])
+  local at, last, first = struct.unpack('>ddd', stored, 32 * r - 6)
+  local most, lapses = tonumber(ARGV[1]), first <= nowMs and math.min(lapsing, last - at) or 0
+  lapsing = lapsing - lapses
   while at < last and most > 0 and left > 0 do
     local numbers = {}
     for i = 1, math.min(250, last - at) do numbers[i] = struct.pack('>d', at + i - 1) end
     at, left = at + #numbers, left - #numbers
-    for _, value in ipairs(redis.call('HMGET', KEYS[1], unpack(numbers))) do
-      local due, hits = 0
-      if value then due, hits = struct.unpack('>dd', value) end
-      if due > nowMs and most > 0 then
-        most = most - 1
-        for _, item in ipairs({ string.sub(value, 18), hits, due - nowMs }) do answer[#answer + 1] = item end
+    for i, value in ipairs(redis.call('HMGET', KEYS[1], unpack(numbers))) do
+      local due, hits, id = 0, 0
+      if value then
+        due, hits = struct.unpack('>dd', value)
+        if due > nowMs then id = most > 0 and string.sub(value, 18) elseif i <= lapses then id = '' end
+      end
+      if id then
+        most = due > nowMs and most - 1 or most
+        for _, item in ipairs({ id, hits, due - nowMs }) do answer[#answer + 1] = item end
       end
     end
+    lapses = lapses - #numbers
   end
 end
 return answer`;

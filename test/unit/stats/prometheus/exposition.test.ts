@@ -60,6 +60,9 @@ describe('the built-in mapping', () => {
       budgets.lapsed.of('llm.user', 2).add(2);
       for (const path of ['llm.user.limit_hour', 'llm.user.path.more.limit_in_flight'])
         budgets.overOneLimit.of(path, 3).add(3);
+      registry.limitSeries({ maxSeries: 0, onFull: () => undefined });
+      for (const path of ['llm.team.limit_day', 'llm.team.more.limit_hour'])
+        budgets.overOneLimit.of(path, 4).add(4);
       // A rule whose key reads as the name of a limit.
       countHits('llm.user.limit_hour.over_limit')(registry);
     });
@@ -68,6 +71,8 @@ describe('the built-in mapping', () => {
     expect([of('reserved', ''), of('lapsed', '')]).toEqual([5, 2]);
     expect(of('over_one_limit', ',limit="hour"')).toBe(3);
     expect(of('over_one_limit', ',key2="path",limit="in_flight"')).toBe(3);
+    const overflow = '{domain="llm",key1="overflow",limit="overflow"}';
+    expect(samples.get(`ratelimit_service_rate_limit_over_one_limit${overflow}`)).toBe(8);
     expect(of('over_limit', ',key2="limit_hour"')).toBe(1);
     expect(of('over_limit', '')).toBeUndefined();
   });

@@ -1,0 +1,51 @@
+import type { BlockState, BudgetState, EntryState } from '../../core/kinds/state';
+
+/**
+ * Where a counter with a budget stands, in objects of its own that are written over: new ones for each ask would outlive it, and the
+ * garbage collector would copy them. Nothing of it is handed on.
+ */
+export interface KeptBudget {
+  atMicros: number;
+  entries: KeptEntry[];
+  blocks: readonly BlockState[];
+  held: number;
+  open: number;
+  readonly was: number;
+  readonly lapsed: number;
+}
+
+interface KeptEntry {
+  used: number;
+  previous: number;
+  elapsed: number;
+  endSeconds: number;
+}
+
+export function keptBudget({ atMicros, entries, blocks, held, open }: BudgetState): KeptBudget {
+  return { atMicros, entries: entries.map(keptEntry), blocks, held, open, was: -1, lapsed: 0 };
+}
+
+/** Lets it stand where a state does. */
+export function writeOver(kept: KeptBudget, state: BudgetState): void {
+  const { entries } = state;
+  kept.atMicros = state.atMicros;
+  kept.blocks = state.blocks;
+  kept.held = state.held;
+  kept.open = state.open;
+  // A reload gave the rule other limits.
+  if (kept.entries.length !== entries.length) kept.entries = entries.map(keptEntry);
+  else
+    for (let at = 0; at < entries.length; at += 1)
+      writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
+}
+
+function keptEntry({ used, previous, elapsed, endSeconds }: EntryState): KeptEntry {
+  return { used, previous, elapsed, endSeconds };
+}
+
+function writeEntry(kept: KeptEntry, { used, previous, elapsed, endSeconds }: EntryState): void {
+  kept.used = used;
+  kept.previous = previous;
+  kept.elapsed = elapsed;
+  kept.endSeconds = endSeconds;
+}

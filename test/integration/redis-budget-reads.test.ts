@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import type { BudgetGate } from '../../src/core/budgets/budget';
+import type { BudgetState, Gate, Reservation } from '../../src/core/kinds/kind';
+import type { CounterState } from '../../src/core/kinds/state';
+import { readOwnForm } from '../../src/counters/redis/counter-writer';
+import type { AskedIncrement } from '../../src/counters/redis/asks-call';
+import { encodeBudgetCall, readBudgetAnswer } from '../../src/counters/redis/budgets/budget-call';
+import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
+import { listOpen } from '../../src/counters/redis/open-reservations';
+import { unpack } from '../../src/counters/redis/message-pack';
+import { callScript } from '../../src/counters/redis/script-call';
+import { budgetEntry, budgetGateOf, budgetGates, budgetSteps } from '../support/budget-arbitraries';
+import { withClock } from '../support/redis-clock';
+import { startRedisServer, type RedisServer } from '../support/redis-server';
+
+/** What operators read of a counter is what the next call finds, by the same clock: that of Redis. */
+
+const START_MS = 1_700_000_040_000;
+const LEASE_MS = 60_000;
+
+const TOKENS = budgetGateOf({
+  entries: (
+    [
+      ['gcra', 1_000, 600],
+      ['window', 9_000, 86_400],
+      ['slots', 400, 1],
+    ] as const
+  ).map(([sort, limit, periodSeconds]) =>
+    budgetEntry({ sort, limit, burst: limit, periodSeconds, chargeDenied: false }),
+  ),
+  reserve: { leaseMs: LEASE_MS, isReleased: false },
+  blocks: [],
+  isForced: false,
+  isShadow: false,
+});
+
+let server: RedisServer;
+let serial = 0;
+beforeAll(async () => {
+  server = await startRedisServer();
+});
+afterAll(() => server.stop());
+
+function createCounter() {
+  const key = `{c:reads_${String((serial += 1))}~1}~r`;
+  let nowMs = START_MS;
+  const play = async (gate: BudgetGate, hits: number, reservation?: Reservation) => {
+    const asked: AskedIncrement = { ...{ key, hits, times: 1, ttlSeconds: 0, gate }, reservation };
+    const call = { increments: [asked], groupEnds: undefined, isDeclaringKeys: true };
+    const clocks = { nowSeconds: Math.floor(nowMs / 1_000), nowMicros: nowMs * 1_000 };
+    const args = encodeBudgetCall({ ...call, ...clocks });
+    const answer = await callScript(server.client, BUDGET_SCRIPTS.declaring, args, 'eval');
+    const { states, failures } = readBudgetAnswer(unpack(answer as Buffer), [asked]);
+    expect(failures).toBeUndefined();
+    return states[0] as BudgetState;
+  };
+  const asking = {
+    ask: (_: string, commands: readonly (readonly string[])[]) =>
+      Promise.all(
+        commands.map((words) => {
+          const [name = '', ...rest] = withClock(words, nowMs * 1_000);
+          return server.client.call(name, ...rest);
+        }),
+      ),
+  };
+  return {
+    play,
+    pass: (ms: number) => (nowMs += ms),
+    reserve: (id: string, hits: number) =>
+      play(TOKENS, hits, { mode: 'reserve', id, saysHits: true }),
+    /** What a call finds that changes nothing. */
+    found: (gate = TOKENS) => play(gate, 0, { mode: 'look', id: '', saysHits: false }),
+    read: async (gate = TOKENS) => {
+      const { state, ...rest } = await readOwnForm(asking, key, gate as Gate as Gate<CounterState>);
+      return { state: state as BudgetState, ...rest };
+    },
+    list: async () => (await listOpen(asking, key, 1_000)).map(({ id }) => id),
+  };
+}
+
+it('reads what the next call finds, whatever was called before and whatever has ended since', async () => {
+  await fc.assert(
+    fc.asyncProperty(budgetGates(true), budgetSteps(true), async (gate, steps) => {
+      const counter = createCounter();
+      for (const { pauseMs, share, mode, id, saysHits } of steps) {
+        const hits = Math.ceil(Math.max(0, share) * gate.size) + 0;
+        const reservation = mode === 'ask' ? undefined : { mode, id, saysHits };
+        await counter.play(gate, hits, reservation);
+        counter.pass(pauseMs);
+        expect((await counter.read(gate)).state).toEqual(await counter.found(gate));
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('shows no reservation as open whose lease has ended, and charges it as the next call does', async () => {
+  const { reserve, pass, read, list, found } = createCounter();
+  await reserve('a', 300);
+  pass(20_000);
+  await reserve('b', 200);
+  pass(LEASE_MS - 20_000 - 1);
+  expect(await list()).toEqual(['a', 'b']);
+  expect(await read()).toMatchObject({ count: 500, state: { held: 500, open: 2 } });
+  pass(1);
+  expect(await list()).toEqual(['b']);
+  const { state, count, firstEndMs } = await read();
+  expect([state.held, state.open, count]).toEqual([200, 1, 500]);
+  expect(firstEndMs).toBe(START_MS + 20_000 + LEASE_MS);
+  expect(state.entries[1]).toMatchObject({ used: 300 });
+  pass(20_000);
+  expect([await list(), (await read()).state.open]).toEqual([[], 0]);
+  expect((await read()).state).toEqual(await found());
+});
+
+it('shows as held what the next call leaves held: no call ends more than 250', async () => {
+  const { reserve, pass, read, list, found } = createCounter();
+  for (let at = 0; at < 260; at += 1) await reserve(`old${String(at)}`, 1);
+  pass(30_000);
+  await reserve('new', 5);
+  pass(LEASE_MS - 30_000);
+  expect(await list()).toEqual(['new']);
+  expect((await read()).state).toMatchObject({ held: 15, open: 11 });
+  expect((await read()).state).toEqual(await found());
+});
