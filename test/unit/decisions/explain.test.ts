@@ -20,6 +20,7 @@ const OPTIONS: DecisionOptions = {
 const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: { line: 4, column: 7 } };
 const RULES = rulesOf('shop', [
   { key: 'user', limit: [10, 'MINUTE'], place },
+  { key: 'leased', limit: { requestsPerUnit: 10, unit: 'MINUTE', leased: true } },
   { key: 'free', limit: { unlimited: true } },
   {
     key: 'tenant',
@@ -64,11 +65,12 @@ interface Setup {
   readonly error?: StoreError;
   readonly options?: Partial<DecisionOptions>;
   readonly isKnown?: boolean;
+  readonly lease?: { readonly left: number; readonly of: number };
 }
 
 async function explain(
   request: DecisionRequest,
-  { counts = {}, error, options = {}, isKnown = false }: Setup = {},
+  { counts = {}, error, options = {}, isKnown = false, lease }: Setup = {},
 ) {
   const read = (key: string): CounterReading => ({
     count: counts[key] ?? 0,
@@ -84,6 +86,7 @@ async function explain(
         reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
         dryCounters: createDryCounters,
         knows: () => isKnown,
+        leaseOf: () => lease,
         nowSeconds: 70,
       },
       { ...OPTIONS, ...options },
@@ -285,6 +288,23 @@ describe('an explanation', () => {
       'OK',
       'descriptors[0] is over its quota, and another quota is not',
     ]);
+  });
+
+  it('says what is left on lease here, and answers from it', async () => {
+    const setup = { counts: { shop_leased_a_60: 10 }, lease: { left: 3, of: 5 } };
+    const ask = (hits: number) => requestOf([hit('leased=a', { hits })]);
+    const within = await explain(ask(3), setup);
+    expect(within).toMatchObject({ overallCode: 'OK', because: 'no descriptor is over its limit' });
+    expect(within.descriptors[0]).toMatchObject({
+      counter: { count: 10, lease: { left: 3, of: 5 } },
+      ifAsked: { code: 'OK', remaining: 0 },
+    });
+    expect(explanationText(within)).toContain(
+      'count 10, expires in 42 seconds, on lease: 3 of 5 are left here',
+    );
+    expect((await explain(ask(4), setup)).overallCode).toBe('OVER_LIMIT');
+    const own = hit('leased=a', { limit: { requestsPerUnit: 10, unit: 2 } });
+    expect((await explain(requestOf([own]), setup)).overallCode).toBe('OVER_LIMIT');
   });
 
   it('explains all the same when the store does not answer', async () => {
