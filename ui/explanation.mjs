@@ -99,10 +99,15 @@ function budgetText({ open, held, blockedSeconds }) {
   return blockedSeconds === undefined ? holds : `${holds}; blocked for ${spanText(blockedSeconds)}`;
 }
 
-function standsText({ error, count, expiresInSeconds, cachedOverLimit, ...budget }) {
+function leaseText(lease) {
+  if (lease === undefined) return '';
+  return `; on lease: ${numberText(lease.left)} of ${numberText(lease.of)} are left here`;
+}
+
+function standsText({ error, count, expiresInSeconds, cachedOverLimit, lease, ...budget }) {
   const expiry = expiresInSeconds === undefined ? '' : `, expires in ${spanText(expiresInSeconds)}`;
   const known = cachedOverLimit ? '; cached as over the limit' : '';
-  return `${error ?? `${hitsText(count)}${expiry}`}${budgetText(budget)}${known}`;
+  return `${error ?? `${hitsText(count)}${expiry}`}${budgetText(budget)}${leaseText(lease)}${known}`;
 }
 
 /** What is left of each limit of a rule that has several. */

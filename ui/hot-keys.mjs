@@ -108,6 +108,7 @@ function createHotLine(why) {
   const rate = element('span', 'rate');
   const count = element('span');
   const chip = element('span', 'chip over', 'over');
+  const leased = element('span', 'chip leased', 'leased');
   const { bar, show } = createBar();
   const name = element('div', 'name', domain, long.element);
   const button = createWhyButton(why);
@@ -118,7 +119,7 @@ function createHotLine(why) {
       name,
       rate,
       bar,
-      element('span', 'count', chip, ' ', count),
+      element('span', 'count', chip, leased, ' ', count),
       button.element,
     ),
     show({ key, path }) {
@@ -129,6 +130,7 @@ function createHotLine(why) {
       button.show(key.domain, key.entries, key.entries !== undefined);
       setText(rate, `${rateText(key.perSecond)} hits/s`);
       chip.hidden = !key.isOver;
+      leased.hidden = key.isLeased !== true;
       setText(count, countText(key));
       show(key);
     },

@@ -267,6 +267,9 @@ export interface BatchTrace {
   matched(increments: number): void;
   /** The store has answered or failed; not called when there was nothing to count. */
   counted(reply: CounterReply | StoreError): void;
-  /** Every request has its answer; the list runs parallel to them. */
-  answered(answers: readonly Answer[]): void;
+  /**
+   * Every request has its answer; the lists run parallel to them. `leased`: how many descriptors of each were answered from
+   * hits on lease; undefined: none.
+   */
+  answered(answers: readonly Answer[], leased?: readonly number[]): void;
 }

@@ -19,6 +19,7 @@ import type {
 import type { Rules } from '../core/rules/rules';
 import { answerFor } from './answer';
 import { createBatchContext, type AnswerOptions, type BatchContext, type Counted } from './batch';
+import { leasedCounts } from './leased-asks';
 import { cancelsOf, withoutLeft } from './left-callers';
 import { logDecisions, type DecisionLog } from './log-decisions';
 
@@ -136,7 +137,8 @@ export function createDecideBatch(deps: DecisionDeps, options: DecisionOptions):
     const ending = endLeft(rules, pendingRequests, batch, nowSeconds);
     // Whatever fails from here on, each call has its answer.
     try {
-      giveAnswers(pendingRequests, answers, batch.batchStats, trace);
+      giveAnswers(pendingRequests, answers, batch.batchStats);
+      trace?.answered(answers, leasedCounts(pendingRequests, batch));
       if (log !== undefined) logDecisions(log, nowSeconds, pendingRequests, answers, batch);
     } catch (error) {
       deps.onFault(error);
@@ -259,7 +261,6 @@ function giveAnswers(
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
   batchStats: BatchStatsSheet,
-  trace: BatchTrace | undefined,
 ): void {
   for (let i = 0; i < pendingRequests.length; i++) {
     const { responder, callId } = pendingRequests[i] as PendingRequest;
@@ -267,5 +268,4 @@ function giveAnswers(
     const isTaken = responder.answer(callId, answer);
     if (!isTaken && answer.kind === 'decision') batchStats.abandoned += 1;
   }
-  trace?.answered(answers);
 }

@@ -57,7 +57,8 @@ export function* explainRequest(
   if (fault !== undefined) return failure('invalid_request', fault);
   yield;
   const readings = yield* until(deps.reader.read(plan.increments));
-  const answer = yield* until(decide(request, readings, plan, deps, options));
+  const seen = readings.map((reading, at) => seenHere(reading, plan.increments[at], deps));
+  const answer = yield* until(decide(request, seen, plan, deps, options));
   const descriptors: DescriptorExplanation[] = [];
   for (const [at, descriptor] of request.descriptors.entries()) {
     yield;
@@ -68,7 +69,7 @@ export function* explainRequest(
     return { because: answer.message, descriptors, responseHeaders: [] };
   const judged = answer.statuses.map((status, at) => {
     const hit = plan.descriptorHits[at];
-    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, readings) };
+    return { status, limit: hit?.limit, isOver: hit !== undefined && isOver(hit, seen) };
   });
   return {
     overallCode: answer.overallCode,
@@ -80,6 +81,17 @@ export function* explainRequest(
 }
 
 const noJitter = (): number => 0;
+
+/** A counter as this process answers from it: what lies unspent on its lease is charged already. */
+function seenHere(
+  reading: CounterReading,
+  increment: Increment | undefined,
+  { leaseOf }: ExplainDeps,
+): CounterReading {
+  if (increment?.rule.isLeased !== true) return reading;
+  const { left = 0 } = leaseOf?.(increment.key) ?? {};
+  return left === 0 ? reading : { ...reading, count: Math.max(0, reading.count - left) };
+}
 
 /** The answer of the service itself to the counters as they were read. */
 async function decide(

@@ -2,6 +2,7 @@ import { decidingVerdict, overallCode } from '../core/decision/response';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
 import type { AnswerOptions, BatchContext, Verdicts } from './batch';
+import { leasedAsks } from './leased-asks';
 
 /** Takes decisions for the decision log. */
 export interface DecisionLog {
@@ -17,18 +18,22 @@ export function logDecisions(
   nowSeconds: number,
   pendingRequests: readonly PendingRequest[],
   answers: readonly Answer[],
-  { verdicts = [], plan, options }: BatchContext,
+  batch: BatchContext,
 ): void {
+  const { verdicts = [], plan, options } = batch;
   // Rounded down, so that it lies in the windows that were counted in.
   const time = new Date(Math.floor(nowSeconds * 1_000)).toISOString();
   let next = 0;
+  let end = 0;
   for (let i = 0; i < pendingRequests.length; i++) {
     if (plan.faults[i] !== undefined) continue;
     const own = verdicts[next++] as Verdicts;
+    const { request, trace } = pendingRequests[i] as PendingRequest;
+    const start = end;
+    end += request.descriptors.length;
     const decision = answers[i] as Answer;
     if (decision.kind !== 'decision') continue;
     if (!log.isWanted(own.some(isOver))) continue;
-    const { request, trace } = pendingRequests[i] as PendingRequest;
     log.write({
       time,
       request,
@@ -38,6 +43,7 @@ export function logDecisions(
       secrets: plan.secrets,
       isShadow: decision.overallCode === 'OK' && isShadow(own, options),
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
+      leased: leasedAsks(batch, start, end),
       traceId: trace?.traceId(),
     });
   }

@@ -32,13 +32,15 @@ export function withStoreTime<C extends Pick<Counters, 'add'>>(
 
 /**
  * Whether the store answered for a batch, or let it time out: only that takes time of the store. An open breaker, a
- * store without a connection and the local cache reply without it.
+ * store without a connection, hits on lease and the local cache reply without it.
  */
 export function gotAnswer({ increments }: CounterBatch, reply: unknown): boolean {
   if (reply instanceof Error) return !isAway(reply);
-  const { knownOverLimit: known, failures } = reply as CounterReply;
+  const { knownOverLimit: known, leased, failures } = reply as CounterReply;
   if (known === undefined && failures === undefined) return true;
-  return increments.some((_, i) => known?.[i] !== true && !isAway(failures?.get(i)));
+  return increments.some(
+    (_, i) => known?.[i] !== true && leased?.[i] !== true && !isAway(failures?.get(i)),
+  );
 }
 
 function isAway(error: Error | undefined): boolean {

@@ -40,10 +40,13 @@ export function createBatchTrace(
     },
     counted(reply) {
       const times = { startMs: matchedMs, endMs: monotonicMs() };
-      store = toStoreRecord(times, { requests, increments }, reply, callsOf());
-      add(store);
+      const record = toStoreRecord(times, { requests, increments }, reply, callsOf());
+      // All of it was on lease: the store was not asked.
+      if (record.leased !== undefined && record.increments === 0) return;
+      store = record;
+      add(record);
     },
-    answered(answers) {
+    answered(answers, leased) {
       const endMs = monotonicMs();
       for (let i = first; i < requests; i++) {
         const { request, trace } = pendingRequests[i] as PendingRequest;
@@ -52,7 +55,8 @@ export function createBatchTrace(
         // The store's span is a child of the first call: that one needs no link.
         const linked = i === first ? undefined : store;
         // Only this tracer creates traces of requests.
-        add(toCallRecord(trace as TracedCall, endMs, answer, request, linked));
+        const answered = { request, leased: leased?.[i] ?? 0, store: linked };
+        add(toCallRecord(trace as TracedCall, endMs, answer, answered));
       }
     },
   };

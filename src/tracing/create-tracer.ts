@@ -69,7 +69,7 @@ function toCall(
     startMs: monotonicMs(),
     context: undefined,
     refused(failure) {
-      add(toCallRecord(call, monotonicMs(), failure, undefined, undefined));
+      add(toCallRecord(call, monotonicMs(), failure));
     },
     traceId: () => traceIdOf(contextOf(call, childOf).ids),
   };

@@ -42,6 +42,8 @@ export interface CallRecord {
   readonly descriptors: number;
   /** Descriptors with a limit. */
   readonly limits: number;
+  /** Descriptors that hits on lease answered, without the store. */
+  readonly leased: number;
   /** The answer's, or that of the failure. */
   readonly code: string;
   readonly isFailure: boolean;
@@ -66,7 +68,10 @@ export interface StoreRecord {
   readonly startMs: number;
   readonly endMs: number;
   readonly requests: number;
+  /** Those that the store was asked for. */
   readonly increments: number;
+  /** Those that hits on lease answered, without the store; undefined: none. */
+  readonly leased: number | undefined;
   /** Increments that failed on their own; undefined when none did. */
   readonly failed: number | undefined;
   readonly errorType: string | undefined;
@@ -77,15 +82,23 @@ export interface StoreRecord {
 
 export type SpanRecord = CallRecord | MatchRecord | StoreRecord;
 
-/** The record of a call. It holds no value of a descriptor: that may be personal data. */
+/** What a span says of a request that has its answer. */
+export interface AnsweredCall {
+  readonly request: PendingRequest['request'];
+  readonly leased: number;
+  /** See CallRecord. */
+  readonly store: StoreRecord | undefined;
+}
+
+/** The record of a call, of an invalid one without the last argument. It holds no value of a descriptor: that may be personal data. */
 export function toCallRecord(
   call: TracedCall,
   endMs: number,
   answer: Answer,
-  request: PendingRequest['request'] | undefined,
-  store: StoreRecord | undefined,
+  answered?: AnsweredCall,
 ): CallRecord {
   const isFailure = answer.kind === 'failure';
+  const { request, leased = 0, store } = answered ?? {};
   return {
     span: 'call',
     call,
@@ -94,6 +107,7 @@ export function toCallRecord(
     domain: request && keptText(request.domain, MAX_DOMAIN),
     descriptors: request?.descriptors.length ?? 0,
     limits: isFailure ? 0 : limitsOf(answer.statuses),
+    leased,
     code: isFailure ? answer.code : answer.overallCode,
     isFailure,
     // An invalid request is its client's error, not the service's.
@@ -118,13 +132,15 @@ export function toStoreRecord(
   calls: readonly TracedCall[],
 ): StoreRecord {
   const isError = reply instanceof StoreError;
+  const leased = isError ? undefined : reply.leased?.filter(Boolean).length;
   return {
     span: 'store',
     calls,
     startMs: times.startMs,
     endMs: times.endMs,
     requests: sizes.requests,
-    increments: sizes.increments,
+    increments: sizes.increments - (leased ?? 0),
+    leased,
     failed: isError ? undefined : reply.failures?.size,
     errorType: isError ? reply.code : undefined,
     error: isError ? keptText(reply.message, MAX_ERROR) : undefined,

@@ -31,9 +31,11 @@ const KEY = {
   batchRequests: attributeKey('ratelimit.batch.requests'),
   batchSize: attributeKey('db.operation.batch.size'),
   batchFailed: attributeKey('ratelimit.batch.failed'),
+  batchLeased: attributeKey('ratelimit.batch.leased'),
   domain: attributeKey('ratelimit.domain'),
   descriptors: attributeKey('ratelimit.descriptors'),
   limits: attributeKey('ratelimit.limits'),
+  leased: attributeKey('ratelimit.leased'),
   code: attributeKey('ratelimit.code'),
   errorType: attributeKey('error.type'),
 };
@@ -75,6 +77,7 @@ export function createWriteSpan(
     else {
       writer.text(KEY.code, record.code);
       writer.count(KEY.limits, record.limits);
+      if (record.leased > 0) writer.count(KEY.leased, record.leased);
     }
     if (record.store !== undefined) writer.link(storeIdsOf(record.store));
     writer.end(record.error);
@@ -88,7 +91,7 @@ export function createWriteSpan(
   };
 
   const writeStore = (record: StoreRecord) => {
-    const { calls, startMs, endMs, failed, errorType } = record;
+    const { calls, startMs, endMs, failed, leased, errorType } = record;
     const parent = contextOf(calls[0] as TracedCall).ids;
     const links = Math.min(calls.length, MAX_LINKS);
     writer.begin(storeTemplate, storeIdsOf(record), parent, toUnixMs(startMs), toUnixMs(endMs));
@@ -96,6 +99,7 @@ export function createWriteSpan(
     writer.count(KEY.batchSize, record.increments);
     if (errorType !== undefined) writer.text(KEY.errorType, errorType);
     if (failed !== undefined) writer.count(KEY.batchFailed, failed);
+    if (leased !== undefined) writer.count(KEY.batchLeased, leased);
     for (let i = 0; i < links; i++) writer.link(contextOf(calls[i] as TracedCall).ids);
     if (calls.length > links) writer.droppedLinks(calls.length - links);
     writer.end(record.error);

@@ -5,6 +5,7 @@ import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { startStatsdUdp } from '../support/statsd-server';
 import { benchAlgorithms } from './e2e-algorithms';
 import { benchCheck } from './e2e-check';
+import { benchLeases } from './e2e-leases';
 import { cpuMicros, residentMegabytes } from './cpu';
 import { runGenerator, runH2load, type Shape } from './e2e-load';
 import {
@@ -166,7 +167,7 @@ async function paced(bench: Bench, perSecond: number): Promise<string> {
 }
 
 /** Loads that are no calls of one engine. */
-const OTHERS = ['algorithms', 'check'];
+const OTHERS = ['algorithms', 'check', 'leases'];
 /** LOADS names those to run, `paced` and OTHERS among them; SHAPE the one of SHAPES. */
 const WANTED = (process.env['LOADS'] ?? [...LOADS, 'paced', ...OTHERS].join()).split(',');
 const ONLY_SHAPE = process.env['SHAPE'];
@@ -242,6 +243,7 @@ async function main(): Promise<void> {
     if (WANTED.some((load) => !OTHERS.includes(load))) await benchAll(redis, body, statsd.port);
     if (WANTED.includes('algorithms')) await benchAlgorithms(redis, statsd.port, ROUNDS);
     if (WANTED.includes('check')) await benchCheck(redis, statsd.port, ROUNDS);
+    if (WANTED.includes('leases')) await benchLeases(redis, statsd.port, ROUNDS);
   } finally {
     await statsd.stop();
     await redis.stop();

@@ -134,7 +134,7 @@ export const WORDS: Readonly<Record<string, Word>> = {
     by: 'shop.user',
     words: '1 per year, refused hits are not charged, charge: together',
     status: ['OVER_LIMIT', 1, 'YEAR', 0],
-    explained: [/^charge: together, so that nothing is charged while one refuses$/m],
+    explained: [/^charge: together: nothing is charged while one refuses$/m],
     read: { count: 0 },
     reset: { count: 0 },
     metrics: [

@@ -69,7 +69,9 @@ function dryCounters(
 ): Pick<Counters, 'add'> {
   const counters = createDryCounters(readings);
   const cache = cacheOf(store);
-  return cache === undefined ? counters : withOverLimitCache(counters, readOnly(cache));
+  // What is on lease is spent first.
+  const keeps = ({ key }: Increment): boolean => (store.leases?.read(key)?.left ?? 0) === 0;
+  return cache === undefined ? counters : withOverLimitCache(counters, readOnly(cache), { keeps });
 }
 
 /** What knows which counters are over their limit. */

@@ -15,7 +15,7 @@ export function explanationText(explanation: Explanation): string {
     `overall: ${overallCode ?? 'unknown'}, because ${explanation.because}`,
     ...(charge === undefined
       ? []
-      : ['charge: together, so that nothing is charged while one refuses']),
+      : ['charge: together: nothing is charged while one refuses']),
     ...(version === undefined ? [] : [version]),
     ...descriptors.flatMap(descriptorLines),
     ...responseHeaders.map(([name, value]) => `header ${name}: ${value}`),

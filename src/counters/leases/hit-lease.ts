@@ -16,7 +16,7 @@ export class HitLease {
   unspent = 0;
   /** Hits that were spent and may be given back to it. */
   spent = 0;
-  /** What was there after the last refill: 37 of 120 are left. */
+  /** What was there after the last refill, or is there since hits were given back: 37 of 120 are left. */
   size = 0;
   /** A refill is on its way. */
   isRefilling = false;
@@ -63,6 +63,7 @@ export class HitLease {
     const taken = Math.min(hits, this.spent);
     this.unspent += taken;
     this.spent -= taken;
+    this.size = Math.max(this.size, this.unspent);
     return taken;
   }
 

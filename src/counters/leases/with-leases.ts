@@ -149,7 +149,7 @@ export function withLeases(
     startSweeping();
     if (answered === 0 && rests.length === 0) return counters.add(batch);
     if (answered < batch.increments.length) return addRest(batch, split);
-    void sendOwn(own, batch);
+    if (own.length > 0) void sendOwn(own, batch);
     return { after, held: undefined, failures: undefined, leased };
   };
 

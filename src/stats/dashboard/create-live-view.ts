@@ -221,6 +221,7 @@ function hotViews(
       perSecond: key.perSecond,
       value: key.value,
       isOver: key.isOver,
+      isLeased: key.isLeased,
       limit: key.limit,
       burst: key.burst,
       per: key.per,

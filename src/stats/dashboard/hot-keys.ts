@@ -26,6 +26,8 @@ export interface HotKey {
   readonly value: number | undefined;
   /** Whether it was over its limit the last time. */
   readonly isOver: boolean;
+  /** Whether the last answer came from hits on lease, without the store; undefined: nothing of its batch did. */
+  readonly isLeased: boolean | undefined;
   readonly limit: number;
   /** Hits that fit at once where a limit has a burst, of which `value` are in use. */
   readonly burst: number | undefined;
@@ -56,6 +58,7 @@ interface WatchedCounter {
   windowEndSeconds: number;
   value: number | undefined;
   isOver: boolean;
+  isLeased: boolean | undefined;
   /** Where a counter with a budget stood after the last ask; undefined of all others. */
   after: { readonly rule: RuleLimit; readonly state: State } | undefined;
 }
@@ -188,6 +191,7 @@ export class HotKeys {
       windowEndSeconds: increment.windowEndSeconds,
       value: undefined,
       isOver: false,
+      isLeased: undefined,
       after: undefined,
     };
   }
@@ -200,8 +204,8 @@ export class HotKeys {
 }
 
 function toHotKey({ item, perSecond }: HotCounter, second: number): HotKey {
-  const { name, path, value, isOver, limit, burst, per, windowEndSeconds, after } = item;
-  const figures = { value, isOver, limit, burst, per, windowEndSeconds };
+  const { name, path, value, isOver, isLeased, limit, burst, per, windowEndSeconds, after } = item;
+  const figures = { value, isOver, isLeased, limit, burst, per, windowEndSeconds };
   const budget = after && budgetStanding(after.rule, after.state, second);
   return { name, path, perSecond, ...figures, budget };
 }
@@ -213,6 +217,7 @@ function note(
   reply: CounterReply,
   index: number,
 ): void {
+  watched.isLeased = reply.leased?.[index];
   if (reply.knownOverLimit?.[index] === true && reply.states?.[index] === undefined) {
     // The local cache knows that it is over, and no more.
     watched.isOver = true;

@@ -50,6 +50,8 @@ export interface HotKeyView {
   readonly perSecond: number;
   readonly value: number | undefined;
   readonly isOver: boolean;
+  /** The last answer came from hits on lease; missing: it did not. */
+  readonly isLeased?: boolean | undefined;
   readonly limit: number;
   /** Under gcra: hits that fit at once, of which `value` are in use. */
   readonly burst?: number | undefined;

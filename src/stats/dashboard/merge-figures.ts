@@ -98,6 +98,7 @@ function mergeHotKey(a: HotKeyView, b: HotKeyView): HotKeyView {
     perSecond: a.perSecond + b.perSecond,
     value: values.length === 0 ? undefined : Math.max(...values),
     isOver: a.isOver || b.isOver,
+    isLeased: a.isLeased === true || b.isLeased,
   };
 }
 

@@ -130,6 +130,42 @@ it('explains what is left of each limit of a list, and that its domain charges t
   expect(said).toEqual([]);
 });
 
+const LEASED = `domain: shop
+descriptors:
+  - key: tenant
+    rate_limit: { unit: year, requests_per_unit: 1000, leased: true }
+`;
+
+it('marks what is answered from a lease, and says how much of it is left', async () => {
+  const redis = await startRedisServer();
+  ends.push(() => redis.stop());
+  const address = `127.0.0.1:${String(redis.port)}`;
+  const env = { BACKEND_TYPE: 'redis', REDIS_URL: address, LEASE_TIME: '10s' };
+  const { service } = await startWithRules([LEASED], env);
+  const { page, said } = await openDashboard(`${service.debug}/ui`);
+  await page.locator('#dot[data-state=good]').waitFor();
+  const line = page.locator('#hot li', { hasText: 'tenant=ann' });
+  const chip = line.locator('.chip.leased');
+  await ask(service, 'shop', 'tenant=ann');
+  await line.waitFor();
+  expect(await chip.isVisible()).toBe(false);
+  await eventually(async () => {
+    await Promise.all(Array.from({ length: 30 }, () => ask(service, 'shop', 'tenant=ann')));
+    expect(await chip.isVisible()).toBe(true);
+  });
+  await line.getByRole('button').click();
+  const count = page.locator('#why-answer .facts > div', { hasText: 'Current count' });
+  await count
+    .filter({ hasText: /^Current count\d+ hits, .+; on lease: \d+ of \d+ are left here$/ })
+    .waitFor();
+  for (const width of [1400, 700, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect([width, await page.evaluate(OVERLAPPING)]).toEqual([width, []]);
+    expect([width, await page.evaluate(CUT_OFF)]).toEqual([width, []]);
+  }
+  expect(said).toEqual([]);
+});
+
 it('keeps the line of a key when the order changes, so that no bar moves from one key to another', async () => {
   const service = await startWith();
   const { page } = await openDashboard(`${service.debug}/ui`);

@@ -2,7 +2,7 @@ import type { Increment } from '../../../src/core/ports';
 import { createRandom, type Random } from '../../fuzz/random';
 import { increment } from '../increments';
 import { SOME_MATCH } from '../rules';
-import { Ledger } from './ledger';
+import { Ledger, type CounterLedger } from './ledger';
 import { LEASE_TIME_MS, PlayedInstance, type InstanceOptions } from './played-instance';
 import { PlayedLink, type LinkOptions } from './played-link';
 import { VirtualClock } from './virtual-clock';
@@ -230,6 +230,10 @@ class Play {
         out += one.link.sum(key, (hits, isApplied) => hits > 0 === isApplied);
       }
       this.#ledger.reset(key, out, this.#clock.nowMs);
+      // Those that stop hear of it no more: a refill on its way to one may have been dropped by a reset before.
+      const stopping = this.#old.filter(({ link }) => !link.isDead);
+      const ledger = this.#ledger.counters.get(key) as CounterLedger;
+      for (const { link } of stopping) ledger.held += link.refills(key);
     }
     this.#broadcast((one) => {
       for (const key of keys) {

@@ -293,14 +293,26 @@ it('answers each call once when what comes after the answers fails, and reports 
   expect(faults).toEqual([new Error('the log failed')]);
 });
 
+/** Counters of which hits on lease answer those of one value. */
+const leasing = ({ increments }: CounterBatch): Promise<CounterReply> =>
+  Promise.resolve({
+    after: increments.map(() => 1),
+    held: undefined,
+    failures: undefined,
+    leased: increments.map(({ key }) => key.includes('_a_')),
+  });
+
 describe('the trace of a batch', () => {
   const traced = async (requests: readonly DecisionRequest[], setting: Setting = {}) => {
     const steps: string[] = [];
     const trace = {
       matched: (increments: number) => steps.push(`matched ${String(increments)}`),
       counted: () => steps.push('counted'),
-      answered: (answers: readonly { readonly kind: string }[]) =>
-        steps.push(`answered ${answers.map(({ kind }) => kind).join()}`),
+      answered: (answers: readonly { readonly kind: string }[], leased?: readonly number[]) =>
+        steps.push(
+          `answered ${answers.map(({ kind }) => kind).join()}`,
+          ...(leased === undefined ? [] : [`leased ${leased.join()}`]),
+        ),
     };
     await decide(requests, { ...setting, tracer: { begin: () => trace } });
     return steps;
@@ -316,6 +328,16 @@ describe('the trace of a batch', () => {
     ],
   ])('%s', async (_, requests, setting, steps) => {
     expect(await traced(requests, setting)).toEqual([...steps, 'answered decision']);
+  });
+
+  it('has how many descriptors of each request hits on lease answered', async () => {
+    const requests = [
+      request('shop', ['user=a', 'none=1', 'user=b']),
+      request('', []),
+      request('shop', ['user=b']),
+      request('shop', ['user=a', 'user=a']),
+    ];
+    expect((await traced(requests, { add: leasing })).at(-1)).toBe('leased 1,0,0,2');
   });
 
   it('has what each request is refused with', async () => {
@@ -385,6 +407,19 @@ describe('the decision log', () => {
     const { wanted, records } = await logged([request('shop', entries)], { options, add });
     expect(wanted).toEqual([isOver]);
     expect(records).toMatchObject([{ isShadow, isQuota: false, decision: { overallCode: 'OK' } }]);
+  });
+
+  it('says of each descriptor whether hits on lease answered it, and nothing where none did', async () => {
+    const { records } = await logged(
+      [
+        request('shop', ['nobody=x', 'user=a']),
+        request('', []),
+        request('shop', ['user=b']),
+        request('shop', ['user=a', 'user=c']),
+      ],
+      { add: leasing },
+    );
+    expect(records.map(({ leased }) => leased)).toEqual([[false, true], undefined, [true, false]]);
   });
 
   it('takes nothing of a request that the store failed', async () => {

@@ -21,6 +21,7 @@ const OPTIONS: DecisionOptions = {
 const place = { file: 'shop.yaml', at: { line: 3, column: 5 }, limitAt: { line: 4, column: 7 } };
 const RULES = rulesOf('shop', [
   { key: 'user', limit: [10, 'MINUTE'], place },
+  { key: 'leased', limit: { requestsPerUnit: 10, unit: 'MINUTE', leased: true } },
   { key: 'free', limit: { unlimited: true } },
   {
     key: 'tenant',
@@ -66,11 +67,12 @@ interface Setup {
   readonly options?: Partial<DecisionOptions>;
   readonly isKnown?: boolean;
   readonly rules?: Rules;
+  readonly lease?: { readonly left: number; readonly of: number };
 }
 
 async function explain(
   request: DecisionRequest,
-  { counts = {}, error, options = {}, isKnown = false, rules = RULES }: Setup = {},
+  { counts = {}, error, options = {}, isKnown = false, rules = RULES, lease }: Setup = {},
 ) {
   const read = (key: string): CounterReading => ({
     count: counts[key] ?? 0,
@@ -86,6 +88,7 @@ async function explain(
         reader: { read: (places) => Promise.resolve(places.map(({ key }) => read(key))) },
         dryCounters: createDryCounters,
         knows: () => isKnown,
+        leaseOf: () => lease,
         nowSeconds: 70,
       },
       { ...OPTIONS, ...options },
@@ -289,6 +292,23 @@ describe('an explanation', () => {
     ]);
   });
 
+  it('says what is left on lease here, and answers from it', async () => {
+    const setup = { counts: { shop_leased_a_60: 10 }, lease: { left: 3, of: 5 } };
+    const ask = (hits: number) => requestOf([hit('leased=a', { hits })]);
+    const within = await explain(ask(3), setup);
+    expect(within).toMatchObject({ overallCode: 'OK', because: 'no descriptor is over its limit' });
+    expect(within.descriptors[0]).toMatchObject({
+      counter: { count: 10, lease: { left: 3, of: 5 } },
+      ifAsked: { code: 'OK', remaining: 0 },
+    });
+    expect(explanationText(within)).toContain(
+      'count 10, expires in 42 seconds, on lease: 3 of 5 are left here',
+    );
+    expect((await explain(ask(4), setup)).overallCode).toBe('OVER_LIMIT');
+    const own = hit('leased=a', { limit: { requestsPerUnit: 10, unit: 2 } });
+    expect((await explain(requestOf([own]), setup)).overallCode).toBe('OVER_LIMIT');
+  });
+
   it('explains all the same when the store does not answer', async () => {
     const error = new StoreError('store_unavailable', 'r1:6379: connection refused');
     const explanation = await explain(requestOf([hit('user=ann')]), { error });
@@ -392,7 +412,7 @@ describe('the text of an explanation', () => {
     const of = (isChargedTogether: boolean) =>
       compileRules([{ domain: 'shop', rules: sketches, isChargedTogether }]);
     const [, line, ...others] = await textOf(asked, { counts, rules: of(true) });
-    expect(line).toBe('charge: together, so that nothing is charged while one refuses');
+    expect(line).toBe('charge: together: nothing is charged while one refuses');
     // The team of the refused request is not charged.
     expect(others).toContain('    for 1 more: OK, remaining 3, resets in 50 seconds');
     const apart = await textOf(asked, { counts, rules: of(false) });

@@ -106,6 +106,35 @@ describe('createTracer', () => {
     expect(spans()[0]?.attributes['ratelimit.batch.failed']).toBe(1);
   });
 
+  it('says what hits on lease answered, and has no store batch where that is all', () => {
+    const { spans, tracer, ask } = start();
+    const batch = tracer.begin([ask(true), ask(true)]);
+    batch?.matched(3);
+    const reply = { after: [1, 1, 1], held: undefined, failures: undefined };
+    batch?.counted({ ...reply, leased: [true, false, true] });
+    batch?.answered([OK, OK], [2, 0]);
+    const some = spans();
+    expect(named(some, 'store batch')).toMatchObject([
+      { attributes: { 'db.operation.batch.size': 1, 'ratelimit.batch.leased': 2 } },
+    ]);
+    expect(named(some, 'call').map(({ attributes }) => [attributes['ratelimit.leased']])).toEqual([
+      [2],
+      [undefined],
+    ]);
+    const { spans: spansOfAll, ...all } = start();
+    const whole = all.tracer.begin([all.ask(true), all.ask(true)]);
+    whole?.matched(1);
+    whole?.counted({ ...reply, leased: [true] });
+    whole?.answered([OK, OK], [1, 1]);
+    const names = spansOfAll().map(({ name, links }) => [name, links.length]);
+    expect(names).toEqual([
+      ['match', 0],
+      ['match', 0],
+      ['call', 0],
+      ['call', 0],
+    ]);
+  });
+
   it('asks nothing twice of a header list that comes again', () => {
     const { tracer } = start(0);
     let looks = 0;

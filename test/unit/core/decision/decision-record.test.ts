@@ -40,10 +40,12 @@ it('says a decision in plain JSON, null for a descriptor without a rule', () => 
 
 it('adds what is true of it alone', () => {
   const traceId = '0'.repeat(31) + '1';
-  expect(toDecisionRecord({ ...RECORD, isShadow: true, isQuota: true, traceId })).toEqual({
+  const leased = [true, false];
+  expect(toDecisionRecord({ ...RECORD, isShadow: true, isQuota: true, leased, traceId })).toEqual({
     ...LINE,
     shadow: true,
     quota: true,
+    leased,
     trace: traceId,
   });
 });

@@ -296,6 +296,30 @@ describe('metadata.weir of a descriptor', () => {
     });
   });
 
+  it.each([true, false])(
+    'leases the hits of a rule, or does not, as its word says: %s',
+    (leased) => {
+      const said = weirOf(struct({ rate_limit: struct({ leased: { boolValue: leased } }) }));
+      const { domains, problems } = parse([said]);
+      expect(problems).toEqual([]);
+      const rules = compileRules(domains, { leases: !leased });
+      expect(dumpRules(rules).join().includes(', leased: true')).toBe(leased);
+    },
+  );
+
+  it('refuses to lease what cannot be leased, at its path', () => {
+    const leased = { boolValue: true };
+    const gcra = { algorithm: { stringValue: 'gcra' }, leased };
+    const mistakes = problemsOf([weirOf(struct({ rate_limit: struct(gcra) }))]);
+    expect(mistakes).toEqual([
+      'error c: descriptors[0].metadata.weir.rate_limit: leased: true cannot be combined with algorithm: gcra; expected one or the other',
+    ]);
+    const together = { charge: { stringValue: 'together' }, rate_limit: struct({ leased }) };
+    expect(problemsOf([weirOf(struct(together))])).toEqual([
+      'error c: descriptors[0].metadata.weir.rate_limit: leased: true cannot be combined with charge: together; expected one or the other',
+    ]);
+  });
+
   it('makes the values of a key secret', () => {
     const token = `s-${'0'.repeat(32)}`;
     const secretOf = (fields: Readonly<Record<string, Value>>) =>

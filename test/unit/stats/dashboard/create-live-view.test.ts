@@ -198,6 +198,13 @@ describe('the view of what happens now', () => {
           failures: undefined,
           knownOverLimit: [true],
         }),
+      () =>
+        Promise.resolve({
+          after: [1],
+          held: undefined,
+          failures: new Map(),
+          leased: [true],
+        }),
     ];
     for (const add of replies)
       await Promise.resolve(live.watchCounters({ add }, 'store').add(batch)).catch(() => undefined);

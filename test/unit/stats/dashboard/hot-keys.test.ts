@@ -48,6 +48,16 @@ describe('the hottest keys', () => {
     expect(keys.errorPerSecond).toBe(0);
   });
 
+  it('says whether the last answer came from a lease', () => {
+    const keys = create(() => 0);
+    const some = [increment('a_', 3), increment('b_', 2), increment('c_', 1)];
+    record(keys, some, { leased: [false, true, true] });
+    record(keys, [increment('c_', 1)]);
+    keys.advance(1);
+    const shown = keys.top(3, NOW).map(({ isLeased }) => isLeased);
+    expect(shown).toEqual([false, true, undefined]);
+  });
+
   it('shows a steady rate as it is from the first second on, and forgets what ended', () => {
     const keys = create(() => 0);
     const rates = Array.from({ length: 8 }, () => {

@@ -1,0 +1,32 @@
+import type { PendingRequest } from '../core/ports';
+import type { BatchContext } from './batch';
+
+/** For each ask from `start` to `end` whether hits on lease answered it, without the store; undefined: none was. */
+export function leasedAsks(
+  { reply: { leased }, plan }: Pick<BatchContext, 'reply' | 'plan'>,
+  start: number,
+  end: number,
+): readonly boolean[] | undefined {
+  if (leased === undefined) return undefined;
+  const asks: boolean[] = [];
+  for (let i = start; i < end; i++)
+    asks.push(leased[plan.descriptorHits[i]?.increment ?? -1] === true);
+  return asks.includes(true) ? asks : undefined;
+}
+
+/** For each request how many of its asks those are; undefined: none of the batch. */
+export function leasedCounts(
+  pendingRequests: readonly PendingRequest[],
+  batch: Pick<BatchContext, 'reply' | 'plan'>,
+): readonly number[] | undefined {
+  if (batch.reply.leased === undefined) return undefined;
+  let start = 0;
+  return pendingRequests.map(({ request }, i) => {
+    // What has a fault is not in the plan.
+    if (batch.plan.faults[i] !== undefined) return 0;
+    const end = start + request.descriptors.length;
+    const asks = leasedAsks(batch, start, end) ?? [];
+    start = end;
+    return asks.filter(Boolean).length;
+  });
+}
