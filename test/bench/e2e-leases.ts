@@ -24,7 +24,7 @@ const paced = (perSecond: number, keys: number) => ({
   ...{ connections: 10, inFlight: 0, perSecond, keys, requests: 6 * perSecond },
 });
 
-/** Each waits for the one before: none shares a turn with another, however busy the machine is. */
+/** Each waits for the one before: none shares a turn with another. */
 const ONE_BY_ONE = { connections: 1, inFlight: 1, perSecond: 0, keys: 100, requests: 30_000 };
 
 const CASES: readonly Case[] = [
@@ -46,6 +46,7 @@ interface Round {
   /** Script calls of the store. */
   readonly storeCalls: number;
   readonly latencyMs: GeneratorReport['latencyMs'];
+  readonly perSecond: number;
 }
 
 type GeneratorReport = Awaited<ReturnType<typeof runGenerator>>;
@@ -114,7 +115,7 @@ async function playRound(
   await client.flushall();
   await client.config('RESETSTAT');
   const before = cpuMicros(pid);
-  const { ok, latencyMs } = await runGenerator({ ...order, port, varied: true });
+  const { ok, latencyMs, seconds } = await runGenerator({ ...order, port, varied: true });
   const micros = (cpuMicros(pid) - before) / order.requests;
   const storeCalls = await scriptCalls(client);
   // What lies unspent is given back.
@@ -124,7 +125,7 @@ async function playRound(
     if (ok !== order.requests || counted !== order.requests)
       throw new Error(`of ${texts.join(' requests, were answered / counted: ')}`);
   });
-  return { micros, storeCalls, latencyMs };
+  return { micros, storeCalls, latencyMs, perSecond: order.requests / seconds };
 }
 
 type Client = RedisServer['client'];
@@ -155,8 +156,9 @@ function print({ name, order }: Case, [off, on]: readonly [Measured, Measured]):
     const calls = of(measured, ({ storeCalls }) => storeCalls / order.requests).toFixed(3);
     const times = [0, 1].map((at) => of(measured, ({ latencyMs }) => latencyMs[at] as number));
     const latency = times.map((ms) => ms.toFixed(2)).join(' / ');
+    const rate = Math.round(of(measured, ({ perSecond }) => perSecond));
     console.log(
-      `  ${word.padEnd(4)} ${cpu} µs, ${calls} store calls a call, p50/p99 ${latency} ms`,
+      `  ${word.padEnd(4)} ${cpu} µs, ${calls} store calls a call, p50/p99 ${latency} ms, ${String(rate)}/s`,
     );
   }
   console.log(

@@ -10,8 +10,8 @@ const HASHED_LENGTH = 12;
 const SPAN_MS = 1_000;
 
 /**
- * Says which keys may have had so many hits within a second: all that had, and now and then one that shares its cell with
- * others. So keys that are asked for rarely, which most are, cost no place in a table however many there are.
+ * Says which keys have so many hits a second, as `HitRate` counts them, and now and then one that shares its cell with others.
+ * So keys that are asked for rarely, which most are, cost no place in a table however many there are.
  */
 export class WarmKeys {
   readonly #leastHits: number;
@@ -30,7 +30,8 @@ export class WarmKeys {
     const now = (this.#hits[cell] as number) + hits;
     // A cell holds 32 bits; what is beyond them is warm.
     this.#hits[cell] = Math.min(now, this.#leastHits);
-    return now + (this.#hitsBefore[cell] as number) >= this.#leastHits;
+    const rest = 1 - (nowMs - this.#startMs) / SPAN_MS;
+    return now + (this.#hitsBefore[cell] as number) * rest >= this.#leastHits;
   }
 
   #turn(nowMs: number): void {

@@ -142,12 +142,21 @@ export function withLeases(
     }
   };
 
+  /** Of a batch that the store is asked as it is. */
+  const addWhole = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
+    const reply = await sendAll(batch);
+    if (reply instanceof StoreError) throw reply;
+    for (const rest of split.rests) learnCount(rest, reply);
+    return reply;
+  };
+
   const addLeased = (batch: CounterBatch): CounterReply | Promise<CounterReply> => {
     begin();
     const split = splitAsks(batch, leases, monotonicMs());
     const { answered, after, leased, own, rests } = split;
     startSweeping();
     if (answered === 0 && rests.length === 0) return counters.add(batch);
+    if (answered === 0 && own.length === 0 && rests.every(isWhole)) return addWhole(batch, split);
     if (answered < batch.increments.length) return addRest(batch, split);
     if (own.length > 0) void sendOwn(own, batch);
     return { after, held: undefined, failures: undefined, leased };
@@ -214,19 +223,34 @@ function joinReply(
   return leased === undefined ? finish(draft) : { ...finish(draft), leased };
 }
 
+/** Nothing of it was on lease. */
+function isWhole({ spent }: RestAsk): boolean {
+  return spent === 0;
+}
+
 /** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
 function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
   const { place, lease, spent } = rest;
-  if (draft.failures?.has(place) === true) {
+  const count = learnCount(rest, draft);
+  if (count === undefined) {
     putBack(rest, counts);
     return;
   }
-  const isOver = draft.knownOverLimit?.[place] === true;
-  const count = isOver ? lease.limit + Math.max(rest.rest, 0) : (draft.after[place] as number);
-  if (lease.end === undefined) lease.learn(count);
   if (spent <= 0) return;
   counts.spent += spent;
   // What the lease had is within the limit, however far others have gone beyond it since.
   draft.after[place] = Math.min(count, lease.limit + rest.rest);
   if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
+}
+
+/** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
+function learnCount(
+  { place, lease, rest }: RestAsk,
+  { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
+): number | undefined {
+  if (failures?.has(place) === true) return undefined;
+  const isOver = knownOverLimit?.[place] === true;
+  const count = isOver ? lease.limit + Math.max(rest, 0) : (after[place] as number);
+  if (lease.end === undefined) lease.learn(count);
+  return count;
 }

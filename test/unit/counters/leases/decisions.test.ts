@@ -115,3 +115,11 @@ it.each([
     expect([code(), store.calls]).toEqual(['OK', calls + 3]);
   },
 );
+
+it('says that the store is away of a counter that never had a lease', async () => {
+  const { store, ask, lease } = start();
+  store.isAway = true;
+  expect(await ask('fails', HITS)).toBe('store_unavailable');
+  store.isAway = false;
+  await lease('fails');
+});
