@@ -108,7 +108,7 @@ function createHotLine(why) {
   const rate = element('span', 'rate');
   const count = element('span');
   const chip = element('span', 'chip over', 'over');
-  const leased = element('span', 'chip leased', 'leased');
+  const leased = element('span', 'chip leased');
   const { bar, show } = createBar();
   const name = element('div', 'name', domain, long.element);
   const button = createWhyButton(why);
@@ -131,6 +131,7 @@ function createHotLine(why) {
       setText(rate, `${rateText(key.perSecond)} hits/s`);
       chip.hidden = !key.isOver;
       leased.hidden = key.isLeased !== true;
+      setText(leased, leased.hidden ? '' : 'leased');
       setText(count, countText(key));
       show(key);
     },

@@ -13,9 +13,7 @@ export function explanationText(explanation: Explanation): string {
   const version = rules && `rules: ${rules.version} of ${rules.source}, loaded ${rules.loadedAt}`;
   return [
     `overall: ${overallCode ?? 'unknown'}, because ${explanation.because}`,
-    ...(charge === undefined
-      ? []
-      : ['charge: together: nothing is charged while one refuses']),
+    ...(charge === undefined ? [] : ['charge: together: nothing is charged while one refuses']),
     ...(version === undefined ? [] : [version]),
     ...descriptors.flatMap(descriptorLines),
     ...responseHeaders.map(([name, value]) => `header ${name}: ${value}`),

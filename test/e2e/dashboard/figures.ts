@@ -133,7 +133,7 @@ it('explains what is left of each limit of a list, and that its domain charges t
 const LEASED = `domain: shop
 descriptors:
   - key: tenant
-    rate_limit: { unit: year, requests_per_unit: 1000, leased: true }
+    rate_limit: { unit: year, requests_per_unit: 1000000, leased: true }
 `;
 
 it('marks what is answered from a lease, and says how much of it is left', async () => {
