@@ -65,6 +65,8 @@ export function createOverLimitCache(
     rule.isLeased !== true || nowSeconds - knownSeconds <= leasedSeconds;
 
   const entryOf = (increment: Increment): OverEntry | undefined => {
+    // Mostly nothing is over: no key is hashed then.
+    if (entries.size === 0) return undefined;
     const kept = toEntryKey(increment);
     return entries.get(kept, entries.endOf(kept) ?? increment.windowEndSeconds);
   };
