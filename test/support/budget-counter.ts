@@ -20,6 +20,8 @@ export class BudgetCounter {
   lifeEndMs = 0;
   /** The same of what is open: until the last lease is over, and then as any charge of the rule that opened it. */
   openEndMs = 0;
+  /** The same of the rule that was asked last: other rules ask after a reload, and keep the key for as long as they need it. */
+  askedEndMs = 0;
   writtenMs = 0;
   /** The latest end so far that its key may have. */
   latestEndMs = 0;
@@ -40,7 +42,8 @@ export class BudgetCounter {
     this.#meet(whole, nowMs + (budget.reserve?.leaseMs ?? 0), after.open - found.open);
     const isCharged = lapses.length > 0 && budget.reserve?.isReleased === false;
     if (isCharged || isChanged(found, after)) this.#write(gate, after, nowMs);
-    if (after.open > found.open) this.#keepOpen(gate, after);
+    this.askedEndMs = this.#endOfOpen(gate, after);
+    if (after.open > found.open) this.openEndMs = this.askedEndMs;
     return found;
   }
 
@@ -50,12 +53,13 @@ export class BudgetCounter {
     this.lifeEndMs = this.record === undefined ? 0 : nowMs + lifetimeMs(gate, after);
   }
 
-  #keepOpen(gate: BudgetGate, after: BudgetState): void {
+  #endOfOpen(gate: BudgetGate, after: BudgetState): number {
+    if (this.open.size === 0) return 0;
     const { budget } = gate;
     const lastEndMs = Math.max(...[...this.open.values()].map(({ endMs }) => endMs));
     const blocks = budget.blocks.map(() => NO_BLOCK);
     const charged = { ...charge(budget, after, this.held), blocks };
-    this.openEndMs = lastEndMs + (this.held === 0 ? 0 : lifetimeMs(gate, charged));
+    return lastEndMs + (this.held === 0 ? 0 : lifetimeMs(gate, charged));
   }
 
   #meet({ reservation, hits }: Asked, endMs: number, more: number): void {
