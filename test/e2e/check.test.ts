@@ -1,7 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startStopwatch } from '../support/core-time';
 import { eventually } from '../support/eventually';
+import { expectFigure } from '../support/figure';
 import { startHttpCollector } from '../support/otlp-collector';
 import { pauseProcess } from '../support/pause-process';
 import { send } from '../support/raw-http';
@@ -95,7 +97,9 @@ it('answers by on_error while Redis hangs, within its time-out, with health besi
   pauseProcess(redis.pid);
   try {
     const hanging = Array.from({ length: 50 }, () => send(`${service.http}/check`, ann));
+    const elapsedMs = startStopwatch(service.child);
     expect((await send(`${service.http}/healthcheck`)).status).toBe(200);
+    expectFigure({ name: 'health', value: elapsedMs(), unit: 'ms', below: 500 });
     const answers = await Promise.all(hanging);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
     expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ code: 'store_timeout' });
