@@ -9,6 +9,8 @@ export interface RestAsk {
   /** In the batch. */
   readonly place: number;
   readonly lease: HitLease;
+  /** Its own: a reload may change that of the lease before the store answers. */
+  readonly limit: number;
   /** Hits of it that the lease had. */
   readonly spent: number;
   /** Hits that the store is asked for. */
@@ -43,7 +45,7 @@ export function splitAsks({ increments }: CounterBatch, leases: Leases, nowMs: n
     if (hits > 0) draft.ask(leases.nextRefill(counter, lease, nowMs));
     const isAnswered = hits === 0 ? lease.unspent > 0 : spent === hits;
     if (isAnswered) draft.answer(place, lease, increments.length);
-    else draft.rests.push({ place, lease, spent, rest: hits - spent });
+    else draft.rests.push({ place, lease, limit: increment.limit, spent, rest: hits - spent });
     if (isAnswered && hits > 0) leases.counts.spent += hits;
   }
   return draft;

@@ -230,7 +230,7 @@ function isWhole({ spent }: RestAsk): boolean {
 
 /** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
 function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
-  const { place, lease, spent } = rest;
+  const { place, limit, spent } = rest;
   const count = learnCount(rest, draft);
   if (count === undefined) {
     putBack(rest, counts);
@@ -239,18 +239,18 @@ function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
   if (spent <= 0) return;
   counts.spent += spent;
   // What the lease had is within the limit, however far others have gone beyond it since.
-  draft.after[place] = Math.min(count, lease.limit + rest.rest);
+  draft.after[place] = Math.min(count, limit + rest.rest);
   if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
 }
 
 /** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
 function learnCount(
-  { place, lease, rest }: RestAsk,
+  { place, lease, limit, rest }: RestAsk,
   { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
 ): number | undefined {
   if (failures?.has(place) === true) return undefined;
   const isOver = knownOverLimit?.[place] === true;
-  const count = isOver ? lease.limit + Math.max(rest, 0) : (after[place] as number);
+  const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
   if (lease.end === undefined) lease.learn(count);
   return count;
 }

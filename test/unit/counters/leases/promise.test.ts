@@ -9,3 +9,8 @@ it('leases keep the four sentences of their promise, whatever happens and whenev
     expect({ seed, broken: broken.slice(0, 5) }).toEqual({ seed, broken: [] });
   }
 });
+
+it.each([30_496])('keeps them in schedule %s, which once broke one', async (seed) => {
+  const { broken } = await playLeases(scheduleOf(seed), seed);
+  expect(broken).toEqual([]);
+});

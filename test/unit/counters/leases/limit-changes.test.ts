@@ -1,0 +1,51 @@
+import { NEVER } from 'rxjs';
+import type { CounterReply, Counters } from '../../../../src/core/ports';
+import { withLeases } from '../../../../src/counters/leases/with-leases';
+import { increment } from '../../../support/increments';
+import { SOME_MATCH } from '../../../support/rules';
+
+const RULE = { ...SOME_MATCH.rule, isLeased: true };
+
+/** An instance whose clocks stand, and a store whose answers are given by hand. */
+function start() {
+  const waiting: ((reply: CounterReply) => void)[] = [];
+  const counters: Counters = {
+    add: () => new Promise((resolve) => waiting.push(resolve)),
+    close: () => Promise.resolve(),
+  };
+  const leased = withLeases(
+    { plain: counters, counters, clock: () => 0, monotonicMs: () => 0, wait: () => NEVER },
+    {
+      ...{ timeMs: 10_000, share: 0.5, instances: 1, minRate: 20, maxBytes: 100_000 },
+      sendsApart: false,
+    },
+  );
+  const ask = (hits: number, limit: number) =>
+    leased.add({
+      increments: [increment('edge_key_a_0', hits, { limit, rule: RULE })],
+      groupEnds: undefined,
+      nowSeconds: 0,
+    });
+  const answer = (...after: readonly number[]) =>
+    waiting.shift()?.({ after, held: undefined, failures: undefined });
+  return { ask, answer, read: () => leased.readLease('edge_key_a_0') };
+}
+
+it('judges an ask by its own limit, where a reload lowers it before the store answers', async () => {
+  const { ask, answer, read } = start();
+  const first = ask(20, 60);
+  answer(20);
+  await first;
+  const second = ask(1, 60);
+  answer(21, 41);
+  await second;
+  expect(read()).toEqual({ left: 20, of: 20 });
+
+  // Of 30 hits 20 were on lease, and others took what was left: the limit of 60 is passed.
+  const third = ask(30, 60);
+  const reloaded = ask(1, 40);
+  answer(70);
+  answer(71);
+  expect(await third).toMatchObject({ after: [70] });
+  expect(await reloaded).toMatchObject({ after: [71] });
+});
