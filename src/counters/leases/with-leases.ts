@@ -251,6 +251,8 @@ function learnCount(
   if (failures?.has(place) === true) return undefined;
   const isOver = knownOverLimit?.[place] === true;
   const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
-  if (lease.end === undefined) lease.learn(count);
+  // That a counter is over the limit of before says little about another.
+  const isNews = !isOver || limit >= lease.limit;
+  if (lease.end === undefined && isNews) lease.learn(count);
   return count;
 }

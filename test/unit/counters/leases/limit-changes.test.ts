@@ -9,8 +9,12 @@ const RULE = { ...SOME_MATCH.rule, isLeased: true };
 /** An instance whose clocks stand, and a store whose answers are given by hand. */
 function start() {
   const waiting: ((reply: CounterReply) => void)[] = [];
+  const sent: (readonly (number | bigint)[])[] = [];
   const counters: Counters = {
-    add: () => new Promise((resolve) => waiting.push(resolve)),
+    add: ({ increments }) => {
+      sent.push(increments.map(({ hits }) => hits));
+      return new Promise((resolve) => waiting.push(resolve));
+    },
     close: () => Promise.resolve(),
   };
   const leased = withLeases(
@@ -28,7 +32,12 @@ function start() {
     });
   const answer = (...after: readonly number[]) =>
     waiting.shift()?.({ after, held: undefined, failures: undefined });
-  return { ask, answer, read: () => leased.readLease('edge_key_a_0') };
+  const answerOver = () =>
+    waiting.shift()?.({
+      ...{ after: [0], held: undefined, failures: undefined },
+      knownOverLimit: [true],
+    });
+  return { ask, answer, answerOver, sent, read: () => leased.readLease('edge_key_a_0') };
 }
 
 it('judges an ask by its own limit, where a reload lowers it before the store answers', async () => {
@@ -48,4 +57,26 @@ it('judges an ask by its own limit, where a reload lowers it before the store an
   answer(71);
   expect(await third).toMatchObject({ after: [70] });
   expect(await reloaded).toMatchObject({ after: [71] });
+});
+
+it('asks for no lease because a counter was known to be over a limit that a reload has raised since', async () => {
+  const { ask, answer, answerOver, sent } = start();
+  const first = ask(30, 60);
+  answer(200);
+  await first;
+  const second = ask(1, 60);
+  const raised = ask(1, 120);
+  answerOver();
+  await second;
+  const fourth = ask(1, 120);
+  expect(sent).toEqual([[30], [1], [1], [1]]);
+
+  // What the store counts is news.
+  answer(80);
+  await raised;
+  const fifth = ask(1, 120);
+  answer(81);
+  answer(82, 101);
+  await Promise.all([fourth, fifth]);
+  expect(sent.slice(4)).toEqual([[1, 20]]);
 });
