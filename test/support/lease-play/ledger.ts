@@ -16,6 +16,7 @@ export interface CounterLedger {
   held: number;
   /** What was out on lease, or on its way, when it was reset. */
   outAtReset: number;
+  resets: number;
   readonly history: { readonly atMs: number; readonly count: number }[];
 }
 
@@ -33,7 +34,7 @@ export class Ledger {
     }
     const sums = { admitted: 0, refunded: 0, refused: 0, overshoot: 0, failed: 0, held: 0 };
     const limits = { maxLimit: limit, minLimit: limit };
-    const created = { count: 0, ...limits, ...sums, outAtReset: 0, history: [] };
+    const created = { count: 0, ...limits, ...sums, outAtReset: 0, resets: 0, history: [] };
     this.counters.set(key, created);
     return created;
   }
@@ -42,7 +43,7 @@ export class Ledger {
     const one = this.counters.get(key);
     if (one === undefined) return;
     const sums = { admitted: 0, refunded: 0, refused: 0, overshoot: 0, failed: 0, held: 0 };
-    Object.assign(one, { ...sums, count: 0, outAtReset: out });
+    Object.assign(one, { ...sums, count: 0, outAtReset: out, resets: one.resets + 1 });
     one.history.push({ atMs: nowMs, count: 0 });
   }
 

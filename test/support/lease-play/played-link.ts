@@ -16,6 +16,9 @@ export interface LinkOptions {
 interface Sent {
   readonly increment: Increment;
   isApplied: boolean;
+  /** Hits of a refill that were above the limit when it was counted, and how often the counter had been reset then. */
+  overshoot: number;
+  resets: number;
 }
 
 /** One instance's way to the store that all of them share; it also notes what is on its way. */
@@ -53,7 +56,9 @@ export class PlayedLink implements Counters {
     const fate = lossOneIn === 0 ? 2 : this.#random.below(2 * lossOneIn);
     if (this.isAway) return this.#fail(increments, 1, 'store_unavailable');
     if (fate === 0) return this.#fail(increments, timeoutMs, 'store_timeout');
-    const sent = increments.map((increment): Sent => ({ increment, isApplied: false }));
+    const sent = increments.map((increment): Sent => ({
+      ...{ increment, isApplied: false, overshoot: 0, resets: 0 },
+    }));
     for (const one of sent) this.onTheirWay.add(one);
     return new Promise((resolve, reject) => {
       this.#clock.after(this.#delay('there'), () => {
@@ -66,8 +71,9 @@ export class PlayedLink implements Counters {
           return;
         }
         this.#later(this.#delay('back'), sent, () => {
-          sent.forEach(({ increment }, at) => {
-            this.#note(increment.key, after[at] as number);
+          sent.forEach((one, at) => {
+            this.#note(one.increment.key, after[at] as number);
+            if (isRefill(one.increment)) this.#countOvershoot(one, after[at] as number);
           });
           resolve({ after, held: undefined, failures: undefined });
         });
@@ -131,10 +137,20 @@ export class PlayedLink implements Counters {
     sent.isApplied = true;
     const size = hits as number;
     const after = this.#ledger.apply(key, size, limit, this.#clock.nowMs);
-    const one = this.#ledger.of(key, limit);
-    if (isRefill(sent.increment))
-      one.overshoot += size - Math.max(0, Math.min(one.minLimit - (after - size), size));
+    sent.resets = this.#ledger.of(key, limit).resets;
+    if (isRefill(sent.increment)) this.#countOvershoot(sent, after);
     return after;
+  }
+
+  /** A refill gets what is left by the limit that is in force when its answer comes: a reload may have lowered it on the way. */
+  #countOvershoot(sent: Sent, after: number): void {
+    const { key, limit, hits } = sent.increment;
+    const one = this.#ledger.of(key, limit);
+    if (one.resets !== sent.resets) return;
+    const size = hits as number;
+    const overshoot = size - Math.max(0, Math.min(one.minLimit - (after - size), size));
+    one.overshoot += overshoot - sent.overshoot;
+    sent.overshoot = overshoot;
   }
 
   #fail(
