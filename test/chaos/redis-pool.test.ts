@@ -105,6 +105,26 @@ describe('a pool', () => {
     });
   });
 
+  it('opens as many at once as have to carry what waits, however long each takes', async () => {
+    const counters = await connect({ size: 6 });
+    proxy.behaviour.answerDelayMs = SLOW_MS;
+    const busy = occupy(counters, 4);
+    // None but the first can have been made ready before an answer comes.
+    await eventually(() => {
+      expect([proxy.accepted, active(counters)]).toEqual([4, 1]);
+    });
+    const more = occupy(counters, 4);
+    await eventually(() => {
+      expect([proxy.accepted, active(counters)]).toEqual([6, 1]);
+    });
+    proxy.behaviour.answerDelayMs = 0;
+    const outcomes = [...(await busy), ...(await more)];
+    expect(outcomes.every(({ result }) => typeof result === 'number')).toBe(true);
+    await eventually(() => {
+      expect(active(counters)).toBe(6);
+    });
+  });
+
   it('whose server refuses more connections goes on with those it has', async () => {
     const counters = await connect({ size: 5 });
     await server.client.config('SET', 'maxclients', '2');

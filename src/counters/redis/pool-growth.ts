@@ -3,8 +3,8 @@ import { type RedisConnection } from './connection';
 
 /** Opens connections beside the main one when they are needed. */
 export interface PoolGrowth {
-  /** Another connection of the pool, unless it is complete. */
-  grow(): void;
+  /** Opens connections until so many are being opened, as far as the pool is not complete. */
+  grow(needed: number): void;
   /** One beyond the pool's size, which ends when nothing waits for it. */
   overflow(): void;
   /** A batch of this connection has ended. */
@@ -25,32 +25,35 @@ export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth
   const { monotonicMs, open, onOpen, onFailure } = deps;
   const kept = new Set<RedisConnection>();
   const beyond = new Set<RedisConnection>();
-  let isOpening = false;
+  let opening = 0;
   let notBeforeMs = -Infinity;
 
   const openInto = async (connections: Set<RedisConnection>): Promise<void> => {
-    isOpening = true;
+    opening += 1;
     try {
       const connection = await open();
       connections.add(connection);
       void connection.retired.then(() => connections.delete(connection));
-      isOpening = false;
+      opening -= 1;
       onOpen(connection);
     } catch (error) {
-      isOpening = false;
+      opening -= 1;
+      const isFirst = monotonicMs() >= notBeforeMs;
       notBeforeMs = monotonicMs() + PAUSE_AFTER_FAILURE_MS;
-      onFailure(toReason(error));
+      if (isFirst) onFailure(toReason(error));
     }
   };
-  const mayOpen = (connections: Set<RedisConnection>, most: number): boolean =>
-    !isOpening && connections.size < most && monotonicMs() >= notBeforeMs;
+  const openMore = (connections: Set<RedisConnection>, needed: number, most: number): void => {
+    if (monotonicMs() < notBeforeMs) return;
+    while (opening < needed && connections.size + opening < most) void openInto(connections);
+  };
 
   return {
-    grow() {
-      if (mayOpen(kept, size - 1)) void openInto(kept);
+    grow(needed) {
+      openMore(kept, needed, size - 1);
     },
     overflow() {
-      if (mayOpen(beyond, size)) void openInto(beyond);
+      openMore(beyond, 1, size);
     },
     released(connection) {
       if (beyond.size === 0 || !beyond.has(connection)) return;

@@ -182,7 +182,7 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
     free(weight) {
       const connection = connections.free(weight);
       if (connection === undefined || connection.inFlight.size < EARLY_GROWTH) return connection;
-      if (connection === connections.usable.at(-1)) growth.grow();
+      if (connection === connections.usable.at(-1)) growth.grow(1);
       return connection;
     },
     async wait(weight) {
@@ -191,7 +191,8 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
       if (!isThere || main.signal.aborted) throw awayError();
       const isCrowded = queue.size > 0 && queue.weight + weight > MAX_INCREMENTS_IN_FLIGHT;
       if (isCrowded) throw toUnavailableError(store, 'too many calls are waiting for a reply');
-      growth.grow();
+      // A server far away takes some round trips to open one: what waits for it must not wait for the one after it too.
+      growth.grow(Math.ceil((queue.size + 1) / MAX_BATCHES_IN_FLIGHT));
       return queue.join(weight);
     },
     released(connection) {
