@@ -19,6 +19,8 @@ interface Sent {
   /** Hits of a refill that were above the limit when it was counted, and how often the counter had been reset then. */
   overshoot: number;
   resets: number;
+  /** The same when its instance crashed; undefined: it lives. */
+  resetsAtCrash: number | undefined;
 }
 
 /** One instance's way to the store that all of them share; it also notes what is on its way. */
@@ -57,7 +59,7 @@ export class PlayedLink implements Counters {
     if (this.isAway) return this.#fail(increments, 1, 'store_unavailable');
     if (fate === 0) return this.#fail(increments, timeoutMs, 'store_timeout');
     const sent = increments.map((increment): Sent => ({
-      ...{ increment, isApplied: false, overshoot: 0, resets: 0 },
+      ...{ increment, isApplied: false, overshoot: 0, resets: 0, resetsAtCrash: undefined },
     }));
     for (const one of sent) this.onTheirWay.add(one);
     return new Promise((resolve, reject) => {
@@ -88,7 +90,11 @@ export class PlayedLink implements Counters {
   /** Nothing comes back any more. */
   die(): void {
     this.isDead = true;
-    for (const { increment } of this.onTheirWay) this.#lose(increment, true);
+    for (const sent of this.onTheirWay) {
+      const { key, limit } = sent.increment;
+      sent.resetsAtCrash = this.#ledger.of(key, limit).resets;
+      this.#lose(sent.increment, true);
+    }
     this.onTheirWay.clear();
   }
 
@@ -139,7 +145,16 @@ export class PlayedLink implements Counters {
     const after = this.#ledger.apply(key, size, limit, this.#clock.nowMs);
     sent.resets = this.#ledger.of(key, limit).resets;
     if (isRefill(sent.increment)) this.#countOvershoot(sent, after);
+    this.#noteOfCrashed(sent);
     return after;
+  }
+
+  /** What a crashed instance had sent is counted after a reset that has forgotten what nobody will hear of. */
+  #noteOfCrashed({ increment, resets, resetsAtCrash }: Sent): void {
+    if (resetsAtCrash === undefined || resetsAtCrash === resets) return;
+    const { key, limit, hits } = increment;
+    if (isRefill(increment)) this.#lose(increment, true);
+    else this.#ledger.of(key, limit).failed += Math.max(0, hits as number);
   }
 
   /** A refill gets what is left by the limit that is in force when its answer comes: a reload may have lowered it on the way. */

@@ -10,7 +10,7 @@ it('leases keep the four sentences of their promise, whatever happens and whenev
   }
 });
 
-it.each([30_496, 30_535, 32_894])(
+it.each([30_496, 30_535, 32_894, 33_003])(
   'keeps them in schedule %s, in which one was broken once',
   async (seed) => {
     const { broken } = await playLeases(scheduleOf(seed), seed);
