@@ -1,5 +1,8 @@
-/** Cells over which keys are spread. */
-const CELLS = 65_536;
+/** Cells of a byte over which keys are spread: so many that few keys share theirs with others, and half a megabyte together. */
+const CELLS = 262_144;
+
+/** What a cell holds at most. A key with so many hits a second is warm, however many more make a lease worth it. */
+const MOST_HITS = 255;
 
 /** `_` and the start of a window in Unix seconds, with which keys end. */
 const WINDOW_LENGTH = 11;
@@ -15,12 +18,12 @@ const SPAN_MS = 1_000;
  */
 export class WarmKeys {
   readonly #leastHits: number;
-  #hits = new Uint32Array(CELLS);
-  #hitsBefore = new Uint32Array(CELLS);
+  #hits = new Uint8Array(CELLS);
+  #hitsBefore = new Uint8Array(CELLS);
   #startMs = -Infinity;
 
   constructor(leastHits: number) {
-    this.#leastHits = leastHits;
+    this.#leastHits = Math.min(leastHits, MOST_HITS);
   }
 
   /** Counts one ask, and says whether the key is warm. */
@@ -28,7 +31,6 @@ export class WarmKeys {
     if (nowMs - this.#startMs >= SPAN_MS) this.#turn(nowMs);
     const cell = cellOf(key);
     const now = (this.#hits[cell] as number) + hits;
-    // A cell holds 32 bits; what is beyond them is warm.
     this.#hits[cell] = Math.min(now, this.#leastHits);
     const rest = 1 - (nowMs - this.#startMs) / SPAN_MS;
     return now + (this.#hitsBefore[cell] as number) * rest >= this.#leastHits;
