@@ -98,6 +98,31 @@ it('two instances far from their store answer most calls at once, and admit no m
   expect(admitted).toBeGreaterThan(LIMIT * 0.9);
 });
 
+it.each(['requests', 'answers'] as const)(
+  'one that is killed while it gives back at its stop, whose %s are lost, lets nobody pass the limit',
+  async (swallow) => {
+    const { redis, store } = await startFar();
+    const env = { ...rulesEnv(), LEASE_TIME: '1s' };
+    const [one, two] = await Promise.all([startWith(store.port, env), startWith(redis.port, env)]);
+    const first = await askPaced(one, asking('hot'), { perSecond: 200, forMs: 1_000 });
+    const charged = await countOf(redis, 'hot');
+    expect(charged).toBeGreaterThan(first.admitted);
+    store.behaviour.swallow = swallow;
+    const stopped = one.stop('SIGTERM');
+    await eventually(async () => {
+      if (swallow === 'requests') expect(store.swallowed).toBeGreaterThan(0);
+      else expect(await countOf(redis, 'hot')).toBeLessThan(charged);
+    });
+    await one.stop('SIGKILL');
+    await stopped;
+    expect(await countOf(redis, 'hot')).toBeGreaterThanOrEqual(first.admitted);
+    const second = await askPaced(two, asking('hot'), { perSecond: 500, forMs: 3_500 });
+    expect(second.refused).toBeGreaterThan(0);
+    expect(first.admitted + second.admitted).toBeLessThanOrEqual(LIMIT);
+    expect(first.admitted + second.admitted).toBeGreaterThan(LIMIT * 0.7);
+  },
+);
+
 it('a limit a second is never passed, whose windows turn while hits are leased', async () => {
   const { redis, store } = await startFar();
   const env = rulesEnv();

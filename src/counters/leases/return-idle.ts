@@ -8,6 +8,9 @@ export const SWEEPS = 4;
 /** Lease times without an ask after which a lease is given back, at the latest. */
 export const IDLE_TIMES = 2;
 
+/** Leases that one sweep gives back: a store takes a millisecond for them, and whoever asks beside them waits no longer. */
+export const MOST_RETURNS = 500;
+
 /** In windows that end before, what is given back would come too late to be of use. */
 const LEAST_SECONDS = 1;
 
@@ -19,10 +22,11 @@ export interface Sweep {
   readonly idleMs: number;
 }
 
-/** Takes out of leases what is to be given back, and forgets counters that are not asked for. */
+/** Takes out of leases what is to be given back, of so many at most, and forgets counters that are not asked for. */
 export function takeIdle(table: LeaseTable, counts: LeaseCounts, sweep: Sweep): readonly OwnAsk[] {
   const returns: OwnAsk[] = [];
   table.drop((counter) => {
+    if (returns.length === MOST_RETURNS) return false;
     const ask = endIdle(counter, counts, sweep);
     if (ask !== undefined) returns.push(ask);
     return counter.lease === undefined && counter.rate.perSecond(sweep.nowMs) === 0;

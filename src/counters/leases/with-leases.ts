@@ -15,7 +15,7 @@ import { once } from '../once';
 import { LeaseCounts } from './lease-counts';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
 import { settleOwn, type OwnAsk } from './own-asks';
-import { IDLE_TIMES, SWEEPS, takeIdle } from './return-idle';
+import { IDLE_TIMES, MOST_RETURNS, SWEEPS, takeIdle } from './return-idle';
 import { RoundTrips } from './round-trips';
 import { splitAsks, toSend, withOwn, type RestAsk, type SplitAsks } from './split-asks';
 
@@ -119,12 +119,22 @@ export function withLeases(
     const idle = takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs });
     void sendOwn(idle, { nowSeconds });
     counts.flush();
-    startSweeping();
+    startSweeping(idle.length === MOST_RETURNS ? MORE_RETURNS_MS : sweepMs);
   };
-  const startSweeping = (): void => {
+  const startSweeping = (afterMs: number): void => {
     if (isSweeping || isClosed || leases.table.size === 0) return;
     isSweeping = true;
-    sweeps.add(wait(sweepMs).pipe(map(sweep)));
+    sweeps.add(wait(afterMs).pipe(map(sweep)));
+  };
+
+  const returnAll = async (): Promise<void> => {
+    for (;;) {
+      const nowSeconds = clock();
+      const all = { nowSeconds, nowMs: monotonicMs(), idleMs: 0 };
+      const returns = takeIdle(leases.table, counts, all);
+      await sendOwn(returns, { nowSeconds });
+      if (returns.length < MOST_RETURNS) return;
+    }
   };
 
   const addRest = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {
@@ -154,7 +164,7 @@ export function withLeases(
     begin();
     const split = splitAsks(batch, leases, monotonicMs());
     const { answered, after, leased, own, rests } = split;
-    startSweeping();
+    startSweeping(sweepMs);
     if (answered === 0 && rests.length === 0) return counters.add(batch);
     if (answered === 0 && own.length === 0 && rests.every(isWhole)) return addWhole(batch, split);
     if (answered < batch.increments.length) return addRest(batch, split);
@@ -174,11 +184,7 @@ export function withLeases(
       isClosed = true;
       sweeps.close();
       if (onTheirWay > 0) await new Promise<void>((resolve) => (resolveIdle = resolve));
-      const nowSeconds = clock();
-      await sendOwn(
-        takeIdle(leases.table, counts, { nowSeconds, nowMs: monotonicMs(), idleMs: 0 }),
-        { nowSeconds },
-      );
+      await returnAll();
       leases.forget(undefined);
       counts.flush();
       removeGauge?.();
@@ -188,6 +194,9 @@ export function withLeases(
 }
 
 const NO_ASKS: readonly OwnAsk[] = [];
+
+/** Milliseconds until the next sweep where one had more to give back than it may at once. */
+const MORE_RETURNS_MS = 5;
 
 /** What own asks get where the store raised something else than its errors. */
 const UNKNOWN = new StoreError('store_unavailable', 'the counter store failed');
