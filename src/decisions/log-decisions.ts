@@ -1,4 +1,4 @@
-import { decidingVerdict, overallCode } from '../core/decision/response';
+import { decidingVerdict, limitOfList, overallCode } from '../core/decision/response';
 import type { DecisionRecord } from '../core/decision/decision-record';
 import type { Answer, PendingRequest } from '../core/ports';
 import type { AnswerOptions, BatchContext, Verdicts } from './batch';
@@ -40,6 +40,7 @@ export function logDecisions(
       decision,
       metrics: own.map((verdict) => verdict?.metric),
       reservations: own.map((verdict) => verdict?.limit.reservation),
+      limits: limitsOfLists(own),
       secrets: plan.secrets,
       isShadow: decision.overallCode === 'OK' && isShadow(own, options),
       isQuota: decision.overallCode === 'OVER_LIMIT' && isQuota(own),
@@ -47,6 +48,12 @@ export function logDecisions(
       traceId: trace?.traceId(),
     });
   }
+}
+
+/** For each descriptor which limit of a list its status is of; undefined: none has a list. */
+function limitsOfLists(verdicts: Verdicts): readonly (string | undefined)[] | undefined {
+  const limits = verdicts.map((verdict) => verdict && limitOfList(verdict));
+  return limits.some((limit) => limit !== undefined) ? limits : undefined;
 }
 
 /** Over a limit, also in shadow mode. */

@@ -191,7 +191,7 @@ describe.each(SETTINGS)('budgets with counters in %s', (name, { isInRedis = fals
     });
   });
 
-  it.each(EACH)('logs what %s refused', async (_, { by, status, domain }) => {
+  it.each(EACH)('logs what %s refused', async (_, { by, limit, status, domain }) => {
     await eventually(() => {
       const lines = readFileSync(logFile(), 'utf8').trim().split('\n');
       expect(lines.map((line) => JSON.parse(line) as unknown)).toContainEqual(
@@ -200,6 +200,7 @@ describe.each(SETTINGS)('budgets with counters in %s', (name, { isInRedis = fals
           code: 'OVER_LIMIT',
           rules: expect.arrayContaining([by]) as unknown,
           statuses: expect.arrayContaining([status]) as unknown,
+          ...(limit !== undefined && { limits: expect.arrayContaining([limit]) as unknown }),
         }),
       );
     });

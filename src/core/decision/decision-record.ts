@@ -13,6 +13,8 @@ export interface DecisionRecord {
   readonly metrics: readonly (string | undefined)[];
   /** For each descriptor what it does with a reservation; undefined where it does nothing. */
   readonly reservations?: readonly RuleLimit['reservation'][];
+  /** For each descriptor which limit of its rule's list the status is of; undefined: no rule has a list. */
+  readonly limits?: readonly (string | undefined)[] | undefined;
   /** For each descriptor whether hits on lease answered it, without the store; undefined: none was. */
   readonly leased?: readonly boolean[] | undefined;
   /** Those of the rules: the record holds tokens in place of their values. */
@@ -28,11 +30,12 @@ export interface DecisionRecord {
 /**
  * One decision as plain JSON, its fields in a fixed order:
  * `{"time","domain","descriptors":[[[key,value]]],"hits","rules","code","statuses":[[code,limit,unit,remaining]]}`, then
- * `"shadow":true`, `"quota":true`, `"leased":[true]` and `"trace"` where they apply. `hits` is null of what settles a reservation with what it holds.
+ * `"limits":["hour"]`, `"shadow":true`, `"quota":true`, `"leased":[true]` and `"trace"` where they apply. `hits` is
+ * null of what settles a reservation with what it holds.
  */
 export function toDecisionRecord(record: DecisionRecord): JsonObject {
   const { time, decision, metrics, reservations, secrets } = record;
-  const { isShadow, isQuota, leased, traceId } = record;
+  const { limits, isShadow, isQuota, leased, traceId } = record;
   const request = redactedRequest(secrets, record.request);
   return {
     time,
@@ -50,6 +53,7 @@ export function toDecisionRecord(record: DecisionRecord): JsonObject {
         ? [code]
         : [code, currentLimit.requestsPerUnit, currentLimit.unit, limitRemaining],
     ),
+    ...(limits !== undefined && { limits: limits.map((limit) => limit ?? null) }),
     ...(isShadow === true && { shadow: true }),
     ...(isQuota === true && { quota: true }),
     ...(leased !== undefined && { leased }),

@@ -125,18 +125,18 @@ function limitedBy(verdicts: readonly (Verdict | undefined)[], code: Code): Json
   if (deciding === undefined) return {};
   const { metric, limit, budget } = deciding;
   const { name } = (budget && limit.budget?.entries[budget.entry]) ?? limit;
+  const limitedByLimit = limitOfList(deciding);
   return {
     limitedBy: metric,
     ...(name === '' ? {} : { limitedByName: name }),
-    ...limitOfBudget(deciding),
+    ...(limitedByLimit !== undefined && { limitedByLimit }),
   };
 }
 
-/** Which of several limits refused. */
-function limitOfBudget({ limit, budget }: Verdict): JsonObject {
+/** Which of several limits the status of a descriptor is of; undefined: its rule has no list of limits. */
+export function limitOfList({ limit, budget }: Verdict): string | undefined {
   const names = limit.budget?.names ?? [];
-  if (budget === undefined || names.length < 2) return {};
-  return { limitedByLimit: names[budget.entry] ?? '' };
+  return budget === undefined || names.length < 2 ? undefined : names[budget.entry];
 }
 
 /** A descriptor of which nothing is known has the status of one without a rule. */

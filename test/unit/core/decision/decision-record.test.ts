@@ -41,8 +41,10 @@ it('says a decision in plain JSON, null for a descriptor without a rule', () => 
 it('adds what is true of it alone', () => {
   const traceId = '0'.repeat(31) + '1';
   const leased = [true, false];
-  expect(toDecisionRecord({ ...RECORD, isShadow: true, isQuota: true, leased, traceId })).toEqual({
+  const applying = { limits: ['hour', undefined], isShadow: true, isQuota: true, leased, traceId };
+  expect(toDecisionRecord({ ...RECORD, ...applying })).toEqual({
     ...LINE,
+    limits: ['hour', null],
     shadow: true,
     quota: true,
     leased,
