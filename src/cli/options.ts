@@ -138,8 +138,18 @@ function parseTls(flags: FlagValues): TlsOptions | undefined {
 
 function parseExplain(flags: FlagValues): ExplainOptions | undefined {
   if (!isSet(flags, 'explain')) return undefined;
-  const debug = last(flags, 'debug') ?? FLAGS.debug.default;
+  const debug = parseDebugAddress(last(flags, 'debug') ?? FLAGS.debug.default);
   return { debug, tokenFile: last(flags, 'token_file') };
+}
+
+/** Reads `host:port`, also as the URL that a browser shows. */
+function parseDebugAddress(text: string): string {
+  const [, address] =
+    /^(?:http:\/\/)?((?:\[[0-9a-fA-F:.]+\]|[^\s:/@]+):[0-9]{1,5})\/?$/.exec(text) ?? [];
+  if (address !== undefined) return address;
+  throw new UsageError(
+    `-debug is ${JSON.stringify(text)}, expected host:port of the debug port, such as localhost:6070`,
+  );
 }
 
 /** Reads `key=value,key2=value2`. A value may hold `=`, nothing may hold a comma. */

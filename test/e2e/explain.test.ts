@@ -237,7 +237,8 @@ it('explains on the command line, with a service and without', async () => {
   const { stdout } = await run(process.execPath, [...client, '-token_file', file]);
   expect(stdout).toContain('plan=free: the rule plan=free (value, shop.yaml:5:5)');
   expect(stdout).toContain('no limit: too_shallow');
-  const json = await run(process.execPath, [...client, '-token_file', file, '-json']);
+  const byUrl = ['-debug', `${service.debug}/`, '-token_file', file, '-json'];
+  const json = await run(process.execPath, [...client, ...byUrl]);
   expect(JSON.parse(json.stdout)).toMatchObject({ overallCode: 'OK' });
   await expect(run(process.execPath, client)).rejects.toThrow(/-token_file/);
   const check = [join(BIN, 'ratelimit-config-check.js'), '-config_dir', directory.path];

@@ -101,6 +101,14 @@ describe('ratelimit-client', () => {
       ['-descriptor_hits', '1', '-descriptor_hits', '2'],
       '-descriptor_hits is given 2 times for 3 -descriptors: give it once, or once for each',
     ],
+    [
+      ['-explain', '-debug', 'https://localhost:6070'],
+      '-debug is "https://localhost:6070", expected host:port of the debug port, such as localhost:6070',
+    ],
+    [
+      ['-explain', '-debug', 'localhost'],
+      '-debug is "localhost", expected host:port of the debug port, such as localhost:6070',
+    ],
   ])('refuses %j', async (flags, message) => {
     const { exitCode, stderr } = await runClient([...flags, ...ASK]);
     expect([exitCode, stderr]).toEqual([1, `ratelimit-client: ${message}\n`]);
