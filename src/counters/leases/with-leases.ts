@@ -1,7 +1,5 @@
 import { map, type Observable } from 'rxjs';
 import { createStreamGroup } from '../../../streams';
-import { createReplyDraft, finish, type ReplyDraft } from '../../core/batches/reply-draft';
-import { scatter, type SubBatch } from '../../core/batches/sub-batch';
 import { StoreError } from '../../core/errors';
 import type {
   Clock,
@@ -12,6 +10,7 @@ import type {
   Statistics,
 } from '../../core/ports';
 import { once } from '../once';
+import { joinReply, learnCount } from './join-reply';
 import { LeaseCounts } from './lease-counts';
 import { Leases, type LeaseOptions, type LeaseReading } from './leases';
 import { settleOwn, type OwnAsk } from './own-asks';
@@ -205,63 +204,7 @@ function isLeased({ rule }: CounterBatch['increments'][number]): boolean {
   return rule.isLeased === true;
 }
 
-/** Hits that were spent for an ask that the store did not answer are there again. */
-function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
-  if (spent === 0) return;
-  if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
-  else if (spent > 0) lease.takeBack(spent);
-  else lease.spend(-spent);
-}
-
-/** The reply to a whole batch, of which a part was sent; throws where nothing of it has an answer. */
-function joinReply(
-  split: SplitAsks,
-  part: SubBatch,
-  reply: CounterReply | StoreError,
-  counts: LeaseCounts,
-): CounterReply {
-  const { after, leased, rests, answered } = split;
-  if (reply instanceof StoreError && answered === 0) {
-    for (const rest of rests) putBack(rest, counts);
-    throw reply;
-  }
-  const size = part.increments.length + answered;
-  const draft: ReplyDraft = createReplyDraft(size, after);
-  scatter(draft, part.places, reply);
-  for (const rest of rests) learn(rest, draft, counts);
-  return leased === undefined ? finish(draft) : { ...finish(draft), leased };
-}
-
 /** Nothing of it was on lease. */
 function isWhole({ spent }: RestAsk): boolean {
   return spent === 0;
-}
-
-/** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
-function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
-  const { place, limit, spent } = rest;
-  const count = learnCount(rest, draft);
-  if (count === undefined) {
-    putBack(rest, counts);
-    return;
-  }
-  if (spent <= 0) return;
-  counts.spent += spent;
-  // What the lease had is within the limit, however far others have gone beyond it since.
-  draft.after[place] = Math.min(count, limit + rest.rest);
-  if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
-}
-
-/** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
-function learnCount(
-  { place, lease, limit, rest }: RestAsk,
-  { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
-): number | undefined {
-  if (failures?.has(place) === true) return undefined;
-  const isOver = knownOverLimit?.[place] === true;
-  const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
-  // That a counter is over the limit of before says little about another.
-  const isNews = !isOver || limit >= lease.limit;
-  if (lease.end === undefined && isNews) lease.learn(count);
-  return count;
 }

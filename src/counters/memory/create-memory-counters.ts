@@ -96,23 +96,26 @@ export function createMemoryCounters(
   const liveKeys = (): number =>
     windows.slots.liveKeys +
     rolling.kept.slots.liveKeys +
-    budgets.kept.slots.liveKeys +
-    budgets.openKeys;
+    budgets.kept.counters.slots.liveKeys +
+    budgets.kept.openKeys;
   const bytes = (): number =>
-    windows.slots.bytes + rolling.kept.slots.bytes + budgets.kept.slots.bytes + budgets.partBytes;
+    windows.slots.bytes +
+    rolling.kept.slots.bytes +
+    budgets.kept.counters.slots.bytes +
+    budgets.kept.partBytes;
   const removeGauge = statistics?.gauge('ratelimit.memory.live_keys', liveKeys);
   const sweep = setInterval(() => {
     const nowSeconds = clock();
     windows.dropEnded(nowSeconds);
     rolling.kept.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
-    budgets.kept.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
+    budgets.kept.counters.dropEnded(nowSeconds, IDLE_SWEEP_COUNTERS);
   }, IDLE_SWEEP_MS).unref();
 
   /** Forgets the counter that matters least; false when every counter has reached its limit. */
   const evictOne = (): boolean => {
     for (let quartile = 0; quartile < USAGE_QUARTILES; quartile += 1) {
       if (windows.evictOne(quartile) || rolling.kept.evictOne(quartile)) return true;
-      if (budgets.kept.evictOne(quartile)) return true;
+      if (budgets.kept.counters.evictOne(quartile)) return true;
     }
     return false;
   };
@@ -168,7 +171,7 @@ export function createMemoryCounters(
     const { increments, groupEnds, nowSeconds } = batch;
     windows.dropEnded(nowSeconds);
     rolling.kept.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
-    budgets.kept.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
+    budgets.kept.counters.dropEnded(nowSeconds, increments.length * SWEEP_PER_INCREMENT);
     const draft = createReplyDraft(increments.length);
     if (groupEnds === undefined) {
       let index = 0;
@@ -247,7 +250,7 @@ export function createMemoryCounters(
       removeGauge?.();
       windows.slots.clear();
       rolling.kept.clear();
-      budgets.kept.clear();
+      budgets.kept.counters.clear();
       return Promise.resolve();
     },
   };

@@ -1,0 +1,62 @@
+import { createReplyDraft, finish, type ReplyDraft } from '../../core/batches/reply-draft';
+import { scatter, type SubBatch } from '../../core/batches/sub-batch';
+import { StoreError } from '../../core/errors';
+import type { CounterReply } from '../../core/ports';
+import type { LeaseCounts } from './lease-counts';
+import type { RestAsk, SplitAsks } from './split-asks';
+
+/** Hits that were spent for an ask that the store did not answer are there again. */
+function putBack({ lease, spent }: RestAsk, counts: LeaseCounts): void {
+  if (spent === 0) return;
+  if (lease.end !== undefined) counts.stranded += Math.max(0, spent);
+  else if (spent > 0) lease.takeBack(spent);
+  else lease.spend(-spent);
+}
+
+/** The reply to a whole batch, of which a part was sent; throws where nothing of it has an answer. */
+export function joinReply(
+  split: SplitAsks,
+  part: SubBatch,
+  reply: CounterReply | StoreError,
+  counts: LeaseCounts,
+): CounterReply {
+  const { after, leased, rests, answered } = split;
+  if (reply instanceof StoreError && answered === 0) {
+    for (const rest of rests) putBack(rest, counts);
+    throw reply;
+  }
+  const size = part.increments.length + answered;
+  const draft: ReplyDraft = createReplyDraft(size, after);
+  scatter(draft, part.places, reply);
+  for (const rest of rests) learn(rest, draft, counts);
+  return leased === undefined ? finish(draft) : { ...finish(draft), leased };
+}
+
+/** What the store's answer to the rest of an ask says of its counter, and of the whole ask. */
+function learn(rest: RestAsk, draft: ReplyDraft, counts: LeaseCounts): void {
+  const { place, limit, spent } = rest;
+  const count = learnCount(rest, draft);
+  if (count === undefined) {
+    putBack(rest, counts);
+    return;
+  }
+  if (spent <= 0) return;
+  counts.spent += spent;
+  // What the lease had is within the limit, however far others have gone beyond it since.
+  draft.after[place] = Math.min(count, limit + rest.rest);
+  if (draft.knownOverLimit !== undefined) draft.knownOverLimit[place] = false;
+}
+
+/** The counter as the store says it, which its lease learns; undefined: the store says nothing. */
+export function learnCount(
+  { place, lease, limit, rest }: RestAsk,
+  { after, failures, knownOverLimit }: CounterReply | ReplyDraft,
+): number | undefined {
+  if (failures?.has(place) === true) return undefined;
+  const isOver = knownOverLimit?.[place] === true;
+  const count = isOver ? limit + Math.max(rest, 0) : (after[place] as number);
+  // That a counter is over the limit of before says little about another.
+  const isNews = !isOver || limit >= lease.limit;
+  if (lease.end === undefined && isNews) lease.learn(count);
+  return count;
+}

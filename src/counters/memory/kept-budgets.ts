@@ -1,0 +1,162 @@
+import { advanceBudget, NO_LAPSES, unusedBudget, type Moment } from '../../core/budgets/advance';
+import type { BudgetGate } from '../../core/budgets/budget';
+import { charge } from '../../core/budgets/commit';
+import { lifetimeMs } from '../../core/kinds/gate';
+import type { BudgetState, Reservation } from '../../core/kinds/kind';
+import { USAGE_QUARTILES, usageQuartileOf } from './counter-slots';
+import { EndingCounters, type EndingCounter } from './ending-counters';
+import { keptBudget, writeOver, type KeptBudget } from './kept-budget';
+import { bytesOfReservation, OpenReservations, type OpenReservation } from './open-reservations';
+import type { MakeRoom } from './window-counters';
+
+/** Bytes that V8 takes for a counter besides the characters of its key and its parts, measured. */
+const COUNTER_BYTES = 640;
+
+/** The same for each of its limits and for each of its blocks, whose states are objects. */
+const LIMIT_BYTES = 100;
+const BLOCK_BYTES = 160;
+
+/** The counter of a rule with a budget. */
+export interface BudgetCounter extends EndingCounter<BudgetCounter> {
+  gate: BudgetGate;
+  readonly kept: KeptBudget;
+  readonly open: OpenReservations;
+  /** What its limits and blocks take. */
+  partBytes: number;
+}
+
+/** Counters with budgets as they are kept, and what they take: each of their open reservations the room of a key. */
+export class KeptBudgets {
+  readonly counters = new EndingCounters<BudgetCounter>(COUNTER_BYTES, ({ open, partBytes }) => {
+    this.partBytes -= partBytes;
+    for (const one of open.all()) this.#give(one);
+  });
+  /** Open reservations of all counters. */
+  openKeys = 0;
+  /** The most that these take, and the limits and blocks of all counters. */
+  partBytes = 0;
+  readonly #makeRoom: MakeRoom;
+
+  constructor(makeRoom: MakeRoom) {
+    this.#makeRoom = makeRoom;
+  }
+
+  /** The counter, with room for it and for one reservation more; undefined: there is none. */
+  holdRoom(
+    known: BudgetCounter | undefined,
+    key: string,
+    gate: BudgetGate,
+    id: string | undefined,
+  ): BudgetCounter | undefined {
+    const { slots } = this.counters;
+    const bytes = known === undefined ? slots.bytesOf(key) + bytesOfParts(gate) : 0;
+    const needed = bytes + (id === undefined ? 0 : bytesOfReservation(id));
+    if (needed === 0 || known?.slot === undefined)
+      return needed === 0 || this.#makeRoom(needed) ? (known ?? this.#add(key, gate)) : undefined;
+    // Who makes room must not take the counter that it is for.
+    const { slot, usageQuartile } = known;
+    slots.classify(slot, known, USAGE_QUARTILES);
+    const hasRoom = this.#makeRoom(needed);
+    slots.classify(slot, known, usageQuartile);
+    return hasRoom ? known : undefined;
+  }
+
+  /** Opens a reservation. */
+  open(counter: BudgetCounter, id: string, hits: number, { micros }: Moment): void {
+    const { leaseMs = 0 } = counter.gate.budget.reserve ?? {};
+    counter.open.open(id, hits, leaseMs, Math.floor(micros / 1_000));
+    this.openKeys += 1;
+    this.partBytes += bytesOfReservation(id);
+  }
+
+  /** What a call with a reservation does to an open one: it ends it, or is the call of its caller. */
+  meet(counter: BudgetCounter, reservation: Reservation | undefined, isEnded: boolean): void {
+    const one = reservation && counter.open.get(reservation.id);
+    if (one === undefined) return;
+    if (isEnded) this.end(counter, one);
+    else if (reservation?.mode === 'reserve') one.isMet = true;
+  }
+
+  /** Ends a reservation. */
+  end(counter: BudgetCounter, one: OpenReservation): void {
+    counter.open.end(one);
+    this.#give(one);
+  }
+
+  /** Keeps a counter as it stands after its asks, for as long as it is needed. */
+  keep(counter: BudgetCounter, after: BudgetState, nowSeconds: number): void {
+    const { open, gate } = counter;
+    if (open.size === 0 && isUnused(after)) {
+      this.counters.remove(counter);
+      return;
+    }
+    writeOver(counter.kept, after);
+    counter.endSeconds =
+      open.size === 0 ? endOf(gate, after, nowSeconds) : endOfHeld(counter, nowSeconds);
+    const { size } = gate;
+    const free = Math.max(0, gate.kind.free(gate, after));
+    const quartile =
+      open.size > 0 ? USAGE_QUARTILES : usageQuartileOf(size - Math.min(size, free), size);
+    this.counters.keep(counter, quartile, nowSeconds);
+  }
+
+  /** A reload may have given its rule other limits. */
+  putUnder(counter: BudgetCounter, gate: BudgetGate): void {
+    if (counter.gate === gate) return;
+    counter.gate = gate;
+    const bytes = bytesOfParts(gate);
+    this.partBytes += bytes - counter.partBytes;
+    counter.partBytes = bytes;
+  }
+
+  #give({ id }: OpenReservation): void {
+    this.openKeys -= 1;
+    this.partBytes -= bytesOfReservation(id);
+  }
+
+  #add(key: string, gate: BudgetGate): BudgetCounter {
+    const counter: BudgetCounter = {
+      key,
+      gate,
+      kept: keptBudget(unusedBudget(gate.budget, momentAt(0))),
+      open: new OpenReservations(),
+      partBytes: bytesOfParts(gate),
+      endSeconds: 0,
+      slot: undefined,
+      usageQuartile: 0,
+      previous: undefined,
+      next: undefined,
+    };
+    this.counters.add(counter);
+    this.partBytes += counter.partBytes;
+    return counter;
+  }
+}
+
+function endOf(gate: BudgetGate, state: BudgetState, fromSeconds: number): number {
+  return Math.ceil(fromSeconds + lifetimeMs(gate, state) / 1_000);
+}
+
+/** What is held may be charged when its lease is over, in the windows of that moment, and is then kept as any charge. */
+function endOfHeld({ gate, kept: state, open }: BudgetCounter, nowSeconds: number): number {
+  const fromSeconds = Math.max(nowSeconds, open.lastEndMs / 1_000);
+  const then = advanceBudget(gate.budget, state, NO_LAPSES, momentAt(fromSeconds));
+  return endOf(gate, charge(gate.budget, then, state.held), fromSeconds);
+}
+
+function bytesOfParts({ budget: { entries, blocks } }: BudgetGate): number {
+  return entries.length * LIMIT_BYTES + blocks.length * BLOCK_BYTES;
+}
+
+/** Nothing is in use, and no refusal is remembered. */
+export function isUnused({ entries, blocks }: BudgetState): boolean {
+  return (
+    entries.every(({ used, previous }) => used === 0 && previous === 0) &&
+    blocks.every(({ quietMs }) => quietMs === 0)
+  );
+}
+
+/** This process has one clock for both. */
+export function momentAt(nowSeconds: number): Moment {
+  return { micros: Math.round(nowSeconds * 1_000) * 1_000, nowSeconds: Math.floor(nowSeconds) };
+}
