@@ -3,7 +3,7 @@ import { logRedisEvent } from '../../src/app/store/log-store-event';
 import { createOutageLog } from '../../src/app/outage-log';
 import { StoreError } from '../../src/core/errors';
 import { eventually } from './eventually';
-import { eventuallyWithin } from './figure';
+import { eventuallyWithin, isSiege } from './figure';
 import { COLUMN, type Status } from './fault-drill';
 import { firstWords } from './fault-table';
 import { CLOSES, startLyingRedis, type LyingRedis } from './lying-redis';
@@ -35,7 +35,7 @@ export interface PlayedCommand {
   /** Errors, or names of `NO_ERRORS`. */
   readonly answers: readonly string[];
   /** Whether these words are the command. */
-  readonly is: (words: readonly string[]) => boolean;
+  readonly is: (words: readonly string[], port: number) => boolean;
   /** The errors stand inside the answer of a script, in place of its counter. */
   readonly isInside?: boolean;
   /** Right answers of this row alone. */
@@ -59,8 +59,8 @@ export interface PlayedCommand {
 
 const UNKNOWN = 'ratelimit.service.call.should_rate_limit.store_unknown_outcome';
 
-/** A test whose name is the row in docs/faults.md. */
-function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
+/** A test whose name is the row in docs/faults.md. Each server plays its share of the answers. */
+function itPlays(row: PlayedCommand, servers: readonly LyingRedis[]): void {
   const { command, answers, sees, who, says } = row;
   const sight = sees === undefined ? 'nobody' : `the caller: \`${sees}\``;
   const cells = [
@@ -72,24 +72,33 @@ function itPlays(row: PlayedCommand, server: () => LyingRedis): void {
     says === undefined ? 'nothing' : `\`${says.source}\``,
   ];
   it(cells.join(COLUMN), async () => {
-    for (const other of [row, ...(row.alike ?? [])])
-      for (const each of answers) await play({ ...row, ...other }, each, server());
+    const plays = [row, ...(row.alike ?? [])].flatMap((other) =>
+      answers.map((each) => ({ played: { ...row, ...other }, each })),
+    );
+    const shares = servers.map(async (server, first) => {
+      for (const { played, each } of plays.filter((_, at) => at % servers.length === first))
+        await play(played, each, server);
+    });
+    await Promise.all(shares);
   });
 }
 
-/** The tables of a page: a server plays all rows. */
+/** A play mostly waits for a connection or a time-out. The siege judges times: there one follows the other. */
+const SERVERS = isSiege ? 1 : 4;
+
+/** The tables of a page. */
 export function itPlaysAll(
   tables: readonly (readonly [name: string, rows: readonly PlayedCommand[]])[],
 ): void {
   for (const [name, rows] of tables)
     describe(name, () => {
-      let server: LyingRedis;
+      const servers: LyingRedis[] = [];
       beforeAll(async () => {
-        server = await startLyingRedis();
+        while (servers.length < SERVERS) servers.push(await startLyingRedis());
       });
       afterEach(stopRedisCounters);
-      afterAll(() => server.close());
-      for (const row of rows) itPlays(row, () => server);
+      afterAll(() => Promise.all(servers.map((server) => server.close())));
+      for (const row of rows) itPlays(row, servers);
     });
 }
 
@@ -97,7 +106,7 @@ async function play(row: PlayedCommand, each: string, server: LyingRedis): Promi
   const { besides, whenConnecting = false, sees, says, isUnsure = false } = row;
   const right = (words: readonly string[]) => besides?.(words, server.port) ?? rightAnswer(words);
   const wrong = (words: readonly string[]) =>
-    row.is(words) ? wrongAnswer(row, each, words) : right(words);
+    row.is(words, server.port) ? wrongAnswer(row, each, words) : right(words);
   server.lie = whenConnecting ? wrong : right;
   const counters = row.start(server.port);
   if (!whenConnecting || sees === undefined) await counters.untilConnected();
