@@ -27,6 +27,9 @@ export const BROKEN: readonly string[] = [...TORN, ...SILENT];
 export const ENDS: readonly string[] = [END];
 export const NO_ANSWER: readonly string[] = [NO_RESP, NOTHING];
 
+/** Silence is waited for; any other answer comes in time, also where several are played on a busy machine. */
+const timeoutMsFor = (answer: string): number => (answer === NOTHING ? 300 : 1_000);
+
 const CODES = { UNAVAILABLE: 'store_unavailable', DEADLINE_EXCEEDED: 'store_timeout' } as const;
 
 /** A command, what the server answers to it, and what comes of each of them. One row of docs/faults.md. */
@@ -50,7 +53,7 @@ export interface PlayedCommand {
   readonly says?: RegExp;
   /** Hits may be counted: one more unknown outcome. */
   readonly isUnsure?: boolean;
-  readonly start: (port: number) => RunningRedisCounters;
+  readonly start: (port: number, timeoutMs: number) => RunningRedisCounters;
   /** What is asked. */
   readonly act: (counters: RunningRedisCounters) => Promise<unknown>;
   /** Other commands of which the same holds. */
@@ -108,7 +111,7 @@ async function play(row: PlayedCommand, each: string, server: LyingRedis): Promi
   const wrong = (words: readonly string[]) =>
     row.is(words, server.port) ? wrongAnswer(row, each, words) : right(words);
   server.lie = whenConnecting ? wrong : right;
-  const counters = row.start(server.port);
+  const counters = row.start(server.port, timeoutMsFor(each));
   if (!whenConnecting || sees === undefined) await counters.untilConnected();
   server.lie = wrong;
   const error = await errorOf(row.act(counters));

@@ -32,10 +32,10 @@ const LOST = /lost the store/;
 
 const inClusterBy =
   ({ scripts }: { readonly scripts: boolean }) =>
-  (port: number) =>
+  (port: number, timeoutMs: number) =>
     runRedisCounters({
       address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port }] },
-      timeoutMs: 300,
+      timeoutMs,
       scripts,
     });
 
