@@ -82,7 +82,9 @@ function itPlays(row: PlayedCommand, servers: readonly LyingRedis[]): void {
       for (const { played, each } of plays.filter((_, at) => at % servers.length === first))
         await play(played, each, server);
     });
-    await Promise.all(shares);
+    // To their ends, also where one fails: none plays on beside the next row.
+    const ends = await Promise.allSettled(shares);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
   });
 }
 
