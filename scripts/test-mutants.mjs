@@ -1,5 +1,6 @@
-// `npm run test:mutants [-- folder …]`: changes the product in one place at a time, and asks which tests see it.
+// `npm run test:mutants [-- folder or file …]`: changes the product in one place at a time, and asks which tests see it.
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Stryker } from '@stryker-mutator/core';
 
 /** The tests that are asked about each folder: the nearest ones, or a change that nobody sees takes all tests. */
@@ -27,18 +28,19 @@ const SEEN = ['Killed', 'Timeout'];
 const UNSEEN = ['Survived', 'NoCoverage'];
 
 const named = process.argv.slice(2);
-const unknown = named.filter((folder) => !FOLDERS.includes(folder));
+const unknown = named.filter((path) => !FOLDERS.includes(folderOf(path)));
 if (unknown.length > 0) {
-  console.error(`${unknown.join(', ')}: expected some of ${FOLDERS.join(', ')}`);
+  console.error(`${unknown.join(', ')}: expected some of ${FOLDERS.join(', ')}, or a file there`);
   process.exit(1);
 }
 
 const lines = [];
 let seen = 0;
 let unseen = 0;
-for (const folder of named.length > 0 ? named : FOLDERS) {
-  const mutate = [`${folder}/${WHOLE.includes(folder) ? '**/' : ''}*.ts`];
-  const incrementalFile = `.cache/mutants/${folder.replaceAll('/', '-')}.json`;
+for (const path of named.length > 0 ? named : FOLDERS) {
+  const folder = folderOf(path);
+  const mutate = [path === folder ? `${path}/${WHOLE.includes(path) ? '**/' : ''}*.ts` : path];
+  const incrementalFile = `.cache/mutants/${path.replaceAll('/', '-')}.json`;
   const testFiles = TESTS[folder].flatMap(testFilesIn);
   const mutants = await new Stryker({ mutate, testFiles, incrementalFile }).runMutationTest();
   const survivors = mutants.filter(({ status }) => UNSEEN.includes(status));
@@ -49,12 +51,17 @@ for (const folder of named.length > 0 ? named : FOLDERS) {
   for (const mutant of [...survivors, ...waited]) lines.push(describe(mutant));
   const timeouts = waited.length > 0 ? `, ${waited.length} by a time-out` : '';
   lines.push(
-    `${folder}: ${percent(killed, survivors.length)} of ${killed + survivors.length}${timeouts}`,
+    `${path}: ${percent(killed, survivors.length)} of ${killed + survivors.length}${timeouts}`,
   );
 }
 console.log(lines.join('\n'));
 console.log(`${percent(seen, unseen)} seen, ${LEAST_PERCENT}% expected`);
 process.exitCode = (100 * seen) / (seen + unseen) < LEAST_PERCENT ? 1 : 0;
+
+/** The nearest folder of the table, where a file is named. */
+function folderOf(path) {
+  return path.endsWith('.ts') ? dirname(path) : path;
+}
 
 function testFilesIn(folder) {
   if (folder.endsWith('.test.ts')) return [folder];

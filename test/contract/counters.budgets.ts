@@ -182,6 +182,13 @@ export function describeBudgets(store: () => CountersUnderTest): void {
       expect(entries).toMatchObject({ entries: [{ remaining: 8 }, {}, {}] });
     });
 
+    it('hold nobody back for hits that are given back while a block lasts', async () => {
+      const [blocking, list] = [keyOf(), keyOf()];
+      await play([6, 1, 1].map((hits) => ask(BLOCKING, blocking, hits)));
+      const given = [ask(BLOCKING, blocking, -1), ask(LIST, list, 1)];
+      expect(isOver(await play(given, [given.length]))).toEqual([false, false]);
+    });
+
     it('hold nobody back where a rule refuses no request by itself', async () => {
       const [list, plain, other] = [keyOf(), freshKey(), freshKey()];
       await play([ask(LIST, list, 6)]);

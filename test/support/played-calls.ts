@@ -33,9 +33,9 @@ type Options = Partial<Parameters<typeof runRedisCounters>[0]>;
 /** How counters on a server that a test plays are started. */
 export const start =
   (options: Options = {}, deps?: Parameters<typeof runRedisCounters>[1]) =>
-  (port: number) =>
+  (port: number, timeoutMs: number) =>
     runRedisCounters(
-      { address: { kind: 'tcp', host: '127.0.0.1', port }, timeoutMs: 300, ...options },
+      { address: { kind: 'tcp', host: '127.0.0.1', port }, timeoutMs, ...options },
       deps,
     );
 

@@ -86,10 +86,10 @@ function budgetOf({ gate }: Asked): Budget {
 function refuses(asked: Asked, state: BudgetState): boolean {
   const budget = budgetOf(asked);
   const hits = Number(asked.hits);
-  const before = hits < 0 ? charge(budget, state, hits) : state;
   if (asked.times > 1)
     return countAdmitted(asked.gate, state, { hits, times: asked.times }) < asked.times;
-  return judge(budget, before, askOf(asked, before, Math.max(hits, 0))).isOver;
+  const ask = askOf(asked, state, hits);
+  return judge(budget, ask.hits < 0 ? charge(budget, state, ask.hits) : state, ask).isOver;
 }
 
 /** Whether asks of hits may be answered by what is known: of a rule with blocks only while one lasts. */

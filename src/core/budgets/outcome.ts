@@ -3,7 +3,7 @@ import { secondsOfTicks } from '../kinds/ticks';
 import type { BudgetState } from '../kinds/state';
 import { msOfBlocks } from './block';
 import type { Budget, BudgetEntry } from './budget';
-import { commitJudged } from './commit';
+import { charge, commitJudged } from './commit';
 import { entryAt, freeUnits, judge, refusesEntry, type BudgetAsk, type Judgement } from './judge';
 
 /** What one limit of a budget says after an ask. */
@@ -35,9 +35,11 @@ export function outcomeOfBudget(
   ask: BudgetAsk,
   second: number,
 ): BudgetOutcome {
-  const judgement = judge(budget, state, ask);
+  // Hits that are given back are over where that does not end the debt.
+  const met = ask.hits < 0 ? charge(budget, state, ask.hits) : state;
+  const judgement = judge(budget, met, ask);
   const after = commitJudged(budget, state, ask, judgement);
-  const isOver = judgement.isOver || staysInDebt(budget, after, ask);
+  const { isOver } = judgement;
   const entries = budget.entries.map((entry, at) =>
     outcomeOfEntry({ entry, at, after }, ask, judgement, second),
   );
@@ -67,12 +69,6 @@ export function outcomeOfBudget(
 
 function isShutBy({ isShadow }: Budget, { block }: Judgement): boolean {
   return block !== -1 && !isShadow;
-}
-
-/** Hits that are given back are over where that does not end the debt. */
-function staysInDebt({ entries }: Budget, after: BudgetState, { hits }: BudgetAsk): boolean {
-  if (hits >= 0) return false;
-  return entries.some((entry, at) => !entry.isSlots && freeUnits(entry, after, at) < 0);
 }
 
 interface EntryPlace {

@@ -32,10 +32,10 @@ const LOST = /lost the store/;
 
 const inClusterBy =
   ({ scripts }: { readonly scripts: boolean }) =>
-  (port: number) =>
+  (port: number, timeoutMs: number) =>
     runRedisCounters({
       address: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port }] },
-      timeoutMs: 300,
+      timeoutMs,
       scripts,
     });
 
@@ -52,12 +52,14 @@ const inCluster = {
     return `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n${bulk('127.0.0.1')}:${String(port)}\r\n`;
   },
 } as const;
-let wasAsked = false;
+/** Nodes that sent their last INCRBY on. */
+const redirected = new Set<number>();
 /** Each other INCRBY is sent on, to the same node with ASKING before it. */
 function redirecting(words: readonly string[], port: number): string | undefined {
   if (!named('incrby')(words)) return inCluster.besides(words, port);
-  wasAsked = !wasAsked;
-  return wasAsked ? `-ASK 42 127.0.0.1:${String(port)}\r\n` : undefined;
+  if (redirected.delete(port)) return undefined;
+  redirected.add(port);
+  return `-ASK 42 127.0.0.1:${String(port)}\r\n`;
 }
 const CLUSTER: readonly PlayedCommand[] = [
   {
@@ -126,17 +128,16 @@ const ownCall = {
 } as const;
 /** Each other call of one key is sent on, to the same node; the one that follows is the command. */
 const sentOn = (kind: 'MOVED' | 'ASK') => {
-  let isSentOn = false;
+  /** Nodes that sent the last one on. */
+  const sent = new Set<number>();
   const besides = (words: readonly string[], port: number): string | undefined => {
     if (!declaresOne(words)) return ownCall.besides(words, port);
-    isSentOn = !isSentOn;
-    return isSentOn ? `-${kind} 42 127.0.0.1:${String(port)}\r\n` : undefined;
+    if (sent.delete(port)) return undefined;
+    sent.add(port);
+    return `-${kind} 42 127.0.0.1:${String(port)}\r\n`;
   };
-  const is = (words: readonly string[]): boolean => {
-    if (!isSentOn || !declaresOne(words)) return false;
-    isSentOn = false;
-    return true;
-  };
+  const is = (words: readonly string[], port: number): boolean =>
+    declaresOne(words) && sent.delete(port);
   return { ...ownCall, command: `\`EVALSHA\` of one key, after \`${kind}\``, is, besides };
 };
 const SCRIPTS_IN_CLUSTER: readonly PlayedCommand[] = [

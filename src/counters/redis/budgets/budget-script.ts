@@ -164,6 +164,14 @@ local function apply(i)
   if wrong then return fail(size, wrong) end
   size = order.kind.put(after, size, used, previous, elapsed)
 end
+-- Whether hits that were given back are over all the same; no block refuses them.
+local function isInDebt(gate)
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if not limit.isSlots and freeOf(limit, j) < 0 then return true end
+  end
+  return false
+end
 -- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask.
 local function look(i)
   local order, seen = orderOf[i], {}
@@ -171,8 +179,9 @@ local function look(i)
   if order.gate then
     if standBudget(order, i) then return end
     putBudget(order.gate, seen, 0)
-    if hits < 0 then takeAll(order.gate, hits) end
-    return seen, (judge(order, max(hits, 0)))
+    if hits >= 0 or order.mode ~= 'a' then return seen, (judge(order, max(hits, 0))) end
+    takeAll(order.gate, hits)
+    return seen, isInDebt(order.gate)
   end
   local used, previous, elapsed = stand(nameOf[i], order)
   if not used then return end

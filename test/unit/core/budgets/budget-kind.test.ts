@@ -6,14 +6,12 @@ import { slots } from '../../../../src/core/budgets/slots';
 import { underBudget } from '../../../../src/core/budgets/stored';
 import { freeHits, lifetimeMs, shareOf, usedHits } from '../../../../src/core/kinds/gate';
 import type { BudgetState, CounterState, Gate } from '../../../../src/core/kinds/kind';
-import type { KeyRules } from '../../../../src/core/rules/rules';
 import { createOverLimitCache } from '../../../../src/counters/over-limit-cache';
 import { shareOfBudget } from '../../../../src/core/rules/compile-budget';
-import { budgetOf, inFlight, type LimitSketch } from '../../../support/budgets';
-import { rulesOf, SOME_MATCH, type RuleSketch } from '../../../support/rules';
+import { gateOfLimits, standing, START } from '../../../support/budget-gates';
+import { inFlight } from '../../../support/budgets';
+import { SOME_MATCH } from '../../../support/rules';
 
-/** A minute begins there. */
-const START = 1_795_240_800;
 const TICK = START * 1_000;
 
 const second = { unit: 'SECOND', requestsPerUnit: 3 } as const;
@@ -22,16 +20,6 @@ const bucket = { unit: 'MINUTE', requestsPerUnit: 60, burst: 20, algorithm: 'gcr
 const sliding = { unit: 'HOUR', requestsPerUnit: 12, algorithm: 'sliding_window' } as const;
 const block = { after: 1, forMs: 30_000 };
 const day = { timeZone: 'UTC', weekStart: 'monday', monthStart: 1 } as const;
-
-function gateOf(
-  limits: readonly LimitSketch[],
-  more: Parameters<typeof budgetOf>[1] = {},
-  rule: Partial<RuleSketch> = {},
-) {
-  const rules = rulesOf('d', [{ key: 'k', ...rule, ...budgetOf(limits, more) }]);
-  const { anyValue } = rules.domains.get('d')?.top as KeyRules;
-  return anyValue?.limit?.gate as Gate<BudgetState> & BudgetGate;
-}
 
 const unused = (gate: BudgetGate) => budgetKind.ofHits(gate, 0, TICK);
 const asked = (gate: BudgetGate, hits: number, times = 1) => ({
@@ -42,7 +30,7 @@ const after = (gate: BudgetGate, hits: number, state = unused(gate)) =>
   budgetKind.commit(asked(gate, hits), state) ?? state;
 
 describe('the record of a counter', () => {
-  const gate = gateOf([second, { ...minute, block }, bucket, sliding], { block });
+  const gate = gateOfLimits([second, { ...minute, block }, bucket, sliding], { block });
 
   it('says each limit by its algorithm and period, and blocks that say something', () => {
     const used = after(gate, 2);
@@ -78,7 +66,7 @@ describe('the record of a counter', () => {
 
   it('may hold limits that the rule has no more, and lack new ones', () => {
     const state = budgetKind.decode(
-      gateOf([minute, inFlight(2)]),
+      gateOfLimits([minute, inFlight(2)]),
       `f1 2 9;f60 7 ${String(START + 60)};`,
       TICK,
     );
@@ -86,18 +74,21 @@ describe('the record of a counter', () => {
   });
 
   it('finds a calendar by its period, time zone and start', () => {
-    const gate = gateOf([{ ...minute, unit: 'DAY', calendar: day }]);
+    const gate = gateOfLimits([{ ...minute, unit: 'DAY', calendar: day }]);
     expect(budgetKind.encode(gate, after(gate, 3))).toMatch(/^c1DAY\/UTC\/monday\/1 3 \d+;$/);
   });
 });
 
 describe('a budget as a kind', () => {
   it('has as many hits free as its nearest limit, whose slots are another matter', () => {
-    const gate = gateOf([second, minute, inFlight(1)]);
+    const gate = gateOfLimits([second, minute, inFlight(1)]);
     expect([gate.limit, gate.size, gate.isAlone]).toEqual([3, 3, true]);
     expect([freeHits(gate, after(gate, 2)), usedHits(gate, after(gate, 2))]).toEqual([1, 2]);
     expect(freeHits(gate, budgetKind.take(gate, unused(gate), 2))).toBe(1);
-    const slotsAlone = gateOf([inFlight(4)]);
+    expect(freeHits(gate, { ...unused(gate), open: 1 })).toBe(3);
+    const draining = gateOfLimits([bucket, minute]);
+    expect(freeHits(draining, standing(draining.budget, [14.5, 0]))).toBe(5);
+    const slotsAlone = gateOfLimits([inFlight(4)]);
     expect([slotsAlone.limit, slotsAlone.size]).toEqual([4, 4]);
     expect([slots.serves(), budgetKind.serves()]).toEqual([false, false]);
     expect([slots.words.ofGate(), budgetKind.words.ofGate()]).toEqual([[], []]);
@@ -109,7 +100,9 @@ describe('a budget as a kind', () => {
   });
 
   it('is shared by instances limit by limit', () => {
-    const shared = shareOfBudget(gateOf([minute, bucket, inFlight(4)]), (one) => shareOf(one, 2));
+    const shared = shareOfBudget(gateOfLimits([minute, bucket, inFlight(4)]), (one) =>
+      shareOf(one, 2),
+    );
     expect(shared.budget.entries.map(({ gate }) => [gate.limit, gate.size])).toEqual([
       [5, 5],
       [30, 10],
@@ -118,7 +111,7 @@ describe('a budget as a kind', () => {
   });
 
   it('refuses what one limit refuses, and hits that are given back while it is in debt', () => {
-    const gate = gateOf([second, minute]);
+    const gate = gateOfLimits([second, minute]);
     const full = after(gate, 3);
     const refused = [1, 4, 0, -1].map((hits) => budgetKind.refuses(asked(gate, hits), full));
     expect(refused).toEqual([true, true, false, false]);
@@ -130,32 +123,54 @@ describe('a budget as a kind', () => {
     expect(budgetKind.isTakenBack(asked(gate, -1), after(gate, 1))).toBe(false);
   });
 
+  it('refuses hits that are given back until the debt is gone', () => {
+    const gate = gateOfLimits([minute]);
+    const debt = standing(gate.budget, [12]);
+    const refused = [-1, -2, -3].map((hits) => budgetKind.refuses(asked(gate, hits), debt));
+    expect(refused).toEqual([true, false, false]);
+  });
+
+  it('answers each of several equal asks as if it had come alone', () => {
+    const gate = gateOfLimits([minute, bucket]);
+    const answers = [1, 2, 3, 4, 5].map((number) => {
+      const told = budgetKind.outcome(asked(gate, 4, 5), unused(gate), 4, 4 * (5 - number), START);
+      return [told.isOver, told.remaining, told.used];
+    });
+    expect(answers).toEqual([
+      [false, 6, 4],
+      [false, 2, 8],
+      [true, 0, 8],
+      [true, 0, 8],
+      [true, 0, 8],
+    ]);
+  });
+
   it('charges the first of several equal asks that fit, and the others where a limit says so', () => {
-    const gate = gateOf([second, { ...minute, chargeDenied: true }]);
+    const gate = gateOfLimits([second, { ...minute, chargeDenied: true }]);
     const state = budgetKind.commit(asked(gate, 2, 4), unused(gate)) as BudgetState;
     expect(state.entries.map(({ used }) => used)).toEqual([2, 8]);
     expect(budgetKind.commit(asked(gate, 0), unused(gate))).toBeUndefined();
   });
 
   it('is kept until nothing of it is in use', () => {
-    const gate = gateOf([minute, sliding]);
+    const gate = gateOfLimits([minute, sliding]);
     const hour = START + 2 * 3_600 - (START % 3_600);
     expect(lifetimeMs(gate, after(gate, 1))).toBe((hour - START) * 1_000 + 1_000);
     expect(budgetKind.ticksUntilReset(gate, after(gate, 1))).toBe((hour - START) * 1_000);
     expect(budgetKind.ticksUntilFree(gate, after(gate, 1))).toBe((hour - START) * 1_000);
-    const blocking = gateOf([second], { block });
+    const blocking = gateOfLimits([second], { block });
     expect(lifetimeMs(blocking, after(blocking, 4))).toBe(61_000);
   });
 
   it('keeps what was used under limits that change, and begins anew under new ones', () => {
-    const before = gateOf([second, minute], { block });
-    const now = gateOf([minute, bucket], { block: { ...block, forMs: 1 } });
+    const before = gateOfLimits([second, minute], { block });
+    const now = gateOfLimits([minute, bucket], { block: { ...block, forMs: 1 } });
     const state = after(before, 4, after(before, 2));
     const moment = { micros: TICK * 1_000, nowSeconds: START };
     const kept = underBudget(now.budget, { budget: before.budget, state }, moment);
     expect(kept.entries).toMatchObject([{ used: 2 }, { used: 0 }]);
     expect(kept.blocks).toEqual(state.blocks);
-    const blockless = gateOf([minute]);
+    const blockless = gateOfLimits([minute]);
     const without = { budget: blockless.budget, state: unusedBudget(blockless.budget, moment) };
     expect(underBudget(now.budget, without, moment).blocks).toEqual([NO_BLOCK]);
     expect(underBudget(before.budget, { budget: before.budget, state }, moment)).toBe(state);
@@ -166,7 +181,7 @@ describe('the cache of refusals', () => {
   const cacheOf = () => createOverLimitCache({}, { sizeBytes: 1_000_000 });
 
   it('answers for a list while the ask would be refused', () => {
-    const gate = gateOf([second, minute]);
+    const gate = gateOfLimits([second, minute]);
     const cache = cacheOf();
     const full = after(gate, 1, after(gate, 3));
     const refusal = budgetKind.refusal(asked(gate, 1), full, false);
@@ -179,7 +194,7 @@ describe('the cache of refusals', () => {
   });
 
   it('answers for a rule with blocks only while one lasts', () => {
-    const gate = gateOf([second], { block: { after: 2, withinMs: 9_000, forMs: 30_000 } });
+    const gate = gateOfLimits([second], { block: { after: 2, withinMs: 9_000, forMs: 30_000 } });
     const cache = cacheOf();
     const full = after(gate, 3);
     expect(budgetKind.refusal(asked(gate, 1), full, false)).toBe('none');
@@ -191,10 +206,10 @@ describe('the cache of refusals', () => {
   });
 
   it('knows nothing of reservations, nor of rules that take them', () => {
-    const gate = gateOf([minute], { reserve: {} });
+    const gate = gateOfLimits([minute], { reserve: {} });
     expect(budgetKind.isRecalled(asked(gate, 1))).toBe(false);
     const reservation = { mode: 'reserve', id: 'a', saysHits: true } as const;
-    const blocking = gateOf([minute], { block });
+    const blocking = gateOfLimits([minute], { block });
     expect(budgetKind.isRecalled({ ...asked(blocking, 1), reservation })).toBe(false);
     expect(budgetKind.isRecalled(asked(blocking, 1))).toBe(true);
     expect(budgetKind.isRecalled(asked(blocking, 0))).toBe(false);
@@ -202,7 +217,7 @@ describe('the cache of refusals', () => {
 });
 
 it('counts what was held back as looked at', () => {
-  const gate = gateOf([second]);
+  const gate = gateOfLimits([second]);
   const lapsed = { ...after(gate, 1), lapsed: 5 };
   expect(budgetKind.heldOutcome(asked(gate, 4), lapsed, 4, START)).toMatchObject({
     isOver: false,

@@ -29,6 +29,16 @@ const charging = gateOf({
 const asked = (gate: StateGate, asks: Asks) => ({ ...asks, gate, windowEndSeconds: 0 });
 const after = (used: number) => bucket.kind.take(bucket, unused(bucket, NOW), used);
 
+it('sees all hits that a plain window was asked for, refused ones too, and none of kinds that look', () => {
+  const window = plainGate(10);
+  expect(window.kind.hitsAsked(window.kind.take(window, 8, 5))).toBe(13);
+  expect(bucket.kind.hitsAsked(after(20))).toBeUndefined();
+  const refused = [10, 11].map((seen) =>
+    window.kind.isAnyRefused({ ...asked(bucket, { hits: 1, times: 1 }), gate: window }, seen),
+  );
+  expect(refused).toEqual([false, true]);
+});
+
 describe('a token bucket', () => {
   it.each([
     [0, 15, 0],

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import type { Entry } from '../../../../src/core/model';
 import type { DomainRules } from '../../../../src/core/rules/rules';
-import { compileInSlices, compileRules } from '../../../../src/core/rules/compile';
 import { dumpRules } from '../../../../src/core/rules/dump';
 import { counterName } from '../../../../src/core/rules/key-template';
 import { matchDescriptor, type Match } from '../../../../src/core/rules/match';
 import { descriptor } from '../../../support/requests';
-import { definitionsOf, rulesOf, type RuleSketch } from '../../../support/rules';
+import { rulesOf, type RuleSketch } from '../../../support/rules';
 
 function match(sketches: readonly RuleSketch[], entries: string[], limit?: [number, number]) {
   const rules = rulesOf('d', sketches).domains.get('d');
@@ -161,25 +160,6 @@ describe('the template and the values of a match', () => {
       }),
       { numRuns: 2_000 },
     );
-  });
-});
-
-describe('compileInSlices', () => {
-  it('pauses after every slice and ends with the same rules', () => {
-    const rules = definitionsOf([
-      { key: 'a', rules: [{ key: 'b', limit: [1, 'DAY'] }] },
-      { key: 'c', limit: [2, 'DAY'] },
-    ]);
-    const compiling = compileInSlices([{ domain: 'd', rules }], 1);
-    let pauses = 0;
-    let step = compiling.next();
-    while (step.done !== true) {
-      pauses += 1;
-      step = compiling.next();
-    }
-    expect(pauses).toBe(4);
-    expect(step.value).toEqual(compileRules([{ domain: 'd', rules }]));
-    expect(step.value.limitCount).toBe(2);
   });
 });
 

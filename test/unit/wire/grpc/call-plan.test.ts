@@ -1,4 +1,4 @@
-import { createPlanner } from '../../../../src/wire/grpc/call-plan';
+import { createPlanner, READ_NAMES, readNamesWith } from '../../../../src/wire/grpc/call-plan';
 import type { HeaderList } from '../../../../src/wire/http2/api';
 
 const METHOD = { requests: 'one' } as const;
@@ -13,6 +13,13 @@ const FIELDS = {
 function list(fields: Readonly<Record<string, string>>): HeaderList {
   return { names: Object.keys(fields), values: Object.values(fields), memo: undefined };
 }
+
+it('reads what a plan depends on, and what others want besides', () => {
+  expect([...readNamesWith(['traceparent', 'grpc-timeout'])]).toEqual([
+    ...READ_NAMES,
+    'traceparent',
+  ]);
+});
 
 describe('planning calls from header lists', () => {
   const planner = () => createPlanner(new Map([['/a.B/C', METHOD]]));

@@ -41,6 +41,15 @@ describe('a unary call', () => {
     expect(caller.grpc.callContext(0)).toBeUndefined();
   });
 
+  it('has the time that its caller gives it, until it ends', () => {
+    const caller = createGrpcCaller();
+    caller.open(UNARY, { 'grpc-timeout': '5S' });
+    caller.open(UNARY);
+    expect([0, 1].map((id) => caller.grpc.timeoutMs(id))).toEqual([5_000, Infinity]);
+    caller.grpc.answer(0, 'answer', TEXT);
+    expect(caller.grpc.timeoutMs(0)).toBe(Infinity);
+  });
+
   it('is the same however its octets are cut', () => {
     const whole = message('a question of some length');
     fc.assert(
