@@ -1,7 +1,7 @@
 import { EMPTY, tap, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
-import { isError } from '../../core/rules/parse/problem';
+import { isError } from '../../fields/problem';
 import type { Logger } from '../../platform/logger/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import { followCheckFiles } from '../../rule-sources/check-files';

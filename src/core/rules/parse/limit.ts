@@ -1,54 +1,46 @@
+import { quote, type LocatedMap } from '../../../fields/located';
+import type { Report } from '../../../fields/report';
 import { UNIT_SECONDS, unitOfName } from '../../units';
 import { windowSeconds } from '../../windows/length';
-import { hintOfUnit } from './unit-hint';
 import type { LimitDefinition } from '../definition';
 import { readBlock } from './block';
 import { readCounting } from './counting';
-import { readFields, type Fields } from './fields';
 import { isInFlight, readInFlight } from './in-flight';
 import { readLimitsFrom } from './limits-from';
-import { quote, type LocatedMap } from './located';
 import { readPeriod } from './period';
-import type { Place } from './problem';
 import { readReplaces, type LimitNames } from './replaces';
-import type { Report } from './report';
-import { present, readFlag, readText, readUint32 } from './values';
+import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
+import { hintOfUnit } from './unit-hint';
 
 const UNITS = Object.keys(UNIT_SECONDS).join(', ').toLowerCase();
+
+const UINT32 = { least: 0, most: 4_294_967_295 };
 
 /** One limit as it is read, with its fields for what is checked beside others. */
 export interface LimitDraft {
   readonly limit: LimitDefinition;
-  readonly fields: Fields<'rate_limit'>;
-  readonly at: Place;
+  readonly fields: RuleFields<'rate_limit'>;
 }
 
 /** A limit, the only one of a rule or one of several. What is wrong in it is reported. */
 export function readLimit(map: LocatedMap, names: LimitNames, report: Report): LimitDraft {
-  const fields = readFields(map, 'rate_limit', report);
-  const unlimited = readFlag(fields.get('unlimited'), 'unlimited', report);
-  const name = readText(fields.get('name'), 'name', report) ?? '';
+  const fields = ruleFields(map, 'rate_limit', report);
+  const unlimited = fields.flag('unlimited');
+  const name = fields.text('name') ?? '';
   names.defined.add(name);
   const { requestsPerUnit, ...rate } =
-    isInFlight(fields) && !unlimited
-      ? readInFlight(fields, map.at, report)
-      : readRate(map, fields, unlimited, report);
+    isInFlight(fields) && !unlimited ? readInFlight(fields) : readRate(fields, unlimited);
   const limit: LimitDefinition = {
     requestsPerUnit,
     unlimited,
     name,
-    limitsFrom: readLimitsFrom(fields.get('limits_from'), unlimited, report),
-    replaces: readReplaces(fields.get('replaces'), name, names, report),
+    limitsFrom: readLimitsFrom(fields, unlimited),
+    replaces: readReplaces(fields, name, names),
     ...rate,
   };
-  const block = unlimited ? undefined : readBlock(fields.get('block'), secondsOf(limit), report);
-  const node = present(fields.get('leased'));
-  const leased = node && readFlag(node, 'leased', report);
-  return {
-    limit: { ...limit, ...(block && { block }), ...(leased !== undefined && { leased }) },
-    fields,
-    at: map.at,
-  };
+  const block = unlimited ? undefined : readBlock(fields, secondsOf(limit));
+  const leased = fields.has('leased') && { leased: fields.flag('leased') };
+  return { limit: { ...limit, ...(block && { block }), ...leased }, fields };
 }
 
 /** Seconds of a limit's period, of a calendar a usual one; undefined: it has none. */
@@ -57,17 +49,15 @@ export function secondsOf({ unit, unitMultiplier = 1 }: LimitDefinition): number
 }
 
 /** So many hits per period, and how they are counted. */
-function readRate(
-  map: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-) {
-  const requestsPerUnit = readRequestsPerUnit(map, fields, unlimited, report);
-  const unit = readUnit(map, fields, unlimited, report);
-  const period = { unit, ...readPeriod(fields, unit, unlimited, report) };
-  const counting = readCounting(fields, { ...period, requestsPerUnit, unlimited }, report);
-  return { requestsPerUnit, ...period, ...counting };
+function readRate(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
+  const requestsPerUnit = readRequestsPerUnit(fields, unlimited);
+  const unit = readUnit(fields, unlimited);
+  const period = { unit, ...readPeriod(fields, unit, unlimited) };
+  return {
+    requestsPerUnit,
+    ...period,
+    ...readCounting(fields, { ...period, requestsPerUnit, unlimited }),
+  };
 }
 
 /** Maps of a descriptor whose fields may stand one level too far to the left. */
@@ -78,55 +68,40 @@ const HOLDERS = [
 ] as const;
 
 /** A limit that was written one level too far to the left would be no limit at all, and a lease there none. */
-export function refuseEmpty(fields: Fields<'descriptor'>, report: Report): void {
+export function refuseEmpty(fields: RuleFields<'descriptor'>): void {
   for (const [holder, mistake] of HOLDERS) {
-    const node = fields.get(holder);
-    if (node === undefined || present(node) !== undefined) continue;
-    const beside = [...fields.misplaced].filter(([, levels]) => levels.includes(holder));
+    if (fields.get(holder) === undefined || fields.has(holder)) continue;
+    const beside = [...fields.misplaced].filter((name) => belongsIn(holder, name));
     if (beside.length === 0) continue;
-    const names = beside.map(([name]) => name).join(', ');
-    const message = `${holder} is empty: expected ${names} indented below it, found beside it`;
-    report.error(node.at, mistake, message);
+    const message = `${holder} is empty: expected ${beside.join(', ')} indented below it, found beside it`;
+    fields.error(holder, mistake, message);
   }
 }
 
-function readUnit(
-  limit: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-) {
-  const node = fields.get('unit');
-  const name = readText(node, 'unit', report);
+function readUnit(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
+  const name = fields.text('unit');
   if (name === undefined) return undefined;
-  const { at } = node ?? limit;
   if (unlimited) {
-    if (name === '') return undefined;
     const message = `unit ${quote(name)} cannot be combined with unlimited: true; expected one or the other`;
-    report.error(at, 'unit-beside-unlimited', message);
+    if (name !== '') fields.error('unit', 'unit-beside-unlimited', message);
     return undefined;
   }
   const unit = unitOfName(name);
   if (unit !== undefined || fields.isMisspelled('unit')) return unit;
   const found = name === '' ? 'unit is missing: expected' : `unit ${quote(name)} is not`;
   const hint = name === '' ? ', or unlimited: true' : hintOfUnit(name);
-  report.error(at, 'bad-unit', `${found} one of ${UNITS}${hint}`);
+  fields.error('unit', 'bad-unit', `${found} one of ${UNITS}${hint}`);
   return undefined;
 }
 
-function readRequestsPerUnit(
-  limit: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-): number {
-  const node = present(fields.get('requests_per_unit'));
-  if (node !== undefined) return readUint32(node, 'requests_per_unit', report) ?? 0;
-  const isExpected = !unlimited && present(fields.get('unit')) !== undefined;
-  if (isExpected && !fields.isMisspelled('requests_per_unit')) {
+function readRequestsPerUnit(fields: RuleFields<'rate_limit'>, unlimited: boolean): number {
+  const name = 'requests_per_unit';
+  if (fields.has(name)) return fields.whole(name, UINT32, 'wrong-type') ?? 0;
+  const isExpected = !unlimited && fields.has('unit');
+  if (isExpected && !fields.isMisspelled(name)) {
     const message =
       'requests_per_unit is missing: expected a whole number (0 blocks every request), or unlimited: true';
-    report.error(limit.at, 'missing-requests-per-unit', message);
+    fields.report.error(fields.map.at, 'missing-requests-per-unit', message);
   }
   return 0;
 }

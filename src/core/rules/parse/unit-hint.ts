@@ -1,6 +1,6 @@
-import { nearestName } from '../../nearest-name';
+import { nearestName } from '../../../fields/nearest-name';
 import { UNIT_SECONDS, type Unit } from '../../units';
-import { quote } from './located';
+import { quote } from '../../../fields/located';
 
 /** How durations are mostly abbreviated; `m` is a minute, as in Go. */
 const ABBREVIATIONS: Readonly<Record<string, Unit>> = {
