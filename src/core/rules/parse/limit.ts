@@ -1,18 +1,17 @@
 import { quote, type LocatedMap } from '../../../fields/located';
 import type { Report } from '../../../fields/report';
-import { UNIT_SECONDS, unitOfName } from '../../units';
+import { UNIT_SECONDS, unitOfName, type Unit } from '../../units';
 import { windowSeconds } from '../../windows/length';
-import type { LimitDefinition } from '../definition';
+import type { LimitDefinition, LimitsFromDefinition } from '../definition';
 import { readBlock } from './block';
 import { readCounting } from './counting';
 import { isInFlight, readInFlight } from './in-flight';
-import { readLimitsFrom } from './limits-from';
 import { readPeriod } from './period';
 import { readReplaces, type LimitNames } from './replaces';
 import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
-import { hintOfUnit } from './unit-hint';
+import { nearestName } from '../../../fields/nearest-name';
 
-const UNITS = Object.keys(UNIT_SECONDS).join(', ').toLowerCase();
+const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
 
 const UINT32 = { least: 0, most: 4_294_967_295 };
 
@@ -90,7 +89,7 @@ function readUnit(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
   if (unit !== undefined || fields.isMisspelled('unit')) return unit;
   const found = name === '' ? 'unit is missing: expected' : `unit ${quote(name)} is not`;
   const hint = name === '' ? ', or unlimited: true' : hintOfUnit(name);
-  fields.error('unit', 'bad-unit', `${found} one of ${UNITS}${hint}`);
+  fields.error('unit', 'bad-unit', `${found} one of ${UNITS.join(', ')}${hint}`);
   return undefined;
 }
 
@@ -104,4 +103,74 @@ function readRequestsPerUnit(fields: RuleFields<'rate_limit'>, unlimited: boolea
     fields.report.error(fields.map.at, 'missing-requests-per-unit', message);
   }
   return 0;
+}
+
+const DEFAULT_REFRESH_MS = 10_000;
+const MS_OF = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const MAX_REFRESH_MS = 24 * MS_OF.h;
+
+/** Where the limits of values stand; undefined when the rule holds for all alike. What is wrong in it is reported. */
+function readLimitsFrom(
+  limit: RuleFields<'rate_limit'>,
+  unlimited: boolean,
+): LimitsFromDefinition | undefined {
+  const map = limit.mapOf('limits_from');
+  if (map === undefined) return undefined;
+  if (unlimited) {
+    const message =
+      'limits_from cannot be combined with unlimited: true; expected unit and requests_per_unit, which apply to values without a field';
+    limit.error('limits_from', 'bad-limits-from', message);
+  }
+  const fields = ruleFields(map, 'limits_from', limit.report);
+  const key = fields.text('key');
+  if (key === '' && !fields.isMisspelled('key')) {
+    const message = 'limits_from has no key: expected the key of a hash in the counter store';
+    fields.error('key', 'bad-limits-from', message);
+  }
+  return { key: key ?? '', refreshMs: readRefresh(fields) };
+}
+
+function readRefresh(fields: RuleFields<'limits_from'>): number {
+  const text = fields.text('refresh');
+  if (text === undefined || text === '') return DEFAULT_REFRESH_MS;
+  const [, digits = '', unit = 's'] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  const ms = Number(digits) * MS_OF[unit as keyof typeof MS_OF];
+  if (ms > 0 && ms <= MAX_REFRESH_MS) return ms;
+  const message = `refresh ${quote(text)} is not a time from 1s to 24h, such as 10s, 5m or 1h`;
+  fields.error('refresh', 'bad-limits-from', message);
+  return DEFAULT_REFRESH_MS;
+}
+
+/** How durations are mostly abbreviated; `m` is a minute, as in Go. */
+const ABBREVIATIONS: Readonly<Record<string, Unit>> = {
+  s: 'SECOND',
+  sec: 'SECOND',
+  secs: 'SECOND',
+  m: 'MINUTE',
+  min: 'MINUTE',
+  mins: 'MINUTE',
+  h: 'HOUR',
+  hr: 'HOUR',
+  hrs: 'HOUR',
+  d: 'DAY',
+  w: 'WEEK',
+  wk: 'WEEK',
+  mo: 'MONTH',
+  y: 'YEAR',
+  yr: 'YEAR',
+};
+
+/** What was most likely meant by a text that is not a unit: `5m` is a unit and a multiplier; empty when nothing is near. */
+function hintOfUnit(text: string): string {
+  const [, count = '', word = ''] = /^(\d{0,9}) ?([a-z]+)$/.exec(text.toLowerCase()) ?? [];
+  const unit = unitOf(word);
+  if (unit === undefined) return '';
+  const multiplier = Number(count);
+  const beside = multiplier > 1 ? ` with unit_multiplier: ${String(multiplier)}` : '';
+  return `; did you mean ${quote(unit)}${beside}?`;
+}
+
+function unitOf(word: string): string | undefined {
+  if (Object.hasOwn(ABBREVIATIONS, word)) return ABBREVIATIONS[word]?.toLowerCase();
+  return nearestName(word, UNITS);
 }

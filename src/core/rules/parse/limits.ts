@@ -10,8 +10,8 @@ import { readBlock } from './block';
 import { readLimit, secondsOf, type LimitDraft } from './limit';
 import { checkTogether, refuseBesideUnlimited } from './limits-together';
 import type { LimitNames } from './replaces';
-import { readReserve } from './reserve';
-import type { RuleFields } from './rule-fields';
+import { type RuleFields, ruleFields } from './rule-fields';
+import { readDuration } from './duration';
 
 /** How to have what one entry of `rate_limit` cannot have. */
 export const SEE_SEVERAL_LIMITS =
@@ -86,4 +86,19 @@ function readEntry(map: LocatedMap, names: LimitNames, report: Report): LimitDra
     'unlimited: true cannot be combined with rate_limits, all of which apply; expected unit and requests_per_unit';
   draft.fields.error('unlimited', 'unlimited-in-limits', message);
   return undefined;
+}
+
+const LEASE = { least: '1s', most: '24h' } as const;
+
+/** `reserve` of a rule, all of it said: written without anything below it, it has its defaults. Undefined when it is not written. */
+function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefined {
+  if (rule.get('reserve') === undefined) return undefined;
+  const map = rule.mapOf('reserve');
+  if (map === undefined) return { leaseMs: DEFAULT_LEASE_MS, unsettled: 'charge' };
+  const fields = ruleFields(map, 'reserve', rule.report);
+  const unsettled = fields.oneOf('unsettled', ['charge', 'release'], 'bad-unsettled');
+  return {
+    leaseMs: readDuration(fields, 'lease', LEASE) ?? DEFAULT_LEASE_MS,
+    unsettled: unsettled ?? 'charge',
+  };
 }
