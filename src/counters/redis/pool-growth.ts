@@ -1,16 +1,6 @@
 import { toReason } from '../../platform/errors';
 import { type RedisConnection } from './connection';
 
-/** Opens connections beside the main one when they are needed. */
-export interface PoolGrowth {
-  /** Another connection of the pool, unless it is complete. */
-  grow(): void;
-  /** One beyond the pool's size, which ends when nothing waits for it. */
-  overflow(): void;
-  /** A batch of this connection has ended. */
-  released(connection: RedisConnection): void;
-}
-
 export interface PoolGrowthDeps {
   readonly monotonicMs: () => number;
   readonly open: () => Promise<RedisConnection>;
@@ -21,7 +11,8 @@ export interface PoolGrowthDeps {
 /** A server that refuses a connection is not asked for another one before this time is over. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth {
+/** Opens connections beside the main one when they are needed. */
+export function createPoolGrowth(deps: PoolGrowthDeps, size: number) {
   const { monotonicMs, open, onOpen, onFailure } = deps;
   const kept = new Set<RedisConnection>();
   const beyond = new Set<RedisConnection>();
@@ -46,13 +37,16 @@ export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth
     !isOpening && connections.size < most && monotonicMs() >= notBeforeMs;
 
   return {
+    /** Another connection of the pool, unless it is complete. */
     grow() {
       if (mayOpen(kept, size - 1)) void openInto(kept);
     },
+    /** One beyond the pool's size, which ends when nothing waits for it. */
     overflow() {
       if (mayOpen(beyond, size)) void openInto(beyond);
     },
-    released(connection) {
+    /** A batch of this connection has ended. */
+    released(connection: RedisConnection) {
       if (beyond.size === 0 || !beyond.has(connection)) return;
       if (connection.inFlight.size === 0) connection.retire('no longer needed');
     },
