@@ -12,7 +12,12 @@ const suite = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!jose/)'],
-  collectCoverageFrom: ['src/core/**/*.ts', 'src/wire/**/*.ts', 'streams/**/*.ts'],
+  collectCoverageFrom: [
+    'src/core/**/*.ts',
+    'src/fields/**/*.ts',
+    'src/wire/**/*.ts',
+    'streams/**/*.ts',
+  ],
 };
 const run = {
   reporters: ['default', '<rootDir>/test/support/summary-reporter.cjs'],
@@ -31,6 +36,7 @@ module.exports = {
   coverageReporters: ['text-summary'],
   coverageThreshold: {
     './src/core/': { lines: 100 },
+    './src/fields/': { lines: 100 },
     './src/wire/': { lines: 100 },
     './streams/': { lines: 100 },
   },

@@ -16,9 +16,8 @@ const TESTS = {
   'src/core/explain': ['test/unit/core/explain', 'test/unit/decisions'],
   'src/core/rules': ['test/unit/core/rules', 'test/unit/core/explain', 'test/unit/core/planning'],
   'src/core/rules/parse': ['test/unit/core/rules'],
-  'src/core': ['errors', 'nearest-name', 'ports', 'steps', 'units'].map(
-    (name) => `test/unit/core/${name}.test.ts`,
-  ),
+  'src/fields': ['test/unit/fields', 'test/unit/core/rules', 'test/unit/request-maps'],
+  'src/core': ['errors', 'ports', 'steps', 'units'].map((name) => `test/unit/core/${name}.test.ts`),
 };
 const FOLDERS = Object.keys(TESTS);
 /** Folders that are mutated with all that lies below them. */

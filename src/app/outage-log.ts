@@ -1,4 +1,4 @@
-import { map, type Observable } from 'rxjs';
+import { map } from 'rxjs';
 import { createOutages, type OutageReport } from '../../streams';
 import type { LogFields, Logger } from '../platform/logger/logger';
 
@@ -10,21 +10,6 @@ export interface OutageLines {
   /** Instead for each failure: the caller reports them once a second at most. */
   readonly isEachLogged?: boolean;
   readonly ended: string;
-}
-
-/** Logs outages: the first failure at once, then each new reason, and once a minute how many there were, then the end. */
-export interface OutageLog {
-  /** Something of this name failed, so many times (default 1). */
-  readonly failed: (name: string, lines: OutageLines, fields: LogFields, times?: number) => void;
-  /** Something of this name worked. Costs nothing while it has not failed. */
-  readonly worked: (name: string) => void;
-  /** There is nothing of this name any more. Answers whether that ended an outage. */
-  readonly gone: (name: string) => boolean;
-  /** The outages of now. */
-  readonly open: () => readonly OpenOutage<OutageFailure>[];
-  /** Writes the lines. Subscribe before the first failure; completes after `close`. */
-  readonly run$: Observable<void>;
-  readonly close: () => void;
 }
 
 export interface OutageLogDeps {
@@ -45,7 +30,8 @@ export interface OutageFailure {
   readonly fields: LogFields;
 }
 
-export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageLog {
+/** Logs outages: the first failure at once, then each new reason, and once a minute how many there were, then the end. */
+export function createOutageLog({ logger, monotonicMs }: OutageLogDeps) {
   const { failed, worked, gone, reports$, close } = createOutages<OutageFailure>(
     {
       everyMs: EVERY_MS,
@@ -66,24 +52,31 @@ export function createOutageLog({ logger, monotonicMs }: OutageLogDeps): OutageL
     }),
   );
   return {
-    failed(name, lines, fields, times = 1) {
+    /** Something of this name failed, so many times (default 1). */
+    failed(name: string, lines: OutageLines, fields: LogFields, times = 1) {
       openOutages.failed(name, { lines, fields });
       if (lines.isEachLogged === true) logger[lines.level](lines.failing, fields);
       failed(name, { lines, fields }, times);
     },
-    worked(name) {
+    /** Something of this name worked. Costs nothing while it has not failed. */
+    worked(name: string) {
       openOutages.worked(name);
       worked(name);
     },
-    gone(name) {
+    /** There is nothing of this name any more. Answers whether that ended an outage. */
+    gone(name: string) {
       gone(name);
       return openOutages.gone(name);
     },
+    /** The outages of now. */
     open: openOutages.list,
+    /** Writes the lines. Subscribe before the first failure; completes after `close`. */
     run$,
     close,
   };
 }
+
+export type OutageLog = ReturnType<typeof createOutageLog>;
 
 /** Reasons that differ only in numbers (a port, a time-out that grows) are the same. */
 function isSameFailure(a: OutageFailure, b: OutageFailure): boolean {

@@ -4,13 +4,35 @@ import {
   type PolicyOptions,
   type PolicyStatus,
 } from '../core/decision/policy-headers';
-import { PROBLEM_HEADER, problemBody } from '../core/decision/problem-body';
 import { limitHeaders } from '../core/decision/response';
 import { lengthen } from '../core/decision/retry-after';
 import type { Decision, Header, LimitFigures } from '../core/model';
 import { periodText } from '../core/rules/describe-limit';
 import type { BatchContext, Verdicts } from './batch';
 import { policyStatuses } from './policy-statuses';
+import { policyNames, type NamedPolicy } from '../core/decision/policy-name';
+
+/** The content type of a problem (RFC 9457), as a header of the answer. */
+const PROBLEM_HEADER = { key: 'Content-Type', value: 'application/problem+json' } as const;
+
+interface StoppedBy extends NamedPolicy {
+  readonly isOver: boolean;
+  readonly isShadow: boolean;
+}
+
+/**
+ * The body for a client that is over its limit: a problem of the type that draft-ietf-httpapi-ratelimit-headers asks for, with
+ * the policies by the names that they have in its headers.
+ */
+function problemBody(all: readonly StoppedBy[]): string {
+  const statuses = all.filter(({ isShadow }) => !isShadow);
+  const names = policyNames(statuses);
+  return JSON.stringify({
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'A rate limit is exceeded',
+    'violated-policies': names.filter((_, at) => statuses[at]?.isOver === true),
+  });
+}
 
 /** The decision on a request whose asks begin at `start`, with the headers and the body that settings ask for beside the first three. */
 export function withPolicies(

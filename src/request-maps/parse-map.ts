@@ -1,5 +1,5 @@
-import { nearestName } from '../core/nearest-name';
-import { quote } from '../core/rules/parse/located';
+import { didYouMean } from '../fields/names';
+import { quote } from '../fields/located';
 import { createExtract } from './extract';
 import type { MapFields } from './map-fields';
 import type { Condition, MapDescriptor, MapEntry, ValueSource } from './request-map';
@@ -18,12 +18,12 @@ const IN_ENTRY = 'in an entry';
 /** The `descriptors` of a map (docs/simulate.md). Mistakes go to the report of the fields; what has one is left out. */
 export function readMapDescriptors(map: MapFields, known: KnownNames): readonly MapDescriptor[] {
   return map
-    .maps('descriptors', 'in a descriptor', ['when', 'entries'])
+    .fieldsOfEach('descriptors', 'in a descriptor', ['when', 'entries'])
     .map((descriptor): MapDescriptor => {
       const when = descriptor.has('when')
-        ? descriptor.map('when', 'in when', ['field', 'equals', 'matches'])
+        ? descriptor.fieldsOf('when', 'in when', ['field', 'equals', 'matches'])
         : undefined;
-      const entries = descriptor.maps('entries', IN_ENTRY, ENTRY);
+      const entries = descriptor.fieldsOfEach('entries', IN_ENTRY, ENTRY);
       return {
         when: when && readCondition(when, known),
         entries: entries.map((entry) => readEntry(entry, known)).filter(isRead),
@@ -100,19 +100,18 @@ function readHeader(entry: MapFields, known: KnownNames): string | undefined {
 }
 
 function readMasked(entry: MapFields, known: KnownNames): ValueSource | undefined {
-  const masked = entry.map('masked_address', 'in masked_address', ['field', 'v4', 'v6']);
+  const masked = entry.fieldsOf('masked_address', 'in masked_address', ['field', 'v4', 'v6']);
   if (masked === undefined) return undefined;
   const field = readField(masked, known);
-  const v4 = masked.whole('v4', { least: 0, most: 32 }, 32);
-  const v6 = masked.whole('v6', { least: 0, most: 128 }, 128);
+  const v4 = masked.whole('v4', { least: 0, most: 32 }, 'bad-map') ?? 32;
+  const v6 = masked.whole('v6', { least: 0, most: 128 }, 'bad-map') ?? 128;
   return withText(field, (name) => ({ kind: 'masked_address', field: name, v4, v6 }));
 }
 
 function readField(map: MapFields, { fields }: KnownNames): string | undefined {
   const field = map.text('field');
   if (field === undefined || fields === undefined || fields.includes(field)) return field;
-  const nearest = nearestName(field, fields);
-  const hint = nearest === undefined ? '' : `; did you mean ${quote(nearest)}?`;
+  const hint = didYouMean(field, fields);
   map.refuse('field', `field ${quote(field)} is not one of ${fields.join(', ')}${hint}`);
   return undefined;
 }

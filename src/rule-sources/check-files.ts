@@ -2,7 +2,7 @@ import { basename, dirname, extname, resolve } from 'node:path';
 import type { Observable } from 'rxjs';
 import type { RequestBounds } from '../core/decision/request';
 import type { Clock } from '../core/ports';
-import { isError, WHOLE, type RuleProblem } from '../core/rules/parse/problem';
+import { isError, WHOLE, type RuleProblem } from '../fields/problem';
 import type { Check, CheckSet, CheckSources } from '../request-maps/check/check';
 import { parseCheck } from '../request-maps/check/parse-check';
 import { followDirectory } from './directory/follow-directory';

@@ -1,4 +1,4 @@
-import type { RuleProblem } from '../core/rules/parse/problem';
+import type { RuleProblem } from '../fields/problem';
 
 /** What one load of a source of rules came to. A load that is not ok changes nothing. */
 export type LoadResult<R> = LoadedRules<R> | FailedLoad;

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type RuleProblem, WHOLE } from '../core/rules/parse/problem';
+import { type RuleProblem, WHOLE } from '../fields/problem';
 import { describeCode, errorCode } from '../platform/errors';
 import { readBounded } from './directory/read-file';
 import { readRuleFiles } from './directory/read-rule-files';

@@ -1,10 +1,12 @@
-import { applyMap } from './apply-map';
 import { COMBINED_NAMES, readCombinedLine } from './combined-log';
 import { readMap } from './files';
-import type { ReadRecord } from './log-record';
-import { ANY_NAMES, parseMapFile } from './map-file';
+import { type ReadRecord, UnreadableLine, type LogRecord } from './log-record';
+import { ANY_NAMES, parseMapFile, type LogMap } from './map-file';
 import type { SimulateOptions } from './options';
 import { parseObject, readRequestLine } from './request-lines';
+import { makeDescriptors } from '../request-maps/make-descriptors';
+import { LogFacts, type LineFields } from './log-facts';
+import { readTime } from './read-time';
 
 const MAX_FIELDS_SHOWN = 20;
 const MAX_NAME_SHOWN = 60;
@@ -33,4 +35,21 @@ export async function createLogReader({ format, map }: SimulateOptions): Promise
 function namesOf(fields: object): readonly string[] {
   const names = Object.keys(fields).slice(0, MAX_FIELDS_SHOWN);
   return names.map((name) => name.slice(0, MAX_NAME_SHOWN));
+}
+
+/**
+ * Makes of one line the request that a proxy would have sent; undefined means that no descriptor was left. Throws `UnreadableLine`
+ * where the line has no time.
+ */
+export function applyMap(
+  { domain, time, descriptors }: LogMap,
+  fields: LineFields,
+): LogRecord | undefined {
+  const facts = new LogFacts(fields);
+  const made = makeDescriptors(descriptors, facts);
+  const written = facts.find(time.field);
+  if (written === undefined) throw new UnreadableLine(`the time field "${time.field}" is missing`);
+  const timeSeconds = readTime(written, time.format);
+  if (made.length === 0) return undefined;
+  return { timeSeconds, request: { domain, descriptors: made, hitsAddend: 0 } };
 }

@@ -1,6 +1,6 @@
-import { quote, type Located } from '../core/rules/parse/located';
-import { isError, problemText, type RuleProblem } from '../core/rules/parse/problem';
-import { createReport, type Report } from '../core/rules/parse/report';
+import { quote, type Located } from '../fields/located';
+import { isError, problemText, type RuleProblem } from '../fields/problem';
+import { createReport, type Report } from '../fields/report';
 import { MapFields } from '../request-maps/map-fields';
 import { readMapDescriptors, type KnownNames } from '../request-maps/parse-map';
 import type { MapDescriptor } from '../request-maps/request-map';
@@ -52,7 +52,7 @@ function readMap(root: Located | undefined, known: KnownNames, report: Report): 
 }
 
 function readTimeOf(map: MapFields, { fields }: KnownNames): LogMap['time'] {
-  const time = map.map('time', 'in time', ['field', 'format']);
+  const time = map.fieldsOf('time', 'in time', ['field', 'format']);
   const field = time?.text('field') ?? '';
   if (field !== '' && fields?.includes(field) === false)
     time?.refuse('field', `field ${quote(field)} is not one of ${fields.join(', ')}`);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subscription } from 'rxjs';
 import { DEFAULT_REQUEST_BOUNDS } from '../../src/core/decision/request';
-import { problemText } from '../../src/core/rules/parse/problem';
+import { problemText } from '../../src/fields/problem';
 import { systemClock } from '../../src/platform/clock';
 import type { CheckSet } from '../../src/request-maps/check/check';
 import { followCheckFiles } from '../../src/rule-sources/check-files';

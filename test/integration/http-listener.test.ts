@@ -8,7 +8,7 @@ import {
   type HttpService,
   type HttpTimeouts,
 } from '../../src/platform/http-listener';
-import { createReject } from '../../src/identity/service/reject';
+import { createReject } from '../../src/identity/service/create-identity-service';
 import { eventually } from '../support/eventually';
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';

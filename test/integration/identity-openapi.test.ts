@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { STATUS_OF_ERROR } from '../../src/identity/contract/errors';
-import { createReject } from '../../src/identity/service/reject';
+import { createReject } from '../../src/identity/service/create-identity-service';
 import { StoreUnavailable } from '../../src/identity/store/store';
 import { ANN, grant, grantApiKey, startIdentity } from '../support/identity';
 import { problemsOf, type Schema } from '../support/json-schema';

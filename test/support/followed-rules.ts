@@ -1,4 +1,4 @@
-import { messageOf } from '../../src/core/rules/parse/problem';
+import { messageOf } from '../../src/fields/problem';
 import type { Subscription } from 'rxjs';
 import {
   createDirectorySource,

@@ -16,8 +16,7 @@ import {
 } from '../../src/identity/service/create-identity-service';
 import { createMetrics } from '../../src/identity/service/metrics';
 import { createEmbeddedStore } from '../../src/identity/store/embedded/create-embedded-store';
-import { parseUser } from '../../src/identity/store/parse-records';
-import type { UserRecord } from '../../src/identity/store/records';
+import { parseUser, type UserRecord } from '../../src/identity/store/records';
 import type { IdentityStore } from '../../src/identity/store/store';
 import { httpLimits } from './http-limits';
 import { createRecordingLogger } from './recording-logger';

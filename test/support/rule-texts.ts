@@ -1,6 +1,6 @@
 import { readRuleFile } from '../../src/rule-sources/yaml/locate';
 import type { ParsedRules, RuleDefinition } from '../../src/core/rules/definition';
-import type { RuleProblem } from '../../src/core/rules/parse/problem';
+import type { RuleProblem } from '../../src/fields/problem';
 import { parseRuleFiles } from '../../src/core/rules/parse/parse-rule-files';
 
 /** Parses one rule file, `rules.yaml`. */

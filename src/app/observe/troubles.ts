@@ -1,5 +1,5 @@
 import { merge, tap } from 'rxjs';
-import { problemText, type RuleProblem } from '../../core/rules/parse/problem';
+import { problemText, type RuleProblem } from '../../fields/problem';
 import type { LogFields } from '../../platform/logger/logger';
 import type { HealthActor } from './health';
 import type { RulesActor } from '../rules/rules';

@@ -1,7 +1,7 @@
-import { EMPTY, tap, type Observable } from 'rxjs';
-import { createSnapshot, createStopSignal, type Snapshot } from '../../../streams';
+import { EMPTY, tap } from 'rxjs';
+import { createSnapshot, createStopSignal } from '../../../streams';
 import type { Clock, Statistics } from '../../core/ports';
-import { isError } from '../../core/rules/parse/problem';
+import { isError } from '../../fields/problem';
 import type { Logger } from '../../platform/logger/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import { followCheckFiles } from '../../rule-sources/check-files';
@@ -20,19 +20,8 @@ export interface ChecksDeps {
 /** The name of their outage. */
 const CHECKS = 'checks';
 
-/** The checks in force. */
-export interface ChecksActor {
-  /** Emits every load, once it is in force or refused. */
-  readonly run$: Observable<unknown>;
-  /** Undefined before the first good load. */
-  readonly checks: Snapshot<CheckSet | undefined>;
-  /** Turns true with the first load, right or wrong; without CHECK_CONFIG it is true. */
-  readonly isRead: Snapshot<boolean>;
-  readonly close: () => void;
-}
-
 /** Puts every good load of CHECK_CONFIG in force. A bad one is counted and logged, and the last good checks stay. */
-export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps): ChecksActor {
+export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps) {
   const { statistics, logger, outages } = deps;
   const checks = createSnapshot<CheckSet | undefined>(undefined);
   const isRead = createSnapshot(check.config === undefined);
@@ -71,8 +60,11 @@ export function createChecksActor({ check, bounds }: Settings, deps: ChecksDeps)
           },
         });
   return {
+    /** Emits every load, once it is in force or refused. */
     run$: loads$.pipe(tap(take), stopSignal.until()),
+    /** Undefined before the first good load. */
     checks,
+    /** Turns true with the first load, right or wrong; without CHECK_CONFIG it is true. */
     isRead,
     close() {
       stopSignal.stop();

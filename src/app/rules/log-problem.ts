@@ -1,4 +1,4 @@
-import { messageOf, type RuleProblem } from '../../core/rules/parse/problem';
+import { messageOf, type RuleProblem } from '../../fields/problem';
 import type { Logger } from '../../platform/logger/logger';
 
 /**

@@ -3,7 +3,7 @@ import { createSnapshot, createStopSignal } from '../../../streams';
 import { hasRead, type LoadResult } from '../../rule-sources/load-result';
 import type { Clock, Statistics } from '../../core/ports';
 import type { RulesVersion } from '../../core/explain/explanation';
-import { isError, type RuleProblem } from '../../core/rules/parse/problem';
+import { isError, type RuleProblem } from '../../fields/problem';
 import { dumpRules } from '../../core/rules/dump';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger/logger';

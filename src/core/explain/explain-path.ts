@@ -1,6 +1,6 @@
 import type { Entry } from '../model';
 import type { RulePlace } from '../rules/definition';
-import type { Place } from '../rules/parse/problem';
+import type { Place } from '../../fields/problem';
 import type { DomainRules, RuleLevel, RuleNode, Rules } from '../rules/rules';
 import { redactedEntries, type Secrets } from '../rules/secrets';
 import { findOrder, findWayBack } from './alternatives';

@@ -1,4 +1,4 @@
-import { createNearestName } from '../nearest-name';
+import { createNearestName } from '../../fields/nearest-name';
 
 /** Names that a hint lists. */
 export const MAX_NAMES = 20;

@@ -2,7 +2,7 @@ import type { AlgorithmName } from '../kinds/kinds';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
 import type { CalendarPeriod } from '../windows/calendar';
-import type { Place, RuleProblem } from './parse/problem';
+import type { Place, RuleProblem } from '../../fields/problem';
 import type { SecretKind } from './secrets';
 
 /**

@@ -1,10 +1,3 @@
-/** Watches, by one timer, how long the oldest of those that wait for an answer has waited. */
-export interface ReplyDeadline {
-  /** Something begins to wait. */
-  watch(): void;
-  stop(): void;
-}
-
 export interface ReplyDeadlineDeps {
   readonly monotonicMs: () => number;
   /** When the oldest that still waits began to; undefined when nothing waits. */
@@ -13,7 +6,8 @@ export interface ReplyDeadlineDeps {
   readonly onTimeout: () => void;
 }
 
-export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number): ReplyDeadline {
+/** Watches, by one timer, how long the oldest of those that wait for an answer has waited. */
+export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number) {
   const { monotonicMs, oldestSinceMs, onTimeout } = deps;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -35,6 +29,7 @@ export function createReplyDeadline(deps: ReplyDeadlineDeps, timeoutMs: number):
   };
 
   return {
+    /** Something begins to wait. */
     watch() {
       if (timer === undefined && !isStopped) checkIn(timeoutMs);
     },

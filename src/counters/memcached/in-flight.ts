@@ -9,17 +9,6 @@ export interface PendingCommand {
   onLost(error: StoreError): void;
 }
 
-/** The commands of one connection that wait for their replies, in order. */
-export interface CommandsInFlight {
-  readonly size: number;
-  readonly oldest: PendingCommand | undefined;
-  push(command: PendingCommand): void;
-  /** The oldest, whose reply is complete. */
-  shift(): PendingCommand | undefined;
-  /** Fails every command; nothing times out any more. */
-  failAll(error: StoreError): void;
-}
-
 interface Waiting {
   readonly command: PendingCommand;
   readonly startedMs: number;
@@ -28,10 +17,11 @@ interface Waiting {
 /** Empty places at the front of the list before it is cut. */
 const COMPACT_AT = 1_024;
 
+/** The commands of one connection that wait for their replies, in order. */
 export function createCommandsInFlight(
   { monotonicMs, onTimeout }: Omit<ReplyDeadlineDeps, 'oldestSinceMs'>,
   timeoutMs: number,
-): CommandsInFlight {
+) {
   let waiting: Waiting[] = [];
   let first = 0;
   const oldestSinceMs = (): number | undefined => waiting[first]?.startedMs;
@@ -44,10 +34,11 @@ export function createCommandsInFlight(
     get oldest() {
       return waiting[first]?.command;
     },
-    push(command) {
+    push(command: PendingCommand) {
       waiting.push({ command, startedMs: monotonicMs() });
       deadline.watch();
     },
+    /** The oldest, whose reply is complete. */
     shift() {
       const { command } = waiting[first] ?? {};
       if (command === undefined) return undefined;
@@ -58,7 +49,8 @@ export function createCommandsInFlight(
       }
       return command;
     },
-    failAll(error) {
+    /** Fails every command; nothing times out any more. */
+    failAll(error: StoreError) {
       deadline.stop();
       const all = waiting.slice(first);
       waiting = [];

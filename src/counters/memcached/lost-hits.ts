@@ -2,15 +2,6 @@ import type { StoreError } from '../../core/errors';
 import type { Count } from '../count';
 import type { MemcachedEvent } from './options';
 
-/** Reports hits that were answered and not added. */
-export interface LostHits {
-  readonly lost: (error: StoreError, hits: Count) => void;
-  /** Hits were added. */
-  readonly added: () => void;
-  /** Logs what was not logged yet. */
-  readonly close: () => void;
-}
-
 /** Interval for reporting that hits could not be added. */
 const REPORT_EVERY_MS = 1_000;
 
@@ -18,7 +9,7 @@ const REPORT_EVERY_MS = 1_000;
 export function createLostHits(
   store: string,
   onEvent: ((event: MemcachedEvent) => void) | undefined,
-): LostHits {
+) {
   let hits = 0;
   let reason = '';
   let timer: NodeJS.Timeout | undefined;
@@ -35,17 +26,19 @@ export function createLostHits(
     timer = setTimeout(report, REPORT_EVERY_MS).unref();
   };
   return {
-    lost({ message }, by) {
+    lost: ({ message }: StoreError, by: Count) => {
       hits += Math.abs(Number(by));
       reason = message;
       isFailing = true;
       if (timer === undefined) report();
     },
-    added() {
+    /** Hits were added. */
+    added: () => {
       if (!isFailing) return;
       isFailing = false;
       if (hits === 0) tellOfEnd();
     },
+    /** Logs what was not logged yet. */
     close() {
       report();
       clearTimeout(timer);

@@ -8,18 +8,6 @@ export interface MemcachedNode {
   readonly parts: readonly NodePart[];
 }
 
-/** Which nodes take keys. */
-export interface NodesInUse {
-  /** In the order that places keys. */
-  readonly current: readonly MemcachedNode[];
-  /** All that are open, also those that take no keys yet. */
-  readonly open: () => Iterable<MemcachedNode>;
-  /** These are the nodes from now on. */
-  readonly list: (addresses: readonly NodeAddress[]) => void;
-  /** A connection has opened or gone. */
-  readonly presenceChanged: () => void;
-}
-
 export interface NodesInUseDeps {
   readonly openNode: (address: NodeAddress) => MemcachedNode;
   readonly closeNode: (node: MemcachedNode) => void;
@@ -33,7 +21,7 @@ export interface NodesInUseDeps {
 export function createNodesInUse(
   { openNode, closeNode }: NodesInUseDeps,
   { waits }: { readonly waits: boolean },
-): NodesInUse {
+) {
   const opened = new Map<string, MemcachedNode>();
   let listed: readonly MemcachedNode[] = [];
   let current: readonly MemcachedNode[] = [];
@@ -60,14 +48,18 @@ export function createNodesInUse(
     return node;
   };
   return {
+    /** In the order that places keys. */
     get current() {
       return current;
     },
+    /** All that are open, also those that take no keys yet. */
     open: () => opened.values(),
-    list(addresses) {
+    /** These are the nodes from now on. */
+    list(addresses: readonly NodeAddress[]) {
       listed = addresses.map(openOnce);
       update();
     },
+    /** A connection has opened or gone. */
     presenceChanged: update,
   };
 }

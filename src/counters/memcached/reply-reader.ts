@@ -6,11 +6,6 @@ export interface ReplyHandler {
   onLine(line: string): void;
 }
 
-/** Takes bytes as they come; throws on what is not memcached. */
-export interface ReplyReader {
-  read(chunk: Buffer): void;
-}
-
 const LINE_FEED = 10;
 
 /** Longer than any line of a reply to us. */
@@ -22,7 +17,8 @@ const MAX_VALUE_BYTES = 8 * 1024 * 1024;
 /** A key ends at the blank of ASCII; `\s` of JavaScript knows blanks that a key may hold. */
 const VALUE = /^VALUE ([^ ]+) \d+ (\d+)(?: \d+)?$/;
 
-export function createReplyReader(handler: ReplyHandler): ReplyReader {
+/** Takes bytes as they come; throws on what is not memcached. */
+export function createReplyReader(handler: ReplyHandler) {
   /** What came of a thing that is not complete. */
   let pieces: Buffer[] = [];
   let bytesHeld = 0;
@@ -54,7 +50,7 @@ export function createReplyReader(handler: ReplyHandler): ReplyReader {
   };
 
   return {
-    read(chunk) {
+    read(chunk: Buffer) {
       pieces.push(chunk);
       bytesHeld += chunk.length;
       if (bytesHeld < bytesWanted) return;

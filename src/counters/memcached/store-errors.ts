@@ -1,36 +1,31 @@
 import { StoreError, type StoreFault } from '../../core/errors';
 import { shorten } from '../../platform/errors';
 
-/** The errors of one node. */
-export interface NodeErrors {
-  readonly node: string;
-  timeout(timeoutMs: number): StoreError;
-  lost(reason: string): StoreError;
-  unavailable(reason: string): StoreError;
-  answered(answer: string): StoreError;
-}
-
 /** `isOnly`: the node is the whole store; of several nodes, one that is away does not take the store away. */
-export function createNodeErrors(node: string, isOnly: () => boolean): NodeErrors {
+export function createNodeErrors(node: string, isOnly: () => boolean) {
   const away = (): StoreFault => (isOnly() ? 'store' : 'node');
   const unavailable = (message: string, fault: StoreFault): StoreError =>
     new StoreError('store_unavailable', message, { fault });
   return {
     node,
-    timeout(timeoutMs) {
+    timeout(timeoutMs: number) {
       const message = `memcached ${node} did not answer within ${String(timeoutMs)} ms`;
       return new StoreError('store_timeout', message, { fault: away() });
     },
-    lost: (reason) =>
+    lost: (reason: string) =>
       unavailable(
         `the connection to memcached ${node} was lost before it had answered: ${reason}`,
         away(),
       ),
-    unavailable: (reason) => unavailable(`memcached ${node} is not available: ${reason}`, away()),
-    answered: (answer) =>
+    unavailable: (reason: string) =>
+      unavailable(`memcached ${node} is not available: ${reason}`, away()),
+    answered: (answer: string) =>
       unavailable(`memcached ${node} answered: ${shorten(answer)}`, faultOf(answer)),
   };
 }
+
+/** The errors of one node. */
+export type NodeErrors = ReturnType<typeof createNodeErrors>;
 
 /** CLIENT_ERROR is about the command: a value that is not a number, a key that is not allowed. */
 function faultOf(answer: string): StoreFault {

@@ -6,18 +6,6 @@ import { type PendingCommand } from './in-flight';
 import { addCommand, changeCommand, toExpiry } from './protocol';
 import { checkIsError } from './store-errors';
 
-/** Hits that were answered and are on their way to a node. */
-export interface WriteBehind {
-  /** Keys with hits on their way. */
-  readonly size: number;
-  /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
-  add(increments: readonly Increment[], nowSeconds: number): void;
-  /** Adds hits in their turn, by themselves, and gives the count that the node has after them, or why it is not known. */
-  addExact(increment: Increment, nowSeconds: number, then: ThenCount): void;
-  /** A count that was just read, plus the hits that are still on their way. */
-  after(key: string, count: Count): Count | StoreError;
-}
-
 export type ThenCount = (after: Count | StoreError) => void;
 
 export interface WriteBehindDeps {
@@ -44,10 +32,11 @@ interface Queue {
 
 const NAMES = 'ratelimit.memcache';
 
+/** Hits that were answered and are on their way to a node. */
 export function createWriteBehind(
   node: NodeConnection,
   { statistics, onNotAdded, onAdded }: WriteBehindDeps,
-): WriteBehind {
+) {
   const queues = new Map<string, Queue>();
   const count = (name: string): void => statistics?.count(`${NAMES}.${name}`, 1);
 
@@ -128,10 +117,12 @@ export function createWriteBehind(
   };
 
   return {
+    /** Keys with hits on their way. */
     get size() {
       return queues.size;
     },
-    add(increments, nowSeconds) {
+    /** Adds hits in the background, in order; hits of one key wait for the reply to those before and are then sent together. */
+    add(increments: readonly Increment[], nowSeconds: number) {
       for (const { key, hits, ttlSeconds } of increments) {
         const queue = queues.get(key);
         const expiry = toExpiry(ttlSeconds, nowSeconds);
@@ -139,13 +130,15 @@ export function createWriteBehind(
         else enqueue(queue, hits, expiry);
       }
     },
-    addExact({ key, hits, ttlSeconds }, nowSeconds, then) {
+    /** Adds hits in their turn, by themselves, and gives the count that the node has after them, or why it is not known. */
+    addExact({ key, hits, ttlSeconds }: Increment, nowSeconds: number, then: ThenCount) {
       const queue = queues.get(key);
       const pending = { hits, expiry: toExpiry(ttlSeconds, nowSeconds), then };
       if (queue === undefined) open(key, pending);
       else queue.waiting.push(pending);
     },
-    after(key, held) {
+    /** A count that was just read, plus the hits that are still on their way. */
+    after(key: string, held: Count) {
       const queue = queues.get(key);
       if (queue === undefined) return held;
       let value = addHits(held, queue.sent.hits);
@@ -157,6 +150,8 @@ export function createWriteBehind(
     },
   };
 }
+
+export type WriteBehind = ReturnType<typeof createWriteBehind>;
 
 /**
  * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:

@@ -1,5 +1,4 @@
 import { bytesOfText } from '../kept-key';
-import { append, unlink, type LinkedList } from './linked-list';
 
 /** Counters are listed by the used quarter of their limit, so that the least used are evicted first. */
 export const USAGE_QUARTILES = 4;
@@ -140,4 +139,32 @@ function listOf<C extends Filed<C>>(
   { usageQuartile }: C,
 ): LinkedList<C> {
   return lists[usageQuartile] as LinkedList<C>;
+}
+
+interface LinkedList<T> {
+  first: T | undefined;
+  last: T | undefined;
+}
+
+interface Linked {
+  previous: this | undefined;
+  next: this | undefined;
+}
+
+/** Appending and unlinking are constant work. */
+function append<T extends Linked>(list: LinkedList<T>, entry: T): void {
+  entry.previous = list.last;
+  entry.next = undefined;
+  if (list.last === undefined) list.first = entry;
+  else list.last.next = entry;
+  list.last = entry;
+}
+
+function unlink<T extends Linked>(list: LinkedList<T>, entry: T): void {
+  if (entry.previous === undefined) list.first = entry.next;
+  else entry.previous.next = entry.next;
+  if (entry.next === undefined) list.last = entry.previous;
+  else entry.next.previous = entry.previous;
+  entry.previous = undefined;
+  entry.next = undefined;
 }

@@ -1,5 +1,4 @@
 import { type Redis } from 'ioredis';
-import { type Observable } from 'rxjs';
 import { readCredentials } from '../../platform/credentials-source';
 import { toReason } from '../../platform/errors';
 import { createKeptConnection, type OpenConnection } from '../connection/kept-connection';
@@ -7,13 +6,6 @@ import { destroyClient } from './connection';
 import { authenticate } from './handshake';
 import { openClient } from './open-connection';
 import { type RedisAddress, type RedisCountersDeps, type ServerOptions } from './options';
-
-/** One connection that listens to channels of a server, opened again whenever it is lost. */
-export interface ChannelListener {
-  /** Listens while it is subscribed to; subscribe once. Completes after `close`. */
-  readonly run$: Observable<never>;
-  readonly close: () => void;
-}
 
 export interface ChannelListenerDeps extends Pick<RedisCountersDeps, 'monotonicMs' | 'random'> {
   /** Where to listen; undefined: nowhere now. */
@@ -35,10 +27,11 @@ export interface ChannelListenerOptions extends Pick<ServerOptions, 'auth' | 'tl
 const PING_EVERY_MS = 5_000;
 const RECONNECT = { initialMs: 100, maxMs: 5_000 };
 
+/** One connection that listens to channels of a server, opened again whenever it is lost. */
 export function createChannelListener(
   { address, onMessage, onListening, onRefused, ...deps }: ChannelListenerDeps,
   options: ChannelListenerOptions,
-): ChannelListener {
+) {
   const { channels, name, timeoutMs, tls } = options;
   let isFirst = true;
   const open = async (attemptMs: number, signal: AbortSignal): Promise<OpenConnection> => {
@@ -78,8 +71,9 @@ export function createChannelListener(
     { timeoutMs, ...RECONNECT },
   );
   return {
+    /** Listens while it is subscribed to; subscribe once. Completes after `close`. */
     run$: kept.run$,
-    close() {
+    close: () => {
       kept.stop('closed by this service');
       kept.current?.destroy('closed by this service');
       kept.end();

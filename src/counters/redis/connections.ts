@@ -1,23 +1,5 @@
 import { type RedisConnection } from './connection';
 
-/** The open connections to one server: those that take batches, the main one first, and those that are closing. */
-export interface RedisConnections {
-  /** Connections that take batches. */
-  readonly usable: readonly RedisConnection[];
-  /** One that is free for a batch of so many increments. */
-  free(weight: number): RedisConnection | undefined;
-  /** Counts it among the open ones until it is closed. */
-  add(connection: RedisConnection): void;
-  /** Lets it take batches until it is retired; then `onGone` is called. */
-  use(connection: RedisConnection, place: 'first' | 'last', onGone: () => void): void;
-  /** All may use scripts again. */
-  readonly allowScripts: () => void;
-  retireAll(reason: string): void;
-  destroyAll(reason: string): void;
-  /** Resolves when those that are open now are closed. */
-  closed(): Promise<void>;
-}
-
 /**
  * Batches in flight from which on a connection does not count as free. One connection carries what a
  * server can do; more of them only help when its answers take long.
@@ -30,7 +12,8 @@ export const MAX_INCREMENTS_IN_FLIGHT = 65_536;
 /** Bytes that may wait for the socket of a server that does not read. */
 const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
-export function createConnections(): RedisConnections {
+/** The open connections to one server: those that take batches, the main one first, and those that are closing. */
+export function createConnections() {
   const open = new Set<RedisConnection>();
   const usable: RedisConnection[] = [];
   const forget = (connection: RedisConnection): void => {
@@ -38,16 +21,20 @@ export function createConnections(): RedisConnections {
     if (place >= 0) usable.splice(place, 1);
   };
   return {
+    /** Connections that take batches. */
     usable,
-    free(weight) {
+    /** One that is free for a batch of so many increments. */
+    free(weight: number) {
       for (const connection of usable) if (isFree(connection, weight)) return connection;
       return undefined;
     },
-    add(connection) {
+    /** Counts it among the open ones until it is closed. */
+    add(connection: RedisConnection) {
       open.add(connection);
       void connection.closed.then(() => open.delete(connection));
     },
-    use(connection, place, onGone) {
+    /** Lets it take batches until it is retired; then `onGone` is called. */
+    use(connection: RedisConnection, place: 'first' | 'last', onGone: () => void) {
       if (place === 'first') usable.unshift(connection);
       else usable.push(connection);
       void connection.retired.then(() => {
@@ -55,15 +42,17 @@ export function createConnections(): RedisConnections {
         onGone();
       });
     },
+    /** All may use scripts again. */
     allowScripts() {
       for (const connection of usable) connection.allowScripts();
     },
-    retireAll(reason) {
+    retireAll(reason: string) {
       for (const connection of open) connection.retire(reason);
     },
-    destroyAll(reason) {
+    destroyAll(reason: string) {
       for (const connection of open) connection.destroy(reason);
     },
+    /** Resolves when those that are open now are closed. */
     async closed() {
       await Promise.all([...open].map((connection) => connection.closed));
     },

@@ -1,4 +1,3 @@
-import { type Observable } from 'rxjs';
 import { toReason } from '../../platform/errors';
 import { toKeptKey } from '../kept-key';
 import { once } from '../once';
@@ -9,18 +8,6 @@ import {
   type RedisCountersDeps,
   type ServerOptions,
 } from './options';
-
-/**
- * Tells the instances that share a store which counters their local caches must forget; a message comes at most once. It is a list
- * of their keys; an empty text before them says that their leases are over too, and says nothing to versions without leases.
- */
-export interface ForgetChannel {
-  /** Never fails: where a message does not arrive, what is cached lasts until the window of the counter ends. */
-  readonly tell: (keys: readonly string[], endsLeases?: boolean) => void;
-  /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
-  readonly run$: Observable<never>;
-  close(): void;
-}
 
 export interface ForgetChannelDeps extends Pick<
   RedisCountersDeps,
@@ -42,10 +29,14 @@ const LEASES_END = '';
 /** Keys of one message; more are not looked for one by one: all counters are forgotten. */
 const MAX_KEYS = 10_000;
 
+/**
+ * Tells the instances that share a store which counters their local caches must forget; a message comes at most once. It is a list
+ * of their keys; an empty text before them says that their leases are over too, and says nothing to versions without leases.
+ */
 export function createForgetChannel(
   { store, onForget, onEvent, ...deps }: ForgetChannelDeps,
   options: ForgetChannelOptions,
-): ForgetChannel {
+) {
   const { channel, name } = options;
   const warnOnce = once((error: unknown) =>
     onEvent?.({ kind: 'forget-refused', store: name, reason: toReason(error) }),
@@ -69,8 +60,10 @@ export function createForgetChannel(
     { ...options, channels: [channel] },
   );
   return {
+    /** Keeps one connection that listens while it is subscribed to; subscribe once. Completes after `close`. */
     run$: listener.run$,
-    tell(keys, endsLeases = false) {
+    /** Never fails: where a message does not arrive, what is cached lasts until the window of the counter ends. */
+    tell: (keys: readonly string[], endsLeases = false) => {
       const kept = keys.map(toKeptKey);
       const message = JSON.stringify(endsLeases ? [LEASES_END, ...kept] : kept);
       store.ask(channel, [['publish', channel, message]]).catch(warnOnce);
@@ -78,6 +71,8 @@ export function createForgetChannel(
     close: listener.close,
   };
 }
+
+export type ForgetChannel = ReturnType<typeof createForgetChannel>;
 
 /** Anybody may write to a channel: anything but a list of texts is ignored. */
 function readTexts(message: string): readonly string[] | undefined {

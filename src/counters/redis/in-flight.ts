@@ -6,23 +6,13 @@ export interface BatchInFlight {
   readonly startedMs: number;
 }
 
-/** The batches that wait for answers of one connection. */
-export interface BatchesInFlight {
-  readonly size: number;
-  /** How many increments wait. */
-  readonly weight: number;
-  begin(weight: number): BatchInFlight;
-  end(batch: BatchInFlight): void;
-  /** Nothing times out any more. */
-  stop(): void;
-}
-
 export interface InFlightDeps extends Omit<ReplyDeadlineDeps, 'oldestSinceMs'> {
   /** A batch has ended; so many are left. */
   readonly onEnd: (left: number) => void;
 }
 
-export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): BatchesInFlight {
+/** The batches that wait for answers of one connection. */
+export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
   const { monotonicMs, onTimeout, onEnd } = deps;
   const open = new Set<BatchInFlight>();
   let weight = 0;
@@ -37,23 +27,27 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number): Ba
     get size() {
       return open.size;
     },
+    /** How many increments wait. */
     get weight() {
       return weight;
     },
-    begin(ofWeight) {
+    begin(ofWeight: number) {
       const batch = { weight: ofWeight, startedMs: monotonicMs() };
       open.add(batch);
       weight += ofWeight;
       deadline.watch();
       return batch;
     },
-    end(batch) {
+    end(batch: BatchInFlight) {
       open.delete(batch);
       weight -= batch.weight;
       onEnd(open.size);
     },
+    /** Nothing times out any more. */
     stop() {
       deadline.stop();
     },
   };
 }
+
+export type BatchesInFlight = ReturnType<typeof createBatchesInFlight>;

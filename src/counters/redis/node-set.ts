@@ -1,27 +1,10 @@
-import { map, merge, of, timer, type Observable } from 'rxjs';
+import { map, merge, of, timer } from 'rxjs';
 import { createStopSignal, createStreamGroup } from '../../../streams';
 import { StoreError } from '../../core/errors';
 import { createNode, type RedisNode } from './node';
 import { toAddressText, type NodeOptions, type RedisAddress } from './options';
 import { type PoolDeps } from './pool';
 import { toGivenUpError } from './store-errors';
-
-/** Servers that come and go while a store is used. */
-export interface NodeSet {
-  readonly nodes: readonly RedisNode[];
-  /** At least one of them has a connection. */
-  readonly isConnected: boolean;
-  /**
-   * Connects to every server while it is subscribed to; subscribe once. Completes after `close`; fails
-   * with a StoreError when no first connection comes about within `startupMaxElapsedMs`.
-   */
-  readonly run$: Observable<never>;
-  /** The server at an address, which from now on belongs to the set. */
-  node(address: RedisAddress): RedisNode;
-  /** Leaves the others: what they have not answered within a moment fails. */
-  keepOnly(nodes: ReadonlySet<RedisNode>): void;
-  close(): Promise<void>;
-}
 
 export interface NodeSetDeps extends PoolDeps {
   /** The store's name in messages. */
@@ -42,7 +25,8 @@ const GRACE_MS = 500;
 
 const CLOSED = 'the service is stopping';
 
-export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'address'>): NodeSet {
+/** Servers that come and go while a store is used. */
+export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'address'>) {
   const { store, onChange, reason } = deps;
   const { startupMaxElapsedMs = 0 } = options;
   const members = new Map<string, Member>();
@@ -93,19 +77,28 @@ export function createNodeSet(deps: NodeSetDeps, options: Omit<NodeOptions, 'add
     get nodes() {
       return [...members.values()].map(({ node }) => node);
     },
+    /** At least one of them has a connection. */
     get isConnected() {
       return [...members.values()].some(({ isConnected }) => isConnected);
     },
+    /**
+     * Connects to every server while it is subscribed to; subscribe once. Completes after `close`; fails
+     * with a StoreError when no first connection comes about within `startupMaxElapsedMs`.
+     */
     run$: merge(running.run$, giveUp$),
-    node(address) {
+    /** The server at an address, which from now on belongs to the set. */
+    node(address: RedisAddress) {
       if (closing !== undefined) throw new StoreError('store_unavailable', CLOSED);
       const name = toAddressText(address);
       return members.get(name)?.node ?? add(name, address);
     },
-    keepOnly(nodes) {
+    /** Leaves the others: what they have not answered within a moment fails. */
+    keepOnly(nodes: ReadonlySet<RedisNode>) {
       for (const [name, { node }] of members)
         if (!nodes.has(node)) leave(name, 'it no longer belongs to the store', GRACE_MS);
     },
     close: () => (closing ??= closeAll()),
   };
 }
+
+export type NodeSet = ReturnType<typeof createNodeSet>;

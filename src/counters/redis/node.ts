@@ -1,11 +1,11 @@
-import { type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { EMPTY_REPLY } from '../../core/batches/reply-draft';
-import { type StoreError } from '../../core/errors';
-import { type CounterBatch, type CounterReply } from '../../core/ports';
+import type { StoreError } from '../../core/errors';
+import type { CounterBatch, CounterReply } from '../../core/ports';
 import { once } from '../once';
 import { applyBatch } from './apply-batch';
-import { type RedisConnection } from './connection';
-import { type NodeOptions, type ReadHashFields, type RedisAddress } from './options';
+import type { RedisConnection } from './connection';
+import type { NodeOptions, ReadHashFields, RedisAddress } from './options';
 import {
   askByPipeline,
   readByPipeline,
@@ -14,8 +14,7 @@ import {
   type Reading,
 } from './pipeline';
 import { createPool, type PoolDeps } from './pool';
-import { readHashFields } from './read-hash-fields';
-import { type Sending } from './sending';
+import type { Sending } from './sending';
 import { toTimeoutError, UnknownOutcome } from './store-errors';
 
 /** How a batch is sent to a node of several. */
@@ -170,4 +169,28 @@ async function settleWithin<T>(
     clearTimeout(timer);
     task.catch(() => undefined);
   }
+}
+
+/** Asks for fields of a hash by one command; null for those that it has not. An answer of another shape is an error. */
+async function readHashFields(
+  connection: RedisConnection,
+  key: string,
+  fields: readonly string[],
+): Promise<readonly (string | null)[]> {
+  const ask = async (): Promise<unknown> => {
+    try {
+      return await connection.client.hmget(key, ...fields);
+    } catch (error) {
+      throw connection.toError(error);
+    }
+  };
+  const answer = await ask();
+  if (isTexts(answer) && answer.length === fields.length) return answer;
+  throw new Error(
+    `unexpected reply to HMGET of ${String(fields.length)} fields, expected a string or nil for each`,
+  );
+}
+
+function isTexts(answer: unknown): answer is readonly (string | null)[] {
+  return Array.isArray(answer) && answer.every((text) => typeof text === 'string' || text === null);
 }

@@ -1,16 +1,6 @@
 import { toReason } from '../../platform/errors';
 import { type RedisConnection } from './connection';
 
-/** Opens connections beside the main one when they are needed. */
-export interface PoolGrowth {
-  /** Opens connections until so many are being opened, as far as the pool is not complete. */
-  grow(needed: number): void;
-  /** One beyond the pool's size, which ends when nothing waits for it. */
-  overflow(): void;
-  /** A batch of this connection has ended. */
-  released(connection: RedisConnection): void;
-}
-
 export interface PoolGrowthDeps {
   readonly monotonicMs: () => number;
   readonly open: () => Promise<RedisConnection>;
@@ -21,7 +11,8 @@ export interface PoolGrowthDeps {
 /** A server that refuses a connection is not asked for another one before this time is over. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 
-export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth {
+/** Opens connections beside the main one when they are needed. */
+export function createPoolGrowth(deps: PoolGrowthDeps, size: number) {
   const { monotonicMs, open, onOpen, onFailure } = deps;
   const kept = new Set<RedisConnection>();
   const beyond = new Set<RedisConnection>();
@@ -49,13 +40,16 @@ export function createPoolGrowth(deps: PoolGrowthDeps, size: number): PoolGrowth
   };
 
   return {
-    grow(needed) {
+    /** Opens connections until so many are being opened, as far as the pool is not complete. */
+    grow(needed: number) {
       openMore(kept, needed, size - 1);
     },
+    /** One beyond the pool's size, which ends when nothing waits for it. */
     overflow() {
       openMore(beyond, 1, size);
     },
-    released(connection) {
+    /** A batch of this connection has ended. */
+    released(connection: RedisConnection) {
       if (beyond.size === 0 || !beyond.has(connection)) return;
       if (connection.inFlight.size === 0) connection.retire('no longer needed');
     },

@@ -1,12 +1,6 @@
 import { copyOf } from '../../platform/copy-of';
 import { bytesOfText, toKeptKey } from '../kept-key';
 
-/** A bounded memory of keys: two halves, of which the older one is forgotten when the newer is full. */
-export interface RecentKeys {
-  has(key: string): boolean;
-  add(key: string): void;
-}
-
 export interface RecentKeysOptions {
   readonly maxKeys: number;
   readonly maxBytes: number;
@@ -15,16 +9,17 @@ export interface RecentKeysOptions {
 /** What V8 takes for a key besides its characters: a text and a place in a set. */
 const KEY_BYTES = 60;
 
-export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions): RecentKeys {
+/** A bounded memory of keys: two halves, of which the older one is forgotten when the newer is full. */
+export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions) {
   let newer = new Set<string>();
   let older = new Set<string>();
   let bytes = 0;
   return {
-    has(key) {
+    has(key: string) {
       const kept = toKeptKey(key);
       return newer.has(kept) || older.has(kept);
     },
-    add(key) {
+    add(key: string) {
       const kept = toKeptKey(key);
       if (newer.has(kept)) return;
       newer.add(copyOf(kept));
@@ -36,3 +31,5 @@ export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions): Rece
     },
   };
 }
+
+export type RecentKeys = ReturnType<typeof createRecentKeys>;

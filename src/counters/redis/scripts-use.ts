@@ -1,16 +1,6 @@
-import { type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, fromTask, regain } from '../../../streams';
 import { type Random } from '../../core/ports';
 import { type RedisEvent } from './options';
-
-/** Whether one server takes scripts: after a refusal it is asked again, since what refuses them may pass. */
-export interface ScriptsUse {
-  /** A connection was refused scripts. */
-  readonly refused: (reason: string) => void;
-  /** Asks again while it is subscribed to. Completes after `close`. */
-  readonly run$: Observable<never>;
-  close(): void;
-}
 
 export interface ScriptsUseDeps {
   readonly store: string;
@@ -25,15 +15,18 @@ export interface ScriptsUseDeps {
 /** The jitter keeps the instances of a service from asking in step. */
 const BACKOFF = { initialMs: 1_000, maxMs: 5_000, factor: 2, jitter: 0.1 };
 
-export function createScriptsUse(deps: ScriptsUseDeps): ScriptsUse {
+/** Whether one server takes scripts: after a refusal it is asked again, since what refuses them may pass. */
+export function createScriptsUse(deps: ScriptsUseDeps) {
   const { store, random, onEvent, ask, onTaken } = deps;
   const isRefused = createSnapshot(false);
   const stopped = createStopSignal();
   return {
-    refused(reason) {
+    /** A connection was refused scripts. */
+    refused(reason: string) {
       onEvent?.({ kind: 'scripts-refused', store, reason });
       isRefused.set(true);
     },
+    /** Asks again while it is subscribed to. Completes after `close`. */
     run$: regain({
       isLost$: isRefused.changes$,
       ask: () => fromTask(ask),

@@ -1,5 +1,5 @@
 import { jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
-import { isId } from '../store/parse-records';
+import { isId } from '../store/records';
 import { KeysUnavailable, type JwtVerifier } from './jwt-verifier';
 
 export interface JwtVerifierDeps {

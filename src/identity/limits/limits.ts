@@ -14,20 +14,6 @@ interface NoDecision {
 
 export type LimitRejection = OverLimit | NoDecision;
 
-/** The questions of one request; undefined: go on. None of them rejects. */
-export interface Limits {
-  /**
-   * Every request, before the store is touched. `isKnown`: its credential was good from this address before,
-   * so that what others have failed there does not count.
-   */
-  admit(address: string, isKnown: boolean): Promise<LimitRejection | undefined>;
-  /** A credential that was refused. A rejection wherever `admit` has one for credentials that are not known. */
-  chargeFailure(address: string): Promise<LimitRejection | undefined>;
-  /** A token that was good. */
-  chargeUser(userId: string): Promise<LimitRejection | undefined>;
-  close(): Promise<void>;
-}
-
 interface LimitsDeps {
   readonly decisions: Decisions;
   /** Milliseconds of a clock that never goes back. */
@@ -49,7 +35,7 @@ const NO_DECISION: NoDecision = { kind: 'no-decision' };
 export function createLimits(
   { decisions, monotonicMs, onFailure }: LimitsDeps,
   { failure, maxBlocked }: LimitsOptions,
-): Limits {
+) {
   // Two maps: an address that is over one limit must stay over the other too.
   const overRequests = createBlocks(monotonicMs, maxBlocked);
   const overFailures = createBlocks(monotonicMs, maxBlocked);
@@ -76,7 +62,11 @@ export function createLimits(
   };
 
   return {
-    admit(address, isKnown) {
+    /**
+     * Every request, before the store is touched. `isKnown`: its credential was good from this address before,
+     * so that what others have failed there does not count.
+     */
+    admit(address: string, isKnown: boolean) {
       const block =
         overRequests.find(address) ?? (isKnown ? undefined : overFailures.find(address));
       if (block !== undefined) return Promise.resolve(toOverLimit(block));
@@ -84,7 +74,8 @@ export function createLimits(
         overRequests.add(address, over);
       });
     },
-    async chargeFailure(address) {
+    /** A credential that was refused. A rejection wherever `admit` has one for credentials that are not known. */
+    async chargeFailure(address: string) {
       const before = overFailures.find(address);
       const rejection = await ask(
         [
@@ -98,7 +89,8 @@ export function createLimits(
       // The same answer that an unknown credential gets there.
       return before === undefined ? rejection : toOverLimit(overFailures.find(address) ?? before);
     },
-    chargeUser: (userId) =>
+    /** A token that was good. */
+    chargeUser: (userId: string) =>
       ask([
         { key: 'authenticated', value: 'true' },
         { key: 'user_id', value: userId },
@@ -106,6 +98,9 @@ export function createLimits(
     close: () => decisions.close(),
   };
 }
+
+/** The questions of one request; undefined: go on. None of them rejects. */
+export type Limits = ReturnType<typeof createLimits>;
 
 /** For IDENTITY_RATELIMIT=off. */
 export const NO_LIMITS: Limits = {

@@ -1,4 +1,4 @@
-import { parseUser } from '../store/parse-records';
+import { parseUser } from '../store/records';
 import { issueApiKey } from './api-key-commands';
 import { done, notFound, toIso, type ProvisioningCommand } from './command';
 import { issueToken } from './token-commands';

@@ -1,5 +1,5 @@
 import { createId } from '../credential';
-import { ID_EXPECTED, isId } from '../store/parse-records';
+import { ID_EXPECTED, isId } from '../store/records';
 import {
   done,
   flagText,

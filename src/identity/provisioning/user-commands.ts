@@ -1,7 +1,5 @@
 import { createId } from '../credential';
-import { MalformedRecord } from '../store/fields';
-import { ID_EXPECTED, isId, parseUser } from '../store/parse-records';
-import type { UserRecord } from '../store/records';
+import { MalformedRecord, ID_EXPECTED, isId, parseUser, type UserRecord } from '../store/records';
 import {
   done,
   flagText,

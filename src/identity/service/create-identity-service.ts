@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import { type RequestListener, STATUS_CODES } from 'node:http';
 import type { Observable } from 'rxjs';
 import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
 import { listenAt } from '../../platform/listen-address';
@@ -7,12 +7,13 @@ import type { Network } from '../../platform/proxy-hops';
 import type { JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits } from '../limits/limits';
 import type { IdentityStore } from '../store/store';
-import type { UserinfoProfile } from './answers';
+import { type UserinfoProfile, errorAnswer } from './answers';
 import { createClientAddress } from './client-address';
 import { createHandler } from './create-handler';
 import { createMetricsHandler, type Metrics } from './metrics';
-import { createReject } from './reject';
 import { createUserinfo } from './userinfo';
+import { describeRejection, type Reject, type RejectStatus } from '../../platform/http-rejection';
+import type { ErrorCode } from '../contract/errors';
 
 const SETTINGS = { host: 'IDENTITY_HOST', port: 'IDENTITY_PORT' };
 const METRICS_SETTINGS = { host: 'IDENTITY_METRICS_ADDR', port: 'IDENTITY_METRICS_ADDR' };
@@ -93,5 +94,37 @@ export function createIdentityService(
       return port;
     },
     close: (withinMs) => (closed ??= close(withinMs)),
+  };
+}
+
+const CODES: Readonly<Record<RejectStatus, ErrorCode>> = {
+  400: 'invalid_request',
+  405: 'method_not_allowed',
+  408: 'invalid_request',
+  431: 'invalid_request',
+  503: 'unavailable',
+};
+
+/** What the listener answers by itself, in the envelope of all answers. */
+export function createReject(createRequestId: () => string): Reject {
+  return (status) => {
+    const requestId = createRequestId();
+    const { headers, body } = errorAnswer(CODES[status], requestId);
+    const { Allow, 'Retry-After': retryAfter } = headers;
+    return {
+      headers: {
+        ...(Allow !== undefined && { Allow }),
+        ...(retryAfter !== undefined && { 'Retry-After': retryAfter }),
+        'Content-Type': 'application/json; charset=utf-8',
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+        'X-Request-Id': requestId,
+      },
+      body: JSON.stringify({
+        ...(JSON.parse(body) as object),
+        errorDescription: describeRejection(status),
+        meta: { code: status, message: STATUS_CODES[status] },
+      }),
+    };
   };
 }

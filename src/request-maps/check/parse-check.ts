@@ -1,8 +1,8 @@
 import type { RequestBounds } from '../../core/decision/request';
-import { quote, type Located } from '../../core/rules/parse/located';
+import { quote, type Located } from '../../fields/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
-import { byPlace, isError, type RuleProblem } from '../../core/rules/parse/problem';
-import { createReport } from '../../core/rules/parse/report';
+import { byPlace, isError, type RuleProblem } from '../../fields/problem';
+import { createReport } from '../../fields/report';
 import { NETWORK_EXPECTED, parseNetwork, ProxyHops, type Network } from '../../platform/proxy-hops';
 import { MapFields } from '../map-fields';
 import { readMapDescriptors } from '../parse-map';
@@ -60,7 +60,7 @@ function readCheck(
     domain: map.text('domain') ?? '',
     proxy,
     hops: new ProxyHops(readTrusted(map, proxy)),
-    deniedStatus: map.whole('denied_status', { least: 400, most: 599 }, 429),
+    deniedStatus: map.whole('denied_status', { least: 400, most: 599 }, 'bad-map') ?? 429,
     onError: map.oneOf('on_error', ['allow', 'deny']) ?? 'allow',
     showRule: map.flag('show_rule'),
     hitsHeader: map.has('hits') ? readHits(map) : undefined,
@@ -70,12 +70,12 @@ function readCheck(
 }
 
 function readHits(map: MapFields): string | undefined {
-  return map.map('hits', 'in hits', ['header'])?.text('header')?.toLowerCase();
+  return map.fieldsOf('hits', 'in hits', ['header'])?.text('header')?.toLowerCase();
 }
 
 /** Needed with a proxy, and of no use without one. */
 function readTrusted(map: MapFields, proxy: ProxyName | undefined): readonly Network[] {
-  const node = map.get('trusted_proxies');
+  const node = map.given('trusted_proxies');
   const items = node?.kind === 'list' ? node.items : [];
   if (node !== undefined && !map.has('proxy'))
     map.refuse('trusted_proxies', `trusted_proxies needs proxy, one of ${PROXIES.join(', ')}`);
@@ -148,8 +148,7 @@ function warnOfClientHeaders(map: MapFields, descriptors: readonly MapDescriptor
   );
   for (const name of new Set(headers)) {
     if (!FORWARDED.has(name)) continue;
-    const at = map.get('descriptors')?.at ?? map.at;
     const message = `clients can write the header ${quote(name)}: take a field in its place, such as path or remote_address`;
-    map.report.warning(at, 'client-header', message);
+    map.warning('descriptors', 'client-header', message);
   }
 }

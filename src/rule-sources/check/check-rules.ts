@@ -2,13 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { DEFAULT_REQUEST_BOUNDS } from '../../core/decision/request';
 import type { ParsedRules, RuleDefinition } from '../../core/rules/definition';
-import {
-  isError,
-  problemText,
-  type RuleProblem,
-  describePlace,
-  WHOLE,
-} from '../../core/rules/parse/problem';
+import { isError, problemText, type RuleProblem, describePlace, WHOLE } from '../../fields/problem';
 import { systemClock } from '../../platform/clock';
 import { toReason } from '../../platform/errors';
 import { parseSecretKeys, type SecretKey } from '../../platform/secret-keys/parse-secret-keys';

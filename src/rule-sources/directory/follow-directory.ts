@@ -8,7 +8,7 @@ import {
   reloadOnChange,
 } from '../../../streams';
 import type { Clock } from '../../core/ports';
-import { WHOLE } from '../../core/rules/parse/problem';
+import { WHOLE } from '../../fields/problem';
 import type { LoadResult, RuleFiles } from '../load-result';
 import { readSettled } from './read-settled';
 import type { WatchTarget } from './resolve-path';

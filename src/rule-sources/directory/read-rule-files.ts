@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
+import { isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { describeCode, errorCode } from '../../platform/errors';
 import { NOT_READ, type RuleFile, type RuleFiles } from '../load-result';
 import type { DirectoryEntry } from './list-entries';

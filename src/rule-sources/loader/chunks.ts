@@ -1,5 +1,5 @@
 import type { DomainDefinition, ParsedRules, RuleDefinition } from '../../core/rules/definition';
-import type { RuleProblem } from '../../core/rules/parse/problem';
+import type { RuleProblem } from '../../fields/problem';
 
 /** A piece of parsed rules that is small enough to be copied between two threads in well under a millisecond. */
 export interface ParsedChunk {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
 import type { DomainDefinition, ParsedRules } from '../../core/rules/definition';
 import type { ParseOptions } from '../../core/rules/parse/parse-rule-files';
-import { isError, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
+import { isError, type RuleProblem, WHOLE } from '../../fields/problem';
 import { toReason } from '../../platform/errors';
 import type { LoadResult, RuleFiles } from '../load-result';
 import { digestFiles, type DigestRules } from '../rules-digest';

@@ -1,6 +1,6 @@
-import type { Located, LocatedMap, LocatedPair } from '../../core/rules/parse/located';
-import { WHOLE, type Place } from '../../core/rules/parse/problem';
-import type { Report } from '../../core/rules/parse/report';
+import type { Located, LocatedMap, LocatedPair } from '../../fields/located';
+import { WHOLE, type Place } from '../../fields/problem';
+import type { Report } from '../../fields/report';
 import type {
   RateLimitConfig,
   RateLimitDescriptor,

@@ -1,5 +1,5 @@
-import { quote } from '../../core/rules/parse/located';
-import { isError, problemText, type RuleProblem, WHOLE } from '../../core/rules/parse/problem';
+import { quote } from '../../fields/located';
+import { isError, problemText, type RuleProblem, WHOLE } from '../../fields/problem';
 import type { LoadResult } from '../load-result';
 import { RULES_TYPE_URL, type Status } from './messages';
 import type { Response } from './read-response';

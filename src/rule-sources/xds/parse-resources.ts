@@ -1,12 +1,12 @@
 import type { ParsedRules } from '../../core/rules/definition';
-import { quote } from '../../core/rules/parse/located';
+import { quote } from '../../fields/located';
 import {
   parseRuleFiles,
   type ParseOptions,
   type RuleSource,
 } from '../../core/rules/parse/parse-rule-files';
-import { WHOLE, type RuleProblem } from '../../core/rules/parse/problem';
-import { createReport } from '../../core/rules/parse/report';
+import { WHOLE, type RuleProblem } from '../../fields/problem';
+import { createReport } from '../../fields/report';
 import { toReason } from '../../platform/errors';
 import type { RuleFile } from '../load-result';
 import { locateResource } from './locate-resource';

@@ -1,25 +1,17 @@
-import { quote } from '../../core/rules/parse/located';
-import type { Report } from '../../core/rules/parse/report';
-import { nearestName } from '../../core/nearest-name';
+import { quote } from '../../fields/located';
+import type { Report } from '../../fields/report';
+import { nearestName } from '../../fields/nearest-name';
+import { RULE_WORDS } from '../../core/rules/parse/rule-fields';
 import type { Struct, Value } from './messages';
+
+/** What the messages have themselves of a limit. */
+const IN_MESSAGES = ['unit', 'requests_per_unit', 'unlimited', 'name', 'replaces'];
 
 /** The fields that rule files have and the messages lack, by the place in `metadata.weir` from which they are read. */
 const FIELDS = {
-  rate_limit: [
-    'algorithm',
-    'burst',
-    'charge_denied',
-    'unit_multiplier',
-    'calendar',
-    'time_zone',
-    'month_start',
-    'week_start',
-    'limits_from',
-    'block',
-    'leased',
-  ],
+  rate_limit: RULE_WORDS.rate_limit.known.filter((name) => !IN_MESSAGES.includes(name)),
   descriptor: ['value_to_metric', 'share_threshold', 'on_store_error', 'hash_value', 'value_hash'],
-} as const;
+};
 
 type Part = keyof typeof FIELDS;
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Report } from '../../core/rules/parse/report';
+import type { Report } from '../../fields/report';
 
 /**
  * The text of a file: UTF-8, or UTF-16 with a byte order mark. Undefined, and reported, when the

@@ -1,8 +1,8 @@
 import { Composer, isScalar, Lexer, Parser, type CST, type Document } from 'yaml';
-import type { RuleProblem } from '../../core/rules/parse/problem';
-import { MAX_DEPTH, type Located } from '../../core/rules/parse/located';
+import type { RuleProblem } from '../../fields/problem';
+import { MAX_DEPTH, type Located } from '../../fields/located';
 import type { RuleSource } from '../../core/rules/parse/parse-rule-files';
-import { createReport, type Report } from '../../core/rules/parse/report';
+import { createReport, type Report } from '../../fields/report';
 import { decodeText } from './decode';
 import { createPlaceOf, type PlaceOf } from './places';
 import { reportSyntax } from './syntax';

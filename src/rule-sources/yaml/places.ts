@@ -1,5 +1,5 @@
 import { LineCounter } from 'yaml';
-import type { Place } from '../../core/rules/parse/problem';
+import type { Place } from '../../fields/problem';
 
 /** Turns offsets of a text into lines and columns. */
 export type PlaceOf = (offset: number) => Place;

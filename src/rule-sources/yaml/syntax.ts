@@ -1,5 +1,5 @@
 import { Lexer, type Document, type YAMLError } from 'yaml';
-import type { Report } from '../../core/rules/parse/report';
+import type { Report } from '../../fields/report';
 import type { PlaceOf } from './places';
 
 /** A YAML text, and how places in it are found. */

@@ -6,9 +6,9 @@ import {
   type LocatedPair,
   type LocatedScalar,
   describe,
-} from '../../core/rules/parse/located';
-import type { Place } from '../../core/rules/parse/problem';
-import type { Report } from '../../core/rules/parse/report';
+} from '../../fields/located';
+import type { Place } from '../../fields/problem';
+import type { Report } from '../../fields/report';
 import type { PlaceOf } from './places';
 
 /** How many nodes the aliases of one file may stand for, so that ten lines cannot mean a billion rules. */

@@ -16,7 +16,14 @@ import {
   template,
   type TimerShape,
 } from './mapping';
-import { YamlFields, type Problems } from './yaml-fields';
+import {
+  fieldOf,
+  readFile,
+  readMapping,
+  readType,
+  type DefaultFields,
+  type MappingFields,
+} from './mapping-fields';
 
 interface LoadMappingDeps {
   readonly logger: Pick<Logger, 'error'>;
@@ -59,13 +66,12 @@ export function parseMapping(text: string): ParsedMapping {
   const document = parseDocument(text);
   if (document.errors.length > 0)
     return { ok: false, problems: document.errors.map(({ message }) => oneLine(message)) };
-  const problems: Problems = [];
-  const file = new YamlFields(toPlain(document, problems), 'the file', problems);
-  const defaults = readDefaults(file.fields('defaults'));
-  const found = file
-    .list('mappings')
-    .map((value, at) => readOneMapping(value, at, defaults, problems));
-  file.end();
+  const problems: string[] = [];
+  const file = readFile(fieldOf(toPlain(document, problems), 'the file', problems));
+  const defaults = toDefaults(file.defaults, { path: 'the file: defaults', problems });
+  const found = file.mappings.map((value, at) =>
+    toMapping(value, defaults, { path: `mapping ${String(at + 1)}`, problems }),
+  );
   if (problems.length > 0) return { ok: false, problems };
   const known = found.filter((one) => one !== undefined);
   const patterns = known.filter((m) => !m.isGlob);
@@ -84,7 +90,7 @@ function remembered(find: FindMapping): FindMapping {
   return (name, kind) => byKind[kind](name);
 }
 
-function toPlain(document: ReturnType<typeof parseDocument>, problems: Problems): unknown {
+function toPlain(document: ReturnType<typeof parseDocument>, problems: string[]): unknown {
   try {
     return document.toJS() as unknown;
   } catch (error) {
@@ -93,14 +99,16 @@ function toPlain(document: ReturnType<typeof parseDocument>, problems: Problems)
   }
 }
 
-function readDefaults(fields: YamlFields): Defaults {
+/** A map of the file, and where what is wrong with it goes. */
+interface Place {
+  readonly path: string;
+  readonly problems: string[];
+}
+
+function toDefaults(fields: DefaultFields, at: Place): Defaults {
   const base = { type: 'summary' as const, bounds: DEFAULT_BOUNDS, quantiles: DEFAULT_QUANTILES };
-  const matchType = fields.oneOf('match_type', ['glob', 'regex']) ?? 'glob';
-  const { type, bounds, quantiles } = readTimer(fields, base);
-  // Globs are always tried in the order of the file; series go when room is needed, not by time.
-  fields.take('glob_disable_ordering');
-  fields.take('ttl');
-  fields.end();
+  const { type, bounds, quantiles } = toTimer(fields, base, at);
+  const matchType = fields.match_type ?? 'glob';
   return { matchType, bounds, quantiles, timer: shape(type, bounds, quantiles) };
 }
 
@@ -110,34 +118,30 @@ interface TimerFields {
   readonly quantiles: readonly number[];
 }
 
-function readTimer(fields: YamlFields, base: TimerFields): TimerFields {
-  const types = ['histogram', 'summary'] as const;
-  const histogram = fields.fields('histogram_options');
-  const summary = fields.fields('summary_options');
-  const former = { bounds: fields.bounds('buckets'), quantiles: readQuantiles(fields) };
-  const observer = fields.oneOf('observer_type', types);
-  const timer = {
-    type: observer ?? fields.oneOf('timer_type', types) ?? base.type,
-    bounds: histogram.bounds('buckets') ?? former.bounds ?? base.bounds,
-    quantiles: readQuantiles(summary) ?? former.quantiles ?? base.quantiles,
+function toTimer(
+  fields: DefaultFields | MappingFields,
+  base: TimerFields,
+  { path, problems }: Place,
+): TimerFields {
+  const { histogram_options: histogram, summary_options: summary } = fields;
+  const former = toQuantiles(fields.quantiles, { path, problems });
+  const ofSummary = toQuantiles(summary.quantiles, { path: `${path}: summary_options`, problems });
+  return {
+    type: fields.observer_type ?? readType(fields.timer_type) ?? base.type,
+    bounds: histogram.buckets ?? fields.buckets ?? base.bounds,
+    quantiles: ofSummary ?? former ?? base.quantiles,
   };
-  // Ours are made from all samples since the start.
-  for (const name of ['max_age', 'age_buckets', 'buf_cap']) summary.take(name);
-  for (const name of ['native_histogram_bucket_factor', 'native_histogram_max_buckets'])
-    histogram.take(name);
-  fields.take('timer_type');
-  histogram.end();
-  summary.end();
-  return timer;
 }
 
-function readQuantiles(fields: YamlFields): readonly number[] | undefined {
-  const list = fields.list('quantiles');
+function toQuantiles(
+  list: readonly unknown[],
+  { path, problems }: Place,
+): readonly number[] | undefined {
   if (list.length === 0) return undefined;
   return list.map((value) => {
     const quantile = typeof value === 'object' && value !== null ? value : { quantile: value };
     const share = 'quantile' in quantile ? Number(quantile.quantile) : NaN;
-    if (!(share >= 0 && share <= 1)) fields.problem('a quantile is not between 0 and 1');
+    if (!(share >= 0 && share <= 1)) problems.push(`${path}: a quantile is not between 0 and 1`);
     return share;
   });
 }
@@ -152,66 +156,62 @@ function shape(
 
 const KINDS = { counter: 'counter', gauge: 'gauge', observer: 'timer', timer: 'timer' } as const;
 
-function readOneMapping(
-  value: unknown,
-  at: number,
-  defaults: Defaults,
-  problems: Problems,
-): Found | undefined {
-  const fields = new YamlFields(value, `mapping ${String(at + 1)}`, problems);
-  const isGlob = (fields.oneOf('match_type', ['glob', 'regex']) ?? defaults.matchType) === 'glob';
-  const match = readMatch(fields, isGlob);
-  const drop = fields.oneOf('action', ['map', 'drop']) === 'drop';
-  const kind = fields.oneOf('match_metric_type', ['counter', 'gauge', 'observer', 'timer']);
-  const name = fields.text('name');
-  const { type, bounds, quantiles } = readTimer(fields, { ...defaults, type: defaults.timer.type });
-  const scale = fields.number('scale');
-  const help = fields.text('help');
-  const labels = readLabels(fields);
-  fields.take('ttl');
-  fields.take('honor_labels');
-  fields.end();
-  if (!drop && (name === undefined || name === '')) fields.problem('expected a name');
-  if (match === undefined) return undefined;
-  return {
-    isGlob,
-    match,
-    drop,
-    kind: kind && KINDS[kind],
-    name: template(name ?? ''),
-    help: help === '' ? undefined : help,
-    labels,
-    timer: shape(type, bounds, quantiles),
-    scale: scale ?? 1,
-  };
+function toMapping(value: unknown, defaults: Defaults, at: Place): Found | undefined {
+  const fields = readMapping(fieldOf(value, at.path, at.problems));
+  const problem = (text: string) => at.problems.push(`${at.path}: ${text}`);
+  const isGlob = (fields.match_type ?? defaults.matchType) === 'glob';
+  const match = toMatch(fields.match, isGlob, problem);
+  const timer = toTimer(fields, { ...defaults, type: defaults.timer.type }, at);
+  const { match_metric_type: kind, name = '', help, scale = 1 } = fields;
+  const labels = toLabels(fields.labels, problem);
+  const drop = fields.action === 'drop';
+  if (!drop && name === '') problem('expected a name');
+  return (
+    match && {
+      isGlob,
+      match,
+      drop,
+      kind: kind && KINDS[kind],
+      name: template(name),
+      help: help === '' ? undefined : help,
+      labels,
+      timer: shape(timer.type, timer.bounds, timer.quantiles),
+      scale,
+    }
+  );
 }
 
-function readMatch(fields: YamlFields, isGlob: boolean): Mapping['match'] | undefined {
-  const pattern = fields.text('match');
-  if (pattern === undefined || pattern === '') {
-    fields.problem('expected a match');
+function toLabels(
+  labels: MappingFields['labels'],
+  problem: (text: string) => void,
+): Mapping['labels'] {
+  for (const [name] of labels)
+    if (name !== labelName(name) || name === 'le' || name === 'quantile')
+      problem(`"${name}" is not a valid label name`);
+  return labels.map(([name, value]) => [name, template(value)] as const);
+}
+
+function toMatch(
+  pattern = '',
+  isGlob: boolean,
+  problem: (text: string) => void,
+): Mapping['match'] | undefined {
+  if (pattern === '') {
+    problem('expected a match');
     return undefined;
   }
   if (isGlob) {
     const isWhole = pattern.split('.').every((part) => part === '*' || !part.includes('*'));
-    if (!isWhole) fields.problem(`match is "${pattern}", expected * between dots only`);
+    if (!isWhole) problem(`match is "${pattern}", expected * between dots only`);
     return globMatch(pattern);
   }
   try {
     return compilePattern(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    fields.problem(`match is "${pattern}", expected a regular expression (${reason})`);
+    problem(`match is "${pattern}", expected a regular expression (${reason})`);
     return undefined;
   }
-}
-
-function readLabels(fields: YamlFields): Mapping['labels'] {
-  const labels = fields.fields('labels').texts();
-  for (const [name] of labels)
-    if (name !== labelName(name) || name === 'le' || name === 'quantile')
-      fields.problem(`"${name}" is not a valid label name`);
-  return labels.map(([name, value]) => [name, template(value)] as const);
 }
 
 function oneLine(message: string): string {

@@ -2,29 +2,6 @@ import { closeMessage, roomForText, writeText, writeVarint } from '../protobuf/w
 import type { SpansOrigin } from './shapes';
 import type { SpanIds } from './span-ids';
 
-/** Encodes spans one after the other into memory that it reuses. */
-export interface SpanWriter {
-  /** Begins a span; times are Unix milliseconds with fraction. The calls until `end` belong to it. */
-  begin(
-    shape: Uint8Array,
-    ids: SpanIds,
-    parent: SpanIds | undefined,
-    startMs: number,
-    endMs: number,
-  ): void;
-  /** An attribute; its key comes from `attributeKey`. */
-  text(key: Uint8Array, value: string): void;
-  /** An attribute with an integer of 0 or more. */
-  count(key: Uint8Array, value: number): void;
-  link(ids: SpanIds): void;
-  /** The number of links that were dropped. */
-  droppedLinks(count: number): void;
-  /** Ends the span; `error` describes its failure, undefined means success. */
-  end(error: string | undefined): void;
-  /** Returns an ExportTraceServiceRequest of all spans and forgets them. */
-  readonly take: () => Uint8Array;
-}
-
 const INITIAL_BYTES = 16_384;
 /** Ids, times and flags of a span with their tags, and lengths around it. */
 const ROOM_PER_SPAN = 80;
@@ -37,7 +14,8 @@ const FLAGS = 0x101;
 const PARENT_IS_REMOTE = 0x200;
 const STATUS_ERROR = 2;
 
-export function createSpanWriter(origin: SpansOrigin): SpanWriter {
+/** Encodes spans one after the other into memory that it reuses. */
+export function createSpanWriter(origin: SpansOrigin) {
   let bytes = new Uint8Array(INITIAL_BYTES);
   let at = 0;
   let start = 0;
@@ -50,7 +28,14 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
   };
 
   return {
-    begin(shape, ids, parent, startMs, endMs) {
+    /** Begins a span; times are Unix milliseconds with fraction. The calls until `end` belong to it. */
+    begin(
+      shape: Uint8Array,
+      ids: SpanIds,
+      parent: SpanIds | undefined,
+      startMs: number,
+      endMs: number,
+    ) {
       reserve(ROOM_PER_SPAN + roomForText(ids.traceState) + shape.length);
       bytes[at] = 0x12;
       start = at + 2;
@@ -65,7 +50,8 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       bytes[at] = 0x85;
       at = writeFlags(bytes, at + 1, 0x01, parent?.isRemote === true);
     },
-    text(key, value) {
+    /** An attribute; its key comes from `attributeKey`. */
+    text(key: Uint8Array, value: string) {
       reserve(ROOM_PER_ATTRIBUTE + key.length + roomForText(value));
       bytes[at] = 0x4a;
       const valueAt = writePiece(bytes, at + 2, key);
@@ -73,7 +59,8 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       const end = writeText(bytes, valueAt + 2, 0x0a, value);
       at = closeMessage(bytes, at + 2, closeMessage(bytes, valueAt + 2, end));
     },
-    count(key, value) {
+    /** An attribute with an integer of 0 or more. */
+    count(key: Uint8Array, value: number) {
       reserve(ROOM_PER_ATTRIBUTE + key.length);
       bytes[at] = 0x4a;
       const valueAt = writePiece(bytes, at + 2, key);
@@ -82,7 +69,7 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       const end = writeVarint(bytes, valueAt + 3, value);
       at = closeMessage(bytes, at + 2, closeMessage(bytes, valueAt + 2, end));
     },
-    link(ids) {
+    link(ids: SpanIds) {
       reserve(ROOM_PER_LINK + roomForText(ids.traceState));
       bytes[at] = 0x6a;
       const from = at + 2;
@@ -90,12 +77,14 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       if (ids.traceState !== '') end = writeText(bytes, end, 0x1a, ids.traceState);
       at = closeMessage(bytes, from, writeFlags(bytes, end, 0x35, ids.isRemote));
     },
-    droppedLinks(count) {
+    /** The number of links that were dropped. */
+    droppedLinks(count: number) {
       reserve(ROOM_PER_ATTRIBUTE);
       bytes[at] = 0x70;
       at = writeVarint(bytes, at + 1, count);
     },
-    end(error) {
+    /** Ends the span; `error` describes its failure, undefined means success. */
+    end(error: string | undefined) {
       if (error !== undefined) {
         reserve(ROOM_PER_ATTRIBUTE + roomForText(error));
         bytes[at] = 0x7a;
@@ -106,13 +95,16 @@ export function createSpanWriter(origin: SpansOrigin): SpanWriter {
       reserve(MAX_LENGTH_BYTES);
       at = closeMessage(bytes, start, at);
     },
-    take() {
+    /** Returns an ExportTraceServiceRequest of all spans and forgets them. */
+    take: () => {
       const request = toRequest(origin, bytes.subarray(0, at));
       at = 0;
       return request;
     },
   };
 }
+
+export type SpanWriter = ReturnType<typeof createSpanWriter>;
 
 /** ExportTraceServiceRequest { resource_spans: [{ resource, scope_spans: [{ scope, spans }] }] } */
 function toRequest({ resource, scope }: SpansOrigin, spans: Uint8Array): Uint8Array {

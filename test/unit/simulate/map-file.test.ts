@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { applyMap } from '../../../src/simulate/apply-map';
+import { applyMap } from '../../../src/simulate/log-reader';
 import { COMBINED_NAMES, readCombinedLine } from '../../../src/simulate/combined-log';
 import { ANY_NAMES, parseMapFile } from '../../../src/simulate/map-file';
 import { parseObject } from '../../../src/simulate/request-lines';

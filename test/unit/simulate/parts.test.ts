@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { maskAddress } from '../../../src/request-maps/mask-address';
+import { maskAddress } from '../../../src/request-maps/make-descriptors';
 import { readCombinedLine } from '../../../src/simulate/combined-log';
 import { DistinctNames } from '../../../src/simulate/distinct-names';
 import { CountHistogram } from '../../../src/simulate/histogram';

@@ -2,7 +2,7 @@ import { merge, type Observable } from 'rxjs';
 import { createMailbox, inOrder } from '../../../../streams';
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
-import { WHOLE, type RuleProblem } from '../../../core/rules/parse/problem';
+import { WHOLE, type RuleProblem } from '../../../fields/problem';
 import type { Logger } from '../../../platform/logger/logger';
 import type { LoadedRules, LoadResult } from '../../../rule-sources/load-result';
 import { toChunks } from '../../../rule-sources/loader/chunks';

@@ -1,13 +1,11 @@
 import { ON_STORE_ERROR, type OnStoreError, type RuleDefinition } from '../definition';
 import type { ChargeSaid } from './charge';
-import { readFields, type Fields } from './fields';
 import { refuseEmpty } from './limit';
 import { checkLeased, type LeasedSaid } from './leased';
 import { readLimits } from './limits';
-import { MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
+import { MAX_DEPTH, quote, type Located } from '../../../fields/located';
 import { readMetadata } from './metadata';
 import type { LimitNames } from './replaces';
-import type { Report } from './report';
 import { warnOfIdle, warnOfRegularExpression } from './remarks';
 import { readSecret, type SecretRules } from './secrets';
 import { checkSiblings, type Siblings } from './siblings';
@@ -17,7 +15,7 @@ import {
   whyWithoutHashes,
   type StoreAbilities,
 } from './store-abilities';
-import { readFlag, readMaps, readText } from './values';
+import { ruleFields, type RuleFields } from './rule-fields';
 
 /** The entries of one domain while its files are read. */
 export interface DomainDraft {
@@ -32,13 +30,9 @@ export interface DomainDraft {
   readonly leases: LeasedSaid[];
 }
 
-/** Adds the entries of a list of descriptors, and all below them, to the domain. */
-export function readDescriptors(
-  list: Located | undefined,
-  draft: DomainDraft,
-  report: Report,
-): void {
-  readLevel(list, { parent: -1, siblings: draft.top, depth: 1 }, draft, report);
+/** Adds the descriptors below a map, and all below them, to the domain. */
+export function readDescriptors(fields: RuleFields<'file'>, draft: DomainDraft): void {
+  readLevel(fields, { parent: -1, siblings: draft.top, depth: 1 }, draft);
 }
 
 interface RuleLevelPlace {
@@ -49,61 +43,59 @@ interface RuleLevelPlace {
 }
 
 function readLevel(
-  list: Located | undefined,
+  above: RuleFields<'file'> | RuleFields<'descriptor'>,
   at: RuleLevelPlace,
   draft: DomainDraft,
-  report: Report,
 ): void {
-  if (list !== undefined && at.depth >= MAX_DEPTH) {
+  const { report } = above;
+  if (above.get('descriptors') !== undefined && at.depth >= MAX_DEPTH) {
     const message = `descriptors are nested deeper than ${String(MAX_DEPTH)} lists and maps`;
-    report.error(list.at, 'too-deep', message);
+    above.error('descriptors', 'too-deep', message);
     return;
   }
-  for (const map of readMaps(list, 'descriptors', report)) {
-    const fields = readFields(map, 'descriptor', report);
-    const own = readRule(map, fields, report);
-    const limits = readLimits(fields, draft.names, report);
-    refuseUncountable(fields, limits, draft.abilities, report);
-    checkLeased(fields, limits, draft, report);
+  for (const map of above.mapsOf('descriptors')) {
+    const fields = ruleFields(map, 'descriptor', report);
+    const own = readRule(fields);
+    const limits = readLimits(fields, draft.names);
+    refuseUncountable(fields, limits, draft.abilities);
+    checkLeased(fields, limits, draft);
     const rule = {
       parent: at.parent,
       ...own,
-      ...readSecret(map, fields, own, draft.secrets, report),
+      ...readSecret(fields, own, draft.secrets),
       ...limits,
       place: { file: report.file, at: map.at, limitAt: nodeOfLimits(fields)?.at },
     };
-    warnOfRegularExpression(rule, fields.get('value'), report);
-    refuseEmpty(fields, report);
-    refuseReservationKey(rule.key, draft.rules[at.parent], fields, report);
+    warnOfRegularExpression(rule, fields);
+    refuseEmpty(fields);
+    refuseReservationKey(rule.key, draft.rules[at.parent], fields);
     checkSiblings(map, rule, at.siblings, report);
     const parent = draft.rules.push(rule) - 1;
-    const below = { parent, siblings: new Map(), depth: at.depth + 2 };
-    readLevel(fields.get('descriptors'), below, draft, report);
+    readLevel(fields, { parent, siblings: new Map(), depth: at.depth + 2 }, draft);
   }
 }
 
-function nodeOfLimits(fields: Fields<'descriptor'>): Located | undefined {
+function nodeOfLimits(fields: RuleFields<'descriptor'>): Located | undefined {
   return fields.get('rate_limits') ?? fields.get('rate_limit');
 }
 
 /** What the store cannot count by is reported. */
 function refuseUncountable(
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
   abilities: StoreAbilities | undefined,
-  report: Report,
 ): void {
-  const node = nodeOfLimits(fields);
-  if (node === undefined || limit === undefined || abilities === undefined) return;
+  if (limit === undefined || abilities === undefined) return;
   const isList = fields.get('rate_limits') !== undefined;
+  const name = isList ? 'rate_limits' : 'rate_limit';
   const why =
     budget === undefined
       ? whyNotCountable(limit, abilities)
       : whyNotBudgeted(budget, abilities, isList);
-  if (why !== undefined) report.error(node.at, 'store-without-algorithms', why);
+  if (why !== undefined) fields.error(name, 'store-without-algorithms', why);
   for (const one of budget?.limits ?? [limit]) {
     const whyNoLimits = whyWithoutHashes(one, abilities);
-    if (whyNoLimits !== undefined) report.error(node.at, 'store-without-hashes', whyNoLimits);
+    if (whyNoLimits !== undefined) fields.error(name, 'store-without-hashes', whyNoLimits);
   }
 }
 
@@ -111,69 +103,55 @@ function refuseUncountable(
 function refuseReservationKey(
   key: string,
   above: RuleDefinition | undefined,
-  fields: Fields<'descriptor'>,
-  report: Report,
+  fields: RuleFields<'descriptor'>,
 ): void {
-  const node = fields.get('key');
-  if (node === undefined || (key !== 'reserve' && key !== 'settle')) return;
+  if (key !== 'reserve' && key !== 'settle') return;
   if (above?.budget?.reserve === undefined) return;
   const message = `the key ${quote(key)} belongs to the reservations of the rule above; expected another key, or no reserve there`;
-  report.error(node.at, 'reservation-key', message);
+  fields.error('key', 'reservation-key', message);
 }
 
 function readRule(
-  map: LocatedMap,
-  fields: Fields<'descriptor'>,
-  report: Report,
+  fields: RuleFields<'descriptor'>,
 ): Omit<RuleDefinition, 'parent' | 'limit' | 'budget' | 'place'> {
-  const flag = (name: Parameters<typeof fields.get>[0]) => readFlag(fields.get(name), name, report);
-  const value = readText(fields.get('value'), 'value', report);
-  const shareThreshold = flag('share_threshold');
+  const value = fields.text('value');
+  const shareThreshold = fields.flag('share_threshold');
   if (shareThreshold && value?.includes('*') === false) {
     const found = value === '' ? 'no value' : `the value ${quote(value)}`;
     const message = `share_threshold needs a value with * in it; found ${found}`;
-    report.error(
-      (fields.get('share_threshold') ?? map).at,
-      'share-threshold-without-star',
-      message,
-    );
+    fields.error('share_threshold', 'share-threshold-without-star', message);
   }
   const rule = {
-    key: readKey(map, fields, report),
+    key: readKey(fields),
     value: value === '' ? undefined : value,
-    shadowMode: flag('shadow_mode'),
-    quotaMode: flag('quota_mode'),
-    detailedMetric: flag('detailed_metric'),
-    valueToMetric: flag('value_to_metric'),
+    shadowMode: fields.flag('shadow_mode'),
+    quotaMode: fields.flag('quota_mode'),
+    detailedMetric: fields.flag('detailed_metric'),
+    valueToMetric: fields.flag('value_to_metric'),
     shareThreshold,
-    metadata: readMetadata(fields.get('metadata'), report),
-    onStoreError: readOnStoreError(fields.get('on_store_error'), report),
+    metadata: readMetadata(fields),
+    onStoreError: readOnStoreError(fields),
   };
-  warnOfIdle(map, fields, report);
+  warnOfIdle(fields);
   return rule;
 }
 
-function readKey(map: LocatedMap, fields: Fields<'descriptor'>, report: Report): string {
-  const node = fields.get('key');
-  const key = readText(node, 'key', report);
-  if (key === '' && !fields.isMisspelled('key')) {
-    const message = 'a descriptor has no key: expected a non-empty string';
-    report.error((node ?? map).at, 'empty-key', message);
-  }
+function readKey(fields: RuleFields<'descriptor'>): string {
+  const key = fields.text('key');
+  if (key === '' && !fields.isMisspelled('key'))
+    fields.error('key', 'empty-key', 'a descriptor has no key: expected a non-empty string');
   if (key?.includes('*') === true) {
     const message = `a * in a key is an ordinary character, not a wildcard: found the key ${quote(key)}`;
-    report.warning((node ?? map).at, 'star-in-key', message);
+    fields.warning('key', 'star-in-key', message);
   }
   return key ?? '';
 }
 
-function readOnStoreError(node: Located | undefined, report: Report): OnStoreError | undefined {
-  const text = readText(node, 'on_store_error', report);
-  if (text === undefined || text === '') return undefined;
+function readOnStoreError(fields: RuleFields<'descriptor'>): OnStoreError | undefined {
+  const text = fields.text('on_store_error');
   const policy = ON_STORE_ERROR.find((one) => one === text);
-  if (policy === undefined && node !== undefined) {
-    const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
-    report.error(node.at, 'bad-on-store-error', message);
-  }
-  return policy;
+  if (text === undefined || text === '' || policy !== undefined) return policy;
+  const message = `on_store_error ${quote(text)} is not one of ${ON_STORE_ERROR.join(', ')}`;
+  fields.error('on_store_error', 'bad-on-store-error', message);
+  return undefined;
 }

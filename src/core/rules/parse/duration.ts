@@ -1,6 +1,5 @@
-import { quote, type Located } from './located';
-import type { Report } from './report';
-import { readText } from './values';
+import type { Fields } from '../../../fields/fields';
+import { quote } from '../../../fields/located';
 
 /** Milliseconds of each unit of Go's durations. */
 const UNIT_MS = {
@@ -29,18 +28,17 @@ export interface DurationBounds {
 }
 
 /** Whole milliseconds; undefined when absent, or something else (reported). Durations are Go's, as in settings: `90s`, `1h30m`. */
-export function readDuration(
-  node: Located | undefined,
-  name: string,
+export function readDuration<Name extends string>(
+  fields: Fields<Name>,
+  name: Name,
   { least, most }: DurationBounds,
-  report: Report,
 ): number | undefined {
-  const text = readText(node, name, report);
-  if (node === undefined || text === undefined || text === '') return undefined;
+  const text = fields.text(name);
+  if (text === undefined || text === '') return undefined;
   const ms = millisOf(text);
   if (ms !== undefined && ms >= (millisOf(least) ?? 0) && ms <= (millisOf(most) ?? 0)) return ms;
   const message = `${name} ${quote(text)} is not a duration from ${least} to ${most}, such as 90s, 10m or 1h30m`;
-  report.error(node.at, 'bad-duration', message);
+  fields.error(name, 'bad-duration', message);
   return undefined;
 }
 

@@ -1,11 +1,11 @@
 import { kindOf } from '../../kinds/kinds';
 import type { BudgetDefinition, RuleDefinition } from '../definition';
-import type { Fields } from './fields';
-import type { Located } from './located';
-import type { Place } from './problem';
-import type { Report } from './report';
+import type { Located } from '../../../fields/located';
+import type { Place } from '../../../fields/problem';
+import type { Report } from '../../../fields/report';
+import { isSet } from '../../../fields/scalars';
+import type { RuleFields } from './rule-fields';
 import type { StoreAbilities } from './store-abilities';
-import { isSet } from './values';
 
 /** `leased: true` somewhere in a domain, which may yet turn out to charge its requests together. */
 export interface LeasedSaid {
@@ -15,11 +15,11 @@ export interface LeasedSaid {
 
 /** Reports `leased: true` beside what cannot be charged in advance, and notes it where it can (docs/leases.md). */
 export function checkLeased(
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   rule: Pick<RuleDefinition, 'limit' | 'budget'>,
   { abilities, leases }: { readonly abilities: StoreAbilities | undefined; leases: LeasedSaid[] },
-  report: Report,
 ): void {
+  const { report } = fields;
   const other = otherOf(fields, rule, abilities);
   for (const { at } of nodesOf(fields)) {
     if (other === undefined) leases.push({ at, report });
@@ -39,7 +39,7 @@ function refuse(at: Place, other: string, report: Report): void {
 
 /** What stands beside it and cannot be leased; undefined: nothing. */
 function otherOf(
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   { limit, budget }: Pick<RuleDefinition, 'limit' | 'budget'>,
   abilities: StoreAbilities | undefined,
 ): string | undefined {
@@ -56,7 +56,7 @@ function wordOf({ limits, reserve }: BudgetDefinition): string {
 }
 
 /** The places of `leased: true` in the limits of a descriptor. */
-function nodesOf(fields: Fields<'descriptor'>): readonly Located[] {
+function nodesOf(fields: RuleFields<'descriptor'>): readonly Located[] {
   return [fields.get('rate_limit'), fields.get('rate_limits')].flatMap(leasedIn);
 }
 

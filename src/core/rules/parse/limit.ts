@@ -1,54 +1,45 @@
-import { UNIT_SECONDS, unitOfName } from '../../units';
+import { quote, type LocatedMap } from '../../../fields/located';
+import type { Report } from '../../../fields/report';
+import { UNIT_SECONDS, unitOfName, type Unit } from '../../units';
 import { windowSeconds } from '../../windows/length';
-import { hintOfUnit } from './unit-hint';
-import type { LimitDefinition } from '../definition';
+import type { LimitDefinition, LimitsFromDefinition } from '../definition';
 import { readBlock } from './block';
 import { readCounting } from './counting';
-import { readFields, type Fields } from './fields';
 import { isInFlight, readInFlight } from './in-flight';
-import { readLimitsFrom } from './limits-from';
-import { quote, type LocatedMap } from './located';
 import { readPeriod } from './period';
-import type { Place } from './problem';
 import { readReplaces, type LimitNames } from './replaces';
-import type { Report } from './report';
-import { present, readFlag, readText, readUint32 } from './values';
+import { belongsIn, ruleFields, type RuleFields } from './rule-fields';
+import { nearestName } from '../../../fields/nearest-name';
 
-const UNITS = Object.keys(UNIT_SECONDS).join(', ').toLowerCase();
+const UNITS = Object.keys(UNIT_SECONDS).map((unit) => unit.toLowerCase());
+
+const UINT32 = { least: 0, most: 4_294_967_295 };
 
 /** One limit as it is read, with its fields for what is checked beside others. */
 export interface LimitDraft {
   readonly limit: LimitDefinition;
-  readonly fields: Fields<'rate_limit'>;
-  readonly at: Place;
+  readonly fields: RuleFields<'rate_limit'>;
 }
 
 /** A limit, the only one of a rule or one of several. What is wrong in it is reported. */
 export function readLimit(map: LocatedMap, names: LimitNames, report: Report): LimitDraft {
-  const fields = readFields(map, 'rate_limit', report);
-  const unlimited = readFlag(fields.get('unlimited'), 'unlimited', report);
-  const name = readText(fields.get('name'), 'name', report) ?? '';
+  const fields = ruleFields(map, 'rate_limit', report);
+  const unlimited = fields.flag('unlimited');
+  const name = fields.text('name') ?? '';
   names.defined.add(name);
   const { requestsPerUnit, ...rate } =
-    isInFlight(fields) && !unlimited
-      ? readInFlight(fields, map.at, report)
-      : readRate(map, fields, unlimited, report);
+    isInFlight(fields) && !unlimited ? readInFlight(fields) : readRate(fields, unlimited);
   const limit: LimitDefinition = {
     requestsPerUnit,
     unlimited,
     name,
-    limitsFrom: readLimitsFrom(fields.get('limits_from'), unlimited, report),
-    replaces: readReplaces(fields.get('replaces'), name, names, report),
+    limitsFrom: readLimitsFrom(fields, unlimited),
+    replaces: readReplaces(fields, name, names),
     ...rate,
   };
-  const block = unlimited ? undefined : readBlock(fields.get('block'), secondsOf(limit), report);
-  const node = present(fields.get('leased'));
-  const leased = node && readFlag(node, 'leased', report);
-  return {
-    limit: { ...limit, ...(block && { block }), ...(leased !== undefined && { leased }) },
-    fields,
-    at: map.at,
-  };
+  const block = unlimited ? undefined : readBlock(fields, secondsOf(limit));
+  const leased = fields.has('leased') && { leased: fields.flag('leased') };
+  return { limit: { ...limit, ...(block && { block }), ...leased }, fields };
 }
 
 /** Seconds of a limit's period, of a calendar a usual one; undefined: it has none. */
@@ -57,17 +48,15 @@ export function secondsOf({ unit, unitMultiplier = 1 }: LimitDefinition): number
 }
 
 /** So many hits per period, and how they are counted. */
-function readRate(
-  map: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-) {
-  const requestsPerUnit = readRequestsPerUnit(map, fields, unlimited, report);
-  const unit = readUnit(map, fields, unlimited, report);
-  const period = { unit, ...readPeriod(fields, unit, unlimited, report) };
-  const counting = readCounting(fields, { ...period, requestsPerUnit, unlimited }, report);
-  return { requestsPerUnit, ...period, ...counting };
+function readRate(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
+  const requestsPerUnit = readRequestsPerUnit(fields, unlimited);
+  const unit = readUnit(fields, unlimited);
+  const period = { unit, ...readPeriod(fields, unit, unlimited) };
+  return {
+    requestsPerUnit,
+    ...period,
+    ...readCounting(fields, { ...period, requestsPerUnit, unlimited }),
+  };
 }
 
 /** Maps of a descriptor whose fields may stand one level too far to the left. */
@@ -78,55 +67,110 @@ const HOLDERS = [
 ] as const;
 
 /** A limit that was written one level too far to the left would be no limit at all, and a lease there none. */
-export function refuseEmpty(fields: Fields<'descriptor'>, report: Report): void {
+export function refuseEmpty(fields: RuleFields<'descriptor'>): void {
   for (const [holder, mistake] of HOLDERS) {
-    const node = fields.get(holder);
-    if (node === undefined || present(node) !== undefined) continue;
-    const beside = [...fields.misplaced].filter(([, levels]) => levels.includes(holder));
+    if (fields.get(holder) === undefined || fields.has(holder)) continue;
+    const beside = [...fields.misplaced].filter((name) => belongsIn(holder, name));
     if (beside.length === 0) continue;
-    const names = beside.map(([name]) => name).join(', ');
-    const message = `${holder} is empty: expected ${names} indented below it, found beside it`;
-    report.error(node.at, mistake, message);
+    const message = `${holder} is empty: expected ${beside.join(', ')} indented below it, found beside it`;
+    fields.error(holder, mistake, message);
   }
 }
 
-function readUnit(
-  limit: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-) {
-  const node = fields.get('unit');
-  const name = readText(node, 'unit', report);
+function readUnit(fields: RuleFields<'rate_limit'>, unlimited: boolean) {
+  const name = fields.text('unit');
   if (name === undefined) return undefined;
-  const { at } = node ?? limit;
   if (unlimited) {
-    if (name === '') return undefined;
     const message = `unit ${quote(name)} cannot be combined with unlimited: true; expected one or the other`;
-    report.error(at, 'unit-beside-unlimited', message);
+    if (name !== '') fields.error('unit', 'unit-beside-unlimited', message);
     return undefined;
   }
   const unit = unitOfName(name);
   if (unit !== undefined || fields.isMisspelled('unit')) return unit;
   const found = name === '' ? 'unit is missing: expected' : `unit ${quote(name)} is not`;
   const hint = name === '' ? ', or unlimited: true' : hintOfUnit(name);
-  report.error(at, 'bad-unit', `${found} one of ${UNITS}${hint}`);
+  fields.error('unit', 'bad-unit', `${found} one of ${UNITS.join(', ')}${hint}`);
   return undefined;
 }
 
-function readRequestsPerUnit(
-  limit: LocatedMap,
-  fields: Fields<'rate_limit'>,
-  unlimited: boolean,
-  report: Report,
-): number {
-  const node = present(fields.get('requests_per_unit'));
-  if (node !== undefined) return readUint32(node, 'requests_per_unit', report) ?? 0;
-  const isExpected = !unlimited && present(fields.get('unit')) !== undefined;
-  if (isExpected && !fields.isMisspelled('requests_per_unit')) {
+function readRequestsPerUnit(fields: RuleFields<'rate_limit'>, unlimited: boolean): number {
+  const name = 'requests_per_unit';
+  if (fields.has(name)) return fields.whole(name, UINT32, 'wrong-type') ?? 0;
+  const isExpected = !unlimited && fields.has('unit');
+  if (isExpected && !fields.isMisspelled(name)) {
     const message =
       'requests_per_unit is missing: expected a whole number (0 blocks every request), or unlimited: true';
-    report.error(limit.at, 'missing-requests-per-unit', message);
+    fields.report.error(fields.map.at, 'missing-requests-per-unit', message);
   }
   return 0;
+}
+
+const DEFAULT_REFRESH_MS = 10_000;
+const MS_OF = { s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const MAX_REFRESH_MS = 24 * MS_OF.h;
+
+/** Where the limits of values stand; undefined when the rule holds for all alike. What is wrong in it is reported. */
+function readLimitsFrom(
+  limit: RuleFields<'rate_limit'>,
+  unlimited: boolean,
+): LimitsFromDefinition | undefined {
+  const map = limit.mapOf('limits_from');
+  if (map === undefined) return undefined;
+  if (unlimited) {
+    const message =
+      'limits_from cannot be combined with unlimited: true; expected unit and requests_per_unit, which apply to values without a field';
+    limit.error('limits_from', 'bad-limits-from', message);
+  }
+  const fields = ruleFields(map, 'limits_from', limit.report);
+  const key = fields.text('key');
+  if (key === '' && !fields.isMisspelled('key')) {
+    const message = 'limits_from has no key: expected the key of a hash in the counter store';
+    fields.error('key', 'bad-limits-from', message);
+  }
+  return { key: key ?? '', refreshMs: readRefresh(fields) };
+}
+
+function readRefresh(fields: RuleFields<'limits_from'>): number {
+  const text = fields.text('refresh');
+  if (text === undefined || text === '') return DEFAULT_REFRESH_MS;
+  const [, digits = '', unit = 's'] = /^(\d{1,6})([smh])$/.exec(text) ?? [];
+  const ms = Number(digits) * MS_OF[unit as keyof typeof MS_OF];
+  if (ms > 0 && ms <= MAX_REFRESH_MS) return ms;
+  const message = `refresh ${quote(text)} is not a time from 1s to 24h, such as 10s, 5m or 1h`;
+  fields.error('refresh', 'bad-limits-from', message);
+  return DEFAULT_REFRESH_MS;
+}
+
+/** How durations are mostly abbreviated; `m` is a minute, as in Go. */
+const ABBREVIATIONS: Readonly<Record<string, Unit>> = {
+  s: 'SECOND',
+  sec: 'SECOND',
+  secs: 'SECOND',
+  m: 'MINUTE',
+  min: 'MINUTE',
+  mins: 'MINUTE',
+  h: 'HOUR',
+  hr: 'HOUR',
+  hrs: 'HOUR',
+  d: 'DAY',
+  w: 'WEEK',
+  wk: 'WEEK',
+  mo: 'MONTH',
+  y: 'YEAR',
+  yr: 'YEAR',
+};
+
+/** What was most likely meant by a text that is not a unit: `5m` is a unit and a multiplier; empty when nothing is near. */
+function hintOfUnit(text: string): string {
+  const [, count = '', word = ''] = /^(\d{0,9}) ?([a-z]+)$/.exec(text.toLowerCase()) ?? [];
+  const unit = unitOf(word);
+  if (unit === undefined) return '';
+  const multiplier = Number(count);
+  const beside = multiplier > 1 ? ` with unit_multiplier: ${String(multiplier)}` : '';
+  return `; did you mean ${quote(unit)}${beside}?`;
+}
+
+function unitOf(word: string): string | undefined {
+  if (Object.hasOwn(ABBREVIATIONS, word)) return ABBREVIATIONS[word]?.toLowerCase();
+  return nearestName(word, UNITS);
 }

@@ -1,59 +1,55 @@
+import { quote } from '../../../fields/located';
+import { describePlace, type Place } from '../../../fields/problem';
 import { kindOf } from '../../kinds/kinds';
 import { limitName } from '../describe-limit';
 import type { BudgetDefinition, LimitDefinition } from '../definition';
-import type { Fields } from './fields';
 import { IN_FLIGHT } from './in-flight';
 import type { LimitDraft } from './limit';
-import { quote } from './located';
-import { describePlace, type Place } from './problem';
-import type { Report } from './report';
-import { present } from './values';
+import type { RuleFields } from './rule-fields';
 
 /** What is wrong between the limits of a rule and what it says beyond them. */
 export function checkTogether(
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   drafts: readonly LimitDraft[],
   budget: BudgetDefinition,
-  report: Report,
 ): void {
-  checkDifferent(drafts, report);
-  checkReplaces(drafts, report);
-  if (budget.reserve !== undefined) refuseCharge(fields, drafts, report);
+  checkDifferent(drafts);
+  checkReplaces(drafts);
+  if (budget.reserve !== undefined) refuseCharge(fields, drafts);
   const sole = drafts.length === 1 ? drafts[0] : undefined;
-  const node = fields.get('block');
-  if (node !== undefined && budget.block !== undefined && sole?.limit.block !== undefined) {
+  if (budget.block !== undefined && sole?.limit.block !== undefined) {
     const message = 'block is given both here and in the only limit of the rule; expected it once';
-    report.error(node.at, 'block-beside-block', message);
+    fields.error('block', 'block-beside-block', message);
   }
-  warnOfIdle(fields, drafts, report);
+  warnOfIdle(fields, drafts);
 }
 
 /** Words beside a limit that does not limit. */
-export function refuseBesideUnlimited(fields: Fields<'descriptor'>, report: Report): void {
+export function refuseBesideUnlimited(fields: RuleFields<'descriptor'>): void {
   for (const name of ['reserve', 'block'] as const) {
-    const field = fields.get(name);
-    if (field === undefined || (name === 'block' && present(field) === undefined)) continue;
+    const isSaid = name === 'block' ? fields.has(name) : fields.get(name) !== undefined;
     const message = `${name} cannot be combined with unlimited: true; expected one or the other`;
-    report.error(field.at, 'algorithm-beside-unlimited', message);
+    if (isSaid) fields.error(name, 'algorithm-beside-unlimited', message);
   }
 }
 
-function checkDifferent(drafts: readonly LimitDraft[], report: Report): void {
+function checkDifferent(drafts: readonly LimitDraft[]): void {
   const rates = new Map<string, Place>();
   const names = new Map<string, Place>();
-  for (const { limit, at } of drafts) {
+  for (const { limit, fields } of drafts) {
     // Of a mistaken unit nothing is known.
     if (limit.unit === undefined && limit.isInFlight !== true) continue;
+    const { at } = fields.map;
     const name = limitName(limit);
     const rate = rateOf(limit);
     const same = rates.get(rate);
     const called = names.get(name);
     if (same !== undefined) {
       const message = `two of the rate_limits are ${nameless(limit)}, this one and the one ${describePlace(same)}; expected each algorithm and period once`;
-      report.error(at, 'same-limit', message);
+      fields.report.error(at, 'same-limit', message);
     } else if (called !== undefined) {
       const message = `two of the rate_limits are called ${quote(name)}, this one and the one ${describePlace(called)}; expected a name of its own for each`;
-      report.error(at, 'same-limit-name', message);
+      fields.report.error(at, 'same-limit-name', message);
     }
     rates.set(rate, same ?? at);
     names.set(name, called ?? at);
@@ -74,43 +70,36 @@ function nameless(limit: LimitDefinition): string {
 }
 
 /** A limit that another one of its rule takes out would never hold. */
-function checkReplaces(drafts: readonly LimitDraft[], report: Report): void {
+function checkReplaces(drafts: readonly LimitDraft[]): void {
   const names = new Set(drafts.map(({ limit }) => limit.name));
-  for (const { limit, fields, at } of drafts) {
+  for (const { limit, fields } of drafts) {
     const own = limit.replaces.find((name) => name !== limit.name && names.has(name));
     if (own === undefined || own === '') continue;
     const message = `replaces names another limit of this rule, ${quote(own)}; expected one of another rule`;
-    report.error((fields.get('replaces') ?? { at }).at, 'self-replaces', message);
+    fields.error('replaces', 'self-replaces', message);
   }
 }
 
-function refuseCharge(
-  fields: Fields<'descriptor'>,
-  drafts: readonly LimitDraft[],
-  report: Report,
-): void {
+function refuseCharge(fields: RuleFields<'descriptor'>, drafts: readonly LimitDraft[]): void {
   const word = fields.get('reserve') === undefined ? `algorithm: ${IN_FLIGHT}` : 'reserve';
-  for (const { limit, fields: own } of drafts) {
-    const node = own.get('charge_denied');
-    if (limit.chargeDenied !== true || node === undefined) continue;
-    const message = `charge_denied: true cannot be combined with ${word}, under which what is refused is never charged`;
-    report.error(node.at, 'charge-denied-beside-reserve', message);
-  }
+  const message = `charge_denied: true cannot be combined with ${word}, under which what is refused is never charged`;
+  for (const { limit, fields: own } of drafts)
+    if (limit.chargeDenied === true)
+      own.error('charge_denied', 'charge-denied-beside-reserve', message);
 }
 
-function warnOfIdle(
-  fields: Fields<'descriptor'>,
-  drafts: readonly LimitDraft[],
-  report: Report,
-): void {
+function warnOfIdle(rule: RuleFields<'descriptor'>, drafts: readonly LimitDraft[]): void {
   const zeros = drafts.filter(isZero);
-  const nodes = zeros.map(({ fields: own }) => ['block', own.get('block')] as const);
-  const ofRule = (['reserve', 'block'] as const).map((name) => [name, fields.get(name)] as const);
-  for (const [name, node] of zeros.length === 0 ? [] : [...ofRule, ...nodes]) {
-    if (node === undefined) continue;
-    const message = `${name} has no effect with requests_per_unit: 0, which blocks every request`;
-    report.warning(node.at, 'idle-key', message);
-  }
+  if (zeros.length === 0) return;
+  for (const name of ['reserve', 'block'] as const)
+    if (rule.get(name) !== undefined) rule.warning(name, 'idle-key', idleBesideZero(name));
+  for (const { fields } of zeros)
+    if (fields.get('block') !== undefined)
+      fields.warning('block', 'idle-key', idleBesideZero('block'));
+}
+
+function idleBesideZero(name: string): string {
+  return `${name} has no effect with requests_per_unit: 0, which blocks every request`;
 }
 
 function isZero({ limit, fields }: LimitDraft): boolean {

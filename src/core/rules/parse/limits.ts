@@ -1,3 +1,5 @@
+import type { LocatedMap } from '../../../fields/located';
+import type { Report } from '../../../fields/report';
 import {
   DEFAULT_LEASE_MS,
   type LimitDefinition,
@@ -5,34 +7,34 @@ import {
   type RuleDefinition,
 } from '../definition';
 import { readBlock } from './block';
-import type { Fields } from './fields';
 import { readLimit, secondsOf, type LimitDraft } from './limit';
 import { checkTogether, refuseBesideUnlimited } from './limits-together';
-import type { LocatedMap } from './located';
 import type { LimitNames } from './replaces';
-import type { Report } from './report';
-import { readReserve } from './reserve';
-import { present, readMap, readMaps } from './values';
+import { type RuleFields, ruleFields } from './rule-fields';
+import { readDuration } from './duration';
+
+/** How to have what one entry of `rate_limit` cannot have. */
+export const SEE_SEVERAL_LIMITS =
+  'for several limits of one value use rate_limits, see docs/rules.md';
 
 /** The limits of a descriptor, and what it says beyond them. What is wrong in it is reported. */
 export function readLimits(
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   names: LimitNames,
-  report: Report,
 ): Pick<RuleDefinition, 'limit' | 'budget'> {
   const isList = fields.get('rate_limits') !== undefined;
-  const drafts = isList ? readList(fields, names, report) : readSole(fields, names, report);
+  const drafts = isList ? readList(fields, names) : readSole(fields, names);
   const limits = drafts.map(({ limit }) => limit);
-  const block = readBlock(fields.get('block'), longestOf(drafts), report);
-  const asked = readReserve(fields.get('reserve'), report);
+  const block = readBlock(fields, longestOf(drafts));
+  const asked = readReserve(fields);
   const [limit] = limits;
   if (limit === undefined || limit.unlimited) {
-    if (limit !== undefined) refuseBesideUnlimited(fields, report);
+    if (limit !== undefined) refuseBesideUnlimited(fields);
     return { limit };
   }
   const reserve = asked ?? impliedReserve(limits);
   const budget = { limits, reserve, block };
-  checkTogether(fields, drafts, budget, report);
+  checkTogether(fields, drafts, budget);
   const isPlain = !isList && reserve === undefined && block === undefined;
   return isPlain && limit.block === undefined ? { limit } : { limit, budget };
 }
@@ -49,52 +51,54 @@ function longestOf(drafts: readonly LimitDraft[]): number | undefined {
   return lengths.length === 0 ? undefined : Math.max(...lengths);
 }
 
-function readSole(
-  fields: Fields<'descriptor'>,
-  names: LimitNames,
-  report: Report,
-): readonly LimitDraft[] {
-  const map = readMap(fields.get('rate_limit'), 'rate_limit', report);
-  return map === undefined ? [] : [readLimit(map, names, report)];
+function readSole(fields: RuleFields<'descriptor'>, names: LimitNames): readonly LimitDraft[] {
+  const map = fields.mapOf('rate_limit', `; ${SEE_SEVERAL_LIMITS}`);
+  return map === undefined ? [] : [readLimit(map, names, fields.report)];
 }
 
 const MAX_LIMITS = 8;
 
-function readList(
-  fields: Fields<'descriptor'>,
-  names: LimitNames,
-  report: Report,
-): readonly LimitDraft[] {
-  const beside = present(fields.get('rate_limit'));
-  if (beside !== undefined) {
+function readList(fields: RuleFields<'descriptor'>, names: LimitNames): readonly LimitDraft[] {
+  if (fields.has('rate_limit')) {
     const message = 'rate_limit cannot be combined with rate_limits; expected one or the other';
-    report.error(beside.at, 'limit-beside-limits', message);
-    readSole(fields, names, report);
+    fields.error('rate_limit', 'limit-beside-limits', message);
+    readSole(fields, names);
   }
-  checkLength(fields, report);
-  const maps = readMaps(fields.get('rate_limits'), 'rate_limits', report);
-  return maps.flatMap((map) => readEntry(map, names, report) ?? []);
+  checkLength(fields);
+  return fields.mapsOf('rate_limits').flatMap((map) => readEntry(map, names, fields.report) ?? []);
 }
 
-function checkLength(fields: Fields<'descriptor'>, report: Report): void {
-  const field = fields.get('rate_limits');
-  const node = present(field);
-  if (field === undefined || (node !== undefined && node.kind !== 'list')) return;
+function checkLength(fields: RuleFields<'descriptor'>): void {
+  const node = fields.given('rate_limits');
+  if (node !== undefined && node.kind !== 'list') return;
   const count = node?.items.length ?? 0;
   if (count >= 1 && count <= MAX_LIMITS) return;
   const found = count === 0 ? 'is empty' : `has ${String(count)} entries`;
   const message = `rate_limits ${found}: expected 1 to ${String(MAX_LIMITS)} limits`;
-  report.error(field.at, 'bad-limits', message);
+  fields.error('rate_limits', 'bad-limits', message);
 }
 
 /** Undefined: unlimited, which is reported. */
 function readEntry(map: LocatedMap, names: LimitNames, report: Report): LimitDraft | undefined {
   const draft = readLimit(map, names, report);
-  const { limit, fields } = draft;
-  if (!limit.unlimited) return draft;
-  const { at } = fields.get('unlimited') ?? map;
+  if (!draft.limit.unlimited) return draft;
   const message =
     'unlimited: true cannot be combined with rate_limits, all of which apply; expected unit and requests_per_unit';
-  report.error(at, 'unlimited-in-limits', message);
+  draft.fields.error('unlimited', 'unlimited-in-limits', message);
   return undefined;
+}
+
+const LEASE = { least: '1s', most: '24h' } as const;
+
+/** `reserve` of a rule, all of it said: written without anything below it, it has its defaults. Undefined when it is not written. */
+function readReserve(rule: RuleFields<'descriptor'>): ReserveDefinition | undefined {
+  if (rule.get('reserve') === undefined) return undefined;
+  const map = rule.mapOf('reserve');
+  if (map === undefined) return { leaseMs: DEFAULT_LEASE_MS, unsettled: 'charge' };
+  const fields = ruleFields(map, 'reserve', rule.report);
+  const unsettled = fields.oneOf('unsettled', ['charge', 'release'], 'bad-unsettled');
+  return {
+    leaseMs: readDuration(fields, 'lease', LEASE) ?? DEFAULT_LEASE_MS,
+    unsettled: unsettled ?? 'charge',
+  };
 }

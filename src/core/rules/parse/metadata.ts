@@ -1,19 +1,25 @@
 import type { Json, JsonObject } from '../../model';
-import { warnOfDuplicate } from './fields';
-import { describe, MAX_DEPTH, type Located, type LocatedMap, type LocatedScalar } from './located';
-import type { Place } from './problem';
-import type { Report } from './report';
-import { resolveScalar } from './scalars';
-import { readMap } from './values';
+import { warnOfDuplicate } from '../../../fields/names';
+import {
+  describe,
+  MAX_DEPTH,
+  type Located,
+  type LocatedMap,
+  type LocatedScalar,
+} from '../../../fields/located';
+import type { Place } from '../../../fields/problem';
+import type { Report } from '../../../fields/report';
+import { resolveScalar } from '../../../fields/scalars';
+import type { RuleFields } from './rule-fields';
 
 /**
  * A rule's free-form metadata as plain JSON. Its own keys become texts as written (`yes`); those of maps in it are resolved by YAML
  * 1.1 as values are (`yes` becomes `true`, `010` becomes `8`), as in the reference. What JSON cannot hold (`.nan`, `.inf`, dates)
  * becomes a text as written.
  */
-export function readMetadata(node: Located | undefined, report: Report): JsonObject | undefined {
-  const map = readMap(node, 'metadata', report);
-  return map === undefined ? undefined : toObject(map, 1, report);
+export function readMetadata(fields: RuleFields<'descriptor'>): JsonObject | undefined {
+  const map = fields.mapOf('metadata');
+  return map && toObject(map, 1, fields.report);
 }
 
 function toObject(map: LocatedMap, depth: number, report: Report): JsonObject {

@@ -1,15 +1,15 @@
 import type { DomainDefinition, ParsedRules } from '../definition';
 import { readCharge } from './charge';
 import { readDescriptors, type DomainDraft } from './descriptors';
-import { readFields } from './fields';
 import { refuseLeasedTogether } from './leased';
-import { describe, quote, type Located, type LocatedMap } from './located';
-import { byPlace, isError, type Place, type RuleProblem } from './problem';
+import { describe, quote, type Located, type LocatedMap } from '../../../fields/located';
+import { byPlace, isError, type Place, type RuleProblem } from '../../../fields/problem';
 import { warnOfUnknownNames } from './replaces';
 import { findSecretKeys, type SecretOptions, type SecretRules } from './secrets';
-import { createReport, type Report, type SourceNoun } from './report';
+import { createReport, type Report, type SourceNoun } from '../../../fields/report';
 import type { StoreAbilities } from './store-abilities';
-import { present, readText } from './values';
+import { present } from '../../../fields/scalars';
+import { ruleFields } from './rule-fields';
 
 /** One file (or xDS resource) as read: its tree, and what reading it already found. */
 export interface RuleSource {
@@ -83,20 +83,19 @@ function readFile(
 ): void {
   const map = readRoot(root, report);
   if (map === undefined || isConfigMap(map, report)) return;
-  const fields = readFields(map, 'file', report);
-  const node = fields.get('domain');
-  const domain = readText(node, 'domain', report);
-  const { at } = node ?? map;
+  const fields = ruleFields(map, 'file', report);
+  const domain = fields.text('domain');
+  const at = fields.at('domain');
   if (domain === '' && !fields.isMisspelled('domain')) {
     const message = `the ${report.noun} has no domain: expected domain: with a non-empty string`;
-    report.error(at, 'empty-domain', message);
+    fields.error('domain', 'empty-domain', message);
   }
   const draft =
     domain === undefined || domain === ''
       ? createDraft(at, options, report)
       : draftOf(domain, at, drafts, options, report);
-  readCharge(fields, draft, report);
-  readDescriptors(fields.get('descriptors'), draft, report);
+  readCharge(fields, draft);
+  readDescriptors(fields, draft);
 }
 
 /** The draft that takes the entries of a file: a new one, or that of an earlier file to merge with. */

@@ -1,8 +1,6 @@
 import type { RuleDefinition } from '../definition';
-import type { Fields } from './fields';
-import { quote, type Located, type LocatedMap } from './located';
-import type { Report } from './report';
-import { isSet, present } from './values';
+import { quote } from '../../../fields/located';
+import type { RuleFields } from './rule-fields';
 
 /** Keys that change the outcome of a limit do nothing without one. A flag that is off never does: generated files hold them all. */
 const NEED_A_LIMIT = [
@@ -17,32 +15,27 @@ const NEED_A_LIMIT = [
 const LIMITS = ['rate_limit', 'rate_limits'] as const;
 
 /** Warns of what does nothing in a descriptor without a limit, or of the descriptor itself. */
-export function warnOfIdle(map: LocatedMap, fields: Fields<'descriptor'>, report: Report): void {
-  const isMeant = LIMITS.some((name) => fields.isMisspelled(name));
-  if (isMeant || LIMITS.some((name) => present(fields.get(name)) !== undefined)) return;
-  const idle = NEED_A_LIMIT.filter((name) => isSaid(name, fields.get(name)));
-  for (const name of idle) {
-    const { at } = fields.get(name) ?? map;
-    report.warning(at, 'idle-key', `${name} has no effect in a descriptor without rate_limit`);
-  }
+export function warnOfIdle(fields: RuleFields<'descriptor'>): void {
+  if (LIMITS.some((name) => fields.isMisspelled(name) || fields.has(name))) return;
+  // `reserve` says something with nothing below it.
+  const idle = NEED_A_LIMIT.filter((name) =>
+    name === 'reserve' ? fields.get(name) !== undefined : fields.isSet(name),
+  );
+  for (const name of idle)
+    fields.warning(name, 'idle-key', `${name} has no effect in a descriptor without rate_limit`);
   const key = fields.get('key');
   if (idle.length === 0 && key?.kind === 'scalar' && isWithoutEffect(fields)) {
     const message = `no limit here or below: requests that match the key ${quote(key.text)} are not limited`;
-    report.warning(map.at, 'no-limit', message);
+    fields.report.warning(fields.map.at, 'no-limit', message);
   }
-}
-
-/** `reserve` says something with nothing below it. */
-function isSaid(name: (typeof NEED_A_LIMIT)[number], field: Located | undefined): boolean {
-  return name === 'reserve' ? field !== undefined : isSet(field);
 }
 
 /** An entry for any value meets what no other entry does. One with a value may exempt it; `hash_value` is for all entries of a key. */
 const GIVE_EFFECT = ['value', 'value_hash', 'hash_value', 'descriptors'] as const;
 
-function isWithoutEffect(fields: Fields<'descriptor'>): boolean {
+function isWithoutEffect(fields: RuleFields<'descriptor'>): boolean {
   if (fields.misplaced.size > 0) return false;
-  return GIVE_EFFECT.every((name) => !isSet(fields.get(name)) && !fields.isMisspelled(name));
+  return GIVE_EFFECT.every((name) => !fields.isSet(name) && !fields.isMisspelled(name));
 }
 
 /** What hardly stands in a value as itself: an anchor, `.*` after a slash, `[a-z]`, an escaped dot or class. */
@@ -51,14 +44,13 @@ const REGULAR_EXPRESSION = /^\^|\$$|\/\.[*+]|\.\*\$?$|\[\^?\w-\w|\\(?:\.|[dws][+
 /** Warns of a value that was meant as a pattern of another language. */
 export function warnOfRegularExpression(
   { value, secret }: Pick<RuleDefinition, 'value' | 'secret'>,
-  field: Located | undefined,
-  report: Report,
+  fields: RuleFields<'descriptor'>,
 ): void {
-  if (field === undefined || value === undefined || !REGULAR_EXPRESSION.test(value)) return;
+  if (value === undefined || !REGULAR_EXPRESSION.test(value)) return;
   const name = secret === undefined ? `value ${quote(value)}` : 'this value';
   const wildcard = value.replace(/^\^|\$$/g, '').replaceAll(/\.[*+]/g, '*');
   const isPlain = secret === undefined && /^[^\\[\](){}|+?^$]+$/.test(wildcard);
   const hint = isPlain ? `; did you mean ${quote(wildcard)}?` : '';
   const message = `${name} is plain text, not a regular expression: only * matches other characters${hint}`;
-  report.warning(field.at, 'regular-expression', message);
+  fields.warning('value', 'regular-expression', message);
 }

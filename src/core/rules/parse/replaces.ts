@@ -1,8 +1,7 @@
-import { readFields } from './fields';
-import { quote, type Located } from './located';
-import type { Place } from './problem';
-import type { Report } from './report';
-import { readMaps, readText } from './values';
+import { quote } from '../../../fields/located';
+import type { Place } from '../../../fields/problem';
+import type { Report } from '../../../fields/report';
+import { ruleFields, type RuleFields } from './rule-fields';
 
 /** The limit names of one domain while its files are read. */
 export interface LimitNames {
@@ -10,25 +9,24 @@ export interface LimitNames {
   readonly replaced: { readonly name: string; readonly at: Place; readonly report: Report }[];
 }
 
-/** The names in a `replaces` list; those that are empty or the limit's own are reported. */
+/** The names in the `replaces` of a limit; those that are empty or the limit's own are reported. */
 export function readReplaces(
-  node: Located | undefined,
+  limit: RuleFields<'rate_limit'>,
   ownName: string,
   names: LimitNames,
-  report: Report,
 ): string[] {
-  return readMaps(node, 'replaces', report).flatMap((entry) => {
-    const fields = readFields(entry, 'replaces', report);
-    const field = fields.get('name');
-    const name = readText(field, 'name', report);
+  const { report } = limit;
+  return limit.mapsOf('replaces').flatMap((entry) => {
+    const fields = ruleFields(entry, 'replaces', report);
+    const name = fields.text('name');
     if (name === undefined || fields.isMisspelled('name')) return [];
-    const { at } = field ?? entry;
     if (name === '') {
-      report.error(at, 'empty-replaces', 'an entry of replaces has no name: expected a limit name');
+      const message = 'an entry of replaces has no name: expected a limit name';
+      fields.error('name', 'empty-replaces', message);
     } else if (name === ownName) {
       const message = `replaces names this limit itself, ${quote(name)}; expected another one's name`;
-      report.error(at, 'self-replaces', message);
-    } else names.replaced.push({ name, at, report });
+      fields.error('name', 'self-replaces', message);
+    } else names.replaced.push({ name, at: fields.at('name'), report });
     return [name];
   });
 }

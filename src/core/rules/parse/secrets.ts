@@ -1,10 +1,8 @@
 import type { RuleDefinition } from '../definition';
 import { schemeOf, type SecretKind } from '../secrets';
-import type { Fields } from './fields';
-import { describe, MAX_DEPTH, quote, type Located, type LocatedMap } from './located';
-import type { Report } from './report';
-import { resolveScalar } from './scalars';
-import { present, readText } from './values';
+import { describe, MAX_DEPTH, quote, type Located, type LocatedMap } from '../../../fields/located';
+import { present, resolveScalar } from '../../../fields/scalars';
+import type { RuleFields } from './rule-fields';
 
 /** The keys whose values are secret, in all files of a rule set. */
 export type SecretKinds = ReadonlyMap<string, SecretKind>;
@@ -65,30 +63,26 @@ function kindOfToken(field: Located | undefined): SecretKind | undefined {
 
 /** What a descriptor says of its key's secret values, checked. No message shows a value. */
 export function readSecret(
-  map: LocatedMap,
-  fields: Fields<'descriptor'>,
+  fields: RuleFields<'descriptor'>,
   { key, value }: Pick<RuleDefinition, 'key' | 'value'>,
   rules: SecretRules,
-  report: Report,
 ): Pick<RuleDefinition, 'secret' | 'valueHash'> {
+  const { map, report } = fields;
   const secret = rules.keys.get(key);
-  const valueHash = readValueHash(fields.get('value_hash'), value, rules, report);
-  const asked = readHashValue(fields.get('hash_value'), rules, report);
+  const valueHash = readValueHash(fields, value, rules);
+  const asked = readHashValue(fields, rules);
   if (secret === undefined) return {};
-  checkHashable(key, map, report);
+  if (key.includes('\0')) {
+    const message = `the key ${quote(key)} cannot be hashed: expected a string without the character 0`;
+    report.error(map.at, 'bad-hash-value', message);
+  }
   if (valueHash !== undefined) return { secret, valueHash };
   if (asked !== secret) report.warning(map.at, 'hash-mixed', mixed(key, secret));
   if (value !== undefined && !value.includes('*')) {
     const message = `a value of the secret key ${quote(key)} is in the file in plain text: expected value_hash`;
-    report.warning((fields.get('value') ?? map).at, 'secret-in-file', message);
+    fields.warning('value', 'secret-in-file', message);
   }
   return { secret };
-}
-
-function checkHashable(key: string, { at }: LocatedMap, report: Report): void {
-  if (!key.includes('\0')) return;
-  const message = `the key ${quote(key)} cannot be hashed: expected a string without the character 0`;
-  report.error(at, 'bad-hash-value', message);
 }
 
 function mixed(key: string, secret: SecretKind): string {
@@ -97,53 +91,51 @@ function mixed(key: string, secret: SecretKind): string {
 }
 
 function readHashValue(
-  field: Located | undefined,
+  fields: RuleFields<'descriptor'>,
   { secretKeyIds }: SecretRules,
-  report: Report,
 ): SecretKind | undefined {
-  const node = present(field);
+  const node = fields.given('hash_value');
   if (node === undefined) return undefined;
   const kind = kindOf(node);
   const resolved = node.kind === 'scalar' ? resolveScalar(node) : undefined;
   const isOff = resolved?.type === 'boolean' && !resolved.value;
   if (kind === undefined && !isOff) {
     const message = `hash_value must be true, false or sha256; found ${describe(node)}`;
-    report.error(node.at, 'bad-hash-value', message);
+    fields.error('hash_value', 'bad-hash-value', message);
   }
   if (kind === 'keyed' && secretKeyIds?.length === 0) {
     const message = `hash_value: true needs a key: set SECRET_KEYS_FILE, or hash_value: sha256`;
-    report.error(node.at, 'no-secret-keys', message);
+    fields.error('hash_value', 'no-secret-keys', message);
   }
   return kind;
 }
 
 function readValueHash(
-  field: Located | undefined,
+  fields: RuleFields<'descriptor'>,
   value: string | undefined,
   { secretKeyIds }: SecretRules,
-  report: Report,
 ): string | undefined {
-  const token = readText(field, 'value_hash', report);
-  if (field === undefined || token === undefined || token === '') return undefined;
+  const token = fields.text('value_hash');
+  if (token === undefined || token === '') return undefined;
   if (value !== undefined) {
     const message = 'value_hash cannot be combined with value; expected one or the other';
-    report.error(field.at, 'value-beside-value-hash', message);
+    fields.error('value_hash', 'value-beside-value-hash', message);
   }
   const scheme = schemeOf(token);
   if (scheme === undefined) {
     // The text may be the secret itself.
     const message = `value_hash must be h<id>- or s- and 32 hexadecimal digits, as ratelimit-hash-value prints it; found another string of ${String(token.length)} characters`;
-    report.error(field.at, 'bad-value-hash', message);
+    fields.error('value_hash', 'bad-value-hash', message);
     return undefined;
   }
   if (scheme === 'sha256' || secretKeyIds === undefined || secretKeyIds.includes(scheme))
     return token;
   if (secretKeyIds.length === 0) {
     const message = `value_hash needs the key ${String(scheme)}: set SECRET_KEYS_FILE`;
-    report.error(field.at, 'no-secret-keys', message);
+    fields.error('value_hash', 'no-secret-keys', message);
   } else {
     const message = `value_hash names the key ${String(scheme)}, which is not in the file of keys: expected one of ${secretKeyIds.join(', ')}`;
-    report.warning(field.at, 'unknown-secret-key', message);
+    fields.warning('value_hash', 'unknown-secret-key', message);
   }
   return token;
 }

@@ -1,8 +1,8 @@
 import type { RuleDefinition } from '../definition';
-import { quote, type LocatedMap } from './located';
-import { describePlace, type Place } from './problem';
-import type { Report } from './report';
-import { SEE_SEVERAL_LIMITS } from './values';
+import { quote, type LocatedMap } from '../../../fields/located';
+import { describePlace, type Place } from '../../../fields/problem';
+import type { Report } from '../../../fields/report';
+import { SEE_SEVERAL_LIMITS } from './limits';
 
 /** The siblings of one level by `key` or `key_value`. */
 export type Siblings = Map<

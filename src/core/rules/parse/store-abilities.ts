@@ -1,6 +1,6 @@
 import { kindOf } from '../../kinds/kinds';
 import type { BudgetDefinition, LimitDefinition } from '../definition';
-import { quote } from './located';
+import { quote } from '../../../fields/located';
 
 export const BACKENDS = ['kvstore', 'memstore', 'memory'] as const;
 

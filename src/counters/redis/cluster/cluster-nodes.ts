@@ -19,34 +19,17 @@ export interface ClusterNode {
   readonly read: RedisNode['read'];
 }
 
-/** The owners of slots, and the nodes that redirects have named. */
-export interface ClusterNodes {
-  /** Slots have owners that are known. */
-  readonly isKnown: boolean;
-  slotOwner(slot: number): ClusterNode | undefined;
-  /**
-   * The node that a redirect names; it stays for a while, also when it owns nothing. Undefined: there cannot be one, or
-   * too many were named.
-   */
-  readonly redirectTarget: (address: HostAndPort) => ClusterNode | undefined;
-  /** Takes over how slots are placed; returns the owners when that has changed. */
-  place(ranges: readonly SlotRange[]): readonly string[] | undefined;
-  /** Leaves nodes that own nothing and were not named for a while. */
-  dropOthers(): void;
-  /** All owners are connected. */
-  isComplete(): boolean;
-}
-
 export interface ClusterNodesDeps extends Pick<RedisCountersDeps, 'guardNode'> {
   readonly targets: RedirectTargets;
 }
 
 const UNGUARDED: NodeGuard = (ask) => ask();
 
+/** The owners of slots, and the nodes that redirects have named. */
 export function createClusterNodes(
   nodes: Pick<NodeSet, 'node' | 'nodes' | 'keepOnly'>,
   { guardNode, targets }: ClusterNodesDeps,
-): ClusterNodes {
+) {
   const slotOwners = new Array<ClusterNode | undefined>(SLOTS).fill(undefined);
   const known = new Map<RedisNode, ClusterNode>();
   let placement = '';
@@ -75,11 +58,16 @@ export function createClusterNodes(
   };
 
   return {
+    /** Slots have owners that are known. */
     get isKnown() {
       return placement !== '';
     },
-    slotOwner: (slot) => slotOwners[slot],
-    redirectTarget(address) {
+    slotOwner: (slot: number) => slotOwners[slot],
+    /**
+     * The node that a redirect names; it stays for a while, also when it owns nothing. Undefined: there cannot be one, or
+     * too many were named.
+     */
+    redirectTarget(address: HostAndPort) {
       if (!isPort(address.port)) return undefined;
       const name = toAddressText({ kind: 'tcp', ...address });
       const isKnown = nodes.nodes.some(({ store }) => store === name);
@@ -88,7 +76,8 @@ export function createClusterNodes(
       if (!owners.has(target.node)) targets.keep(target.node);
       return target;
     },
-    place(ranges) {
+    /** Takes over how slots are placed; returns the owners when that has changed. */
+    place(ranges: readonly SlotRange[]) {
       slotOwners.fill(undefined);
       owners = new Set();
       for (const { first, last, owner } of ranges) {
@@ -101,12 +90,16 @@ export function createClusterNodes(
       placement = JSON.stringify(ranges);
       return placement === before ? undefined : [...owners].map(({ store }) => store);
     },
+    /** Leaves nodes that own nothing and were not named for a while. */
     dropOthers() {
       if (placement !== '') dropOthers();
     },
+    /** All owners are connected. */
     isComplete() {
       for (const { anyConnection } of owners) if (anyConnection === undefined) return false;
       return true;
     },
   };
 }
+
+export type ClusterNodes = ReturnType<typeof createClusterNodes>;

@@ -1,19 +1,6 @@
 import { type RedisNode } from '../node';
 import { type RedisCountersDeps, type RedisEvent } from '../options';
 
-/** Nodes that redirects have named and that own no slot as far as is known: few, and each for a while. */
-export interface RedirectTargets {
-  readonly nodes: Iterable<RedisNode>;
-  /** A redirect names this one again. */
-  keep(node: RedisNode): void;
-  /** There is no room for one more. */
-  isFull(): boolean;
-  /** Takes out those that own slots, and those that were not named for a while. */
-  drop(owners: ReadonlySet<RedisNode>): void;
-  /** An event of a node: what cannot be reached because redirects name it is one outage of the store. */
-  readonly onEvent: (event: RedisEvent) => void;
-}
-
 export interface RedirectTargetsDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
   readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
   /** The cluster's name in messages. */
@@ -25,11 +12,8 @@ const KEPT_MS = 10_000;
 /** A node that is in order names few others before the slots are read anew. */
 const MAX_TARGETS = 32;
 
-export function createRedirectTargets({
-  monotonicMs,
-  onEvent,
-  store,
-}: RedirectTargetsDeps): RedirectTargets {
+/** Nodes that redirects have named and that own no slot as far as is known: few, and each for a while. */
+export function createRedirectTargets({ monotonicMs, onEvent, store }: RedirectTargetsDeps) {
   const namedMs = new Map<RedisNode, number>();
   let isAstray = false;
 
@@ -45,15 +29,18 @@ export function createRedirectTargets({
     get nodes() {
       return namedMs.keys();
     },
-    keep(node) {
+    /** A redirect names this one again. */
+    keep(node: RedisNode) {
       namedMs.set(node, monotonicMs());
     },
+    /** There is no room for one more. */
     isFull() {
       if (namedMs.size < MAX_TARGETS) return false;
       report(`more than ${String(MAX_TARGETS)} addresses that own no slot`);
       return true;
     },
-    drop(owners) {
+    /** Takes out those that own slots, and those that were not named for a while. */
+    drop(owners: ReadonlySet<RedisNode>) {
       const oldestMs = monotonicMs() - KEPT_MS;
       for (const [node, sinceMs] of namedMs)
         if (owners.has(node) || sinceMs < oldestMs) namedMs.delete(node);
@@ -61,10 +48,13 @@ export function createRedirectTargets({
       isAstray = false;
       onEvent?.({ kind: 'redirects-followed', store });
     },
-    onEvent(event) {
+    /** An event of a node: what cannot be reached because redirects name it is one outage of the store. */
+    onEvent: (event: RedisEvent) => {
       if (event.kind === 'unreachable' && isTarget(event.store))
         report(`${event.store}: ${event.reason}`);
       else onEvent?.(event);
     },
   };
 }
+
+export type RedirectTargets = ReturnType<typeof createRedirectTargets>;

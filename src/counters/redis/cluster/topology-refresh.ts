@@ -1,20 +1,10 @@
-import { merge, timer, type Observable } from 'rxjs';
+import { merge, timer } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
 import { toReason } from '../../../platform/errors';
 import { type NodeSet } from '../node-set';
 import { type HostAndPort, type RedisCountersDeps } from '../options';
 import { type ClusterNodes } from './cluster-nodes';
 import { readSlotMap, type SlotMap } from './slots';
-
-/** Keeps what is known of a cluster's slots up to date. */
-export interface TopologyRefresh {
-  /** Why nothing is known. */
-  readonly reason: string;
-  readonly run$: Observable<never>;
-  /** Something hints that slots have moved. */
-  wake(): void;
-  close(): void;
-}
 
 export interface TopologyRefreshDeps extends Pick<RedisCountersDeps, 'monotonicMs'> {
   readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
@@ -39,10 +29,8 @@ const MIN_INTERVAL_MS = 50;
 /** Longest wait for the answer of one node. */
 const ANSWER_MS = 500;
 
-export function createTopologyRefresh(
-  deps: TopologyRefreshDeps,
-  options: TopologyRefreshOptions,
-): TopologyRefresh {
+/** Keeps what is known of a cluster's slots up to date. */
+export function createTopologyRefresh(deps: TopologyRefreshDeps, options: TopologyRefreshOptions) {
   const { monotonicMs, onEvent, nodes, clusterNodes, onPlaced } = deps;
   const { store, seeds } = options;
   const answerMs = Math.min(options.answerMs, ANSWER_MS);
@@ -106,6 +94,7 @@ export function createTopologyRefresh(
   };
 
   return {
+    /** Why nothing is known. */
     get reason() {
       return reason;
     },
@@ -113,6 +102,7 @@ export function createTopologyRefresh(
       exhaustLatest(() => fromTask<never>(refresh)),
       stopped.until(),
     ),
+    /** Something hints that slots have moved. */
     wake() {
       isWanted = true;
       hints.set(hints.current + 1);

@@ -18,15 +18,6 @@ export interface MasterView {
   readonly epoch: number;
 }
 
-/** A connection to one sentinel, opened when it is asked and kept. */
-export interface Sentinel {
-  /** The sentinel's address, as it stands in messages. */
-  readonly name: string;
-  /** Rejects when it does not answer in time or does not know the master. */
-  ask(signal: AbortSignal): Promise<MasterView>;
-  close(): void;
-}
-
 export interface SentinelOptions {
   readonly masterName: string;
   readonly auth: CredentialsSource | undefined;
@@ -35,7 +26,8 @@ export interface SentinelOptions {
   readonly answerMs: number;
 }
 
-export function createSentinel(place: HostAndPort, options: SentinelOptions): Sentinel {
+/** A connection to one sentinel, opened when it is asked and kept. */
+export function createSentinel(place: HostAndPort, options: SentinelOptions) {
   const { masterName, tls, answerMs } = options;
   const address: RedisAddress = { kind: 'tcp', ...place };
   let client: Redis | undefined;
@@ -65,8 +57,10 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
   };
 
   return {
+    /** The sentinel's address, as it stands in messages. */
     name: toAddressText(address),
-    async ask(signal) {
+    /** Rejects when it does not answer in time or does not know the master. */
+    async ask(signal: AbortSignal) {
       const timer = setTimeout(drop, answerMs);
       signal.addEventListener('abort', drop);
       try {
@@ -84,6 +78,8 @@ export function createSentinel(place: HostAndPort, options: SentinelOptions): Se
   };
 }
 
+export type Sentinel = ReturnType<typeof createSentinel>;
+
 function toView(masterName: string, where: unknown, what: unknown): MasterView {
   if (!Array.isArray(where) || !Array.isArray(what))
     throw new Error(`it does not know a master named "${masterName}"`);
@@ -98,19 +94,15 @@ function toView(masterName: string, where: unknown, what: unknown): MasterView {
   };
 }
 
-/** Chooses between the latest answers of the sentinels: one that lags behind or is cut off does not win. */
-export interface MasterElection {
-  /** Notes the answer of a sentinel; returns the newest of those that still count. */
-  vote(sentinel: string, view: MasterView, nowMs: number): MasterView;
-}
-
 /** An older answer no longer counts: its epoch may belong to a past set-up. */
 const COUNTS_FOR_MS = 5_000;
 
-export function createMasterElection(): MasterElection {
+/** Chooses between the latest answers of the sentinels: one that lags behind or is cut off does not win. */
+export function createMasterElection() {
   const views = new Map<string, { readonly view: MasterView; readonly atMs: number }>();
   return {
-    vote(sentinel, view, nowMs) {
+    /** Notes the answer of a sentinel; returns the newest of those that still count. */
+    vote(sentinel: string, view: MasterView, nowMs: number) {
       views.set(sentinel, { view, atMs: nowMs });
       let newest = view;
       for (const { view: other, atMs } of views.values())

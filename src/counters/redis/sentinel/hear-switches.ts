@@ -1,4 +1,4 @@
-import { merge, type Observable } from 'rxjs';
+import { merge } from 'rxjs';
 import { toReason } from '../../../platform/errors';
 import { once } from '../../once';
 import { createChannelListener } from '../channel-listener';
@@ -8,12 +8,6 @@ import {
   type RedisCountersDeps,
   type ServerOptions,
 } from '../options';
-
-/** Listens to what sentinels announce of their masters. */
-export interface SwitchListener {
-  readonly run$: Observable<never>;
-  close(): void;
-}
 
 export interface SwitchListenerDeps extends Pick<
   RedisCountersDeps,
@@ -31,10 +25,11 @@ export interface SwitchListenerOptions extends Pick<ServerOptions, 'auth' | 'tls
 /** The second comes first: from then on the sentinel that leads the failover names the new master. */
 const CHANNELS = ['+switch-master', '+failover-state-reconf-slaves'];
 
+/** Listens to what sentinels announce of their masters. */
 export function createSwitchListener(
   { onSwitch, onEvent, ...deps }: SwitchListenerDeps,
   { masterName, sentinels, ...options }: SwitchListenerOptions,
-): SwitchListener {
+) {
   const listeners = sentinels.map((place) => {
     const address = { kind: 'tcp', ...place } as const;
     const name = toAddressText(address);

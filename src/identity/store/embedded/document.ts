@@ -1,6 +1,14 @@
-import { MalformedRecord } from '../fields';
-import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
-import type { ApiKeyRecord, SessionRecord, TokenRecord, UserRecord } from '../records';
+import {
+  MalformedRecord,
+  parseApiKey,
+  parseSession,
+  parseToken,
+  parseUser,
+  type ApiKeyRecord,
+  type SessionRecord,
+  type TokenRecord,
+  type UserRecord,
+} from '../records';
 
 /** Something that ends by itself at a Unix millisecond. */
 export interface Expiring<T> {

@@ -3,8 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Observable } from 'rxjs';
 import { toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
-import { parseApiKey, parseSession, parseToken, parseUser } from '../parse-records';
-import type { ApiKeyRecord, LiveSession } from '../records';
+import {
+  parseApiKey,
+  parseSession,
+  parseToken,
+  parseUser,
+  type ApiKeyRecord,
+  type LiveSession,
+} from '../records';
 import { type IdentityStore, StoreUnavailable } from '../store';
 import type { RedisStoreOptions } from './client-options';
 import {

@@ -2,16 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Snapshot } from '../../../../streams';
 import type { PolicyOptions } from '../../../core/decision/policy-headers';
 import { failure } from '../../../core/errors';
-import type { CallTracer, PendingRequest, Statistics } from '../../../core/ports';
-import type { CheckSet } from '../../../request-maps/check/check';
+import type { CallTracer, PendingRequest, Statistics, CallKind } from '../../../core/ports';
+import { type CheckSet, type Check, WORDS } from '../../../request-maps/check/check';
 import { refusal, refuse, type Refusal } from '../../responses';
 import { headersOf } from '../call-headers';
 import { CallFacts } from './call-facts';
-import { createCallKinds } from './call-kinds';
-import { CheckCall, type AskedCheck, type CheckQuestion } from './check-call';
+import { CheckCall, type AskedCheck, type CheckQuestion, statusOf } from './check-call';
 import { CheckCounts } from './check-counts';
 import { toRequest } from './check-request';
-import { createProxyWarnings, type WarnOfProxy } from './proxy-warnings';
 
 export interface CheckDeps {
   /** Undefined before the first good load. */
@@ -98,4 +96,68 @@ function unknownName(question: string, name: string): Refusal {
   const shown = JSON.stringify(`/${question}${file}`.slice(0, 200));
   const expected = 'expected the name of a file in CHECK_CONFIG, or none where that is a file';
   return refusal(404, 'not_found', `no such path ${shown}, ${expected}`);
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Calls in the words of OpenTelemetry's conventions for HTTP; kept for as long as their check is. */
+function createCallKinds() {
+  const known = new WeakMap<Check, Map<string, CallKind>>();
+  return (check: Check, question: CheckQuestion, given = ''): CallKind => {
+    const method = METHODS.includes(given) ? given : '_OTHER';
+    const ofCheck = known.get(check) ?? new Map<string, CallKind>();
+    known.set(check, ofCheck);
+    const name = `${method} /${question}`;
+    const kind = ofCheck.get(name) ?? createKind(check, question, method);
+    ofCheck.set(name, kind);
+    return kind;
+  };
+}
+
+function createKind(check: Check, question: CheckQuestion, method: string): CallKind {
+  const route = `/${question}`;
+  return {
+    name: `${method === '_OTHER' ? 'HTTP' : method} ${route}`,
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'url.path': route,
+      'url.scheme': 'http',
+    },
+    statusAttribute: 'http.response.status_code',
+    statusOf: (answer) => statusOf(answer, check, question),
+  };
+}
+
+/** Takes a line for the log. */
+type WarnOfProxy = (message: string, fields: Readonly<Record<string, string>>) => void;
+
+const UNTRUSTED =
+  'a call to /check comes from a peer that is not a trusted proxy, so its forwarding headers are ignored and the peer itself is ' +
+  'limited; add its address to trusted_proxies, if it is the proxy';
+const AMISS =
+  'a call to /check is refused, because its proxy does not send what the check needs; set it up as docs/proxies says';
+
+/** One line for each check and kind of mistake: clients could fill the log otherwise. A check that is loaded again may be warned of again. */
+function createProxyWarnings(warn: WarnOfProxy) {
+  const untrusted = new WeakSet<Check>();
+  const amiss = new WeakSet<Check>();
+  return {
+    /** A peer that is not trusted calls; it matters where it sends what the proxy would. */
+    untrusted(facts: CallFacts, { check, name }: AskedCheck): void {
+      if (check.proxy === undefined || untrusted.has(check)) return;
+      const header = Object.values(WORDS[check.proxy]).find(
+        (each) => each !== undefined && each !== 'host' && facts.header(each) !== undefined,
+      );
+      if (header === undefined) return;
+      untrusted.add(check);
+      warn(UNTRUSTED, { check: name, peer: facts.peer, header });
+    },
+    /** A trusted proxy does not send a header as it should. */
+    amiss(header: string, { check, name }: AskedCheck): void {
+      if (amiss.has(check)) return;
+      amiss.add(check);
+      warn(AMISS, { check: name, proxy: check.proxy ?? '', header });
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type { RequestBounds } from '../../../core/decision/request';
+import { readList, sortOf, type Dialect, type Field } from '../../../fields/record';
 
 /** A body that is not a request (`malformed`), or one beyond the bounds (`too_much`): what is wrong and where. */
 export interface MalformedBody {
@@ -24,9 +25,7 @@ export class MalformedJson extends Error {
 }
 
 /** A value of the parsed body, and the path to it. */
-export interface Field {
-  readonly value: unknown;
-  readonly path: string;
+export interface JsonField extends Field {
   readonly bounds: RequestBounds;
 }
 
@@ -40,55 +39,27 @@ export function refuse(
   throw new MalformedJson({ kind, message: `${where} ${reason}`, where });
 }
 
-/** How each field of a message is read; null stands for the default. */
-export type Readers<T> = { readonly [Name in keyof T]: (field: Field) => T[Name] };
-
-/** Reads a proto3 JSON message: each field under its camelCase or snake_case name, nothing else. */
-export function readMessage<T extends object>(field: Field, readers: Readers<T>, defaults: T): T {
-  const { value, path } = field;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refuse(field, `is ${describe(value)}, expected an object`);
-  }
-  const message = { ...defaults };
-  const seen = new Set<string>();
-  for (const [written, inner] of Object.entries(value)) {
-    const name = written.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    if (!Object.hasOwn(readers, name)) {
-      const known = Object.keys(readers).join(', ');
-      refuse(field, `has no field ${quoted(written)}, expected one of ${known}`);
-    }
-    if (seen.has(name)) refuse(field, `has the field ${written} twice`);
-    seen.add(name);
-    if (inner === null) continue;
-    const known = name as keyof T;
-    const at = path === '' ? written : `${path}.${written}`;
-    message[known] = readers[known]({ ...field, value: inner, path: at });
-  }
-  return message;
-}
+/** Proto3 JSON: each field under its camelCase or snake_case name, nothing else; reading ends with the first mistake. */
+export const PROTO_JSON: Dialect = {
+  refuse: (path, reason) => refuse({ path }, reason),
+  inKnownOrder: false,
+  separator: '.',
+  show: sortOf,
+  noMap: (value) => `is ${sortOf(value)}, expected an object`,
+  unknown: (name, known) => `has no field ${quoted(name)}, expected one of ${known.join(', ')}`,
+  nameOf: (written) => written.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+};
 
 /** Reads a list of at most `max` items, a bound that `setting` names. */
-export function readList<Item>(
-  field: Field,
-  readItem: (field: Field) => Item,
+export function readBounded<Item>(
+  field: JsonField,
+  readItem: (field: JsonField) => Item,
   setting: string,
   max: number,
 ): readonly Item[] {
-  const { value, path } = field;
-  if (!Array.isArray(value)) return refuse(field, `is ${describe(value)}, expected a list`);
-  if (value.length > max) {
-    return refuse(field, `has more items than ${setting} (${String(max)})`, 'too_much');
-  }
-  return value.map((item: unknown, at) =>
-    readItem({ ...field, value: item, path: `${path}[${String(at)}]` }),
-  );
-}
-
-/** What a value is, for messages: `a number`. */
-export function describe(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  if (Array.isArray(field.value) && field.value.length > max)
+    refuse(field, `has more items than ${setting} (${String(max)})`, 'too_much');
+  return readList(field, readItem);
 }
 
 /** What a client's own text is cut to in a message. */

@@ -1,14 +1,14 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import type { DecisionRequest, Entry, LimitOverride, RequestDescriptor } from '../../../core/model';
 import { UNIT_NUMBERS } from '../../../core/units';
+import { recordOf } from '../../../fields/record';
 import {
   MalformedJson,
-  readList,
-  readMessage,
+  PROTO_JSON,
+  readBounded,
   refuse,
-  type Field,
+  type JsonField,
   type MalformedBody,
-  type Readers,
 } from './field-reader';
 import { readBoolean, readEnum, readText, readUnsigned } from './scalars';
 
@@ -18,64 +18,62 @@ const MAX_UINT64 = 18_446_744_073_709_551_615n;
 /** WEEK has a number but no name in envoy.type.v3.RateLimitUnit; answers use the name, so it is taken. */
 const UNITS = new Map([['UNKNOWN', 0], ...Object.entries(UNIT_NUMBERS)]);
 
-const readName = (field: Field) => readText(field, 'MAX_NAME_BYTES', field.bounds.maxNameBytes);
-const readUint32 = (field: Field) => Number(readUnsigned(field, MAX_UINT32));
+const readName = (field: JsonField) => readText(field, 'MAX_NAME_BYTES', field.bounds.maxNameBytes);
+const readUint32 = (field: JsonField) => Number(readUnsigned(field, MAX_UINT32));
 
-const ENTRY: Readers<Entry> = {
-  key: readName,
-  value: (field) => readText(field, 'MAX_VALUE_BYTES', field.bounds.maxValueBytes),
-};
+const readEntry = recordOf<Entry, JsonField>(
+  {
+    key: readName,
+    value: (field) => readText(field, 'MAX_VALUE_BYTES', field.bounds.maxValueBytes),
+  },
+  { key: '', value: '' },
+);
 
-const LIMIT: Readers<LimitOverride> = {
-  requestsPerUnit: readUint32,
-  unit: (field) => readEnum(field, UNITS),
-};
+const readLimit = recordOf<LimitOverride, JsonField>(
+  { requestsPerUnit: readUint32, unit: (field) => readEnum(field, UNITS) },
+  { requestsPerUnit: 0, unit: 0 },
+);
 
 /** Under their names in JSON. */
 interface DescriptorMessage extends Omit<RequestDescriptor, 'hits'> {
   readonly hitsAddend: RequestDescriptor['hits'];
 }
 
-const DESCRIPTOR: Readers<DescriptorMessage> = {
-  entries: (field) =>
-    readList(
-      field,
-      (entry) => readMessage(entry, ENTRY, { key: '', value: '' }),
-      'MAX_DESCRIPTOR_ENTRIES',
-      field.bounds.maxEntries,
-    ),
-  limit: (field) => readMessage(field, LIMIT, { requestsPerUnit: 0, unit: 0 }),
-  hitsAddend: (field) => readUnsigned(field, MAX_UINT64),
-  isNegativeHits: readBoolean,
-};
+const readMessage = recordOf<DescriptorMessage, JsonField>(
+  {
+    entries: (field) =>
+      readBounded(field, readEntry, 'MAX_DESCRIPTOR_ENTRIES', field.bounds.maxEntries),
+    limit: readLimit,
+    hitsAddend: (field) => readUnsigned(field, MAX_UINT64),
+    isNegativeHits: readBoolean,
+  },
+  { entries: [], limit: undefined, hitsAddend: undefined, isNegativeHits: false },
+);
 
-const REQUEST: Readers<DecisionRequest> = {
-  domain: readName,
-  descriptors: (field) =>
-    readList(field, readDescriptor, 'MAX_DESCRIPTORS', field.bounds.maxDescriptors),
-  hitsAddend: readUint32,
-};
-
-function readDescriptor(field: Field): RequestDescriptor {
-  const { hitsAddend, ...descriptor } = readMessage(field, DESCRIPTOR, {
-    entries: [],
-    limit: undefined,
-    hitsAddend: undefined,
-    isNegativeHits: false,
-  });
+function readDescriptor(field: JsonField): RequestDescriptor {
+  const { hitsAddend, ...descriptor } = readMessage(field);
   return { ...descriptor, hits: hitsAddend };
 }
 
+const readRequest = recordOf<DecisionRequest, JsonField>(
+  {
+    domain: readName,
+    descriptors: (field) =>
+      readBounded(field, readDescriptor, 'MAX_DESCRIPTORS', field.bounds.maxDescriptors),
+    hitsAddend: readUint32,
+  },
+  { domain: '', descriptors: [], hitsAddend: 0 },
+);
+
 /** Reads envoy.service.ratelimit.v3.RateLimitRequest in proto3 JSON. Whether it makes sense is checked later. */
 export function parseRequest(text: string, bounds: RequestBounds): DecisionRequest | MalformedBody {
-  const body = { path: '', bounds };
+  const body = { path: '', dialect: PROTO_JSON, bounds };
   try {
     if (text.trim() === '') refuse(body, 'is empty, expected a RateLimitRequest as a JSON object');
     if (countOpened(text) > maxOpened(bounds)) {
       refuse(body, tooManyOpened(bounds), 'too_much');
     }
-    const field = { ...body, value: parseJson(text) };
-    return readMessage(field, REQUEST, { domain: '', descriptors: [], hitsAddend: 0 });
+    return readRequest({ ...body, value: parseJson(text) });
   } catch (error) {
     if (error instanceof MalformedJson) return error.body;
     throw error;

@@ -1,11 +1,12 @@
-import { describe, quoted, refuse, type Field } from './field-reader';
+import { sortOf, type Field } from '../../../fields/record';
+import { quoted, refuse } from './field-reader';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** A text of at most `max` bytes of UTF-8, a bound that `setting` names. A lone surrogate has no UTF-8 and is refused. */
 export function readText(field: Field, setting: string, max: number): string {
   const { value } = field;
-  if (typeof value !== 'string') return refuse(field, `is ${describe(value)}, expected a string`);
+  if (typeof value !== 'string') return refuse(field, `is ${sortOf(value)}, expected a string`);
   if (LONE_SURROGATE.test(value)) return refuse(field, 'holds half of a surrogate pair');
   const bytes = Buffer.byteLength(value);
   if (bytes <= max) return value;
@@ -16,7 +17,7 @@ export function readText(field: Field, setting: string, max: number): string {
 export function readBoolean(field: Field): boolean {
   const { value } = field;
   if (typeof value === 'boolean') return value;
-  return refuse(field, `is ${describe(value)}, expected true or false`);
+  return refuse(field, `is ${sortOf(value)}, expected true or false`);
 }
 
 const WHOLE = /^-?(?:0|[1-9][0-9]{0,39})$/;
@@ -29,7 +30,7 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/;
 export function readUnsigned(field: Field, max: bigint): number | bigint {
   const { value } = field;
   if (typeof value !== 'number' && typeof value !== 'string') {
-    return refuse(field, `is ${describe(value)}, expected a whole number`);
+    return refuse(field, `is ${sortOf(value)}, expected a whole number`);
   }
   const whole = toWhole(value);
   if (whole !== undefined && whole >= 0 && whole <= max) return whole;
@@ -65,5 +66,5 @@ export function readEnum(field: Field, numbers: ReadonlyMap<string, number>): nu
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  return typeof value === 'number' ? String(value) : describe(value);
+  return typeof value === 'number' ? String(value) : sortOf(value);
 }

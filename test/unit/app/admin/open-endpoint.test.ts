@@ -1,4 +1,4 @@
-import { createOpenEndpoint } from '../../../../src/app/admin/open-endpoint';
+import { createOpenEndpoint } from '../../../../src/app/admin/create-admin';
 import { failure } from '../../../../src/core/errors';
 import type { DecisionRequest } from '../../../../src/core/model';
 import type { CounterAdmin } from '../../../../src/transport/debug/admin/counter-endpoints';

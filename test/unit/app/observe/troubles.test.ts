@@ -3,7 +3,7 @@ import { Subscription } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
 import { createOutageLog } from '../../../../src/app/outage-log';
 import { createTroubles } from '../../../../src/app/observe/troubles';
-import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
+import type { RuleProblem } from '../../../../src/fields/problem';
 import type { Rules } from '../../../../src/core/rules/rules';
 import { rulesOf } from '../../../support/rules';
 import { silentLogger } from '../../../support/silent-logger';

@@ -3,7 +3,7 @@ import { createRulesActor } from '../../../../src/app/rules/rules';
 import { createOutageLog } from '../../../../src/app/outage-log';
 import type { Rules } from '../../../../src/core/rules/rules';
 import { compileRules } from '../../../../src/core/rules/compile';
-import { WHOLE, type RuleProblem } from '../../../../src/core/rules/parse/problem';
+import { WHOLE, type RuleProblem } from '../../../../src/fields/problem';
 import type { LoadResult } from '../../../../src/rule-sources/load-result';
 import { createRegistry } from '../../../../src/stats/registry';
 import { createRecordingLogger } from '../../../support/recording-logger';

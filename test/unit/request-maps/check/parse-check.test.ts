@@ -1,5 +1,5 @@
 import { DEFAULT_BOUNDS } from '../../../../src/transport/bounds';
-import { problemText } from '../../../../src/core/rules/parse/problem';
+import { problemText } from '../../../../src/fields/problem';
 import { parseCheck } from '../../../../src/request-maps/check/parse-check';
 import { readRuleFile } from '../../../../src/rule-sources/yaml/locate';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createAssembly, toChunks } from '../../../../src/rule-sources/loader/chunks';
 import type { ParsedRules, RuleDefinition } from '../../../../src/core/rules/definition';
-import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
+import type { RuleProblem } from '../../../../src/fields/problem';
 
 const rule = (key: string): RuleDefinition => ({
   parent: -1,

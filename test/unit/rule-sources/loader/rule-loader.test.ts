@@ -1,7 +1,7 @@
 import { createRuleLoader, type ParseRules } from '../../../../src/rule-sources/loader/rule-loader';
 import type { RuleFiles } from '../../../../src/rule-sources/load-result';
 import type { DomainDefinition, ParsedRules } from '../../../../src/core/rules/definition';
-import type { RuleProblem } from '../../../../src/core/rules/parse/problem';
+import type { RuleProblem } from '../../../../src/fields/problem';
 
 const signal = new AbortController().signal;
 const problem = (severity: RuleProblem['severity'], message: string): RuleProblem => ({

@@ -1,5 +1,5 @@
 import { toErrorDetail } from '../../../../src/rule-sources/xds/nack';
-import { WHOLE, type RuleProblem } from '../../../../src/core/rules/parse/problem';
+import { WHOLE, type RuleProblem } from '../../../../src/fields/problem';
 
 const problem = (message: string, more: Partial<RuleProblem> = {}): RuleProblem => ({
   severity: 'error',

@@ -8,7 +8,7 @@ import type {
 import { createParseResources } from '../../../../src/rule-sources/xds/parse-resources';
 import { toMessage } from '../../../../src/rule-sources/xds/resource-state';
 import { compileRules } from '../../../../src/core/rules/compile';
-import { messageOf } from '../../../../src/core/rules/parse/problem';
+import { messageOf } from '../../../../src/fields/problem';
 import { dumpRules } from '../../../../src/core/rules/dump';
 import { loadProtos } from '../../../../src/platform/proto-files';
 import { writtenBudgets } from '../../../support/budget-rules';

@@ -1,5 +1,5 @@
 import { readRuleFile } from '../../../../src/rule-sources/yaml/locate';
-import { MAX_DEPTH } from '../../../../src/core/rules/parse/located';
+import { MAX_DEPTH } from '../../../../src/fields/located';
 import { MAX_ALIASED_NODES } from '../../../../src/rule-sources/yaml/tree';
 import { parseText, problemsOf, rulesOf } from '../../../support/rule-texts';
 import { expectFigure } from '../../../support/figure';

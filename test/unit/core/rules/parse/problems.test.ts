@@ -1,4 +1,4 @@
-import { MAX_DEPTH, type Located } from '../../../../../src/core/rules/parse/located';
+import { MAX_DEPTH, type Located } from '../../../../../src/fields/located';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
 import { briefly, parseText, parseTexts, problemsOf } from '../../../../support/rule-texts';
 

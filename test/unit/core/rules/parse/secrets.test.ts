@@ -1,4 +1,4 @@
-import { isError } from '../../../../../src/core/rules/parse/problem';
+import { isError } from '../../../../../src/fields/problem';
 import { parseRuleFiles } from '../../../../../src/core/rules/parse/parse-rule-files';
 import { readRuleFile } from '../../../../../src/rule-sources/yaml/locate';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { resolveScalar } from '../../../../../src/core/rules/parse/scalars';
+import { resolveScalar } from '../../../src/fields/scalars';
 
 const resolve = (text: string) =>
   resolveScalar({ kind: 'scalar', text, quoted: false, at: { line: 1, column: 1 } });

@@ -5,7 +5,7 @@ import {
   WHOLE,
   type Place,
   type RuleProblem,
-} from '../../../../../src/core/rules/parse/problem';
+} from '../../../src/fields/problem';
 
 const problem = (at: Place, file = 'shop'): RuleProblem => ({
   severity: 'error',

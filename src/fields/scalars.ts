@@ -1,4 +1,4 @@
-import type { LocatedScalar } from './located';
+import type { Located, LocatedScalar } from './located';
 
 /** What a scalar stands for by YAML 1.1, as today's rule files are read. */
 export type Resolved =
@@ -52,4 +52,18 @@ function toInteger([, sign, hex, binary, octal, decimal]: RegExpExecArray): numb
           ? parseInt(octal, 8)
           : Number(decimal);
   return sign === '-' && size !== 0 ? -size : size;
+}
+
+/** The node; undefined when nothing is written there: missing, empty, `~` or `null`. */
+export function present(node: Located | undefined): Located | undefined {
+  const isNull = node?.kind === 'scalar' && resolveScalar(node).type === 'null';
+  return isNull ? undefined : node;
+}
+
+/** Whether something is written there, other than `false` or an empty list. */
+export function isSet(field: Located | undefined): boolean {
+  const node = present(field);
+  if (node?.kind === 'list') return node.items.length > 0;
+  const scalar = node?.kind === 'scalar' ? resolveScalar(node) : undefined;
+  return node !== undefined && !(scalar?.type === 'boolean' && !scalar.value);
 }

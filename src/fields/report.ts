@@ -1,7 +1,7 @@
 import { problemText, type Place, type RuleProblem } from './problem';
 
 /** Classes of mistakes (stable; the first fourteen are those of the recorded vectors). */
-type ErrorClass =
+export type ErrorClass =
   | 'yaml-syntax'
   | 'empty-domain'
   | 'duplicate-domain'
@@ -65,7 +65,7 @@ type ErrorClass =
   | 'empty-block';
 
 /** Classes of remarks: accepted, but it means nothing or hardly what was meant. */
-type WarningClass =
+export type WarningClass =
   | 'client-header'
   | 'misplaced-key'
   | 'duplicate-key'
