@@ -29,7 +29,7 @@ const run = {
   workerIdleMemoryLimit: '400MB',
 };
 /** The nearest tests cover every line. To count lines makes others up to three times as slow. */
-const COVERING = ['streams', 'unit/core', 'unit/decisions', 'unit/wire'];
+const COVERING = ['streams', 'unit/core', 'unit/decisions', 'unit/fields', 'unit/wire'];
 const folderOf = (name) => `<rootDir>/test/${name}/`;
 
 module.exports = {
