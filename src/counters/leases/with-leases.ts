@@ -126,14 +126,17 @@ export function withLeases(
     sweeps.add(wait(afterMs).pipe(map(sweep)));
   };
 
+  /** Together: a store that hangs takes one time-out for all of them, and not one for each. */
   const returnAll = async (): Promise<void> => {
-    for (;;) {
-      const nowSeconds = clock();
-      const all = { nowSeconds, nowMs: monotonicMs(), idleMs: 0 };
-      const returns = takeIdle(leases.table, counts, all);
-      await sendOwn(returns, { nowSeconds });
-      if (returns.length < MOST_RETURNS) return;
-    }
+    const nowSeconds = clock();
+    const all = { nowSeconds, nowMs: monotonicMs(), idleMs: 0 };
+    const sent: Promise<void>[] = [];
+    let returns: readonly OwnAsk[];
+    do {
+      returns = takeIdle(leases.table, counts, all);
+      sent.push(sendOwn(returns, all));
+    } while (returns.length === MOST_RETURNS);
+    await Promise.all(sent);
   };
 
   const addRest = async (batch: CounterBatch, split: SplitAsks): Promise<CounterReply> => {

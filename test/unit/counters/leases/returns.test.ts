@@ -85,12 +85,13 @@ it('gives all back at its stop, so many at a time', async () => {
   expect(sum()).toBe(COUNTERS * 101);
 });
 
-it('leaves hits charged that a store which hangs at the stop does not take back', async () => {
-  const { leased, store, leaseAll, sum } = start();
+it('leaves hits charged that a store which hangs at the stop does not take back, and waits for it once', async () => {
+  const { leased, store, sent, leaseAll, sum } = start();
   await leaseAll();
   store.isHanging = true;
   const closed = leased.close();
   const first = await Promise.race([closed, new Promise((resolve) => setImmediate(resolve, 'on'))]);
   expect(first).toBe('on');
+  expect(sent.map(({ length }) => length)).toEqual([MOST_RETURNS, MOST_RETURNS, 20]);
   expect(sum()).toBeGreaterThan(COUNTERS * 101);
 });
