@@ -5,6 +5,7 @@ import { budgetEntry, budgetGateOf } from '../support/budget-arbitraries';
 import { batch, increment } from '../support/increments';
 import { runRedisCounters, stopRedisCounters } from '../support/redis-counters';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
+import { packRecord } from '../support/packed-record';
 
 const FORBIDDEN = /clock of the server|can't run this command|NOPERM/;
 const YEAR = 31_536_000;
@@ -188,12 +189,17 @@ function figures(first: number, ...others: readonly number[]): Buffer {
 const FIRST = figures(0, 1).subarray(1);
 
 describe('keys that are not ours', () => {
+  const packed = packRecord('f31536000 1 2;');
   const RECORDS = [
-    'text',
-    'f31536000 1;',
-    'f31536000 1 2 3;',
-    `g31536000 9007199254740992 1;`,
-    'f31536000 1 2',
+    Buffer.from('text'),
+    Buffer.from('f31536000 1 2;'),
+    packRecord('f31536000 1 -2;'),
+    packRecord('f31536000 0.5 2;'),
+    packRecord('f31536000 NaN 2;'),
+    packRecord('f31536000 1 Infinity;'),
+    packRecord('f31536000 9007199254740992 1;'),
+    packed.subarray(0, -1),
+    Buffer.concat([packed, packed]),
   ];
 
   it.each(RECORDS)('fail the key alone: the record of a list is %j', async (value) => {
@@ -201,13 +207,13 @@ describe('keys that are not ours', () => {
     const key = freshKey();
     await server.client.set(key, value);
     expect(await failureOf(asked(LIST, key, 1))).toMatch(/not an integer/);
-    expect(await server.client.get(key)).toBe(value);
+    expect(await server.client.getBuffer(key)).toEqual(value);
   });
 
   it.each(RECORDS)('fail the key alone: the record beside reservations is %j', async (value) => {
     const { failureOf } = await start();
     const key = freshKey();
-    const field = Buffer.concat([figures(0, Date.now(), 0, 0), Buffer.from(value)]);
+    const field = Buffer.concat([figures(0, Date.now(), 0, 0), value]);
     await server.client.hset(key, 's', field);
     expect(await failureOf(asked(HELD, key, 1))).toMatch(/not an integer/);
     expect(await server.client.hgetBuffer(key, 's')).toEqual(field);
@@ -221,7 +227,7 @@ describe('keys that are not ours', () => {
       expect(await failureOf(asked(gate, key, 1))).toMatch(/WRONGTYPE/);
     }
     const key = freshKey();
-    await server.client.set(key, 'f31536000 1 2;');
+    await server.client.set(key, packed);
     expect(await failureOf(asked(HELD, key, 1, 'reserve'))).toMatch(/WRONGTYPE/);
   });
 

@@ -8,6 +8,7 @@ import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
 import { budgetGates, budgetSteps, type BudgetStep } from '../support/budget-arbitraries';
 import { BudgetCounter } from '../support/budget-counter';
+import { unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 
 const START_MS = 1_700_000_040_000;
@@ -75,7 +76,8 @@ interface At {
 /** What Redis holds of the counter is what the model holds of it. */
 const expectKept = async (key: string, gate: BudgetGate, counter: BudgetCounter, at: At) => {
   if (gate.budget.reserve !== undefined) return expectOpen(key, gate, counter, at);
-  expect(await server.client.get(key)).toBe(counter.record ?? null);
+  const kept = await server.client.getBuffer(key);
+  expect(kept && unpackRecord(kept)).toBe(counter.record ?? null);
   if (counter.record === undefined) return;
   const ms = await server.client.pttl(key);
   const lifeMs = counter.lifeEndMs - counter.writtenMs;
@@ -101,7 +103,7 @@ const expectOpen = async (key: string, gate: BudgetGate, counter: BudgetCounter,
   const fields = await fieldsOf(key);
   const sums = fields.get('s') ?? Buffer.alloc(25);
   const runs = sums[0] ?? 0;
-  expect(sums.toString('utf8', 25 + 32 * runs)).toBe(counter.record ?? '');
+  expect(unpackRecord(sums.subarray(25 + 32 * runs))).toBe(counter.record ?? '');
   expect(fields.size).toBe(2 * counter.open.size + (fields.has('s') ? 1 : 0));
   for (const [id, one] of counter.open) expectOne(fields, id, one);
   const [endMs = 0, held, open] = [1, 9, 17].map((from) => sums.readDoubleBE(from));

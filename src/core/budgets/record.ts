@@ -6,7 +6,8 @@ import type { Budget, BudgetEntry } from './budget';
 
 /*
  * The record of a counter (budgets.md section 8): `<id> <figures>;` for each limit, and `b<entry> <figures>;` for each block that
- * says something. A part is found by its name, so that a changed limit keeps what was used.
+ * says something. A part is found by its name, so that a changed limit keeps what was used. Redis keeps it packed (see `SAVE_LUA`), and says it
+ * as this text to operators.
  */
 
 /** The record of a counter as it stands. */

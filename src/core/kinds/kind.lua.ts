@@ -19,9 +19,15 @@ export interface KindLua {
 }
 
 export interface OwnLua {
+  /** Names of the figures that are kept: 2 or 3, whole numbers. */
+  readonly kept: readonly string[];
+  /** Statements that make the state of these figures; `NOT_OURS()` where no counter of this kind says that. */
+  readonly advance: string;
+  /** An expression for each of these figures. */
+  readonly figures: readonly string[];
   /** An expression: the most units that a debt may come to. */
   readonly most: string;
-  /** An expression: the text of the state. */
+  /** An expression: the text of the figures. */
   readonly encode: string;
   /** An expression: ticks for which the counter is kept. */
   readonly life: string;
@@ -32,4 +38,13 @@ export interface OwnLua {
    * found the window of now.
    */
   readonly inPlace?: string;
+}
+
+/** See KindLua.decode: figures with a space between them. */
+export function decodeFigures({ kept, advance }: Pick<OwnLua, 'kept' | 'advance'>): string {
+  const names = kept.join(', ');
+  return `
+    local _, _, ${names} = find(value, '^${kept.map(() => '(%d+)').join(' ')}$')
+    ${names} = ${kept.map((name) => `tonumber(${name})`).join(', ')}
+    if not ${String(kept.at(-1))} then NOT_OURS() end${advance}`;
 }

@@ -1,20 +1,25 @@
-import type { KindLua } from './kind.lua';
+import { decodeFigures, type KindLua } from './kind.lua';
 
-export const slidingLua: KindLua = {
-  decode: `
-    local _, _, window, before, count = find(value, '^(%d+) (%d+) (%d+)$')
-    window, before, count = tonumber(window), tonumber(before), tonumber(count)
-    if not count or window * order.period > MOST or before > 100000000 or count > 100000000 then NOT_OURS() end
+const KEPT = {
+  kept: ['window', 'before', 'count'],
+  advance: `
+    if window * order.period > MOST or before > 100000000 or count > 100000000 then NOT_OURS() end
     local period = order.period
     local since = order.now - window * period
     if since < period then used, previous, elapsed, isSame = count, before, since, since >= 0
     elseif since < 2 * period then previous, elapsed = count, since - period
     else elapsed = since % period end`,
+} as const;
+
+export const slidingLua: KindLua = {
+  decode: decodeFigures(KEPT),
   absent: 'elapsed = order.now % order.period',
   has: { previous: true, elapsed: true },
   free: `order.capacity - used * order.period - (previous > 0 and previous * (elapsed > 0 and order.period - elapsed or order.period) or 0)`,
   unit: '1',
   own: {
+    ...KEPT,
+    figures: ['(order.now - elapsed) / order.period', 'previous', 'used'],
     most: '100000000',
     encode: `format(WHOLE .. ' ' .. WHOLE .. ' ' .. WHOLE, (order.now - elapsed) / order.period, previous, used)`,
     life: '2 * order.period - elapsed',

@@ -9,7 +9,7 @@ import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
 import { toKeyError } from '../count';
 import { placeOf } from '../limit-place';
-import { PUT_PART as PUT_PART_BESIDE_OPEN, RESET_RECORD } from './budgets/operator-scripts';
+import { PUT_PART, PUT_RECORD_PART, READ_RECORD, RESET_RECORD } from './budgets/operator-scripts';
 import { hasReservations, readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
@@ -17,17 +17,6 @@ type Asking = Pick<RedisCounters, 'ask'>;
 
 /** A name with a space, the part of it, milliseconds to live, and the end of that since 1970. */
 type Part = readonly [head: string, part: string, lifeMs: number, endMs: number];
-
-/**
- * Puts one part into the record of a counter, in place of that with its name (see `recordOf`): the name with a space, the part,
- * milliseconds to live. One that lives longer keeps its time.
- */
-const PUT_PART = `local others = ''
-for part in string.gmatch(redis.call('GET', KEYS[1]) or '', '[^;]+;') do
-  if string.sub(part, 1, #ARGV[1]) ~= ARGV[1] then others = others .. part end
-end
-local life = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3]))
-return redis.call('PSETEX', KEYS[1], string.format('%.0f', life), others .. ARGV[2])`;
 
 /** Deletes and sets counters, a command or two for each. */
 export function createRedisWriter(counters: Asking): CounterWriter {
@@ -38,7 +27,7 @@ export function createRedisWriter(counters: Asking): CounterWriter {
   const setOne = async (increment: Increment, used: number): Promise<void> => {
     const { key, rule } = increment;
     const { gate } = rule;
-    if (hasReservations(gate)) {
+    if (isBudgetGate(gate)) {
       const { value, lifeMs, endMs } = await writtenNow(counters, key, gate, used);
       await put(key, gate, ['', value, lifeMs, endMs]);
       return;
@@ -59,8 +48,8 @@ export function createRedisWriter(counters: Asking): CounterWriter {
   };
   const put = async (key: string, gate: Gate, [head, part, lifeMs, endMs]: Part) => {
     const args = hasReservations(gate)
-      ? [PUT_PART_BESIDE_OPEN, '1', key, head, part, String(endMs), String(lifeMs)]
-      : [PUT_PART, '1', key, head, part, String(lifeMs)];
+      ? [PUT_PART, '1', key, head, part, String(endMs), String(lifeMs)]
+      : [PUT_RECORD_PART, '1', key, head, part, String(lifeMs)];
     await counters.ask(key, [['eval', ...args]]);
   };
   return {
@@ -84,7 +73,7 @@ export async function readOwnForm(
 ): Promise<Omit<CounterReading, 'store'>> {
   const read = hasReservations(gate)
     ? await readOpen(counters, key, 1)
-    : await readText(counters, key);
+    : await (isBudgetGate(gate) ? readRecord : readText)(counters, key);
   const { record, lifeMs, nowSeconds, open = [] } = read;
   const state = stateOf(gate, read);
   if (state === undefined)
@@ -111,7 +100,15 @@ function stateOf(gate: Gate<CounterState>, read: Read): State | undefined {
 }
 
 async function readText(counters: Asking, key: string): Promise<Read> {
-  const [value, lifeMs, time] = await counters.ask(key, [['get', key], ['pttl', key], ['time']]);
+  return toRead(await counters.ask(key, [['get', key], ['pttl', key], ['time']]));
+}
+
+async function readRecord(counters: Asking, key: string): Promise<Read> {
+  const [answer] = await counters.ask(key, [['eval', READ_RECORD, '1', key]]);
+  return toRead(Array.isArray(answer) ? answer : []);
+}
+
+function toRead([value, lifeMs, time]: readonly unknown[]): Read {
   const record = typeof value === 'string' ? value : undefined;
   return { record, lifeMs: Number(lifeMs), nowSeconds: toSeconds(time) };
 }

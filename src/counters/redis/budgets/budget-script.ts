@@ -6,12 +6,18 @@ import { FIND_LUA } from './find.lua';
 import { OPEN_LUA } from './open.lua';
 import { SAVE_LUA } from './save.lua';
 
-/** The text and the life of a state, which the other script has in its writes. */
+/** What the record keeps of a state, and for how long; the other script has texts in its writes. */
 const FORMS = KINDS.map(({ letter, lua: { own } }) =>
   own === undefined
     ? ''
     : `
-KINDS.${letter}.text = function(order, used, previous, elapsed) return ${own.encode} end
+KINDS.${letter}.count = ${String(own.kept.length)}
+KINDS.${letter}.standBy = function(order, ${own.kept.join(', ')})
+  local used, previous, elapsed, isSame = 0, 0, 0, false
+  ${own.advance.replaceAll('NOT_OURS()', 'return nil, NO_INTEGER')}
+  return used, previous, elapsed
+end
+KINDS.${letter}.figures = function(order, used, previous, elapsed) return ${own.figures.join(', ')} end
 KINDS.${letter}.life = function(order, used, previous, elapsed) return ${own.life} end`,
 ).join('');
 
@@ -29,7 +35,9 @@ function budgetScript({ count, key, skip }: KeyPlaces): Script {
 local n = ${count}
 local at = ${skip} + 3
 ${CLOCK}
-local min, max, gsub, sub = math.min, math.max, string.gsub, string.sub
+local min, max, gmatch, sub = math.min, math.max, string.gmatch, string.sub
+local packed, read = struct.pack, struct.unpack
+local BLOCK = '>ddddd'
 local nowMs, processMs = floor(micros / 1000), tonumber(ARGV[at - 1])
 local nameOf, idOf, hitsOf, orderOf, ttlOf = {}, {}, {}, {}, {}
 ${OPEN_LUA}${FIND_LUA}${COMMIT_LUA}${SAVE_LUA}
@@ -54,31 +62,42 @@ local function readLimit()
   end
   limit.kind = KINDS[limit.kind]
   limit.limit, limit.period, limit.micros = takeNumber(), takeNumber(), takeNumber()
-  local head = limit.id .. ' '
-  local form = '^' .. gsub(head, '%W', '%%%0')
+  local count = 2
   if limit.kind.isCount then
     limit.isWindow, limit.most = true, MOST
     limit.starts, limit.ends, limit.lasts = takeNumber() * 1000, takeNumber(), takeNumber() * 1000
-    limit.format = gsub(head, '%%', '%%%%') .. WHOLE .. ' ' .. WHOLE .. ';'
-    limit.form = form .. '(%d+) (%d+);'
   else
-    limit.head, limit.most, limit.form = head, limit.kind.most, form .. '([%d ]+);'
+    limit.most, count = limit.kind.most, limit.kind.count
   end
+  limit.part, limit.bytes, limit.form = limit.id .. ' ' .. count, 8 * count, '>' .. ('d'):rep(count)
   return paced(limit)
+end
+-- A record without what blocks say, where there is nothing to say, and one with it.
+local function addLayouts(gate)
+  local text, size = '', 0
+  local function extend(parts)
+    for _, one in ipairs(parts) do
+      if one.part then text, size = text .. one.part .. ';', size + one.bytes end
+    end
+    gate.layouts[#gate.layouts + 1] = { text = text .. '\\n', size = #text + 1 + size }
+  end
+  extend(gate.limits)
+  if #gate.blocks > 0 then extend(gate.blocks) end
 end
 local function readGate()
   local flags = take()
-  local gate = { limits = {}, blocks = {}, lease = takeNumber() }
+  local gate = { limits = {}, blocks = {}, layouts = {}, lease = takeNumber() }
   gate.isReserving, gate.isReleased = find(flags, 'r') ~= nil, find(flags, 'l') ~= nil
   gate.isForced, gate.isShadow = find(flags, 'f') ~= nil, find(flags, 's') ~= nil
   for j = 1, takeNumber() do gate.limits[j] = readLimit() end
   for b = 1, takeNumber() do
     local id = take()
     gate.blocks[b] = {
-      id = id, format = id .. (' ' .. WHOLE):rep(5) .. ';', form = '^' .. id .. (' (%d+)'):rep(5) .. ';',
+      part = id .. ' 5', bytes = 40,
       after = takeNumber(), within = takeNumber(), lasts = takeNumber(), upTo = takeNumber(), limit = takeNumber()
     }
   end
+  addLayouts(gate)
   return gate
 end
 local gates = {}

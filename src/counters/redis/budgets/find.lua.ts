@@ -6,49 +6,62 @@
 export const FIND_LUA = `
 local U, P, E = {}, {}, {}
 local KS, KE, KU, KT, KQ = {}, {}, {}, {}, {}
--- The part of the record that comes next.
-local place, parts
-local function partsOf(value)
-  local all, at, size = {}, recordAt, #value
-  while at <= size do
-    local _, last, id = find(value, '^([^ ;]+) [%d ]+;', at)
-    if not last then return nil end
-    all[id] = sub(value, at, last)
-    at = last + 1
+-- Where the part of the record stands that comes next; or, where the rule has changed, each part by its name.
+local place, places
+local function placesOf(value, from)
+  local _, last, layout = find(value, '^([^\\n]*)\\n', from)
+  if not last then return nil end
+  local all, at = {}, last + 1
+  for part, count in gmatch(layout, '([^ ;]+ (%d));') do
+    all[part] = at
+    at = at + 8 * count
   end
-  return all
+  return at == #value + 1 and all
 end
--- The figures of a part; true where there is none, nothing where it is not ours. Parts stand in the order of the rule, unless it changed.
-local function figuresOf(value, form, id)
-  if not value then return true end
-  if not parts then
-    local _, last, a, b, c, d, e = find(value, form, place)
-    if last then
-      place = last + 1
-      return a, b, c, d, e
+-- Answers whether the record is ours.
+local function openRecord(gate, value)
+  place, places = nil, nil
+  local from = value and recordAt or 1
+  local size = value and #value - from + 1 or 0
+  if size == 0 then return true end
+  for _, layout in ipairs(gate.layouts) do
+    if size == layout.size and find(value, layout.text, from, true) == from then
+      place = from + #layout.text
+      return true
     end
-    if place > #value then return true end
-    parts = partsOf(value)
-    if not parts then return nil end
   end
-  if not parts[id] then return true end
-  local _, _, a, b, c, d, e = find(parts[id], form)
-  return a, b, c, d, e
+  places = placesOf(value, from)
+  return places
 end
--- Charges each lease at the moment of its end, and answers the text that says so.
-local function lapseInto(limit, text)
-  local kind, now, ready = limit.kind, limit.now, limit.ready
-  local wrong
+-- The figures of a part of the record; nothing where there is none.
+local function figuresOf(value, part, form, size)
+  local from = place or places and places[part]
+  if not from then return nil end
+  if place then place = place + size end
+  if place and place > #value + 1 then return nil end
+  return read(form, value, from)
+end
+local function isWhole(figure)
+  return figure >= 0 and figure <= MOST and figure % 1 == 0
+end
+-- Where a limit stands by its figures, if any; nothing where they are not ours.
+local function standBy(limit, a, b, c)
+  if not a then return limit.kind.stand(false, limit) end
+  if not (isWhole(a) and isWhole(b) and isWhole(c)) then return nil, NO_INTEGER end
+  return limit.kind.standBy(limit, a, b, c)
+end
+-- Charges each lease at the moment of its end, and answers the figures after that.
+local function lapseInto(limit, a, b, c)
+  local kind, now = limit.kind, limit.now
   for d = 1, dues do
     limit.now = floor(dueAt[d] * 1000 / limit.micros)
-    limit.ready = kind.ready(limit)
-    local used, previous, elapsed = kind.stand(text, limit)
-    if not used then wrong = previous break end
-    text = kind.text(limit, min(used + dueHits[d] * limit.unit, kind.most), previous, elapsed)
+    local used, previous, elapsed = standBy(limit, a, b, c)
+    if not used then a = MOST + 1 break end
+    a, b, c = kind.figures(limit, min(used + dueHits[d] * limit.unit, kind.most), previous, elapsed)
+    c = c or 0
   end
-  limit.now, limit.ready = now, ready
-  if wrong then return nil, wrong end
-  return text
+  limit.now = now
+  return a, b, c
 end
 local function standWindow(limit, at, used, last)
   if not used or last < limit.ends then used, last = 0, limit.ends end
@@ -57,35 +70,32 @@ local function standWindow(limit, at, used, last)
   end
   U[at], P[at], E[at] = used, 0, last
 end
-local function standOwn(limit, at, text)
-  local wrong
-  if dues > 0 then
-    text, wrong = lapseInto(limit, text)
-    if wrong then return wrong end
-  end
-  local used, previous, elapsed = limit.kind.stand(text, limit)
+local function standOwn(limit, at, a, b, c)
+  if dues > 0 then a, b, c = lapseInto(limit, a, b, c) end
+  local used, previous, elapsed = standBy(limit, a, b, c)
   if not used then return previous end
   U[at], P[at], E[at] = used, previous, elapsed
 end
 local function standBlock(block, at, value)
-  local strikes, span, until_, took, quiet = figuresOf(value, block.form, block.id)
-  if not strikes then return NO_INTEGER end
-  if strikes == true then
+  local strikes, span, until_, took, quiet = figuresOf(value, block.part, BLOCK, 40)
+  if not strikes then
     KS[at], KE[at], KU[at], KT[at], KQ[at] = 0, 0, 0, 0, 0
     return
   end
-  KS[at], KE[at], KU[at] = tonumber(strikes), tonumber(span), tonumber(until_)
-  KT[at], KQ[at] = tonumber(took), tonumber(quiet)
+  if not (isWhole(strikes) and isWhole(span) and isWhole(until_) and isWhole(took) and isWhole(quiet)) then
+    return NO_INTEGER
+  end
+  KS[at], KE[at], KU[at], KT[at], KQ[at] = strikes, span, until_, took, quiet
 end
 local function standLimit(limit, at, value)
-  local used, last = figuresOf(value, limit.form, limit.id)
-  if not used then return NO_INTEGER end
-  if not limit.isWindow then return standOwn(limit, at, used ~= true and used) end
-  standWindow(limit, at, tonumber(last) and tonumber(used), tonumber(last))
+  local a, b, c = figuresOf(value, limit.part, limit.form, limit.bytes)
+  if not limit.isWindow then return standOwn(limit, at, a, b, c) end
+  if a and not (isWhole(a) and isWhole(b)) then return NO_INTEGER end
+  standWindow(limit, at, a, b)
 end
 local function standLimits(gate, value)
   local limits, blocks = gate.limits, gate.blocks
-  place, parts = recordAt, nil
+  if not openRecord(gate, value) then return NO_INTEGER end
   for j = 1, #limits do
     local wrong = not limits[j].isSlots and standLimit(limits[j], j, value)
     if wrong then return wrong end
@@ -94,8 +104,6 @@ local function standLimits(gate, value)
     local wrong = standBlock(blocks[b], b, value)
     if wrong then return wrong end
   end
-  -- What is left is of limits that the rule had before.
-  if value and not parts and place <= #value and not partsOf(value) then return NO_INTEGER end
 end
 -- Where the counter at a place stands; answers the text of an error, if any.
 local function standBudget(order, i)

@@ -11,7 +11,7 @@ const MAX_RUNS = 8;
  * big-endian doubles, which Lua packs and reads ten times as fast as text; those from 1 on begin with no `=`, as fields of ids do.
  */
 export const OPEN_LUA = `
-local byte, packed, read = string.byte, struct.pack, struct.unpack
+local byte = string.byte
 -- The field s, and where the record begins in it; or all of a text.
 local stored, recordAt
 local _

@@ -1,6 +1,64 @@
 import { MAX_LAPSES } from '../../../core/budgets/budget';
 import { NO_INTEGER } from '../store-errors';
 
+/** The record of a counter is packed (see `recordOf` of `SAVE_LUA`); operators see it as text, as core/budgets/record.ts has it. */
+const RECORD = `local NOT_OURS = redis.error_reply('${NO_INTEGER}')
+local function textOf(value, from)
+  if from > #value then return '' end
+  local _, last, layout = string.find(value, '^([^\\n]*)\\n', from)
+  if not last then return nil end
+  local text, at = '', last + 1
+  for id, count in string.gmatch(layout, '([^ ;]+) (%d);') do
+    if at + 8 * count > #value + 1 then return nil end
+    text = text .. id
+    for _ = 1, count do
+      text = text .. ' ' .. string.format('%.0f', (struct.unpack('>d', value, at)))
+      at = at + 8
+    end
+    text = text .. ';'
+  end
+  return at == #value + 1 and text
+end
+local function packedOf(text)
+  if text == '' then return '' end
+  local layout, figures = '', ''
+  for id, all in string.gmatch(text, '([^ ;]+)([ %d]+);') do
+    local count = 0
+    for figure in string.gmatch(all, '%d+') do
+      count, figures = count + 1, figures .. struct.pack('>d', tonumber(figure))
+    end
+    layout = layout .. id .. ' ' .. count .. ';'
+  end
+  return layout .. '\\n' .. figures
+end
+-- A record with a part in place of that with its name, or of all where there is no name; nothing where it is not ours.
+local function putPart(value, from, head, part)
+  local text, others = head == '' and '' or textOf(value, from), ''
+  if not text then return nil end
+  for one in string.gmatch(text, '[^;]+;') do
+    if string.sub(one, 1, #head) ~= head then others = others .. one end
+  end
+  return packedOf(others .. part)
+end
+`;
+
+/** Where a counter without reservations stands, for operators: the record (nil: there is none), milliseconds to live, and the clock. */
+export const READ_RECORD = `${RECORD}
+local value = redis.call('GET', KEYS[1])
+local text = value and textOf(value, 1)
+if value and not text then return NOT_OURS end
+return { text, redis.call('PTTL', KEYS[1]), redis.call('TIME') }`;
+
+/**
+ * Puts one part into the record of a counter without reservations, in place of that with its name: the name with a space, the
+ * part, milliseconds to live. One that lives longer keeps its time.
+ */
+export const PUT_RECORD_PART = `${RECORD}
+local record = putPart(redis.call('GET', KEYS[1]) or '', 1, ARGV[1], ARGV[2])
+if not record then return NOT_OURS end
+local life = math.max(redis.call('PTTL', KEYS[1]), tonumber(ARGV[3]))
+return redis.call('PSETEX', KEYS[1], string.format('%.0f', life), record)`;
+
 /** Reads the field `s` of a counter with reservations, and its length without the record (see `OPEN_LUA`). */
 const READ = `local stored = redis.call('HMGET', KEYS[1], 's')[1]
 local size = stored and 25 + 32 * string.byte(stored)
@@ -16,9 +74,11 @@ const MAX_PASSED = 100_000;
  * open one its id, hits and milliseconds until its lease is over, each run by itself. Those whose leases are over have no id, and
  * are those that the next call would end (see `OPEN_LUA`).
  */
-export const READ_OPEN = `${READ}
+export const READ_OPEN = `${RECORD}${READ}
+local text = stored and textOf(stored, size + 1)
+if stored and not text then return NOT_OURS end
 local time = redis.call('TIME')
-local answer = { stored and string.sub(stored, size + 1), redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0 }
+local answer = { text, redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0 }
 if not stored then return answer end
 local nowMs, left, lapsing = time[1] * 1000 + math.floor(time[2] / 1000), ${String(MAX_PASSED)}, ${String(MAX_LAPSES)}
 answer[5], answer[6] = struct.unpack('>dd', stored, 10)
@@ -57,16 +117,15 @@ return redis.call('HSET', KEYS[1], 's', string.sub(stored, 1, size))`;
  * nothing; the part; the end of the key, milliseconds since 1970, and how long that is from now. One that lives longer keeps its
  * time.
  */
-export const PUT_PART = `${READ}
-local others, isNew = '', not stored
+export const PUT_PART = `${RECORD}${READ}
+local isNew = not stored
 if isNew then stored, size = struct.pack('>Bddd', 0, 0, 0, 0), 25 end
-for part in string.gmatch(ARGV[1] == '' and '' or string.sub(stored, size + 1), '[^;]+;') do
-  if string.sub(part, 1, #ARGV[1]) ~= ARGV[1] then others = others .. part end
-end
+local record = putPart(stored, size + 1, ARGV[1], ARGV[2])
+if not record then return NOT_OURS end
 local ends = math.max(struct.unpack('>d', stored, 2), tonumber(ARGV[3]))
 local isLater = ends == tonumber(ARGV[3])
 local head = string.sub(stored, 1, 1) .. struct.pack('>d', ends) .. string.sub(stored, 10, size)
-redis.call('HSET', KEYS[1], 's', head .. others .. ARGV[2])
+redis.call('HSET', KEYS[1], 's', head .. record)
 local done = isLater and redis.pcall('PEXPIRE', KEYS[1], ARGV[4])
 if type(done) ~= 'table' then return 1 end
 if isNew then redis.pcall('DEL', KEYS[1]) end

@@ -1,0 +1,34 @@
+/*
+ * The record of a budget as Redis keeps it: `<part> <number of figures>;` for each part, the end of the line, and the figures as
+ * big-endian doubles; here as text, `<part> <figures>;`, without blocks that say nothing.
+ */
+
+export function unpackRecord(bytes: Buffer): string {
+  if (bytes.length === 0) return '';
+  const end = bytes.indexOf('\n');
+  let at = end + 1;
+  const parts = bytes.toString('utf8', 0, end).split(';').slice(0, -1);
+  const texts = parts.map((part) => {
+    const [id = '', count = '0'] = part.split(' ');
+    const figures = Array.from({ length: Number(count) }, () => {
+      at += 8;
+      return bytes.readDoubleBE(at - 8);
+    });
+    const isQuiet = id.startsWith('b') && figures.every((figure) => figure === 0);
+    return isQuiet ? '' : `${[id, ...figures].join(' ')};`;
+  });
+  if (at !== bytes.length) throw new Error(`${String(bytes.length - at)} bytes too many`);
+  return texts.join('');
+}
+
+export function packRecord(text: string): Buffer {
+  const parts = text
+    .split(';')
+    .slice(0, -1)
+    .map((part) => part.split(' '));
+  const layout = parts.map(([id = '', ...figures]) => `${id} ${String(figures.length)};`);
+  const doubles = parts.flatMap(([, ...figures]) => figures.map(Number));
+  const bytes = Buffer.alloc(8 * doubles.length);
+  for (const [at, figure] of doubles.entries()) bytes.writeDoubleBE(figure, 8 * at);
+  return Buffer.concat([Buffer.from(`${layout.join('')}\n`), bytes]);
+}
