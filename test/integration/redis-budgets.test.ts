@@ -106,7 +106,7 @@ const expectOpen = async (key: string, gate: BudgetGate, counter: BudgetCounter,
   expect(unpackRecord(sums.subarray(25 + 32 * runs))).toBe(counter.record ?? '');
   expect(fields.size).toBe(2 * counter.open.size + (fields.has('s') ? 1 : 0));
   for (const [id, one] of counter.open) expectOne(fields, id, one);
-  const [endMs = 0, held, open] = [1, 9, 17].map((from) => sums.readDoubleBE(from));
+  const [endMs = 0, held, open] = [1, 9, 17].map((from) => sums.readDoubleLE(from));
   expect([held, open]).toEqual([counter.held, counter.open.size]);
   expect(runs > 0).toBe(counter.open.size > 0);
   if (fields.size > 0) await expectEnd(endMs, key, { gate, counter, at });
@@ -120,9 +120,9 @@ const expectOne = (
   { hits, endMs, isMet }: OpenOne,
 ): void => {
   const own = fields.get(`=${id}`) as Buffer;
-  expect([own.readDoubleBE(0), own[16]]).toEqual([hits, isMet ? 1 : 0]);
+  expect([own.readDoubleLE(0), own[16]]).toEqual([hits, isMet ? 1 : 0]);
   const numbered = fields.get(own.toString('latin1', 8, 16)) as Buffer;
-  expect([numbered.readDoubleBE(0), numbered.readDoubleBE(8)]).toEqual([endMs, hits]);
+  expect([numbered.readDoubleLE(0), numbered.readDoubleLE(8)]).toEqual([endMs, hits]);
   expect(numbered.toString('utf8', 16)).toBe(`=${id}`);
 };
 

@@ -1,6 +1,6 @@
 /*
  * The record of a budget as Redis keeps it: `<part> <number of figures>;` for each part, the end of the line, and the figures as
- * big-endian doubles; here as text, `<part> <figures>;`, without blocks that say nothing.
+ * little-endian doubles; here as text, `<part> <figures>;`, without blocks that say nothing.
  */
 
 export function unpackRecord(bytes: Buffer): string {
@@ -12,7 +12,7 @@ export function unpackRecord(bytes: Buffer): string {
     const [id = '', count = '0'] = part.split(' ');
     const figures = Array.from({ length: Number(count) }, () => {
       at += 8;
-      return bytes.readDoubleBE(at - 8);
+      return bytes.readDoubleLE(at - 8);
     });
     const isQuiet = id.startsWith('b') && figures.every((figure) => figure === 0);
     return isQuiet ? '' : `${[id, ...figures].join(' ')};`;
@@ -29,6 +29,6 @@ export function packRecord(text: string): Buffer {
   const layout = parts.map(([id = '', ...figures]) => `${id} ${String(figures.length)};`);
   const doubles = parts.flatMap(([, ...figures]) => figures.map(Number));
   const bytes = Buffer.alloc(8 * doubles.length);
-  for (const [at, figure] of doubles.entries()) bytes.writeDoubleBE(figure, 8 * at);
+  for (const [at, figure] of doubles.entries()) bytes.writeDoubleLE(figure, 8 * at);
   return Buffer.concat([Buffer.from(`${layout.join('')}\n`), bytes]);
 }

@@ -4,13 +4,14 @@ import { KINDS } from '../../core/kinds/kinds';
 import { ADD, DECLARED, IN_ARGUMENTS, script, type KeyPlaces, type Script } from './lua';
 import { NO_INTEGER } from './store-errors';
 
-/** Numbers are written with a format, because newer servers turn large ones into exponents. */
-const COMMON = `
+/** What scripts of kinds begin with. Numbers are written with a format, because newer servers turn large ones into exponents. */
+export const COMMON = `
 local MOST = 9007199254740991
 local NO_INTEGER = '${NO_INTEGER}'
 local find, format, floor, ceil = string.find, string.format, math.floor, math.ceil
 -- Three times as fast as %.0f; exact where the server's C prints integers of 64 bits.
 local WHOLE = format('%d', MOST) == '9007199254740991' and '%d' or '%.0f'
+local noClock
 local function failOne(after, size, text)
   -- What stood there goes: a reader would take it for the numbers of the next key.
   after[size + 1], after[size + 2], after[size + 3] = text, nil, nil
@@ -107,7 +108,6 @@ function oneAsk(kind: ScriptedKind, own: OwnLua): string {
 
 /** Charges the asks of one key. Answers the text of an error, if any. */
 const CHARGE = `
-local noClock
 local function stand(key, order)
   if noClock and not order.kind.isCount then return nil, noClock end
   local value = pcall('GET', key)
@@ -135,8 +135,8 @@ local function charge(key, order, ttl, used, previous, elapsed)
 end
 `;
 
-/** The functions of all kinds of the table. */
-export const KIND_FUNCTIONS = `${COMMON}
+/** The functions of all kinds of the table; they need what `COMMON` has. */
+export const KIND_TABLE = `
 local KINDS = {}
 ${KINDS.map(functionsOf).join('')}${CHARGE}`;
 
@@ -161,7 +161,7 @@ end`;
  * not look, the count after them, or the text of an error; and the places (from 1) of what was held back.
  */
 function kindsScript({ count, key, skip }: KeyPlaces): Script {
-  return script(`${ADD}${KIND_FUNCTIONS}
+  return script(`${ADD}${COMMON}${KIND_TABLE}
 local n = ${count}
 local at = ${skip} + 3
 ${CLOCK}

@@ -41,8 +41,9 @@ export function encodeBudgetCall(call: AsksCall): ScriptArguments {
   times.ascii(nowMicros === undefined ? '' : String(nowMicros));
   times.integer(Math.round(nowSeconds * 1_000));
   const ends = new Arguments();
+  ends.integer(groupEnds.length);
   for (const end of groupEnds) ends.integer(end);
-  const parts = [times, ...sheet.parts(), asks, ends];
+  const parts = [times, ...sheet.parts(), ends, asks];
   const { length } = increments;
   const count = parts.reduce((sum, part) => sum + part.count, length + (head === '' ? 1 : 2));
   const keys = encodeKeys(increments.map(({ key }) => key));

@@ -25,7 +25,7 @@ local function openRecord(gate, value)
   local size = value and #value - from + 1 or 0
   if size == 0 then return true end
   for _, layout in ipairs(gate.layouts) do
-    if size == layout.size and find(value, layout.text, from, true) == from then
+    if size == layout.bytes and find(value, layout.text, from, true) == from then
       place = from + #layout.text
       return true
     end

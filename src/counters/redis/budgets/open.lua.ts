@@ -7,8 +7,8 @@ const MAX_RUNS = 8;
  * A counter with reservations, in Lua (budgets.md section 8), is a hash. Its field `s` has the runs of numbers that open
  * reservations have, when the key ends, the hits that are held, how many are open, the figures of each run, and the record of
  * limits and blocks. The numbers of a run are given in the order in which its leases end, and a field of each number says the
- * end, the hits and the field of the id; so those that are over are found without an index. Figures of what is open are
- * big-endian doubles, which Lua packs and reads ten times as fast as text; those from 1 on begin with no `=`, as fields of ids do.
+ * end, the hits and the field of the id; so those that are over are found without an index. Figures are doubles, which Lua packs
+ * and reads ten times as fast as text, but fields of numbers are big-endian: those from 1 on begin with no `=`, as fields of ids do.
  */
 export const OPEN_LUA = `
 local byte = string.byte
@@ -46,7 +46,7 @@ local function passRun(gate, name, r, most)
     local value = values[i]
     if value then
       if #value < 18 then return nil, NO_INTEGER end
-      local due, hits = read('>dd', value)
+      local due, hits = read('<dd', value)
       if due > nowMs then
         heads[r], firsts[r] = from + i - 1, due
         return count
@@ -86,12 +86,12 @@ local function standOpen(order, name, id, own)
   if #stored < recordAt - 1 then return NO_INTEGER end
   local isOver
   if runs == 1 then
-    _, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1] = read('>Bddddddd', stored)
+    _, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1] = read('<Bddddddd', stored)
     isOver = firsts[1] <= nowMs
   else
-    _, ends, held, open = read('>Bddd', stored)
+    _, ends, held, open = read('<Bddd', stored)
     for r = 1, runs do
-      heads[r], nexts[r], firsts[r], lasts[r] = read('>dddd', stored, 32 * r - 6)
+      heads[r], nexts[r], firsts[r], lasts[r] = read('<dddd', stored, 32 * r - 6)
       isOver = isOver or firsts[r] <= nowMs
     end
   end
@@ -101,7 +101,7 @@ local function standOpen(order, name, id, own)
   end
   if not own or open == 0 or gone and gone[id] then return end
   if #own ~= 17 then return NO_INTEGER end
-  local hits, at, met = read('>ddB', own)
+  local hits, at, met = read('<dc8B', own)
   -- A call that came back has its caller.
   if met == 1 and order.mode == 'c' then return end
   was, number, isMet = hits, at, met == 1
@@ -126,10 +126,10 @@ local function enqueue(gate)
   return at, due
 end
 local function openText()
-  if open == 0 then return packed('>Bddd', 0, ends, 0, 0) end
-  if runs == 1 then return packed('>Bddddddd', 1, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1]) end
-  local text = packed('>Bddd', runs, ends, held, open)
-  for r = 1, runs do text = text .. packed('>dddd', heads[r], nexts[r], firsts[r], lasts[r]) end
+  if open == 0 then return packed('<Bddd', 0, ends, 0, 0) end
+  if runs == 1 then return packed('<Bddddddd', 1, ends, held, open, heads[1], nexts[1], firsts[1], lasts[1]) end
+  local text = packed('<Bddd', runs, ends, held, open)
+  for r = 1, runs do text = text .. packed('<dddd', heads[r], nexts[r], firsts[r], lasts[r]) end
   return text
 end
 `;

@@ -12,7 +12,7 @@ local function textOf(value, from)
     if at + 8 * count > #value + 1 then return nil end
     text = text .. id
     for _ = 1, count do
-      text = text .. ' ' .. string.format('%.0f', (struct.unpack('>d', value, at)))
+      text = text .. ' ' .. string.format('%.0f', (struct.unpack('<d', value, at)))
       at = at + 8
     end
     text = text .. ';'
@@ -25,7 +25,7 @@ local function packedOf(text)
   for id, all in string.gmatch(text, '([^ ;]+)([ %d]+);') do
     local count = 0
     for figure in string.gmatch(all, '%d+') do
-      count, figures = count + 1, figures .. struct.pack('>d', tonumber(figure))
+      count, figures = count + 1, figures .. struct.pack('<d', tonumber(figure))
     end
     layout = layout .. id .. ' ' .. count .. ';'
   end
@@ -81,9 +81,9 @@ local time = redis.call('TIME')
 local answer = { text, redis.call('PTTL', KEYS[1]), time[1], time[2], 0, 0 }
 if not stored then return answer end
 local nowMs, left, lapsing = time[1] * 1000 + math.floor(time[2] / 1000), ${String(MAX_PASSED)}, ${String(MAX_LAPSES)}
-answer[5], answer[6] = struct.unpack('>dd', stored, 10)
+answer[5], answer[6] = struct.unpack('<dd', stored, 10)
 for r = 1, string.byte(stored) do
-  local at, last, first = struct.unpack('>ddd', stored, 32 * r - 6)
+  local at, last, first = struct.unpack('<ddd', stored, 32 * r - 6)
   local most, lapses = tonumber(ARGV[1]), first <= nowMs and math.min(lapsing, last - at) or 0
   lapsing = lapsing - lapses
   while at < last and most > 0 and left > 0 do
@@ -93,7 +93,7 @@ for r = 1, string.byte(stored) do
     for i, value in ipairs(redis.call('HMGET', KEYS[1], unpack(numbers))) do
       local due, hits, id = 0, 0
       if value then
-        due, hits = struct.unpack('>dd', value)
+        due, hits = struct.unpack('<dd', value)
         if due > nowMs then id = most > 0 and string.sub(value, 18) elseif i <= lapses then id = '' end
       end
       if id then
@@ -119,12 +119,12 @@ return redis.call('HSET', KEYS[1], 's', string.sub(stored, 1, size))`;
  */
 export const PUT_PART = `${RECORD}${READ}
 local isNew = not stored
-if isNew then stored, size = struct.pack('>Bddd', 0, 0, 0, 0), 25 end
+if isNew then stored, size = struct.pack('<Bddd', 0, 0, 0, 0), 25 end
 local record = putPart(stored, size + 1, ARGV[1], ARGV[2])
 if not record then return NOT_OURS end
-local ends = math.max(struct.unpack('>d', stored, 2), tonumber(ARGV[3]))
+local ends = math.max(struct.unpack('<d', stored, 2), tonumber(ARGV[3]))
 local isLater = ends == tonumber(ARGV[3])
-local head = string.sub(stored, 1, 1) .. struct.pack('>d', ends) .. string.sub(stored, 10, size)
+local head = string.sub(stored, 1, 1) .. struct.pack('<d', ends) .. string.sub(stored, 10, size)
 redis.call('HSET', KEYS[1], 's', head .. record)
 local done = isLater and redis.pcall('PEXPIRE', KEYS[1], ARGV[4])
 if type(done) ~= 'table' then return 1 end

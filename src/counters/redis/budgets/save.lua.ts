@@ -3,7 +3,6 @@
  * key is given its time before what needs it, and what is open goes before the sum says so.
  */
 export const SAVE_LUA = `
-local LONGEST, SPARE_MS = 315576000001000, 15000
 local function isBlockKept(gate)
   for b = 1, #gate.blocks do
     if KQ[b] > 0 then return true end
@@ -22,7 +21,7 @@ local function recordOf(gate)
   local layout, figures = gate.layouts[1].text, ''
   for j = 1, #gate.limits do
     local limit = gate.limits[j]
-    if limit.isWindow then figures = figures .. packed('>dd', U[j], E[j])
+    if limit.isWindow then figures = figures .. packed('<dd', U[j], E[j])
     elseif not limit.isSlots then
       figures = figures .. packed(limit.form, limit.kind.figures(limit, U[j], P[j], E[j]))
     end
@@ -62,10 +61,6 @@ local function isKeptLonger(gate)
   ends = floor(min(needed + min((needed - nowMs) / 4, 600000) + 5000, nowMs + LONGEST))
   return true
 end
-local function expire(name)
-  local done = pcall('PEXPIRE', name, format(WHOLE, ends - nowMs))
-  return type(done) == 'table' and done.err
-end
 local function delete(name)
   local done = stored and pcall('DEL', name)
   return type(done) == 'table' and done.err
@@ -79,10 +74,10 @@ local function endOpen(name, id, isEnded)
   local done
   if not gone then
     if not isEnded then return end
-    done = pcall('HDEL', name, id, packed('>d', number))
+    done = pcall('HDEL', name, id, number)
   else
     local size = #gone
-    if isEnded then gone[size + 1], gone[size + 2] = id, packed('>d', number) end
+    if isEnded then gone[size + 1], gone[size + 2] = id, number end
     if #gone == 0 then return end
     done = pcall('HDEL', name, unpack(gone))
   end
@@ -95,16 +90,17 @@ local function saveOpen(gate, i, isChanged, opens, isEnded)
     local hits = hitsOf[i]
     local at, due = enqueue(gate)
     held, open = min(held + hits, MOST), open + 1
-    fields[5], fields[6] = id, packed('>ddB', hits, at, 0)
-    fields[7], fields[8] = packed('>d', at), packed('>dd', due, hits) .. id
+    fields[7] = packed('>d', at)
+    fields[5], fields[6] = id, packed('<dc8B', hits, fields[7], 0)
+    fields[8] = packed('<ddc0', due, hits, id)
     size = 8
   elseif open == 0 and (isChanged or not stored or #stored < recordAt) and not isUsed(gate) then
     return delete(name)
   elseif was >= 0 and not isEnded then
-    fields[5], fields[6], size = id, packed('>ddB', was, number, 1), 6
+    fields[5], fields[6], size = id, packed('<dc8B', was, number, 1), 6
   end
   local isLater = isKeptLonger(gate)
-  local wrong = isLater and stored and expire(name) or endOpen(name, id, isEnded)
+  local wrong = isLater and stored and expireAt(name, ends) or endOpen(name, id, isEnded)
   if wrong then return wrong end
   local record = ''
   if not isChanged then record = stored and sub(stored, recordAt) or ''
@@ -112,7 +108,7 @@ local function saveOpen(gate, i, isChanged, opens, isEnded)
   fields[2], fields[4] = name, openText() .. record
   local done = pcall(unpack(fields, 1, size))
   if type(done) == 'table' then return done.err end
-  wrong = isLater and not stored and expire(name)
+  wrong = isLater and not stored and expireAt(name, ends)
   -- It would stay for ever.
   if wrong then pcall('DEL', name) end
   return wrong

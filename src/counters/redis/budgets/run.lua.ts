@@ -1,0 +1,99 @@
+/** What becomes of an ask, and of the run of a request whose asks are decided together (budgets.md section 7), in Lua. */
+export const RUN_LUA = `
+local function putBudget(gate, after, size)
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if limit.isWindow then
+      after[size + 1], after[size + 2] = U[j], E[j]
+      size = size + 2
+    elseif not limit.isSlots then
+      size = limit.kind.put(after, size, U[j], P[j], E[j])
+    end
+  end
+  if gate.isReserving then
+    size = size + 1
+    after[size] = (open > 0 or lapsed > 0) and 1 or 0
+    if after[size] == 1 then
+      after[size + 1], after[size + 2], after[size + 3], after[size + 4] = held, open, was, lapsed
+      size = size + 4
+    end
+  end
+  for b = 1, #gate.blocks do
+    size = size + 1
+    after[size] = KQ[b]
+    if KQ[b] > 0 then
+      after[size + 1], after[size + 2], after[size + 3], after[size + 4] = KS[b], KE[b], KU[b], KT[b]
+      size = size + 4
+    end
+  end
+  return size
+end
+local function applyBudget(order, i)
+  local from = size
+  local wrong = standBudget(order, i)
+  if not wrong then
+    size = putBudget(order.gate, after, size)
+    wrong = saveBudget(order, i)
+  end
+  if wrong then fail(from, wrong) end
+end
+local function apply(i)
+  local order = orderOf[i]
+  if order.gate then return applyBudget(order, i) end
+  if not order.kind.looks then return fail(size, add(nameOf[i], order.text, ttlOf[i])) end
+  local used, previous, elapsed = stand(nameOf[i], order)
+  if not used then return fail(size, previous) end
+  local wrong = charge(nameOf[i], order, ttlOf[i], used, previous, elapsed)
+  if wrong then return fail(size, wrong) end
+  size = order.kind.put(after, size, used, previous, elapsed)
+end
+-- Whether hits that were given back are over all the same; no block refuses them.
+local function isInDebt(gate)
+  for j = 1, #gate.limits do
+    local limit = gate.limits[j]
+    if not limit.isSlots and freeOf(limit, j) < 0 then return true end
+  end
+  return false
+end
+-- What is seen of a counter: its figures, undefined where it cannot be read, and whether it refuses its ask.
+local function look(i)
+  local order, seen = orderOf[i], {}
+  local hits = hitsOf[i]
+  if order.gate then
+    if standBudget(order, i) then return end
+    putBudget(order.gate, seen, 0)
+    if hits >= 0 or order.mode ~= 'a' then return seen, (judge(order, max(hits, 0))) end
+    takeAll(order.gate, hits)
+    return seen, isInDebt(order.gate)
+  end
+  local used, previous, elapsed = stand(nameOf[i], order)
+  if not used then return end
+  order.kind.put(seen, 0, used, previous, elapsed)
+  if hits > 0 then
+    return seen, hits > order.size or order.cost > order.kind.free(order, used, previous, elapsed)
+  end
+  return seen, order.kind.free(order, max(0, used + order.step), previous, elapsed) < 0
+end
+-- What ends a reservation is done whatever the others say.
+local function isEnding(mode)
+  return mode == 's' or mode == 'h' or mode == 'c'
+end
+local function applyRun(first, last)
+  local seen, over, isAnyOver = {}, {}, false
+  for i = first, last do
+    seen[i], over[i] = look(i)
+    isAnyOver = isAnyOver or over[i] and orderOf[i].holds
+  end
+  for i = first, last do
+    if isAnyOver and seen[i] and not over[i] and not isEnding(orderOf[i].mode) then
+      heldBack[#heldBack + 1] = i
+      for _, figure in ipairs(seen[i]) do
+        size = size + 1
+        after[size] = figure
+      end
+    else
+      apply(i)
+    end
+  end
+end
+`;
