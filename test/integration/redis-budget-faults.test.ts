@@ -11,9 +11,12 @@ const FORBIDDEN = /clock of the server|can't run this command|NOPERM/;
 const YEAR = 31_536_000;
 const LIMIT = 10;
 
-const gateOf = (leaseMs?: number): BudgetGate =>
+const gateOf = (
+  leaseMs?: number,
+  sorts: readonly ('window' | 'gcra')[] = ['window', 'gcra'],
+): BudgetGate =>
   budgetGateOf({
-    entries: (['window', 'gcra'] as const).map((sort) =>
+    entries: sorts.map((sort) =>
       budgetEntry({ sort, limit: LIMIT, burst: LIMIT, periodSeconds: YEAR, chargeDenied: false }),
     ),
     reserve: leaseMs === undefined ? undefined : { leaseMs, isReleased: false },
@@ -23,8 +26,6 @@ const gateOf = (leaseMs?: number): BudgetGate =>
   });
 const LIST = gateOf();
 const HELD = gateOf(600_000);
-/** Its leases are over when the next call comes. */
-const SHORT = gateOf(1);
 
 let server: RedisServer;
 let serial = 0;
@@ -86,7 +87,14 @@ const forbidden = async (command: string, play: () => Promise<void>): Promise<vo
   }
 };
 
-describe('a command that the server refuses inside the script of budgets', () => {
+describe.each([
+  ['one limit', ['window']],
+  ['two limits', ['window', 'gcra']],
+] as const)('a command that the server refuses to reservations of %s', (_, sorts) => {
+  const HELD = gateOf(600_000, sorts);
+  /** Its leases are over when the next call comes. */
+  const SHORT = gateOf(1, sorts);
+
   it.each(['time', 'hmget', 'pexpire', 'hset'])(
     'fails a reserve alone, which then holds nothing: %s',
     async (command) => {
@@ -111,7 +119,7 @@ describe('a command that the server refuses inside the script of budgets', () =>
       const lifeMs = await server.client.pttl(key);
       await forbidden(command, async () => {
         // Its lease ends after the key would.
-        const later = gateOf(2 * lifeMs);
+        const later = gateOf(2 * lifeMs, sorts);
         expect(await failureOf(asked(later, key, 4, 'reserve'))).toMatch(FORBIDDEN);
       });
       expect(await takenOf(key)).toBe(1);
@@ -164,17 +172,17 @@ describe('a command that the server refuses inside the script of budgets', () =>
       expect(await takenOf(key)).toBe(3);
     },
   );
+});
 
-  it.each(['time', 'get', 'psetex'])('fails an ask of a list alone: %s', async (command) => {
-    const { add, failureOf } = await start();
-    const key = freshKey();
-    await add(asked(LIST, key, 1));
-    await forbidden(command, async () => {
-      expect(await failureOf(asked(LIST, key, 4))).toMatch(FORBIDDEN);
-    });
-    const { states } = await add(asked(LIST, key, 0));
-    expect(states?.[0]).toMatchObject({ entries: [{ used: 1 }, {}] });
+it.each(['time', 'get', 'psetex'])('fails an ask of a list alone: %s', async (command) => {
+  const { add, failureOf } = await start();
+  const key = freshKey();
+  await add(asked(LIST, key, 1));
+  await forbidden(command, async () => {
+    expect(await failureOf(asked(LIST, key, 4))).toMatch(FORBIDDEN);
   });
+  const { states } = await add(asked(LIST, key, 0));
+  expect(states?.[0]).toMatchObject({ entries: [{ used: 1 }, {}] });
 });
 
 /** A byte and doubles, as Lua packs them. */
@@ -188,7 +196,13 @@ function figures(first: number, ...others: readonly number[]): Buffer {
 /** The field of the first number. */
 const FIRST = Buffer.from([0x3f, 0xf0, 0, 0, 0, 0, 0, 0]);
 
-describe('keys that are not ours', () => {
+describe.each([
+  ['one limit', ['window']],
+  ['two limits', ['window', 'gcra']],
+] as const)('keys that are not ours, under %s', (_, sorts) => {
+  const LIST = gateOf(undefined, sorts);
+  const HELD = gateOf(600_000, sorts);
+  const SHORT = gateOf(1, sorts);
   const packed = packRecord('f31536000 1 2;');
   const RECORDS = [
     Buffer.from('text'),
@@ -216,6 +230,7 @@ describe('keys that are not ours', () => {
     const field = Buffer.concat([figures(0, Date.now(), 0, 0), value]);
     await server.client.hset(key, 's', field);
     expect(await failureOf(asked(HELD, key, 1))).toMatch(/not an integer/);
+    expect(await failureOf(asked(HELD, key, 1, 'reserve'))).toMatch(/not an integer/);
     expect(await server.client.hgetBuffer(key, 's')).toEqual(field);
   });
 

@@ -1,12 +1,19 @@
 import fc from 'fast-check';
 import type { BudgetGate } from '../../src/core/budgets/budget';
-import type { Reservation } from '../../src/core/kinds/kind';
+import type { BudgetState, Reservation } from '../../src/core/kinds/kind';
 import type { AskedIncrement } from '../../src/counters/redis/asks-call';
 import { encodeBudgetCall, readBudgetAnswer } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';
-import { budgetGates, budgetSteps, type BudgetStep } from '../support/budget-arbitraries';
+import {
+  budgetEntry,
+  budgetGateOf,
+  budgetGates,
+  budgetSteps,
+  ONE_LIMIT_GATES,
+  type BudgetStep,
+} from '../support/budget-arbitraries';
 import { BudgetCounter } from '../support/budget-counter';
 import { unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
@@ -146,12 +153,16 @@ const expectEnd = async (endMs: number, key: string, { gate, counter, at }: Stan
 };
 
 describe.each([true, false])('the script of budgets, declaring keys: %s', (isDeclaringKeys) => {
-  it.each([true, false])(
-    'counts as TypeScript does, step by step; reserving: %s',
-    async (isReserving) => {
+  it.each([
+    ['that reserve', budgetGates(true), true],
+    ['that reserve, with one limit', ONE_LIMIT_GATES, true],
+    ['without reservations', budgetGates(false), false],
+  ] as const)(
+    'counts as TypeScript does, step by step: rules %s',
+    async (_, someGates, isReserving) => {
       await fc.assert(
         fc.asyncProperty(
-          fc.tuple(budgetGates(isReserving), budgetGates(isReserving)),
+          fc.tuple(someGates, someGates),
           budgetSteps(isReserving),
           async (gates, steps) => {
             const key = freshKey();
@@ -181,4 +192,151 @@ describe.each([true, false])('the script of budgets, declaring keys: %s', (isDec
       );
     },
   );
+});
+
+/** The short way: see `oneLimit`. */
+describe('reservations of a rule with one limit', () => {
+  const LEASE_MS = 600_000;
+  const NOW_MS = 1_700_002_790_000; // Ten seconds before the hour ends.
+  const MOST = Number.MAX_SAFE_INTEGER;
+  const gateOf = (
+    sort: 'window' | 'gcra' | 'sliding',
+    isForced = false,
+    periodSeconds = 3_600,
+  ): BudgetGate => {
+    const one = { sort, limit: 10, burst: 10, periodSeconds, chargeDenied: false } as const;
+    const reserve = { leaseMs: LEASE_MS, isReleased: false };
+    return budgetGateOf({
+      entries: [budgetEntry(one)],
+      reserve,
+      blocks: [],
+      isForced,
+      isShadow: false,
+    });
+  };
+  const asked = (key: string, gate: BudgetGate, [letter, id, hits]: Asking) => {
+    const mode = ({ r: 'reserve', s: 'settle', c: 'cancel' } as const)[letter];
+    return ask(key, gate, hits, { reservation: { mode, id, saysHits: mode === 'settle' } });
+  };
+  type Asking = readonly [letter: 'r' | 's' | 'c', id: string, hits: number];
+
+  /** Plays it by the script and by TypeScript, each ask in a call of its own. */
+  const playBoth = async (asks: readonly (readonly [BudgetGate, ...Asking])[], nowMs = NOW_MS) => {
+    const key = freshKey();
+    const counter = new BudgetCounter();
+    for (const [gate, ...one] of asks) {
+      const increment = asked(key, gate, one);
+      const { states } = await call([increment], { nowMs });
+      const moment = { micros: nowMs * 1_000, nowSeconds: nowMs / 1_000 };
+      expect(states[0]).toEqual(counter.apply({ ...increment, gate, windowEndSeconds: 0 }, moment));
+      await expectKept(key, gate, counter, { nowMs, latestMs: nowMs });
+    }
+    return { key, counter };
+  };
+
+  it.each(['window', 'gcra', 'sliding'] as const)(
+    'are refused at the limit, by %s',
+    async (sort) => {
+      const gate = gateOf(sort);
+      const { counter } = await playBoth([
+        [gate, 'r', 'a', 10],
+        [gate, 'r', 'none', 0],
+        [gate, 'r', 'b', 1],
+        [gate, 's', 'a', 9],
+        [gate, 'r', 'b', 0],
+        [gate, 'r', 'c', 2],
+        [gate, 's', 'b', 30],
+        [gate, 'r', 'd', 0],
+      ]);
+      expect(counter.open.size).toBe(0);
+    },
+  );
+
+  it.each(['window', 'gcra', 'sliding'] as const)(
+    'that were met again are not ended with nothing, by %s',
+    async (sort) => {
+      const gate = gateOf(sort);
+      const { counter } = await playBoth([
+        [gate, 'r', 'a', 4],
+        [gate, 'r', 'a', 4],
+        [gate, 'c', 'a', 0],
+        [gate, 'r', 'b', 4],
+        [gate, 'c', 'b', 0],
+        [gate, 's', 'a', 2],
+      ]);
+      expect(counter.open.size).toBe(0);
+    },
+  );
+
+  it.each(['window', 'gcra', 'sliding'] as const)(
+    'stop at the largest sum that is exact, by %s',
+    async (sort) => {
+      const gate = gateOf(sort, true);
+      const { counter } = await playBoth([
+        [gate, 'r', 'a', MOST],
+        [gate, 's', 'a', MOST],
+        [gate, 'r', 'b', 3],
+        [gate, 's', 'b', MOST],
+      ]);
+      expect(counter.open.size).toBe(0);
+    },
+  );
+
+  it('hold no more than the largest sum, and never less than nothing', async () => {
+    const key = freshKey();
+    const gate = gateOf('window', true);
+    const heldAfter = async (one: Asking) => {
+      await call([asked(key, gate, one)]);
+      const { states } = await call([ask(key, gate, 0)]);
+      const { held, open } = states[0] as BudgetState;
+      return [held, open];
+    };
+    expect(await heldAfter(['r', 'a', MOST])).toEqual([MOST, 1]);
+    expect(await heldAfter(['r', 'b', 5])).toEqual([MOST, 2]);
+    expect(await heldAfter(['r', 'c', 5])).toEqual([MOST, 3]);
+    expect(await heldAfter(['s', 'b', 0])).toEqual([MOST - 5, 2]);
+    expect(await heldAfter(['s', 'a', 0])).toEqual([0, 1]);
+  });
+
+  it.each([
+    ['window', 3_600, 'gcra'],
+    ['gcra', 3_600, 'window'],
+    // Its record is as long as what is said of open ones.
+    ['sliding', 600, 'gcra'],
+  ] as const)('begin anew where %s of %s s becomes %s', async (before, periodSeconds, after) => {
+    const [old, now] = [gateOf(before, false, periodSeconds), gateOf(after)];
+    await playBoth([
+      [old, 'r', 'a', 4],
+      [old, 's', 'a', 3],
+      [now, 'r', 'b', 4],
+      [old, 'r', 'c', 1],
+      [old, 's', 'b', 2],
+      [now, 's', 'c', 1],
+    ]);
+  });
+
+  it.each(['window', 'gcra', 'sliding'] as const)(
+    'are kept until a charge at the end of the lease is over, by %s',
+    async (sort) => {
+      const { key } = await playBoth([[gateOf(sort), 'r', 'a', 10]]);
+      expect(await server.client.pttl(key)).toBeGreaterThan(LEASE_MS + 3_600_000);
+    },
+  );
+
+  it('are kept until the window ends in which they are charged', async () => {
+    const gate = gateOf('window');
+    const [held, settled] = [[gate, 'r', 'a', 0] as const, [gate, 's', 'a', 5] as const];
+    const { key } = await playBoth([held, settled], NOW_MS + 11_000);
+    expect(await server.client.pttl(key)).toBeGreaterThan(3_599_000);
+  });
+
+  it('are at most 100,000 of one counter', async () => {
+    const key = freshKey();
+    const gate = gateOf('gcra', true);
+    const many = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => asked(key, gate, ['r', String(from + at), 0]));
+    for (let at = 0; at < 100_000; at += 10_000) await call(many(at, 10_000));
+    const { states } = await call(many(100_000, 2));
+    expect(states.map((state) => (state as BudgetState).open)).toEqual([100_000, 100_000]);
+  });
 });

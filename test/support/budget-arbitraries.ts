@@ -106,6 +106,22 @@ export function budgetGates(isReserving: boolean): fc.Arbitrary<BudgetGate> {
     .filter(({ budget }) => budget.entries.length > 0);
 }
 
+/** Any rule with one limit that reserves and blocks nothing. */
+export const ONE_LIMIT_GATES: fc.Arbitrary<BudgetGate> = fc
+  .record({
+    draft: ENTRIES,
+    leaseMs: fc.constantFrom(1_000, 20_000, 600_000),
+    isReleased: fc.boolean(),
+    isForced: fc.boolean(),
+  })
+  .map(({ draft, leaseMs, isReleased, isForced }) => {
+    const reserve = { leaseMs, isReleased };
+    const entries = [budgetEntry(draft)];
+    const gate = budgetGateOf({ entries, reserve, blocks: [], isForced, isShadow: false });
+    const shown = { draft, reserve, isForced };
+    return Object.assign(gate, { [fc.toStringMethod]: () => JSON.stringify(shown) });
+  });
+
 /** One call for one counter. */
 export interface BudgetStep {
   /** Milliseconds since the one before; negative: the clock of the store goes back. */

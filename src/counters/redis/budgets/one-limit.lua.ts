@@ -39,8 +39,7 @@ function piecesOf({ lua: { own, absent, has, unit } }: ScriptedKind): Pieces {
     used, elapsed = used + more * (${unit}), 0
     if used > ${own.most} then used = ${own.most} end
   end
-  local life = ceil((${own.life}) * order.micros / 1000)
-  if life > 0 then needed = since + life end`,
+  needed = since + ceil((${own.life}) * order.micros / 1000)`,
   };
 }
 
@@ -104,7 +103,7 @@ function bodyOf(kind: ScriptedKind): string {
   if mode == 'r' then
     if open >= ${String(MAX_OPEN)} then return false end
     opens = isForced or
-      not (hits > order.size or ${kind.lua.free} - held * order.period < (hits > 0 and hits or 1) * order.period)
+      not (${kind.lua.free} - held * order.period < (hits > 0 and hits or 1) * order.period)
     if opens then
       local due = nowMs + lease
       if runs == 0 then head, nextOne, first, last = 1, 1, due, due
