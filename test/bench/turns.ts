@@ -14,7 +14,7 @@ export interface Turn {
 
 const WAVES = 20;
 const IN_FLIGHT = 10;
-const PER_BATCH = 100;
+export const PER_BATCH = 100;
 
 /** Waves of batches of 100, ten in flight; `send` sends one, whatever it takes. */
 export function inWaves(send: (perBatch: number) => Promise<unknown>): () => Promise<void> {

@@ -33,7 +33,7 @@ export function encodeBudgetCall(call: AsksCall): ScriptArguments {
     asks.integer(sheet.numberOf(increment));
     if (!gate.kind.hasOwnForm) asks.integer(ttlSeconds);
     if (reservation === undefined) continue;
-    asks.text(reservation.id === '' ? '' : `=${reservation.id}`);
+    asks.id(reservation.id);
     asks.integer(hits);
   }
   const head = isDeclaringKeys ? '' : integerOf(0);
@@ -66,11 +66,24 @@ class Arguments {
   }
 
   text(text: string): void {
-    const { length } = text;
-    const bytes = Buffer.byteLength(text);
     this.count += 1;
-    this.encoded += bytes === length ? encodeAscii(text) : `$${String(bytes)}\r\n${text}\r\n`;
+    this.encoded += `$${String(Buffer.byteLength(text))}\r\n${text}\r\n`;
   }
+
+  /** The field of an id; empty: there is none. */
+  id(id: string): void {
+    const bytes = Buffer.byteLength(id);
+    this.count += 1;
+    this.encoded += bytes === 0 ? NO_ID : `${(idHeads[bytes] ??= idHeadOf(bytes))}${id}\r\n`;
+  }
+}
+
+const NO_ID = encodeAscii('');
+/** What stands before an id, by its bytes. */
+const idHeads: string[] = [];
+
+function idHeadOf(bytes: number): string {
+  return `$${String(bytes + 1)}\r\n=`;
 }
 
 /** Gates, and what is asked of counters: nearly all of a batch share few of them. */
