@@ -56,10 +56,13 @@ export async function issueToken(
 }
 
 const issue: ProvisioningCommand = {
-  usage: `<user> [--ttl <duration, ${DEFAULT_SESSION}>] [--session <session>] [--token-ttl <duration>]`,
   doc: 'starts a session (or uses the given one) and prints a token of it, only this once',
   values: ['user'],
-  flags: { ttl: 'one', session: 'one', 'token-ttl': 'one' },
+  flags: {
+    ttl: { value: 'duration', default: DEFAULT_SESSION },
+    session: { value: 'session' },
+    'token-ttl': { value: 'duration' },
+  },
   async run(call, deps) {
     const [userId = ''] = call.values;
     const sessionMs = readTtl(call, 'ttl', DEFAULT_SESSION);
@@ -87,10 +90,9 @@ async function readToken({ readInput }: CommandDeps) {
 const NO_TOKEN = 'standard input holds no token, expected idt_ and 65 letters and digits';
 
 const revoke: ProvisioningCommand = {
-  usage: '[--id <token id>] < token',
   doc: 'revokes one token, read from standard input unless its id is given',
-  values: [],
-  flags: { id: 'one' },
+  flags: { id: { value: 'token id' } },
+  input: 'token',
   async run(call, deps) {
     const id = flagText(call, 'id') ?? (await readToken(deps))?.id;
     if (id === undefined) return wrong(NO_TOKEN);
@@ -100,10 +102,8 @@ const revoke: ProvisioningCommand = {
 };
 
 const inspect: ProvisioningCommand = {
-  usage: '< token',
   doc: 'prints the session and the user of a token on standard input',
-  values: [],
-  flags: {},
+  input: 'token',
   async run(_call, deps) {
     const credential = await readToken(deps);
     if (credential === undefined) return wrong(NO_TOKEN);

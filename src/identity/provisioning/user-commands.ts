@@ -23,21 +23,19 @@ const TEXT_FLAGS = {
 } as const;
 
 const add: ProvisioningCommand = {
-  usage:
-    '[--id <id>] [--user-name <name>] [--display-name <name>] [--given-name <name>] [--family-name <name>] ' +
-    '[--email <address>]... [--photo <url>]... [--external-id <id>] [--provider <id>] [--environment-id <id>] [--locale <tag>]',
   doc: 'adds a user and prints the id',
-  values: [],
   flags: {
-    id: 'one',
-    'given-name': 'one',
-    'family-name': 'one',
-    email: 'many',
-    photo: 'many',
-    ...(Object.fromEntries(Object.keys(TEXT_FLAGS).map((name) => [name, 'one'])) as Record<
-      string,
-      'one'
-    >),
+    id: { value: 'id' },
+    'user-name': { value: 'name' },
+    'display-name': { value: 'name' },
+    'given-name': { value: 'name' },
+    'family-name': { value: 'name' },
+    email: { value: 'address', repeats: true },
+    photo: { value: 'url', repeats: true },
+    'external-id': { value: 'id' },
+    provider: { value: 'id' },
+    'environment-id': { value: 'id' },
+    locale: { value: 'tag' },
   },
   async run(call, { store, nowMs, randomBytes }) {
     const id = flagText(call, 'id') ?? createId(randomBytes);
@@ -52,10 +50,7 @@ const add: ProvisioningCommand = {
 
 function toUser(call: CommandCall, id: string, now: string): UserRecord {
   const texts = Object.entries(TEXT_FLAGS).map(([flag, field]) => [field, flagText(call, flag)]);
-  const many = (name: string): readonly string[] => {
-    const values = call.flags[name];
-    return typeof values === 'object' ? values : [];
-  };
+  const many = (name: string) => call.flags.get(name) ?? [];
   return parseUser({
     id,
     ...Object.fromEntries(texts),
@@ -71,10 +66,8 @@ function toUser(call: CommandCall, id: string, now: string): UserRecord {
 }
 
 const importUsers: ProvisioningCommand = {
-  usage: '< users.jsonl',
+  input: 'users.jsonl',
   doc: 'adds or replaces users: one JSON object a line on standard input, all of them or none',
-  values: [],
-  flags: {},
   async run(_call, { store, nowMs, randomBytes, readInput }) {
     const now = toIso(nowMs());
     const users: UserRecord[] = [];
@@ -120,10 +113,7 @@ function isObject(input: unknown): input is object {
 }
 
 const list: ProvisioningCommand = {
-  usage: '',
   doc: 'prints all users',
-  values: [],
-  flags: {},
   async run(_call, { store }) {
     const users = await store.listUsers();
     return done(
@@ -136,10 +126,8 @@ const list: ProvisioningCommand = {
 };
 
 const show: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'prints one user',
   values: ['user'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const user = await store.findUser(id);
     return user === undefined
@@ -151,10 +139,8 @@ const show: ProvisioningCommand = {
 function switchTo(active: boolean): ProvisioningCommand {
   const state = active ? 'enabled' : 'disabled';
   return {
-    usage: '<user>',
     doc: active ? 'enables a disabled user again' : 'refuses all tokens of the user until enabled',
     values: ['user'],
-    flags: {},
     run: ({ values: [id = ''] }, deps) => setActive(id, active, state, deps),
   };
 }
@@ -172,10 +158,8 @@ async function setActive(
 }
 
 const remove: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'deletes the user and ends all sessions of the user',
   values: ['user'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const wasThere = await store.deleteUser(id);
     return wasThere ? done([{ id }], [`deleted ${id}`]) : notFound('user', id);
