@@ -19,13 +19,6 @@ import {
 } from './command';
 import { DEFAULT_SESSION } from './session-commands';
 
-interface IssuedToken {
-  /** The token itself: printed once, kept nowhere. */
-  readonly token: string;
-  readonly tokenId: string;
-  readonly sessionId: string;
-}
-
 interface IssueOptions {
   readonly userId: string;
   /** A live session of the user; undefined: a new one of `sessionMs`. */
@@ -35,11 +28,14 @@ interface IssueOptions {
   readonly tokenMs: number | undefined;
 }
 
-/** User, then session, then token: whatever fails in between leaves nothing that lets anybody in. */
+/**
+ * User, then session, then token: whatever fails in between leaves nothing that lets anybody in. The token itself is printed once
+ * and kept nowhere.
+ */
 export async function issueToken(
   { store, nowMs, randomBytes }: CommandDeps,
   { userId, sessionId: given, sessionMs, tokenMs }: IssueOptions,
-): Promise<IssuedToken | 'no-user' | 'no-session'> {
+) {
   const createdAt = toIso(nowMs());
   const sessionId = given ?? createId(randomBytes);
   if (given === undefined) {

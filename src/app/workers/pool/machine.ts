@@ -42,15 +42,11 @@ export function readMachine(read: ReadText, hostCpus: number): Machine {
   };
 }
 
-interface CgroupFolders {
-  readonly v2: readonly string[];
-  /** Of v1: each controller has a tree of its own. */
-  readonly cpu: readonly string[];
-  readonly memory: readonly string[];
-}
-
-/** The folders whose limits hold: that of the process and all above it. A container sees its own as the root. */
-function cgroupFolders(text: string): CgroupFolders {
+/**
+ * The folders whose limits hold: that of the process and all above it; of v1, each controller has a tree of its own. A container
+ * sees its own as the root.
+ */
+function cgroupFolders(text: string) {
   const pathOf = (isWanted: (controllers: readonly string[]) => boolean): string =>
     text
       .split('\n')
