@@ -4,6 +4,7 @@ import type { Steps } from '../../core/steps';
 import { addHits, type Count } from '../count';
 import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
+import type { OverKey } from '../over-limit-cache';
 import {
   CounterSlots,
   createSlot,
@@ -34,13 +35,8 @@ interface WindowSlot extends CounterSlot<LiveCounter> {
   readonly shards: Shards<LiveCounter>;
 }
 
-/** A counter over its limit. */
-export interface OverCounter {
-  readonly key: string;
-  readonly limit: number;
+export interface OverCounter extends OverKey {
   readonly count: number;
-  /** Unix seconds. */
-  readonly windowEndSeconds: number;
 }
 
 /** Makes room for one counter of so many bytes; false when there is none. */

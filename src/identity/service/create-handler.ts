@@ -11,7 +11,7 @@ import {
 import type { Metrics } from './metrics';
 import { type UserinfoOutcome, type Reason, reasonOf, refused } from './outcome';
 
-interface HandlerDeps {
+export interface HandlerDeps {
   readonly userinfo: (request: IncomingMessage) => Promise<UserinfoOutcome>;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ interface HandlerDeps {
   readonly createRequestId: () => string;
 }
 
-interface HandlerOptions {
+export interface HandlerOptions {
   readonly corsOrigins: readonly string[];
   readonly profile: UserinfoProfile;
 }

@@ -1,5 +1,4 @@
 import type { HealthStatus } from '../../../../streams';
-import type { Statistics } from '../../../core/ports';
 import {
   decodeHealthRequest,
   encodeHealthResponse,
@@ -8,15 +7,11 @@ import {
 import { framed } from '../../../wire/grpc/responses';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import type { Malformed } from '../../../wire/protobuf/read';
-import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../service';
+import type { GrpcTransportDeps } from '../options';
+import { isServed, malformedRequest, servingStatus, unknownService } from '../service';
 import { ignore, type Client, type MethodHandler } from './method-handler';
 
-interface HealthDeps {
-  readonly health: Health;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-}
+type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
 /** Check and Watch of grpc.health.v1.Health for all connections. */
 export interface HealthMethods {

@@ -1,28 +1,19 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import type { Decision } from '../../../core/model';
-import type {
-  Answer,
-  CallTrace,
-  CallTracer,
-  PendingRequest,
-  Statistics,
-} from '../../../core/ports';
+import type { Answer, CallTrace, PendingRequest, Statistics } from '../../../core/ports';
 import type { CreateCallContext } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
 import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
 import { framed } from '../../../wire/grpc/responses';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
+import type { GrpcTransportDeps } from '../options';
 import { GRPC_CALL, isEarly, refuseMessage, toGrpcStatus } from '../service';
 import { ignore, type Client, type MethodHandler } from './method-handler';
 
-interface DecisionDeps {
+interface DecisionDeps extends Pick<GrpcTransportDeps, 'statistics' | 'nowMs' | 'tracer'> {
   readonly bounds: RequestBounds;
   readonly ask: (batch: readonly PendingRequest[]) => void;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-  readonly tracer?: CallTracer | undefined;
 }
 
 /** ShouldRateLimit for all connections. */
