@@ -5,7 +5,6 @@ export const MAX_NAMES = 20;
 /** Names that are compared with a misspelled one, and their most characters. */
 const MAX_COMPARED = 2_000;
 const MAX_LENGTH = 64;
-/** Names that one step compares. */
 const NAMES_OF_STEP = 32;
 
 /**

@@ -20,7 +20,6 @@ const KEY_END = 12;
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
 
-/** One live counter. */
 export interface LiveCounter extends Filed<LiveCounter> {
   count: number;
   /** The exact count where a double cannot hold it (above 2^53). */

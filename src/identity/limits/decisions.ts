@@ -1,4 +1,3 @@
-/** One descriptor: its entries in order. */
 export type DescriptorEntries = readonly { readonly key: string; readonly value: string }[];
 
 /** What the decision service says of one request. */

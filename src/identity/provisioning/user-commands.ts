@@ -1,3 +1,4 @@
+import { isMap } from '../../fields/record';
 import { createId } from '../credential';
 import { MalformedRecord, ID_EXPECTED, isId, parseUser, type UserRecord } from '../store/records';
 import {
@@ -101,15 +102,11 @@ function parseLine(
   }
   const times = { id: newId, createdAt: now, updatedAt: now };
   try {
-    return { user: parseUser(isObject(input) ? { ...times, ...input } : input, where) };
+    return { user: parseUser(isMap(input) ? { ...times, ...input } : input, where) };
   } catch (error) {
     if (error instanceof MalformedRecord) return { problems: error.problems };
     throw error;
   }
-}
-
-function isObject(input: unknown): input is object {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 const list: ProvisioningCommand = {
