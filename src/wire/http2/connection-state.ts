@@ -124,6 +124,14 @@ export interface ConnectionState {
   readonly buckets: ReturnType<typeof createTokenBuckets>;
 }
 
+/** Handles the whole frame `bytes[at, end)`, its header included. */
+export type ReceiveFrame = (
+  connection: ConnectionState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+) => void;
+
 export function createConnectionState(events: Http2Events, options: Http2Options): ConnectionState {
   return {
     events,
