@@ -16,8 +16,10 @@ export interface SimulateOptions {
   readonly report: 'text' | 'json';
   /** A file that gets one line of the decision log for each request. */
   readonly decisions: string | undefined;
+  /** Unix seconds; from is inclusive, to is not. */
   readonly fromSeconds: number;
   readonly toSeconds: number;
+  /** How late a line may be. */
   readonly reorderSeconds: number;
   readonly sampleRate: number | undefined;
   readonly nearLimitRatio: number;

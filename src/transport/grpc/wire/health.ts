@@ -13,16 +13,6 @@ import { ignore, type Client, type MethodHandler } from './method-handler';
 
 type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
-/** Check and Watch of grpc.health.v1.Health for all connections. */
-export interface HealthMethods {
-  readonly check: MethodHandler;
-  readonly watch: MethodHandler;
-  /** Sends the status to every watcher whose last one differs. */
-  publish(status: HealthStatus<string>): void;
-  /** Ends all watches with UNAVAILABLE, and those to come. */
-  close(): void;
-}
-
 interface Watcher {
   readonly client: Client;
   readonly callId: number;
@@ -41,7 +31,8 @@ const SERVING_STATUS = framed<ServingStatus>({
   },
 });
 
-export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): HealthMethods {
+/** Check and Watch of grpc.health.v1.Health for all connections. */
+export function createHealthMethods({ health, statistics, nowMs }: HealthDeps) {
   const watchers = new Map<Client, Map<number, Watcher>>();
   let closed = false;
 
@@ -88,7 +79,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
       },
       onHalfClose: ignore,
       onCancel: ignore,
-    },
+    } satisfies MethodHandler,
     watch: {
       requests: 'one',
       onMessage(client, callId, bytes, start, end) {
@@ -101,8 +92,9 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
         forget(client, callId);
         client.grpc.finish(callId);
       },
-    },
-    publish(status) {
+    } satisfies MethodHandler,
+    /** Sends the status to every watcher whose last one differs. */
+    publish(status: HealthStatus<string>) {
       for (const watcher of all()) {
         const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.lastSent) continue;
@@ -111,6 +103,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
         watcher.client.scheduleFlush();
       }
     },
+    /** Ends all watches with UNAVAILABLE, and those to come. */
     close() {
       closed = true;
       for (const { client, callId } of all()) stop(client, callId);
