@@ -8,7 +8,7 @@ import type { Malformed } from '../../../wire/protobuf/read';
 import { systemClock } from '../../../platform/clock';
 import type { GrpcTransportDeps } from '../options';
 import { GRPC_CALL, isEarly, refuseMessage, SHOULD_RATE_LIMIT, toGrpcStatus } from '../service';
-import type { CallBytes, HeldBytes } from './held-bytes';
+import type { HeldBytes } from './held-bytes';
 
 interface DecisionDeps extends Pick<GrpcTransportDeps, 'statistics' | 'nowMs' | 'tracer'> {
   readonly bounds: RequestBounds;
@@ -24,7 +24,7 @@ type DecisionCall = ServerUnaryCall<Message, Decision>;
 
 interface Call {
   readonly startedMs: number;
-  readonly held: CallBytes;
+  readonly held: ReturnType<HeldBytes['open']>;
   readonly reply: sendUnaryData<Decision>;
   readonly call: DecisionCall;
   /** It was given up before its time was over. */
