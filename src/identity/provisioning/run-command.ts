@@ -31,8 +31,7 @@ export async function runCommand(
     return print(await call.command.run(call, deps), call.asJson);
   } catch (error) {
     if (error instanceof StoreUnavailable) return failed(FAILED, `${error.message}\n`);
-    const reason = toReason(error);
-    return failed(FAILED, `the command failed: ${reason}\n`);
+    return failed(FAILED, `the command failed: ${toReason(error)}\n`);
   }
 }
 
