@@ -17,7 +17,7 @@ export async function openInput(path: string) {
   return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: about.size };
 }
 
-/** Creates or empties the file of lines that `-decisions` names. Its methods reject with an error that names the flag and the file too. */
+/** Creates or empties the file that `-decisions` names. Its methods reject with an error that names the flag and the file too. */
 export async function openDecisions(path: string) {
   const handle = await openFile('-decisions', path, 'w');
   const stream = handle.createWriteStream();

@@ -4,8 +4,8 @@ import { NAMES } from './names';
 import type { Registry } from './registry';
 
 /**
- * Counts what the decisions of a batch say about themselves. Adds tallies to the registry. A rule's counters are looked up by one read of a map; its name is
- * cleaned when the first hit makes them.
+ * Counts what the decisions of a batch say about themselves. Adds tallies to the registry. A rule's counters are looked up by one
+ * read of a map; its name is cleaned when the first hit makes them.
  */
 export function createRecordStats(registry: Registry) {
   const { rules, unknownDomains, unmatched } = registry;

@@ -1,7 +1,7 @@
 import { timer } from 'rxjs';
-import type { Clock, Counters, Statistics } from '../../core/ports';
+import type { Counters } from '../../core/ports';
 import type { LeaseReading } from '../../counters/leases/leases';
-import { withLeases } from '../../counters/leases/with-leases';
+import { withLeases, type LeasedCountersDeps } from '../../counters/leases/with-leases';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
 import type { OnForget } from '../../counters/redis/options';
 import { withOverLimitCache, type PublishInvalidation } from '../../counters/with-over-limit-cache';
@@ -28,17 +28,11 @@ interface LeasableStore {
   readonly onFirst: () => void;
 }
 
-interface LeasesDeps {
-  readonly clock: Clock;
-  readonly monotonicMs: () => number;
-  readonly statistics: Statistics;
-}
-
 /** Leases before a store that others share. They do nothing before a rule asks for one. */
 export function openLeases(
   { counters, localCache, publishInvalidation, onFirst }: LeasableStore,
   settings: Settings,
-  deps: LeasesDeps,
+  deps: Pick<LeasedCountersDeps, 'clock' | 'monotonicMs' | 'statistics'>,
 ) {
   const { leases, storeFailure, backend } = settings;
   const cache = localCache === undefined ? createLeasedCache(settings) : undefined;

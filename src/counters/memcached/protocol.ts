@@ -22,8 +22,8 @@ export function faultOfKey(key: string): string | undefined {
 }
 
 /**
- * Where a key is stored: CRC-32 (IEEE) of it modulo the number of nodes, as the clients of today place it (behaviour.md §3.5), and
- * which connection to that node takes it.
+ * Where a key is stored: CRC-32 (IEEE) of it modulo the number of nodes, as the clients of today place it (behaviour.md §3.5),
+ * and which connection to that node takes it.
  */
 export function placeOf(key: string, nodes: number, connections: number) {
   const hash = crc32(key);

@@ -17,8 +17,8 @@ export const sessionsOfKey = (userId: string): string => `${PREFIX}sessions-of:$
 export const API_KEYS_KEY = `${PREFIX}api-keys`;
 
 /**
- * The text of a record with its incarnation: a session that is added again under an id that was revoked is another one. Tokens name
- * the one they were issued for, so that they stay revoked without being deleted.
+ * The text of a record with its incarnation: a session that is added again under an id that was revoked is another one. Tokens
+ * name the one they were issued for, so that they stay revoked without being deleted.
  */
 export function printIncarnate(record: object, incarnation: string): string {
   return JSON.stringify({ ...record, incarnation });
