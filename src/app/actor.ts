@@ -19,10 +19,7 @@ export function runToCompletion(stream$: Observable<unknown>): Promise<unknown> 
 }
 
 /** The same stream, and a promise of the end of its first run, however it ends. */
-export function withEnd<T>(stream$: Observable<T>): {
-  readonly run$: Observable<T>;
-  readonly ended: Promise<void>;
-} {
+export function withEnd<T>(stream$: Observable<T>) {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;

@@ -1,4 +1,4 @@
-import { usage as clientUsage } from '../cli/flags';
+import { USAGE as CLIENT_USAGE } from '../cli/flags';
 import { HASH_USAGE } from '../cli/hash-value';
 import { USAGE as CHECK_USAGE } from '../rule-sources/check/options';
 import { USAGE as SIMULATE_USAGE } from '../simulate/options';
@@ -12,14 +12,14 @@ export function helpText(): string {
 
 /** Of all commands of this service; `identity` prints its own. */
 export function completions(): string {
-  const helps = { ratelimit: USAGE, 'ratelimit-client': clientUsage() };
-  const all = {
-    ...helps,
+  const helps = {
+    ratelimit: USAGE,
+    'ratelimit-client': CLIENT_USAGE,
     'ratelimit-config-check': CHECK_USAGE,
     'ratelimit-hash-value': HASH_USAGE,
     'ratelimit-simulate': SIMULATE_USAGE,
   };
-  return Object.entries(all)
+  return Object.entries(helps)
     .map(([command, help]) => completionOf(command, help))
     .join('');
 }

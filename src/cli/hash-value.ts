@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { readArguments } from '../platform/arguments';
 import { toReason } from '../platform/errors';
+import { type Flags, type FlagValues, helpRows, readArguments, toValues } from '../platform/flags';
 import { keyAt, parseSecretKeys } from '../platform/secret-keys/parse-secret-keys';
 import { TokenMaker } from '../platform/secret-keys/token-maker';
+
+const FLAGS: Flags = {
+  key: { value: 'NAME', about: 'the descriptor key whose values these are' },
+  key_file: { value: 'FILE', about: 'the file of SECRET_KEYS_FILE' },
+  id: { value: 'N', about: 'the key of this id; without it the one that is used now' },
+  sha256: { about: 'the tokens of hash_value: sha256, which need no key' },
+  help: { about: 'print this', aliases: ['h'] },
+};
 
 export const HASH_USAGE = `usage: ratelimit-hash-value -key NAME (-key_file FILE [-id N] | -sha256)
 
 Reads values from the standard input, one a line, and prints the token of each, as value_hash takes it
 and counters, statistics and pages show it.
 
-  -key NAME        the descriptor key whose values these are
-  -key_file FILE   the file of SECRET_KEYS_FILE
-  -id N            the key of this id; without it the one that is used now
-  -sha256          the tokens of hash_value: sha256, which need no key
-  -help            print this
-
+${helpRows(FLAGS, 17)}
 Flags may be written with one dash or two. Exit status: 0, or 1 after a mistake.
 `;
 
@@ -28,41 +31,37 @@ export type HashCommand =
 export function readHashCommand(args: readonly string[], nowSeconds: number): HashCommand {
   try {
     const flags = readFlags(args);
-    if (flags.has('help') || flags.has('h')) return { kind: 'help' };
+    if (flags.has('help')) return { kind: 'help' };
     return { kind: 'hash', tokenOf: createTokenOf(flags, nowSeconds) };
   } catch (error) {
     return { kind: 'mistake', message: toReason(error) };
   }
 }
 
-const VALUED = ['key', 'key_file', 'id'];
-const SWITCHES = ['sha256', 'help', 'h'];
-
-function readFlags(args: readonly string[]): ReadonlyMap<string, string> {
-  const flags = new Map<string, string>();
-  for (const { name = '', value } of readArguments(args, VALUED)) {
-    if (SWITCHES.includes(name) && value === undefined) flags.set(name, 'true');
-    else if (VALUED.includes(name)) flags.set(name, value ?? '');
-    // Not printed: it may be a value that should have come by the standard input.
-    else throw new Error('unexpected argument: values are read from standard input; see -help');
-  }
-  return flags;
+function readFlags(args: readonly string[]): FlagValues {
+  const read = readArguments(args, FLAGS);
+  // Not printed: it may be a value that should have come by the standard input.
+  if (
+    read.some(
+      ({ flag, value }) => flag === undefined || (flag.value === undefined && value !== undefined),
+    )
+  )
+    throw new Error('unexpected argument: values are read from standard input; see -help');
+  return toValues(read);
 }
 
-function createTokenOf(
-  flags: ReadonlyMap<string, string>,
-  nowSeconds: number,
-): (value: string) => string {
-  const key = flags.get('key') ?? '';
+function createTokenOf(flags: FlagValues, nowSeconds: number): (value: string) => string {
+  const last = (name: string) => flags.get(name)?.at(-1);
+  const key = last('key') ?? '';
   if (key === '') throw new Error('-key needs the name of a descriptor key');
-  const file = flags.get('key_file') ?? '';
+  const file = last('key_file') ?? '';
   if ((file === '') !== flags.has('sha256')) throw new Error('expected one of -key_file, -sha256');
   const maker = new TokenMaker(() => nowSeconds, file === '' ? [] : readKeys(file));
   if (file === '') return (value) => maker.tokenOf({ key, value }, 'sha256');
-  const id = Number(flags.get('id') ?? keyAt(maker.keys, nowSeconds)?.id);
+  const id = Number(last('id') ?? keyAt(maker.keys, nowSeconds)?.id);
   if (!maker.keys.some((one) => one.id === id)) {
     const ids = maker.keys.map((one) => one.id).join(', ');
-    throw new Error(`-id ${String(flags.get('id'))} is not in the file: expected one of ${ids}`);
+    throw new Error(`-id ${String(last('id'))} is not in the file: expected one of ${ids}`);
   }
   return (value) => maker.tokenUnder({ key, value }, id) ?? '';
 }

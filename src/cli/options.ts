@@ -1,5 +1,6 @@
 import { UsageError } from '../platform/errors';
-import { type FlagName, FLAGS, type FlagValues, readFlags } from './flags';
+import type { FlagValues } from '../platform/flags';
+import { FLAGS, readFlags } from './flags';
 
 /** A descriptor as the protocol's JSON names it. */
 export interface Descriptor {
@@ -74,11 +75,11 @@ function remarksOn(flags: FlagValues): readonly string[] {
   return protocol === '' ? [] : ['-oltp-protocol has no effect: this client exports no traces'];
 }
 
-function last(flags: FlagValues, name: FlagName): string | undefined {
+function last(flags: FlagValues, name: keyof typeof FLAGS): string | undefined {
   return flags.get(name)?.at(-1);
 }
 
-function isSet(flags: FlagValues, name: FlagName): boolean {
+function isSet(flags: FlagValues, name: keyof typeof FLAGS): boolean {
   const value = last(flags, name) ?? 'false';
   if (value === 'true' || value === 'false') return value === 'true';
   throw new UsageError(`-${name} is ${JSON.stringify(value)}, expected true or false`);

@@ -1,6 +1,6 @@
 import { shouldRateLimit } from './call';
 import { explain } from './explain';
-import { usage } from './flags';
+import { USAGE } from './flags';
 import { type ClientOptions, parseOptions } from './options';
 import { type RawResponse, toProtoJson } from './response';
 import { toText } from './to-text';
@@ -17,7 +17,7 @@ export interface CliResult {
 export async function runClient(args: readonly string[]): Promise<CliResult> {
   try {
     const options = parseOptions(args);
-    if (options === 'help') return { exitCode: 0, stdout: usage(), stderr: '' };
+    if (options === 'help') return { exitCode: 0, stdout: USAGE, stderr: '' };
     const { explain: explained, remarks = [] } = options;
     const { stderr, ...result } =
       explained === undefined

@@ -1,6 +1,6 @@
 import type { PolicyOptions } from './decision/policy-headers';
 import type { Failure, StoreError } from './errors';
-import type { Gate, Reservation, Seen, State } from './kinds/kind';
+import type { Asked, Seen, State } from './kinds/kind';
 import type { Decision, DecisionRequest, Entry } from './model';
 import type { LimitsFromRule, RuleLimit, ValueLimit } from './rules/rules';
 
@@ -33,17 +33,13 @@ export interface PendingRequest {
 }
 
 /** One change of one counter. Several of a batch may name the same key; they apply in order. */
-export interface Increment {
+export interface Increment extends Asked {
   /** The complete counter key, window start included (behaviour.md §3.4). */
   readonly key: string;
-  /** Hits to add, those of one ask under a kind that looks; 0 reads the counter; negative gives back, never below 0. */
-  readonly hits: number | bigint;
   /** Hits allowed in the window (uint32). */
   readonly limit: number;
   /** Time to live that a new counter gets, in seconds: the window plus the jitter. */
   readonly ttlSeconds: number;
-  /** Unix second at which the window ends and the counter no longer matters. */
-  readonly windowEndSeconds: number;
   /** The limit that matched, of a rule or of the request. */
   readonly rule: RuleLimit;
   /**
@@ -53,14 +49,6 @@ export interface Increment {
   readonly entries: readonly Entry[];
   /** The same with tokens in place of secret values, as in `key`; undefined when no key of the rules is secret. */
   readonly shown?: readonly Entry[] | undefined;
-  /** How it is counted. */
-  readonly gate: Gate;
-  /** Equal asks in a row that this increment stands for, under a kind that looks; else 1. */
-  readonly times: number;
-  /** What it does with hits that are held; undefined: they are charged at once. */
-  readonly reservation?: Reservation | undefined;
-  /** False: where counters of a request are decided together, its refusal holds none of them back. */
-  readonly holdsBack?: boolean | undefined;
   /** Its answer has to be the store's own count after these hits: a store that answers before it adds waits for that. */
   readonly isExact?: boolean | undefined;
 }

@@ -5,7 +5,7 @@ import {
   seenAt,
   type ReplyDraft,
 } from '../core/batches/reply-draft';
-import { pick, scatter, type SubBatch } from '../core/batches/sub-batch';
+import { pick, scatter } from '../core/batches/sub-batch';
 import { settled, StoreError } from '../core/errors';
 import type { State } from '../core/kinds/kind';
 import {
@@ -163,14 +163,8 @@ function takenBack(
   return back;
 }
 
-interface Rest {
-  readonly part: SubBatch;
-  /** The places of those that were held back. */
-  readonly looks: ReadonlySet<number>;
-}
-
-/** The part of a batch that the store is asked. */
-function withoutKnown(batch: CounterBatch, known: readonly boolean[]): Rest {
+/** The part of a batch that the store is asked, and which of it are held back, so that they only look. */
+function withoutKnown(batch: CounterBatch, known: readonly boolean[]) {
   const { increments, groupEnds } = batch;
   const isAsked = (_: Increment, place: number): boolean => known[place] !== true;
   const looks = new Set<number>();

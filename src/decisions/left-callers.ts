@@ -9,16 +9,10 @@ import type { BatchContext } from './batch';
  * sent, and what it opened is ended without a charge (budgets.md section 4).
  */
 
-/** The requests of which some are answered here because their callers have left before anything was held for them. */
-export interface Staying {
-  readonly staying: readonly PendingRequest[];
-  readonly left: number;
-}
-
 const GONE = { kind: 'failure', code: 'draining', message: 'the caller went away' } as const;
 
-/** Takes requests that would open a reservation for a caller that has left out of a batch. */
-export function withoutLeft(pendingRequests: readonly PendingRequest[]): Staying {
+/** Takes requests that would open a reservation for a caller that has left out of a batch, and answers them. */
+export function withoutLeft(pendingRequests: readonly PendingRequest[]) {
   const staying = pendingRequests.filter(
     (pending) => !(hasLeft(pending) && pending.request.descriptors.some(mayReserve)),
   );

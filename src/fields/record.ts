@@ -83,7 +83,8 @@ function inOrder(names: readonly string[], map: object): readonly string[] {
   return [...known, ...Object.keys(map).filter((name) => !names.includes(name))];
 }
 
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether it is a map of JSON, no list. */
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,11 +1,9 @@
-import { type Observable } from 'rxjs';
 import type { DebounceOptions } from '../../streams';
 import type { DomainDefinition } from '../core/rules/definition';
 import type { Clock } from '../core/ports';
 import type { ParseOptions } from '../core/rules/parse/parse-rule-files';
 import { followDirectory } from './directory/follow-directory';
 import type { DirectoryOptions } from './directory/survey';
-import type { LoadResult } from './load-result';
 import { parseInWorker } from './loader/parse-in-worker';
 import { createRuleLoader, type ParseRules } from './loader/rule-loader';
 import { parseRules } from './parse-rules';
@@ -27,14 +25,6 @@ export interface DirectorySourceDeps<R> {
   readonly parse?: ParseRules;
 }
 
-export interface DirectorySource<R> {
-  /**
-   * The first load at once on subscribe, then one for each reload. Never errors and never completes;
-   * unsubscribing closes every watch and ends a load.
-   */
-  readonly loads$: Observable<LoadResult<R>>;
-}
-
 const DEFAULTS = {
   maxBytes: 16 * 1_024 * 1_024,
   pollMs: 5_000,
@@ -48,11 +38,14 @@ export const parseInProcess: ParseRules = (files, options) =>
     resolve(parseRules(files, options));
   });
 
-/** The rule files of `root/subdirectory/appDirectory/*.yaml` as a stream of loads (docs/rule-files.md). */
+/**
+ * The rule files of `root/subdirectory/appDirectory/*.yaml` as a stream of loads (docs/rule-files.md): the first at once on
+ * subscribe, then one for each reload. Never errors and never completes; unsubscribing closes every watch and ends a load.
+ */
 export function createDirectorySource<R>(
   options: DirectorySourceOptions,
   { compile, clock, warn, parse }: DirectorySourceDeps<R>,
-): DirectorySource<R> {
+) {
   const load = createRuleLoader(
     {
       parse: parse ?? parseInWorker(),

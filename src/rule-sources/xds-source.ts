@@ -48,14 +48,6 @@ export interface XdsSourceDeps<R> {
   readonly parse?: ParseRules;
 }
 
-export interface XdsSource<R> {
-  /**
-   * One for each state of the rules that the server sent and that was looked at. Connects on subscribe; never
-   * errors and never completes; unsubscribing closes the connection and ends a load.
-   */
-  readonly loads$: Observable<LoadResult<R>>;
-}
-
 /** How much longer each wait is than the one before. */
 const GROWTH = 1.5;
 
@@ -65,16 +57,18 @@ const NACK_SHARE = 0.1;
 /** Below this many bytes parsing takes about a millisecond, less than starting a thread. */
 const SMALL_BYTES = 4_096;
 
-/** Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md). */
-export function createXdsSource<R>(
-  options: XdsSourceOptions,
-  deps: XdsSourceDeps<R>,
-): XdsSource<R> {
+/**
+ * Rules from a management server, by the aggregated discovery service of xDS (docs/xds.md): a load for each state that the server
+ * sent and that was looked at. Connects on subscribe; never errors and never completes; unsubscribing closes the connection and
+ * ends a load.
+ */
+export function createXdsSource<R>(options: XdsSourceOptions, deps: XdsSourceDeps<R>) {
   const load = createLoadState(options, deps);
   const node = toNode(options);
-  const backoff = { ...options.backoff, factor: GROWTH };
+  const { initialMs, maxMs, jitter } = options.backoff;
+  const backoff = { initialMs, maxMs, jitter, factor: GROWTH };
   const nackBackoff = createNackBackoff({
-    backoff: scale(backoff, NACK_SHARE),
+    backoff: { ...backoff, initialMs: initialMs * NACK_SHARE, maxMs: maxMs * NACK_SHARE },
     random: deps.random,
   });
   const timing = { ...options, backoff };
@@ -148,13 +142,6 @@ function toNode({ nodeId, nodeMetadata }: XdsSourceOptions): Node {
     ([name, value]) => [name, { stringValue: value }] as const,
   );
   return { id: nodeId, metadata: { fields: Object.fromEntries(fields) } };
-}
-
-function scale<P extends { readonly initialMs: number; readonly maxMs: number }>(
-  policy: P,
-  share: number,
-): P {
-  return { ...policy, initialMs: policy.initialMs * share, maxMs: policy.maxMs * share };
 }
 
 /** Of resources alone, in any order: versions and nonces of their messages differ from client to client. */

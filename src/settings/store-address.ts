@@ -1,14 +1,6 @@
 import { type Address, parseAddress, type StoreAddress } from '../platform/env-table/addresses';
 import type { Credentials } from '../platform/env-table/credentials';
 
-export interface RedisUrl {
-  readonly address: Address;
-  readonly auth: Credentials | undefined;
-  /** `rediss://` speaks TLS. */
-  readonly tls: boolean;
-  readonly database: number;
-}
-
 const REDIS_URL = /^redis(s?):\/\/(?:([^@]*)@)?([^/?#]+)(.*)$/;
 const DEFAULT_PORT = 6379;
 
@@ -42,9 +34,9 @@ export function parseDatabase(end: string): number | undefined {
 
 /**
  * `redis://[[<user>]:<password>@]<host>[:<port>][/<database>][?db=<database>]`, the form that today's
- * deployments may use in place of `<host>:<port>`. Undefined when it is not.
+ * deployments may use in place of `<host>:<port>`; `rediss://` speaks TLS. Undefined when it is not.
  */
-export function parseRedisUrl(url: string): RedisUrl | undefined {
+export function parseRedisUrl(url: string) {
   const match = REDIS_URL.exec(url);
   if (match === null) return undefined;
   const [, secure, userInfo, place = '', end = ''] = match;

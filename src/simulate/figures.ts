@@ -8,24 +8,28 @@ import { CountHistogram } from './histogram';
 import { counterNameOf, type RunOutcome } from './run-rules';
 
 /** What one rule did. Requests are descriptors that met it; over, shadow and near count those of them with any such hit. */
-export interface RuleFigures {
+export class RuleFigures {
   readonly limit: RuleLimit;
-  requests: number;
-  hits: number;
-  over: number;
-  shadow: number;
-  near: number;
-  distinctKeys: number;
+  requests = 0;
+  hits = 0;
+  over = 0;
+  shadow = 0;
+  near = 0;
+  distinctKeys = 0;
   firstLimitedSeconds: number | undefined;
   lastLimitedSeconds: number | undefined;
   /** All hits that were asked for of the counter until after each request; empty where it does not hold them. */
-  readonly after: CountHistogram;
+  readonly after = new CountHistogram();
   /** The hits of each key in each window. */
-  readonly perWindow: CountHistogram;
+  readonly perWindow = new CountHistogram();
   /** Of a rule with a budget, by figure. */
-  readonly budget: Map<BudgetFigure, number>;
+  readonly budget = new Map<BudgetFigure, number>();
   /** Hits that each of its limits refused, by its name. */
-  readonly byLimit: Map<string, number>;
+  readonly byLimit = new Map<string, number>();
+
+  constructor(limit: RuleLimit) {
+    this.limit = limit;
+  }
 }
 
 /** A key of a rule that was refused at least once. */
@@ -93,25 +97,10 @@ export class FigureSheet {
   /** What reserves and settles has the figures of its rule. */
   #of(met: RuleLimit): RuleFigures {
     const limit = met.reservation === undefined ? met : (met.ofRule ?? met);
-    let figures = this.rules.get(limit);
-    if (figures === undefined) {
-      figures = {
-        limit,
-        requests: 0,
-        hits: 0,
-        over: 0,
-        shadow: 0,
-        near: 0,
-        distinctKeys: 0,
-        firstLimitedSeconds: undefined,
-        lastLimitedSeconds: undefined,
-        after: new CountHistogram(),
-        perWindow: new CountHistogram(),
-        budget: new Map(),
-        byLimit: new Map(),
-      };
-      this.rules.set(limit, figures);
-    }
+    const known = this.rules.get(limit);
+    if (known !== undefined) return known;
+    const figures = new RuleFigures(limit);
+    this.rules.set(limit, figures);
     return figures;
   }
 

@@ -1,25 +1,13 @@
 import { once } from 'node:events';
 import { open, readFile, type FileHandle } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { describeCode, errorCode } from '../platform/errors';
 
 /** V8 keeps longer texts apart, and frees them late. */
 const CHUNK_BYTES = 32_768;
 
-export interface Input {
-  readonly stream: Readable;
-  readonly bytes: number;
-}
-
-/** The file of lines that `-decisions` names. */
-export interface DecisionFile {
-  write(text: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Opens the log. Rejects with an error that names the flag and the file. */
-export async function openInput(path: string): Promise<Input> {
+export async function openInput(path: string) {
   const handle = await openFile('-input', path, 'r');
   const about = await handle.stat();
   if (about.isDirectory()) {
@@ -29,8 +17,8 @@ export async function openInput(path: string): Promise<Input> {
   return { stream: handle.createReadStream({ highWaterMark: CHUNK_BYTES }), bytes: about.size };
 }
 
-/** Creates or empties the file. Its methods reject with an error that names the flag and the file too. */
-export async function openDecisions(path: string): Promise<DecisionFile> {
+/** Creates or empties the file that `-decisions` names. Its methods reject with an error that names the flag and the file too. */
+export async function openDecisions(path: string) {
   const handle = await openFile('-decisions', path, 'w');
   const stream = handle.createWriteStream();
   let failure: unknown;
@@ -46,7 +34,7 @@ export async function openDecisions(path: string): Promise<DecisionFile> {
     }
   };
   return {
-    write: async (text) => {
+    write: async (text: string) => {
       if (failure !== undefined || !stream.write(text)) await attempt(() => once(stream, 'drain'));
     },
     close: () => attempt(() => finished(stream.end())),

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { UsageError } from '../platform/errors';
+import { type Flags, helpRows, readStrictly } from '../platform/flags';
 import { UnreadableLine } from './log-record';
 import { readTime } from './read-time';
 
@@ -16,8 +16,10 @@ export interface SimulateOptions {
   readonly report: 'text' | 'json';
   /** A file that gets one line of the decision log for each request. */
   readonly decisions: string | undefined;
+  /** Unix seconds; from is inclusive, to is not. */
   readonly fromSeconds: number;
   readonly toSeconds: number;
+  /** How late a line may be. */
   readonly reorderSeconds: number;
   readonly sampleRate: number | undefined;
   readonly nearLimitRatio: number;
@@ -26,25 +28,41 @@ export interface SimulateOptions {
 const FORMATS = ['jsonl', 'envoy-json', 'json', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];
 
+const FLAGS = {
+  config_dir: { value: 'DIR', about: 'the rules: all *.yaml and *.yml files of DIR and below it' },
+  against: { value: 'DIR', about: 'other rules: prints what they decide differently' },
+  merge_domain_configs: {
+    about: 'several files may have the same domain (MERGE_DOMAIN_CONFIG=true)',
+  },
+  input: { value: 'FILE', about: 'the log; - reads the standard input' },
+  format: {
+    value: 'FORMAT',
+    about:
+      'jsonl (default: requests or a decision log), json or envoy-json (any JSON\n' +
+      'access log) or combined; all but jsonl need -map',
+  },
+  map: { value: 'FILE', about: 'how a line of an access log becomes descriptors' },
+  report: { value: 'FORMAT', about: 'text (default) or json' },
+  decisions: { value: 'FILE', about: 'write one line for each decision, as the decision log does' },
+  from: {
+    value: 'TIME, -to TIME',
+    about: 'only requests from a time on, and before another (RFC 3339)',
+  },
+  to: { value: 'TIME' },
+  reorder: { value: 'DURATION', about: 'how late a line may come', default: '5s' },
+  sample_rate: {
+    value: 'SHARE',
+    about: 'the log holds this share of all requests (0.01): limits and bursts are scaled',
+  },
+  near_limit_ratio: { value: 'SHARE', about: 'NEAR_LIMIT_RATIO of the service', default: '0.8' },
+  help: { about: 'print this' },
+} as const satisfies Flags;
+
 export const USAGE = `usage: ratelimit-simulate -config_dir DIR -input FILE [flags]
 
 Decides the requests of a log by rules, as the service would have, on the clock of the log.
 
-  -config_dir DIR         the rules: all *.yaml and *.yml files of DIR and below it
-  -against DIR            other rules: prints what they decide differently
-  -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
-  -input FILE             the log; - reads the standard input
-  -format FORMAT          jsonl (default: requests or a decision log), json or envoy-json (any JSON
-                          access log) or combined; all but jsonl need -map
-  -map FILE               how a line of an access log becomes descriptors
-  -report FORMAT          text (default) or json
-  -decisions FILE         write one line for each decision, as the decision log does
-  -from TIME, -to TIME    only requests from a time on, and before another (RFC 3339)
-  -reorder DURATION       how late a line may come (default 5s)
-  -sample_rate SHARE      the log holds this share of all requests (0.01): limits and bursts are scaled
-  -near_limit_ratio SHARE NEAR_LIMIT_RATIO of the service (default 0.8)
-  -help                   print this
-
+${helpRows(FLAGS, 24)}
 Flags may be written with one dash or two. Exit status:
   0  decided; with -against: and no decision changes
   1  an error (the command line, a file, the rules), or the log proves nothing: it has no line that can
@@ -55,27 +73,32 @@ Flags may be written with one dash or two. Exit status:
 
 /** Reads the command line; undefined: it asks for help. Throws `UsageError`. */
 export function parseOptions(args: readonly string[]): SimulateOptions | undefined {
-  const values = parseFlags(args);
-  if (values.help === true) return undefined;
-  const { config_dir: configDir, input, map } = values;
+  const values = readFlags(args);
+  const last = (name: keyof typeof FLAGS) => values.get(name)?.at(-1);
+  if (values.has('help')) return undefined;
+  const configDir = last('config_dir');
+  const input = last('input');
+  const map = last('map');
   if (configDir === undefined) throw new UsageError('-config_dir is missing');
   if (input === undefined) throw new UsageError('-input is missing');
-  const format = oneOf('format', values.format, FORMATS);
+  const format = oneOf('format', last('format') ?? 'jsonl', FORMATS);
   checkMap(format, map);
   return {
     configDir,
-    against: values.against,
-    mergeDomains: values.merge_domain_configs ?? false,
+    against: last('against'),
+    mergeDomains: values.has('merge_domain_configs'),
     input,
     format,
     map,
-    report: oneOf('report', values.report, ['text', 'json'] as const),
-    decisions: values.decisions,
-    fromSeconds: toTime('from', values.from) ?? -Infinity,
-    toSeconds: toTime('to', values.to) ?? Infinity,
-    reorderSeconds: toSeconds('reorder', values.reorder),
-    sampleRate: toShare('sample_rate', values.sample_rate),
-    nearLimitRatio: toShare('near_limit_ratio', values.near_limit_ratio) ?? 0.8,
+    report: oneOf('report', last('report') ?? 'text', ['text', 'json'] as const),
+    decisions: last('decisions'),
+    fromSeconds: toTime('from', last('from')) ?? -Infinity,
+    toSeconds: toTime('to', last('to')) ?? Infinity,
+    reorderSeconds: toSeconds('reorder', last('reorder') ?? FLAGS.reorder.default),
+    sampleRate: toShare('sample_rate', last('sample_rate')),
+    nearLimitRatio:
+      toShare('near_limit_ratio', last('near_limit_ratio')) ??
+      Number(FLAGS.near_limit_ratio.default),
   };
 }
 
@@ -90,29 +113,10 @@ function checkMap(format: LogFormat, map: string | undefined): void {
   }
 }
 
-function parseFlags(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const toggle = { type: 'boolean' } as const;
+function readFlags(args: readonly string[]) {
+  const dashed = args.map((arg) => arg.replace(/^-(?=[a-z_]{2})/, '--').replace(/^-h$/, '--help'));
   try {
-    return parseArgs({
-      args: args.map((arg) => arg.replace(/^-(?=[a-z_]{2})/, '--').replace(/^-h$/, '--help')),
-      options: {
-        config_dir: text,
-        against: text,
-        merge_domain_configs: toggle,
-        input: text,
-        format: { ...text, default: 'jsonl' },
-        map: text,
-        report: { ...text, default: 'text' },
-        decisions: text,
-        from: text,
-        to: text,
-        reorder: { ...text, default: '5s' },
-        sample_rate: text,
-        near_limit_ratio: text,
-        help: toggle,
-      },
-    }).values;
+    return readStrictly(dashed, FLAGS, false).values;
   } catch (error) {
     throw new UsageError(toMistake(error as NodeJS.ErrnoException));
   }

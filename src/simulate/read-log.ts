@@ -1,44 +1,31 @@
 import { UnreadableLine, type LogRecord, type ReadRecord } from './log-record';
+import type { SimulateOptions } from './options';
 import { ReorderBuffer } from './reorder';
 
 /** A line longer than this is unreadable: no log of requests has one. */
 const MAX_LINE_CHARACTERS = 1_048_576;
 const SHOWN_UNREADABLE = 5;
 
-export interface ReadOptions {
-  /** How late a line may be, in seconds. */
-  readonly reorderSeconds: number;
-  /** Unix seconds; from is inclusive, to is not. */
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
-}
+type ReadOptions = Pick<SimulateOptions, 'reorderSeconds' | 'fromSeconds' | 'toSeconds'>;
 
 /** What became of the lines. */
-export interface LineCounts {
-  read: number;
-  /** Lines that were decided. */
-  requests: number;
-  /** Lines from which a map made no descriptor. */
-  withoutDescriptors: number;
-  outsideOfTimes: number;
-  /** Lines that came later than `-reorder`, and were taken at the newest time. */
-  late: number;
-  unreadable: number;
-  /** The first of these. */
-  readonly firstUnreadable: { readonly line: number; readonly reason: string }[];
-}
-
-export function createLineCounts(): LineCounts {
+export function createLineCounts() {
   return {
     read: 0,
+    /** Lines that were decided. */
     requests: 0,
+    /** Lines from which a map made no descriptor. */
     withoutDescriptors: 0,
     outsideOfTimes: 0,
+    /** Lines that came later than `-reorder`, and were taken at the newest time. */
     late: 0,
     unreadable: 0,
-    firstUnreadable: [],
+    /** The first of these. */
+    firstUnreadable: [] as { readonly line: number; readonly reason: string }[],
   };
 }
+
+export type LineCounts = ReturnType<typeof createLineCounts>;
 
 /** A log as pieces of text of any length, and what its lines are. */
 export interface Log {

@@ -1,4 +1,5 @@
 import type { Entry, RequestDescriptor } from '../core/model';
+import { isMap } from '../fields/record';
 import { UnreadableLine, type LogRecord } from './log-record';
 import { readTime } from './read-time';
 
@@ -34,17 +35,13 @@ export function parseObject(line: string): Fields {
   } catch {
     throw new UnreadableLine('the line is not JSON');
   }
-  if (isObject(value)) return value;
+  if (isMap(value)) return value;
   throw new UnreadableLine('the line is not a JSON object');
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function readDescriptor(descriptor: unknown, logged: unknown): RequestDescriptor {
   const isBare = Array.isArray(descriptor);
-  const fields: Fields = isObject(descriptor) ? descriptor : {};
+  const fields: Fields = isMap(descriptor) ? descriptor : {};
   const entries: unknown = isBare ? descriptor : fields['entries'];
   if (!Array.isArray(entries)) throw new UnreadableLine('a descriptor has no list of entries');
   const hits = readOwnHits(isBare ? logged : fields['hitsAddend']);
@@ -72,7 +69,7 @@ function readEntry(entry: unknown): Entry {
 }
 
 function partsOf(entry: unknown): readonly unknown[] {
-  if (isObject(entry)) return [entry['key'], entry['value']];
+  if (isMap(entry)) return [entry['key'], entry['value']];
   return Array.isArray(entry) ? entry : [];
 }
 

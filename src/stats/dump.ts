@@ -78,16 +78,7 @@ function* piecesOf(
 }
 
 /** The figures of a timer since the start, in milliseconds; the quantiles are at most 0.5 % off. */
-interface TimerDump {
-  readonly count: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-/** A timer since the start. */
-function dumpTimer({ counts, count, maxMilliseconds }: Histogram): TimerDump {
+function dumpTimer({ counts, count, maxMilliseconds }: Histogram) {
   const samples = samplesSince(counts, undefined);
   const at = (share: number) => rounded(Math.min(quantile(samples, share), maxMilliseconds));
   return { count, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: rounded(maxMilliseconds) };

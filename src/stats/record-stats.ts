@@ -3,14 +3,11 @@ import type { DescriptorStats } from '../core/decision/figures';
 import { NAMES } from './names';
 import type { Registry } from './registry';
 
-/** Counts what the decisions of a batch say about themselves. */
-export type RecordStats = (batchStats: BatchStats) => void;
-
 /**
- * Adds tallies to the registry. A rule's counters are looked up by one read of a map; its name is
- * cleaned when the first hit makes them.
+ * Counts what the decisions of a batch say about themselves. Adds tallies to the registry. A rule's counters are looked up by one
+ * read of a map; its name is cleaned when the first hit makes them.
  */
-export function createRecordStats(registry: Registry): RecordStats {
+export function createRecordStats(registry: Registry) {
   const { rules, unknownDomains, unmatched } = registry;
   const serviceErrors = registry.counter(NAMES.serviceError);
   const storeErrors = registry.counter(NAMES.storeError);
@@ -20,7 +17,7 @@ export function createRecordStats(registry: Registry): RecordStats {
   const abandoned = registry.counter(NAMES.abandoned);
   const globalShadowMode = registry.counter(NAMES.globalShadowMode);
 
-  return (batchStats) => {
+  return (batchStats: BatchStats): void => {
     const lines = batchStats.rules;
     // eslint-disable-next-line @typescript-eslint/prefer-for-of -- once for each descriptor: no iterator
     for (let i = 0; i < lines.length; i += 1) {

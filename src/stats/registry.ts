@@ -10,7 +10,6 @@ import { Counter, DomainSeries, RuleSeries, type Series } from './series';
 export interface Registry extends Statistics {
   /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
   counter(name: string): Counter;
-  /** The timer of this name. */
   timer(name: string): Histogram;
   /** The counters that code names, without those that requests make. */
   readonly counters: ReadonlyMap<string, Counter>;
@@ -185,7 +184,6 @@ const newCounter = () => new Counter();
 const newHistogram = () => new Histogram();
 const newReads = () => new Set<() => number>();
 
-/** The series of a name. */
 function series<S>(all: Map<string, S>, name: string, create: () => S): S {
   const known = all.get(name);
   if (known !== undefined) return known;

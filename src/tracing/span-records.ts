@@ -193,7 +193,6 @@ export function keptHeaders(headers: CallHeaders): CallHeaders {
   return { names, values };
 }
 
-/** Characters of all names and values. */
 export function charactersOf({ names, values }: CallHeaders): number {
   let characters = 0;
   for (let i = 0; i < names.length; i++)

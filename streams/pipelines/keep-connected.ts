@@ -14,7 +14,6 @@ import {
 } from 'rxjs';
 import { backoffDelay, type BackoffPolicy } from '../backoff';
 
-/** A connection that is lost. */
 export interface LostConnection {
   /** Milliseconds for which it was good. */
   readonly goodMs: number;

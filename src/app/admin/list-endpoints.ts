@@ -1,8 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RulesVersion } from '../../core/explain/explanation';
 import { listRules, type ListedRule } from '../../core/explain/list-rules';
-import type { Clock } from '../../core/ports';
-import type { Rules } from '../../core/rules/rules';
 import type { Steps } from '../../core/steps';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
 import type { Registry } from '../../stats/registry';
@@ -11,23 +8,23 @@ import {
   type AdminAnswer,
   type AdminEndpoint,
 } from '../../transport/debug/admin/admin-api';
+import type { ExplainEndpointDeps } from './explain-endpoint';
 import { invalidQuery, listEndpoint, readNumber, RefusedQuery } from './list-query';
 import type { RulesActor } from '../rules/rules';
 import type { OperatorStore, StoreView } from '../store/store';
 import { packageVersion } from '../../platform/package-version';
 
-export interface ListEndpointsDeps {
-  readonly rules: { readonly current: Rules | undefined };
-  readonly whyNoRules: { readonly current: string };
+export interface ListEndpointsDeps extends Pick<
+  ExplainEndpointDeps,
+  'rules' | 'whyNoRules' | 'rulesVersion' | 'clock'
+> {
   readonly lastLoad: RulesActor['lastLoad'];
-  readonly rulesVersion: () => RulesVersion | undefined;
   readonly store: Pick<OperatorStore, 'listOver' | 'listBlocked'> &
     Pick<StoreView, 'description' | 'whyAway'>;
   /** Processes that decide. */
   readonly workerCount: number;
   readonly live: Pick<LiveView, 'start' | 'stop' | 'hot'>;
   readonly registry: Pick<Registry, 'rules'>;
-  readonly clock: Clock;
 }
 
 /** `GET /api/v1/rules`, `hot`, `limited` and `version`. */

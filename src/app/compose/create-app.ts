@@ -1,18 +1,11 @@
-import type { Random } from '../../core/ports';
 import type { Settings } from '../../settings/settings';
-import type { Tracing } from '../../tracing/create-tracing';
-import type { CounterStore } from '../store/store';
-import { createDecider } from './decider';
+import { createDecider, type DeciderDeps } from './decider';
 import { openLimitsFrom } from '../store/open-limits-from';
 import { createOwner, type App, type OwnerDeps } from './owner';
 
 /** What the app needs from outside: everything that a test replaces. */
-export interface AppDeps extends Omit<OwnerDeps, 'operatorStore' | 'limitsFrom'> {
-  readonly store: CounterStore;
-  readonly random: Random;
-  /** Undefined: nothing is traced. */
-  readonly tracing?: Tracing | undefined;
-}
+export type AppDeps = Omit<OwnerDeps, 'store' | 'operatorStore' | 'limitsFrom'> &
+  Pick<DeciderDeps, 'store' | 'random' | 'tracing'>;
 
 /** THE composition root of one process: owner and decider, running, the ports still closed. */
 export function createApp(settings: Settings, deps: AppDeps): App {

@@ -29,27 +29,14 @@ export interface DebugPortDeps {
 /** The port of operators: rules, statistics, profiles, the dashboard and the operator API. It is still closed. */
 export function createDebugPort(
   { servers, bounds, admin: settings }: Settings,
-  {
-    limits,
-    rules,
-    registry,
-    live,
-    clock,
-    monotonicMs,
-    rulesVersion,
-    admin,
-    workerProfiles,
-  }: DebugPortDeps,
+  { limits, rules, registry, rulesVersion, admin, ...deps }: DebugPortDeps,
 ): Listener {
   return createDebugListener(
     {
+      ...deps,
       dumpRules: () => (rules.current === undefined ? [] : linesOfRules(rules.current)),
       dumpStats: () => dumpText(registry),
       dumpStatsJson: () => dumpJson(registry),
-      live,
-      clock,
-      monotonicMs,
-      workerProfiles,
       rulesVersion: () => rulesVersion()?.version,
       admin: admin.options,
       checkToken: admin.checkToken,

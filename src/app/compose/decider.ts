@@ -6,23 +6,20 @@ import { createMemoryCounters } from '../../counters/memory/create-memory-counte
 import type { LimitsFromHashes } from '../../counters/limits-from/create-limits-from';
 import type { HttpLimits } from '../../platform/http-listener';
 import { readHeapLimit } from '../../platform/heap-limit';
-import type { Logger, LogLevel } from '../../platform/logger/logger';
+import type { LogLevel } from '../../platform/logger/logger';
 import type { CheckSet } from '../../request-maps/check/check';
 import type { Settings } from '../../settings/settings';
 import { createLiveView, type LiveView } from '../../stats/dashboard/create-live-view';
-import type { Registry } from '../../stats/registry';
 import type { Tracing } from '../../tracing/create-tracing';
 import type { PortShare } from '../../transport/listener';
 import type { WorkerProfiles } from '../../transport/debug/profile-endpoint';
 import type { ServiceHealth } from '../observe/health';
-import { createDecisionReports, createDecisionsActor } from './decisions';
-import type { CounterStore } from '../store/store';
+import { createDecisionReports, createDecisionsActor, type ReportsDeps } from './decisions';
 import { createTransports, listenForCalls } from './create-transports';
 import { bothLogs, createDebugDecisions } from '../observe/debug-decisions';
 import { createDecisionLog, type DecisionLogDeps } from '../observe/decision-log';
 import { memoryBounds } from '../store/memory-bounds';
 import type { CallAddresses } from '../process/open-ports';
-import type { OutageLog } from '../outage-log';
 import { showRulesWithoutScripts } from '../store/rules-without-scripts';
 import type { Certificates } from '../tls/create-certificates';
 import { createNotCounted } from '../observe/not-counted';
@@ -65,14 +62,9 @@ export interface Deciders {
   closeTraces(): Promise<void>;
 }
 
-export interface DeciderDeps {
-  readonly registry: Registry;
-  readonly store: CounterStore;
+export interface DeciderDeps extends ReportsDeps {
   readonly clock: Clock;
-  readonly monotonicMs: () => number;
   readonly random: Random;
-  readonly logger: Logger;
-  readonly outages: OutageLog;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
   /** Limits of values from hashes. */

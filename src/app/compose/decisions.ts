@@ -1,20 +1,14 @@
 import { tap, type Observable } from 'rxjs';
-import { batchedRequests, turnWindow, type Snapshot } from '../../../streams';
+import { batchedRequests, turnWindow } from '../../../streams';
 import type { BatchStats } from '../../core/decision/batch-stats';
 import type { DescriptorStats } from '../../core/decision/figures';
 import type { StoreError } from '../../core/errors';
-import type {
-  BatchTracer,
-  Clock,
-  Counters,
-  LimitsFrom,
-  PendingRequest,
-  Random,
-  ReadyCounters,
-} from '../../core/ports';
-import type { Rules } from '../../core/rules/rules';
-import { createDecideBatch, type DecideBatch } from '../../decisions/decide-batch';
-import type { DecisionLog } from '../../decisions/log-decisions';
+import type { LimitsFrom, PendingRequest } from '../../core/ports';
+import {
+  createDecideBatch,
+  type DecideBatch,
+  type DecisionDeps,
+} from '../../decisions/decide-batch';
 import type { Logger } from '../../platform/logger/logger';
 import type { Settings } from '../../settings/settings';
 import type { LiveView } from '../../stats/dashboard/create-live-view';
@@ -27,23 +21,11 @@ import { withEnd } from '../actor';
 import { createCallerReports } from '../observe/caller-reports';
 import type { CounterStore } from '../store/store';
 
-export interface DecisionsDeps {
-  readonly rules: Snapshot<Rules | undefined>;
-  /** What callers read while there are none; default: that there are none yet. */
-  readonly whyNoRules?: Snapshot<string>;
-  readonly counters: Pick<ReadyCounters, 'add'>;
-  /** Takes the place of a store that is away. */
-  readonly localCounters?: Pick<Counters, 'add'>;
+export interface DecisionsDeps extends Omit<DecisionDeps, 'onStoreError' | 'onFault'> {
   /** Limits that values have of their own. */
   readonly limitsFrom?: LimitsFrom;
-  readonly clock: Clock;
   readonly monotonicMs: () => number;
-  readonly random: Random;
   readonly logger: Logger;
-  /** Undefined: nothing is traced. */
-  readonly tracer?: BatchTracer | undefined;
-  /** Undefined: decisions are not logged. */
-  readonly log?: DecisionLog | undefined;
   /** Watches for the dashboard. */
   readonly live?: LiveView;
   readonly reports?: DecisionReports;

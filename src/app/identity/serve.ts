@@ -121,8 +121,7 @@ function createSeldomWarning(logger: Logger): (error: unknown) => void {
   return (error) => {
     if (monotonicMs() - lastMs < LIMITER_LOG_EVERY_MS) return;
     lastMs = monotonicMs();
-    const reason = toReason(error);
-    logger.warn('rate limit decision unavailable', { reason });
+    logger.warn('rate limit decision unavailable', { reason: toReason(error) });
   };
 }
 

@@ -23,17 +23,13 @@ const LEAST_REQUESTS = 10;
 const LEAST_MS = 1_000;
 
 /** Reports an outage while more than a tenth of the callers of a second and of ten requests give up before their answers. */
-export function createCallerReports({
-  registry,
-  outages,
-  monotonicMs,
-}: CallerReportsDeps): (batchStats: BatchStats) => void {
+export function createCallerReports({ registry, outages, monotonicMs }: CallerReportsDeps) {
   let requests = 0;
   let abandoned = 0;
   let sinceMs = monotonicMs();
   let before = storeTime(registry);
 
-  return (batchStats) => {
+  return (batchStats: BatchStats): void => {
     requests += batchStats.requests;
     abandoned += batchStats.abandoned;
     if (requests < LEAST_REQUESTS) return;

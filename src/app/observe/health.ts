@@ -5,26 +5,15 @@ import {
   eachTrueOnce,
   healthStatus,
   type HealthStatus,
-  type Snapshot,
 } from '../../../streams';
 import type { Rules } from '../../core/rules/rules';
 import type { HealthSettings } from '../../settings/health';
 import { isStopping, type Lifecycle } from '../process/lifecycle';
-import type { Actor } from '../actor';
 import type { StoreConnections } from '../store/store';
 
 /** Health, with the components that are down and do not count for it. */
 export interface ServiceHealth extends HealthStatus<string> {
   readonly ignored: readonly string[];
-}
-
-/** Whether the service may be sent requests. */
-export interface HealthActor extends Actor {
-  readonly status: Snapshot<ServiceHealth>;
-  /** Whether all stores are connected. */
-  readonly connected: Snapshot<boolean>;
-  /** The names of all components. */
-  readonly components: readonly string[];
 }
 
 export interface HealthInputs {
@@ -40,11 +29,13 @@ export interface HealthInputs {
   readonly keysAgree$?: Observable<boolean> | undefined;
 }
 
+/** Whether the service may be sent requests. */
 export function createHealthActor(
   inputs: HealthInputs & { readonly connected$: Observable<boolean> },
   settings: HealthSettings,
-): HealthActor {
+) {
   const status = createSnapshot<ServiceHealth>({ serving: false, down: ['start'], ignored: [] });
+  /** Whether all stores are connected. */
   const connected = createSnapshot(false);
   const stopSignal = createStopSignal();
   return {
@@ -63,6 +54,7 @@ export function createHealthActor(
     ).pipe(stopSignal.until()),
     status,
     connected,
+    /** The names of all. */
     components: [
       'start',
       ...inputs.stores.keys(),
@@ -78,6 +70,8 @@ export function createHealthActor(
     },
   };
 }
+
+export type HealthActor = ReturnType<typeof createHealthActor>;
 
 const hasDomains = (rules: Rules | undefined) => rules !== undefined && rules.domains.size > 0;
 

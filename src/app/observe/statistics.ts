@@ -1,19 +1,14 @@
 import { EMPTY, tap } from 'rxjs';
-import { type Snapshot } from '../../../streams';
-import type { Rules } from '../../core/rules/rules';
-import type { HttpLimits } from '../../platform/http-listener';
-import type { Logger } from '../../platform/logger/logger';
 import type { StatisticsSettings } from '../../settings/statistics';
 import { createPlainNaming } from '../../stats/naming';
 import type { Flush, PushOutput } from '../../stats/push-output';
-import type { Registry } from '../../stats/registry';
 import { createStatsLog } from '../../stats/stats-log';
 import { createStatsd } from '../../stats/statsd/create-statsd';
 import { createTaggedNaming } from '../../stats/tagged-naming';
 import type { OutageLog } from '../outage-log';
 import { withEnd, type Actor } from '../actor';
-import type { RulesActor } from '../rules/rules';
 import type * as ScrapeSink from './scrape-sink';
+import type { ScrapeSinkDeps } from './scrape-sink';
 
 const loadScrapeSink = () => require('./scrape-sink') as typeof ScrapeSink;
 
@@ -23,16 +18,8 @@ const LAST_FLUSH_MS = 1_000;
 /** A server that takes longer to take a flush is away. */
 const SEND_TIMEOUT_MS = 1_000;
 
-export interface StatisticsDeps {
-  readonly registry: Registry;
-  readonly logger: Logger;
+export interface StatisticsDeps extends ScrapeSinkDeps {
   readonly outages: Pick<OutageLog, 'failed' | 'worked'>;
-  readonly rules: Snapshot<Rules | undefined>;
-  readonly rulesVersion: RulesActor['version'];
-  /** Of the port that is scraped. */
-  readonly limits: HttpLimits;
-  /** Bytes that connections of other processes hold; undefined: there are none. */
-  readonly heldByWorkers?: (() => number) | undefined;
 }
 
 /** The output that the settings name, and the bound on the series of the registry. */

@@ -6,15 +6,6 @@ import type { RulesActor } from '../rules/rules';
 import type { StoreView } from '../store/store';
 import { createOpenOutages, type OutageLog } from '../outage-log';
 
-/** One thing that is wrong now, for people. */
-interface Trouble {
-  /** `calls`, `counters`, `rules`, … */
-  readonly name: string;
-  readonly text: string;
-  readonly details: readonly string[];
-  readonly lastedMs: number;
-}
-
 export interface TroublesDeps {
   readonly openOutages: OutageLog['open'];
   readonly rules: Pick<RulesActor, 'rules' | 'problems'>;
@@ -78,7 +69,8 @@ export function createTroubles(deps: TroublesDeps) {
         }),
       ),
     ),
-    list: (): readonly Trouble[] => [
+    /** What is wrong now, for people; names are `calls`, `counters`, `rules`, … */
+    list: () => [
       ...openOutages().map(({ name, reason: { lines, fields }, lastedMs }) => {
         const text = capitalised(lines.failing);
         return { name, text, details: detailsOf(name, reasonOf(fields)), lastedMs };

@@ -13,7 +13,6 @@ import type { Claim } from '../../counters/redis/claim';
 import { toReason } from '../../platform/errors';
 import type { Logger } from '../../platform/logger/logger';
 import type { SecretKey } from '../../platform/secret-keys/parse-secret-keys';
-import type { Actor } from '../actor';
 import { createIdsInUse } from './ids-in-use';
 
 export interface WatchSecretKeysDeps {
@@ -29,11 +28,6 @@ export interface WatchSecretKeysDeps {
   readonly logger: Logger;
 }
 
-export interface SecretKeyWatch extends Actor {
-  /** Turns false when the keys differ from those of other instances before they ever agreed. */
-  readonly agrees: Snapshot<boolean>;
-}
-
 const EVERY_MS = 60_000;
 /** Several looks: the entry outlives a failed one, and is gone soon after the last instance. */
 const TTL_SECONDS = 600;
@@ -46,8 +40,9 @@ const MISMATCH = 'ratelimit.service.secret_key_mismatch';
  * Compares the keys with those of the other instances, by a text that each key makes and the store holds; and says which keys
  * are in use. Other keys on one instance would double every limit unseen.
  */
-export function watchSecretKeys(deps: WatchSecretKeysDeps): SecretKeyWatch {
+export function watchSecretKeys(deps: WatchSecretKeysDeps) {
   const { keys, keyPrefix, claim, connected$, rules, clock, statistics, logger } = deps;
+  /** Turns false when the keys differ from those of other instances before they ever agreed. */
   const agrees = createSnapshot(true);
   const stopping = createStopSignal();
   const idsInUse = createIdsInUse();

@@ -9,10 +9,7 @@ export const STORE = 'store';
 export const PER_SECOND_STORE = 'per-second store';
 
 /** The names of the stores that the settings ask for, as the health check has them, and one line for the start. */
-export function describeStores({ store, perSecondStore, memstore }: Settings): {
-  readonly names: readonly string[];
-  readonly description: string;
-} {
+export function describeStores({ store, perSecondStore, memstore }: Settings) {
   if (memstore !== undefined)
     return { names: [STORE], description: describeMemcached(memstore.nodes) };
   if (store === undefined) return { names: [], description: 'memory' };

@@ -1,7 +1,7 @@
-import { timer, type Observable } from 'rxjs';
-import type { Clock, Counters, ReadyCounters, Statistics } from '../../core/ports';
+import { timer } from 'rxjs';
+import type { Counters } from '../../core/ports';
 import type { LeaseReading } from '../../counters/leases/leases';
-import { withLeases } from '../../counters/leases/with-leases';
+import { withLeases, type LeasedCountersDeps } from '../../counters/leases/with-leases';
 import type { OverLimitCache } from '../../counters/over-limit-cache';
 import type { OnForget } from '../../counters/redis/options';
 import { withOverLimitCache, type PublishInvalidation } from '../../counters/with-over-limit-cache';
@@ -28,26 +28,12 @@ interface LeasableStore {
   readonly onFirst: () => void;
 }
 
-interface LeasesDeps {
-  readonly clock: Clock;
-  readonly monotonicMs: () => number;
-  readonly statistics: Statistics;
-}
-
-interface OpenLeases {
-  readonly counters: ReadyCounters;
-  readonly run$: Observable<never>;
-  readonly view: LeaseView;
-  /** A message of another instance, or of this one. */
-  readonly hear: OnForget;
-}
-
 /** Leases before a store that others share. They do nothing before a rule asks for one. */
 export function openLeases(
   { counters, localCache, publishInvalidation, onFirst }: LeasableStore,
   settings: Settings,
-  deps: LeasesDeps,
-): OpenLeases {
+  deps: Pick<LeasedCountersDeps, 'clock' | 'monotonicMs' | 'statistics'>,
+) {
   const { leases, storeFailure, backend } = settings;
   const cache = localCache === undefined ? createLeasedCache(settings) : undefined;
   const leased = withLeases(
@@ -67,20 +53,17 @@ export function openLeases(
     // Each worker counts as an instance: `storeFailure` of a worker says so.
     { ...leases, instances: storeFailure.replicas, sendsApart: backend === 'memstore' },
   );
-  const end = (keys: readonly string[] | undefined, endsLeases: boolean): void => {
+  /** Hears messages of other instances, and of this one. */
+  const end: OnForget = (keys, endsLeases) => {
     cache?.forgetKeys(keys);
     if (endsLeases) leased.forgetLeases(keys);
   };
-  return {
-    counters: leased,
-    run$: leased.run$,
-    hear: end,
-    view: {
-      cache,
-      read: leased.readLease,
-      forget: (keys) => {
-        end(keys, true);
-      },
+  const view: LeaseView = {
+    cache,
+    read: leased.readLease,
+    forget: (keys) => {
+      end(keys, true);
     },
   };
+  return { counters: leased, run$: leased.run$, hear: end, view };
 }

@@ -16,12 +16,7 @@ export interface OpenLimitsDeps {
 }
 
 /** Limits of values from hashes in the counter store; none where the store has no hashes. */
-export function openLimitsFrom({
-  store,
-  statistics,
-  monotonicMs,
-  outages,
-}: OpenLimitsDeps): LimitsFromHashes {
+export function openLimitsFrom({ store, outages, ...deps }: OpenLimitsDeps): LimitsFromHashes {
   const { readFields } = store;
   if (readFields === undefined)
     return {
@@ -33,31 +28,29 @@ export function openLimitsFrom({
   const onEvent = (event: LimitsFromEvent): void => {
     report(outages, event);
   };
-  return createLimitsFrom({ readFields, statistics, monotonicMs, onEvent });
+  return createLimitsFrom({ ...deps, readFields, onEvent });
 }
 
 function report(outages: OutageLog, event: LimitsFromEvent): void {
   const { key } = event;
   const hash = JSON.stringify(key.slice(0, 80));
-  const readName = `limits_from ${key}`;
-  const validName = `limits_from of ${key}`;
-  const lostName = `limits_from in ${key}`;
+  const names = {
+    read: `limits_from ${key}`,
+    valid: `limits_from of ${key}`,
+    present: `limits_from in ${key}`,
+  };
   switch (event.kind) {
     case 'read':
-      outages.worked(readName);
-      return;
     case 'valid':
-      outages.worked(validName);
-      return;
     case 'present':
-      outages.worked(lostName);
+      outages.worked(names[event.kind]);
       return;
     case 'forgotten':
-      for (const name of [readName, validName, lostName]) outages.gone(name);
+      for (const name of Object.values(names)) outages.gone(name);
       return;
     case 'lost':
       outages.failed(
-        lostName,
+        names.present,
         {
           level: 'warn',
           failing: `all limits of the hash ${hash} are gone, the limit of the rule applies to every value: the hash was deleted, or the store is empty`,
@@ -68,7 +61,7 @@ function report(outages: OutageLog, event: LimitsFromEvent): void {
       return;
     case 'failed':
       outages.failed(
-        readName,
+        names.read,
         {
           level: 'warn',
           failing: `cannot read limits from the hash ${hash}, keeping the last ones read`,
@@ -79,7 +72,7 @@ function report(outages: OutageLog, event: LimitsFromEvent): void {
       return;
     case 'invalid':
       outages.failed(
-        validName,
+        names.valid,
         {
           level: 'warn',
           failing: `fields of the hash ${hash} hold no limit, expected a whole number that the rule can count, or unlimited; the limit of the rule applies`,

@@ -3,17 +3,11 @@ import { createSecureContext } from 'node:tls';
 import type { TlsPems } from '../../transport/grpc/options';
 import { toReason } from '../../platform/errors';
 
-/** What the log says of a certificate. */
-export interface CertificateFacts {
-  readonly names: string;
-  readonly validTo: string;
-}
-
 /**
- * Throws, naming the setting, when a caller could not be served with these: no certificate, half of one, a
- * key of another. The message never holds a key.
+ * What the log says of a certificate. Throws, naming the setting, when a caller could not be served with these: no certificate,
+ * half of one, a key of another. The message never holds a key.
  */
-export function checkPems({ certificate, key, clientCa }: TlsPems): CertificateFacts {
+export function checkPems({ certificate, key, clientCa }: TlsPems) {
   const [leaf] = readCertificates('GRPC_SERVER_TLS_CERT', certificate);
   try {
     createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.2' });

@@ -12,14 +12,10 @@ export interface RefusalLogDeps {
 const WARN_EVERY_MS = 10_000;
 
 /** Counts every client that TLS refused, and warns of them now and then. */
-export function createRefusalLog({
-  statistics,
-  logger,
-  monotonicMs,
-}: RefusalLogDeps): (refusal: ClientRefusal) => void {
+export function createRefusalLog({ statistics, logger, monotonicMs }: RefusalLogDeps) {
   let silentUntilMs = -Infinity;
   let untold = 0;
-  return ({ peer, reason }) => {
+  return ({ peer, reason }: ClientRefusal): void => {
     statistics.count('ratelimit_server.tls_handshake_error', 1);
     const now = monotonicMs();
     if (now < silentUntilMs) {

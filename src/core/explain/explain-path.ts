@@ -66,19 +66,13 @@ export function entryTexts(
   return shown.map(({ key, value }) => `${key}=${value}`);
 }
 
-interface Walk {
-  readonly taken: readonly Candidate[];
-  readonly path: readonly LevelExplanation[];
-  /** Undefined when a limit was met. */
-  readonly stop: NoLimit | undefined;
-}
-
+/** `stop` is undefined when a limit was met. */
 function* walk(
   top: RuleLevel,
   entries: readonly Entry[],
   texts: readonly string[],
   places: Places,
-): Generator<undefined, Walk, void> {
+) {
   const taken: Candidate[] = [];
   const path: LevelExplanation[] = [];
   let level: RuleLevel | undefined = top;

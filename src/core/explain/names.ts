@@ -5,21 +5,13 @@ export const MAX_NAMES = 20;
 /** Names that are compared with a misspelled one, and their most characters. */
 const MAX_COMPARED = 2_000;
 const MAX_LENGTH = 64;
-/** Names that one step compares. */
 const NAMES_OF_STEP = 32;
 
-/** Names of which one was meant: what differs only in letter case first, then the nearest spelling, then the others. */
-export interface Suggestions {
-  readonly names: readonly string[];
-  /** `; "path" differs only in letter case`, `; the nearest is "path"`; empty where none is near. */
-  readonly remark: string;
-}
-
-/** Reads no more names than it compares. */
-export function* suggest(
-  found: string,
-  names: Iterable<string>,
-): Generator<undefined, Suggestions, void> {
+/**
+ * Names of which one was meant: what differs only in letter case first, then the nearest spelling, then the others; with a remark
+ * such as `; the nearest is "path"`, empty where none is near. Reads no more names than it compares.
+ */
+export function* suggest(found: string, names: Iterable<string>) {
   const first: string[] = [];
   const likeness = createLikeness(found);
   let compared = 0;

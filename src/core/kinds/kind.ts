@@ -28,14 +28,17 @@ export interface Asks {
 
 /** The asks of an increment. */
 export interface Asked {
+  /** How it is counted. */
   readonly gate: Gate;
+  /** Hits to add, those of one ask under a kind that looks; 0 reads the counter; negative gives back, never below 0. */
   readonly hits: number | bigint;
+  /** Equal asks in a row that this increment stands for, under a kind that looks; else 1. */
   readonly times: number;
-  /** Unix second. */
+  /** Unix second at which the window ends and the counter no longer matters. */
   readonly windowEndSeconds: number;
   /** Of a call that opens or ends a reservation; undefined: hits are charged at once. */
   readonly reservation?: Reservation | undefined;
-  /** False: a refusal holds back none of those that are decided together with it. */
+  /** False: where counters of a request are decided together, its refusal holds none of them back. */
   readonly holdsBack?: boolean | undefined;
 }
 

@@ -1,12 +1,9 @@
 import type { RuleLimit } from '../rules/rules';
 import { UNIT_SECONDS, windowStart, type Unit } from '../units';
+import type { WindowSpan } from '../windows/length';
 
 /** The current window of one unit. */
-export interface Window {
-  /** `_<start in Unix seconds>`: the end of every counter key. */
-  readonly keyEnd: string;
-  readonly startSeconds: number;
-  readonly endSeconds: number;
+export interface Window extends WindowSpan {
   readonly secondsUntilReset: number;
 }
 
@@ -16,10 +13,7 @@ export interface Windows extends Readonly<Record<Unit, Window>> {
 }
 
 /** The window in which a limit counts. */
-export function windowOf(
-  { unit, windowAt }: RuleLimit,
-  windows: Windows,
-): Pick<Window, 'keyEnd' | 'startSeconds' | 'endSeconds'> {
+export function windowOf({ unit, windowAt }: RuleLimit, windows: Windows): WindowSpan {
   return windowAt === undefined ? windows[unit] : windowAt(windows.second);
 }
 

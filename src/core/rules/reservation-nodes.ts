@@ -1,4 +1,5 @@
-import { isBudgetGate } from '../budgets/budget';
+import { isBudgetGate, type BudgetGate } from '../budgets/budget';
+import type { Gate } from '../kinds/kind';
 import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 
 /**
@@ -8,12 +9,13 @@ import type { BudgetLimits, RuleLimit, RuleNode } from './rules';
 export function reservationNodes(above: RuleNode): ReadonlyMap<string, RuleNode> {
   const { limit } = above;
   const nodes = new Map<string, RuleNode>();
-  if (limit === undefined || !takesReservations(limit)) return nodes;
+  if (limit === undefined || !hasReservations(limit.gate)) return nodes;
   for (const key of ['reserve', 'settle'] as const) nodes.set(key, nodeBelow(above, limit, key));
   return nodes;
 }
 
-function takesReservations({ gate }: RuleLimit): boolean {
+/** Whether the counters of a rule may hold hits. */
+export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
   return isBudgetGate(gate) && gate.budget.reserve !== undefined;
 }
 

@@ -17,23 +17,9 @@ export interface RestAsk {
   readonly rest: number;
 }
 
-/** What of a batch is decided without the store. */
-export interface SplitAsks {
-  /** Where the counters stand of those that a lease answers; parallel to the batch. */
-  readonly after: number[];
-  /** Which those are; undefined: none. */
-  readonly leased: readonly boolean[] | undefined;
-  /** How many they are. */
-  readonly answered: number;
-  /** Of those that go to the store, the warm ones; in order. */
-  readonly rests: readonly RestAsk[];
-  /** What leases ask for themselves. */
-  readonly own: readonly OwnAsk[];
-}
-
 /** Spends what is on lease. */
 export function splitAsks({ increments }: CounterBatch, leases: Leases, nowMs: number): SplitAsks {
-  const draft = new SplitDraft();
+  const draft = new SplitAsks();
   for (let place = 0; place < increments.length; place += 1) {
     const increment = increments[place] as Increment;
     const counter = leases.find(increment, nowMs);
@@ -51,11 +37,17 @@ export function splitAsks({ increments }: CounterBatch, leases: Leases, nowMs: n
   return draft;
 }
 
-class SplitDraft implements SplitAsks {
+/** What of a batch is decided without the store. */
+export class SplitAsks {
+  /** Where the counters stand of those that a lease answers; parallel to the batch. */
   readonly after: number[] = [];
+  /** Which those are; undefined: none. */
   leased: boolean[] | undefined;
+  /** How many they are. */
   answered = 0;
+  /** Of those that go to the store, the warm ones; in order. */
   readonly rests: RestAsk[] = [];
+  /** What leases ask for themselves. */
   readonly own: OwnAsk[] = [];
 
   answer(place: number, lease: HitLease, size: number): void {

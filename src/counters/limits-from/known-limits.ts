@@ -9,19 +9,6 @@ interface Known {
   wasAsked: boolean;
 }
 
-/** The values of one hash. */
-export interface KnownLimits {
-  readonly size: number;
-  /** Undefined: not known, and from now on to be read. */
-  get(value: string): ValueLimit | undefined;
-  /** Returns what was known before. */
-  set(value: string, limit: ValueLimit | undefined): ValueLimit | undefined;
-  values(): Iterable<string>;
-  /** The values that were not read yet; they are handed over once. */
-  takeUnread(): string[];
-  clear(): void;
-}
-
 export interface KnownLimitsBounds {
   /** Of all hashes together. */
   readonly maxValues: number;
@@ -41,37 +28,36 @@ const MAX_PASSED = 32;
  * Makes the memories of several hashes, bounded together. When there is no room, the largest of them loses the value that
  * was first read of those not asked for since.
  */
-export function createKnownLimits({ maxValues, maxBytes }: KnownLimitsBounds): {
-  open(onUnread: () => void): KnownLimits;
-} {
+export function createKnownLimits({ maxValues, maxBytes }: KnownLimitsBounds) {
   let size = 0;
   let bytes = 0;
-  let largest: HashLimits | undefined;
+  let largest: KnownLimits | undefined;
 
   const note = (values: number, ofBytes: number): void => {
     size += values;
     bytes += ofBytes;
   };
-  const makeRoom = (grown: HashLimits): void => {
+  const makeRoom = (grown: KnownLimits): void => {
     if (largest === undefined || grown.size > largest.size) largest = grown;
     while ((size > maxValues || bytes > maxBytes) && largest.evict());
   };
-  return { open: (onUnread) => new HashLimits(onUnread, note, makeRoom) };
+  return { open: (onUnread: () => void) => new KnownLimits(onUnread, note, makeRoom) };
 }
 
-class HashLimits implements KnownLimits {
+/** The values of one hash. */
+export class KnownLimits {
   readonly #known = new Map<string, Known>();
   /** Goes on where it stopped: a walk that began anew would pass over the places of all that have gone. */
   #oldest = this.#known.entries();
   #unread: string[] = [];
   readonly #onUnread: () => void;
   readonly #note: (values: number, bytes: number) => void;
-  readonly #makeRoom: (grown: HashLimits) => void;
+  readonly #makeRoom: (grown: KnownLimits) => void;
 
   constructor(
     onUnread: () => void,
     note: (values: number, bytes: number) => void,
-    makeRoom: (grown: HashLimits) => void,
+    makeRoom: (grown: KnownLimits) => void,
   ) {
     this.#onUnread = onUnread;
     this.#note = note;
@@ -82,6 +68,7 @@ class HashLimits implements KnownLimits {
     return this.#known.size;
   }
 
+  /** Undefined: not known, and from now on to be read. */
   get(value: string): ValueLimit | undefined {
     const known = this.#known.get(value);
     if (known !== undefined) {
@@ -92,6 +79,7 @@ class HashLimits implements KnownLimits {
     return undefined;
   }
 
+  /** Returns what was known before. */
   set(value: string, limit: ValueLimit | undefined): ValueLimit | undefined {
     const known = this.#known.get(value);
     const before = known?.limit;
@@ -103,6 +91,7 @@ class HashLimits implements KnownLimits {
     return this.#known.keys();
   }
 
+  /** The values that were not read yet; they are handed over once. */
   takeUnread(): string[] {
     const unread = this.#unread.filter((value) => this.#known.has(value));
     this.#unread = [];

@@ -1,9 +1,8 @@
 import { addressText } from '../../platform/listen-address';
-import type { Observable } from 'rxjs';
 import { createKeptConnection } from '../connection/kept-connection';
 import type { MemcachedConnection } from './connection';
 import { createLostHits } from './lost-hits';
-import { createNodeCounters, type NodeCounters } from './node-counters';
+import { createNodeCounters } from './node-counters';
 import { openMemcachedConnection } from './open-connection';
 import {
   type MemcachedCountersDeps,
@@ -11,20 +10,6 @@ import {
   type NodeAddress,
 } from './options';
 import { createNodeErrors } from './store-errors';
-
-/** One of the connections to a node, and the counters that it takes. */
-export interface NodePart {
-  readonly counters: NodeCounters;
-  readonly isConnected: () => boolean;
-  /** At least once. */
-  readonly wasConnected: () => boolean;
-  /** It was, or an attempt has failed. */
-  readonly wasTried: () => boolean;
-  /** Connects, and connects again, while it is subscribed to. */
-  readonly run$: Observable<never>;
-  /** Waits for the replies to what was sent, then disconnects. */
-  readonly close: () => Promise<void>;
-}
 
 interface NodePartDeps extends MemcachedCountersDeps {
   /** The connection has opened or gone. */
@@ -34,11 +19,12 @@ interface NodePartDeps extends MemcachedCountersDeps {
 
 const CLOSED = 'the service is stopping';
 
+/** One of the connections to a node, and the counters that it takes. */
 export function createNodePart(
   address: NodeAddress,
   deps: NodePartDeps,
   options: MemcachedCountersOptions,
-): NodePart {
+) {
   const { monotonicMs, onEvent, onPresence, statistics } = deps;
   const { timeoutMs, tls } = options;
   const store = addressText(address);
@@ -81,9 +67,13 @@ export function createNodePart(
   return {
     counters,
     isConnected: () => kept.current !== undefined,
+    /** At least once. */
     wasConnected: () => wasConnected,
+    /** It was, or an attempt has failed. */
     wasTried: () => wasTried,
+    /** Connects, and connects again, while it is subscribed to. */
     run$: kept.run$,
+    /** Waits for the replies to what was sent, then disconnects. */
     async close() {
       kept.stop(CLOSED);
       const { current } = kept;
@@ -94,3 +84,5 @@ export function createNodePart(
     },
   };
 }
+
+export type NodePart = ReturnType<typeof createNodePart>;

@@ -2,19 +2,19 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { toReason } from '../../platform/errors';
 import { serverNameOf } from '../../platform/server-name';
-import { readTlsOptions } from '../../platform/tls-files';
+import { readTlsOptions, type ClientTlsFiles } from '../../platform/tls-files';
 import { withinAttempt, type Attempt } from '../connection/attempt';
 import {
   createMemcachedConnection,
   type MemcachedConnection,
   type MemcachedConnectionOptions,
 } from './connection';
-import { type MemcachedTls, type NodeAddress } from './options';
+import { type NodeAddress } from './options';
 import { VERSION } from './protocol';
 
 export interface OpenOptions extends MemcachedConnectionOptions, Attempt {
   readonly address: NodeAddress;
-  readonly tls: MemcachedTls | undefined;
+  readonly tls: ClientTlsFiles | undefined;
 }
 
 /**

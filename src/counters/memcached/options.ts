@@ -1,12 +1,10 @@
 import { type Random, type Statistics } from '../../core/ports';
+import type { Address } from '../../platform/env-table/addresses';
+import type { ClientTlsFiles } from '../../platform/tls-files';
 import { type ConnectionEvent } from '../connection/kept-connection';
 
 /** Where a node listens. */
-export interface NodeAddress {
-  /** A name or an IP address, without brackets. */
-  readonly host: string;
-  readonly port: number;
-}
+export type NodeAddress = Address;
 
 /** Every instance needs the same list in the same order: a key's node is its place in it. */
 export type NodeList =
@@ -19,19 +17,12 @@ export type NodeList =
       readonly refreshMs: number;
     };
 
-/** Files are read again for every new connection, so that renewed certificates need no restart. */
-export interface MemcachedTls {
-  readonly caFile: string | undefined;
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly skipHostnameVerification: boolean;
-}
-
 export interface MemcachedCountersOptions {
   readonly nodes: NodeList;
   /** Connections kept for each node, at least one; a key always takes the same. */
   readonly maxIdleConnections?: number;
-  readonly tls?: MemcachedTls | undefined;
+  /** Files are read again for every new connection, so that renewed certificates need no restart. */
+  readonly tls?: ClientTlsFiles | undefined;
   /** Every batch settles within this time, counted from its `add`. */
   readonly timeoutMs: number;
   /** Wait before a second attempt to connect, and how far it may grow. */

@@ -21,15 +21,11 @@ export function faultOfKey(key: string): string | undefined {
   return `memcached accepts keys of at most ${String(MAX_KEY_BYTES)} bytes: this one has ${String(bytes)}; hash_value shortens a long value to 37`;
 }
 
-/** Where a key is stored. */
-export interface KeyPlace {
-  readonly node: number;
-  /** The connection to the node that takes it. */
-  readonly connection: number;
-}
-
-/** CRC-32 (IEEE) of the key modulo the number of nodes, as the clients of today place it (behaviour.md §3.5). */
-export function placeOf(key: string, nodes: number, connections: number): KeyPlace {
+/**
+ * Where a key is stored: CRC-32 (IEEE) of it modulo the number of nodes, as the clients of today place it (behaviour.md §3.5),
+ * and which connection to that node takes it.
+ */
+export function placeOf(key: string, nodes: number, connections: number) {
   const hash = crc32(key);
   return { node: hash % nodes, connection: Math.floor(hash / nodes) % connections };
 }

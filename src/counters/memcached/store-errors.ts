@@ -24,7 +24,6 @@ export function createNodeErrors(node: string, isOnly: () => boolean) {
   };
 }
 
-/** The errors of one node. */
 export type NodeErrors = ReturnType<typeof createNodeErrors>;
 
 /** CLIENT_ERROR is about the command: a value that is not a number, a key that is not allowed. */

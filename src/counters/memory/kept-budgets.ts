@@ -77,7 +77,6 @@ export class KeptBudgets {
     else if (reservation?.mode === 'reserve') one.isMet = true;
   }
 
-  /** Ends a reservation. */
   end(counter: BudgetCounter, one: OpenReservation): void {
     counter.open.end(one);
     this.#give(one);

@@ -1,7 +1,6 @@
 import { copyOf } from '../../platform/copy-of';
 import { bytesOfText } from '../kept-key';
 
-/** A reservation that is open. */
 export interface OpenReservation {
   readonly id: string;
   readonly hits: number;

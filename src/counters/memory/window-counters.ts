@@ -4,6 +4,7 @@ import type { Steps } from '../../core/steps';
 import { addHits, type Count } from '../count';
 import { findOver } from '../find-over';
 import { toKeptKey } from '../kept-key';
+import type { OverKey } from '../over-limit-cache';
 import {
   CounterSlots,
   createSlot,
@@ -19,7 +20,6 @@ const KEY_END = 12;
 /** Bytes that V8 takes for a counter besides the characters of its key, measured: an object, a string and a map entry. */
 const COUNTER_BYTES = 160;
 
-/** One live counter. */
 export interface LiveCounter extends Filed<LiveCounter> {
   count: number;
   /** The exact count where a double cannot hold it (above 2^53). */
@@ -34,13 +34,8 @@ interface WindowSlot extends CounterSlot<LiveCounter> {
   readonly shards: Shards<LiveCounter>;
 }
 
-/** A counter over its limit. */
-export interface OverCounter {
-  readonly key: string;
-  readonly limit: number;
+export interface OverCounter extends OverKey {
   readonly count: number;
-  /** Unix seconds. */
-  readonly windowEndSeconds: number;
 }
 
 /** Makes room for one counter of so many bytes; false when there is none. */

@@ -7,10 +7,11 @@ import { hasOwnForm, lifetimeMs, unused, usedHits } from '../../core/kinds/gate'
 import type { BudgetState, CounterState, Gate, State } from '../../core/kinds/kind';
 import { tickAt } from '../../core/kinds/ticks';
 import { type CounterReading, type CounterWriter, type Increment } from '../../core/ports';
+import { hasReservations } from '../../core/rules/reservation-nodes';
 import { toKeyError } from '../count';
 import { placeOf } from '../limit-place';
 import { PUT_PART, PUT_RECORD_PART, READ_RECORD, RESET_RECORD } from './budgets/operator-scripts';
-import { hasReservations, readOpen, type OpenReading } from './open-reservations';
+import { readOpen, type OpenReading } from './open-reservations';
 import { type RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;

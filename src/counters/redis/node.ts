@@ -30,7 +30,7 @@ export interface RedisNode {
   /** See `KeptConnection`. */
   readonly run$: Observable<never>;
   readonly address: RedisAddress;
-  /** See `Pool`. */
+  /** See `createPool`. */
   readonly lacksScripts: boolean;
   /** A connection for commands other than batches. */
   readonly anyConnection: RedisConnection | undefined;

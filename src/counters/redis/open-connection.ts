@@ -2,7 +2,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { readCredentials } from '../../platform/credentials-source';
 import { toReason } from '../../platform/errors';
 import { serverNameOf } from '../../platform/server-name';
-import { readTlsOptions } from '../../platform/tls-files';
+import { readTlsOptions, type ClientTlsFiles } from '../../platform/tls-files';
 import { withinAttempt, type Attempt } from '../connection/attempt';
 import {
   createConnection,
@@ -12,7 +12,7 @@ import {
 } from './connection';
 import { ClosedOnScript, shakeHands, toKeysQuestion, type Capabilities } from './handshake';
 import { CLUSTER_SCRIPTS, SCRIPTS, type Script, type Scripts } from './lua';
-import { type NodeOptions, type RedisAddress, type RedisTls } from './options';
+import { type NodeOptions, type RedisAddress } from './options';
 
 /**
  * One client is one connection: it never connects again and never sends a command twice. What was
@@ -95,7 +95,7 @@ async function connect(
 
 export interface OpenClientOptions extends Attempt {
   readonly address: RedisAddress;
-  readonly tls?: RedisTls | undefined;
+  readonly tls?: ClientTlsFiles | undefined;
 }
 
 /** The first thing that went wrong with a connection, in words, with what the handshake threw as its cause. */

@@ -1,17 +1,11 @@
 import type { Lapse } from '../../core/budgets/advance';
-import { isBudgetGate, type BudgetGate } from '../../core/budgets/budget';
-import type { BudgetState, Gate } from '../../core/kinds/kind';
+import type { BudgetState } from '../../core/kinds/kind';
 import type { ListedReservation } from '../../core/ports';
 import { toKeyError } from '../count';
 import { READ_OPEN } from './budgets/operator-scripts';
 import type { RedisCounters } from './options';
 
 type Asking = Pick<RedisCounters, 'ask'>;
-
-/** Whether the counters of a rule are hashes, which say what is open beside the record. */
-export function hasReservations(gate: Gate): gate is Gate & BudgetGate {
-  return isBudgetGate(gate) && gate.budget.reserve !== undefined;
-}
 
 /** A counter with reservations as it stands. */
 export interface OpenReading {

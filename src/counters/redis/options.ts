@@ -1,7 +1,9 @@
 import { type Observable } from 'rxjs';
 import { type CounterReading, type Random, type Statistics } from '../../core/ports';
 import { type CredentialsSource } from '../../platform/credentials-source';
+import { type Address, type StoreAddress } from '../../platform/env-table/addresses';
 import { addressText } from '../../platform/listen-address';
+import { type ClientTlsFiles } from '../../platform/tls-files';
 import { type ConnectionEvent } from '../connection/kept-connection';
 import { type ReadableCounters } from '../split';
 import { type PlainCommand } from './pipeline';
@@ -35,32 +37,10 @@ export type ReadHashFields = (
 ) => Promise<readonly (string | null)[]>;
 
 /** A TCP address. */
-export interface HostAndPort {
-  readonly host: string;
-  readonly port: number;
-}
+export type HostAndPort = Address;
 
 /** Where one Redis server listens. */
-export type RedisAddress =
-  ({ readonly kind: 'tcp' } & HostAndPort) | { readonly kind: 'unix'; readonly path: string };
-
-/** Where a store is: one server, the master that sentinels name, or the nodes of a cluster. */
-export type RedisStoreAddress =
-  | RedisAddress
-  | {
-      readonly kind: 'sentinel';
-      readonly masterName: string;
-      readonly sentinels: readonly HostAndPort[];
-    }
-  | { readonly kind: 'cluster'; readonly nodes: readonly HostAndPort[] };
-
-/** Files are read again for every new connection, so that renewed certificates need no restart. */
-export interface RedisTls {
-  readonly caFile: string | undefined;
-  readonly certFile: string | undefined;
-  readonly keyFile: string | undefined;
-  readonly skipHostnameVerification: boolean;
-}
+export type RedisAddress = Extract<StoreAddress, { readonly kind: 'tcp' | 'unix' }>;
 
 /** How many connections to a server there are, and what a batch does that finds none free. */
 export interface PoolOptions {
@@ -80,7 +60,8 @@ export interface ServerOptions {
   readonly auth?: CredentialsSource | undefined;
   /** Selected on every connection; 0 when undefined. */
   readonly database?: number;
-  readonly tls?: RedisTls | undefined;
+  /** Files are read again for every new connection, so that renewed certificates need no restart. */
+  readonly tls?: ClientTlsFiles | undefined;
   /** Every batch settles within this time, counted from its `add`. */
   readonly timeoutMs: number;
   /** False: never use scripts; otherwise they are used unless the server refuses them. */
@@ -94,10 +75,10 @@ export interface ServerOptions {
 }
 
 export interface RedisCountersOptions extends ServerOptions {
-  readonly address: RedisStoreAddress;
+  readonly address: StoreAddress;
   /** Credentials and TLS for sentinels: nothing of it comes from `auth` and `tls`. */
   readonly sentinelAuth?: CredentialsSource | undefined;
-  readonly sentinelTls?: RedisTls | undefined;
+  readonly sentinelTls?: ClientTlsFiles | undefined;
   /** Nodes of a cluster that are asked at the same time; 0: all. */
   readonly clusterParallelism?: number;
   /** The channel that carries what local caches must forget. */
@@ -182,7 +163,7 @@ export function isPort(port: number): boolean {
 }
 
 /** The address as it stands in messages. */
-export function toAddressText(address: RedisStoreAddress): string {
+export function toAddressText(address: StoreAddress): string {
   switch (address.kind) {
     case 'unix':
       return address.path;

@@ -57,7 +57,6 @@ function toCount(value: unknown): number | undefined {
   return isCount(count) ? count : undefined;
 }
 
-/** The keys of increments, each once. */
 export function toKeys(increments: readonly Increment[]): readonly string[] {
   return [...new Set(increments.map(({ key }) => key))];
 }

@@ -1,4 +1,4 @@
-import { merge, type Observable } from 'rxjs';
+import { merge } from 'rxjs';
 import { type StoreError } from '../../core/errors';
 import { createKeptConnection } from '../connection/kept-connection';
 import { type RedisConnection } from './connection';
@@ -18,29 +18,7 @@ import {
   toNeverSentError,
   toUnavailableError,
 } from './store-errors';
-import { createWaitQueue, type Lease } from './wait-queue';
-
-/** The connections to one server. */
-export interface Pool {
-  readonly store: string;
-  /** Any connection, for commands other than batches. */
-  readonly anyConnection: RedisConnection | undefined;
-  /** It takes no scripts now, although they are wanted. */
-  readonly lacksScripts: boolean;
-  /** See `KeptConnection`. */
-  readonly run$: Observable<never>;
-  /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
-  free(weight: number): RedisConnection | undefined;
-  /**
-   * Waits for one. Rejects with a StoreError at once when there is no connection at all, unless the
-   * first one is being opened and `waitsForFirstConnection` is set.
-   */
-  wait(weight: number): Promise<Lease>;
-  /** A batch of this connection has ended. */
-  released(connection: RedisConnection): void;
-  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
-  close(reason: string, graceMs?: number): Promise<void>;
-}
+import { createWaitQueue } from './wait-queue';
 
 /** Counts what happens to the connections and batches of a store. */
 export interface StoreStatistics {
@@ -61,7 +39,8 @@ const ONE_CONNECTION: PoolOptions = { size: 1, onEmpty: 'wait', onEmptyWaitMs: 0
 /** With this many batches in flight on the last connection another one is opened in advance. */
 const EARLY_GROWTH = MAX_BATCHES_IN_FLIGHT / 2;
 
-export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
+/** The connections to one server. */
+export function createPool(deps: PoolDeps, options: NodeOptions) {
   const { monotonicMs, onEvent, storeStatistics, onPresence } = deps;
   const { timeoutMs, pool = ONE_CONNECTION, waitsForFirstConnection = false } = options;
   const store = toAddressText(options.address);
@@ -172,20 +151,28 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
 
   return {
     store,
+    /** For commands other than batches. */
     get anyConnection() {
       return connections.usable[0];
     },
+    /** It takes no scripts now, although they are wanted. */
     get lacksScripts() {
       return options.scripts !== false && connections.usable.some((each) => !each.usesScripts);
     },
+    /** See `KeptConnection`. */
     run$: merge(main.run$, scriptsUse.run$),
-    free(weight) {
+    /** A connection that is free for a batch of so many increments; undefined when it has to wait. */
+    free(weight: number) {
       const connection = connections.free(weight);
       if (connection === undefined || connection.inFlight.size < EARLY_GROWTH) return connection;
       if (connection === connections.usable.at(-1)) growth.grow(1);
       return connection;
     },
-    async wait(weight) {
+    /**
+     * Waits for one. Rejects with a StoreError at once when there is no connection at all, unless the
+     * first one is being opened and `waitsForFirstConnection` is set.
+     */
+    async wait(weight: number) {
       const isComing = waitsForFirstConnection && !isAway;
       const isThere = connections.usable.length > 0 || isComing;
       if (!isThere || main.signal.aborted) throw awayError();
@@ -195,21 +182,20 @@ export function createPool(deps: PoolDeps, options: NodeOptions): Pool {
       growth.grow(Math.ceil((queue.size + 1) / MAX_BATCHES_IN_FLIGHT));
       return queue.join(weight);
     },
-    released(connection) {
+    /** A batch of this connection has ended. */
+    released(connection: RedisConnection) {
       if (queue.size > 0) serve();
       growth.released(connection);
     },
-    async close(reason, graceMs) {
+    /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
+    async close(reason: string, graceMs = timeoutMs * 2) {
       main.stop(reason);
       scriptsUse.close();
       queue.rejectAll(toUnavailableError(store, reason));
       connections.retireAll(reason);
-      const timer = setTimeout(
-        () => {
-          connections.destroyAll(reason);
-        },
-        graceMs ?? timeoutMs * 2,
-      );
+      const timer = setTimeout(() => {
+        connections.destroyAll(reason);
+      }, graceMs);
       await connections.closed();
       clearTimeout(timer);
       main.end();

@@ -8,19 +8,6 @@ export interface Lease {
   readonly batchInFlight: BatchInFlight;
 }
 
-/** Batches that wait for a free connection, first come, first served. */
-export interface WaitQueue {
-  readonly size: number;
-  /** Increments that wait. */
-  readonly weight: number;
-  /** The first in the queue has waited for `overdueMs`. */
-  readonly isOverdue: boolean;
-  join(weight: number): Promise<Lease>;
-  /** Hands out leases from the front, until `take` has none. */
-  serve(take: (weight: number) => Lease | undefined): void;
-  rejectAll(error: StoreError): void;
-}
-
 export interface WaitQueueOptions {
   /** Longest wait. */
   readonly timeoutMs: number;
@@ -38,7 +25,8 @@ interface Waiter {
   readonly reject: (error: StoreError) => void;
 }
 
-export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
+/** Batches that wait for a free connection, first come, first served. */
+export function createWaitQueue(options: WaitQueueOptions) {
   const { timeoutMs, toTimeoutError, overdueMs, onOverdue } = options;
   const waiters = new Set<Waiter>();
   let weight = 0;
@@ -62,15 +50,17 @@ export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
     get size() {
       return waiters.size;
     },
+    /** Increments that wait. */
     get weight() {
       return weight;
     },
+    /** The first in the queue has waited for `overdueMs`. */
     get isOverdue() {
       for (const { isOverdue } of waiters) return isOverdue;
       return false;
     },
-    join: (ofWeight) =>
-      new Promise((resolve, reject) => {
+    join: (ofWeight: number) =>
+      new Promise<Lease>((resolve, reject) => {
         const waiter: Waiter = {
           weight: ofWeight,
           isOverdue: false,
@@ -88,7 +78,8 @@ export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
         waiters.add(waiter);
         weight += ofWeight;
       }),
-    serve(take) {
+    /** Hands out leases from the front, until `take` has none. */
+    serve(take: (weight: number) => Lease | undefined) {
       for (const waiter of waiters) {
         const lease = take(waiter.weight);
         if (lease === undefined) return;
@@ -96,7 +87,7 @@ export function createWaitQueue(options: WaitQueueOptions): WaitQueue {
         waiter.resolve(lease);
       }
     },
-    rejectAll(error) {
+    rejectAll(error: StoreError) {
       for (const waiter of [...waiters]) refuse(waiter, error);
     },
   };

@@ -1,4 +1,3 @@
-/** One descriptor: its entries in order. */
 export type DescriptorEntries = readonly { readonly key: string; readonly value: string }[];
 
 /** What the decision service says of one request. */
@@ -20,16 +19,9 @@ export interface Decisions {
 /** The domain of the rules that protect this service. */
 export const DOMAIN = 'identity';
 
-/** A status as all adapters see it. */
-interface LimitStatus {
-  readonly isOver: boolean;
-  readonly limit: number | undefined;
-  readonly resetSeconds: number | undefined;
-}
-
 /** The overall code decides, since shadow mode turns it to OK; of the statuses that are over the one that lasts longest counts. */
-export function toVerdict(isOver: boolean, statuses: readonly LimitStatus[]): LimitVerdict {
-  const reset = ({ resetSeconds = 0 }: LimitStatus): number => resetSeconds;
+export function toVerdict(isOver: boolean, statuses: readonly LimitVerdict[]): LimitVerdict {
+  const reset = ({ resetSeconds = 0 }: LimitVerdict): number => resetSeconds;
   const [longest] = statuses
     .filter((status) => status.isOver)
     .toSorted((left, right) => reset(right) - reset(left));
@@ -52,7 +44,7 @@ const OVER = 'OVER_LIMIT';
 export function readDecision({ overallCode, statuses = [] }: RawDecision): LimitVerdict {
   if (overallCode !== 'OK' && overallCode !== OVER)
     throw new Error('the answer holds no decision, expected an overallCode of OK or OVER_LIMIT');
-  const read = statuses.map(({ code, currentLimit, durationUntilReset }): LimitStatus => {
+  const read = statuses.map(({ code, currentLimit, durationUntilReset }): LimitVerdict => {
     return {
       isOver: code === OVER,
       // A limit of 0 is left out in JSON.

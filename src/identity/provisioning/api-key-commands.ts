@@ -14,10 +14,8 @@ export async function issueApiKey(
 }
 
 const issue: ProvisioningCommand = {
-  usage: '<name>',
   doc: 'prints a new API key, only this once; from the first key on, every request needs one',
   values: ['name'],
-  flags: {},
   async run({ values: [name = ''] }, deps) {
     const issued = await issueApiKey(deps, name);
     return done([{ ...issued, name }], [issued.apiKey]);
@@ -25,10 +23,7 @@ const issue: ProvisioningCommand = {
 };
 
 const list: ProvisioningCommand = {
-  usage: '',
   doc: 'prints ids and names of all API keys',
-  values: [],
-  flags: {},
   async run(_call, { store }) {
     const keys = (await store.apiKeys()).map(({ id, name, createdAt }) => ({
       id,
@@ -43,10 +38,8 @@ const list: ProvisioningCommand = {
 };
 
 const revoke: ProvisioningCommand = {
-  usage: '<id>',
   doc: 'revokes an API key; after the last one, requests need none',
   values: ['id'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const wasThere = await store.deleteApiKey(id);
     return wasThere ? done([{ id }], [`revoked ${id}`]) : notFound('API key', id);

@@ -1,4 +1,5 @@
 import { parseDuration } from '../../platform/env-table/durations';
+import type { Flags, FlagValues } from '../../platform/flags';
 import type { RandomBytes } from '../credential';
 import type { IdentityStore } from '../store/store';
 
@@ -14,11 +15,9 @@ export interface CommandDeps {
   readonly baseUrl: string;
 }
 
-export type CommandFlags = Readonly<Record<string, string | readonly string[] | undefined>>;
-
 export interface CommandCall {
   readonly values: readonly string[];
-  readonly flags: CommandFlags;
+  readonly flags: FlagValues;
 }
 
 /** What a command did. `records` are for `--json`, a line each; `lines` for people. */
@@ -32,13 +31,12 @@ export type CommandResult =
   | { readonly kind: 'wrong'; readonly problems: readonly string[] };
 
 export interface ProvisioningCommand {
-  /** What follows the words of the command: `<user> [--ttl <duration>]`. */
-  readonly usage: string;
   readonly doc: string;
   /** Names of the values that must be given. */
-  readonly values: readonly string[];
-  /** Flags with a value; `many` may be given more than once. */
-  readonly flags: Readonly<Record<string, 'one' | 'many'>>;
+  readonly values?: readonly string[];
+  readonly flags?: Flags;
+  /** What it reads from the standard input. */
+  readonly input?: string;
   readonly run: (call: CommandCall, deps: CommandDeps) => Promise<CommandResult>;
 }
 
@@ -56,8 +54,7 @@ export function wrong(...problems: readonly string[]): CommandResult {
 
 /** The value of a flag that may be given once. */
 export function flagText({ flags }: CommandCall, name: string): string | undefined {
-  const value = flags[name];
-  return typeof value === 'string' ? value : undefined;
+  return flags.get(name)?.at(-1);
 }
 
 /** The longest session: a year. */

@@ -8,10 +8,7 @@ const SESSION_MS = 3_600_000;
 
 /** Something to try in a minute: a user, a token and a line that works. */
 export const demo: ProvisioningCommand = {
-  usage: '',
   doc: 'adds a user to the store of the environment and prints a token and a curl line that works',
-  values: [],
-  flags: {},
   async run(_call, deps) {
     const { store, nowMs, baseUrl } = deps;
     const now = toIso(nowMs());

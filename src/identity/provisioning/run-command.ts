@@ -1,8 +1,8 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { toReason } from '../../platform/errors';
+import { readStrictly } from '../../platform/flags';
 import { StoreUnavailable } from '../store/store';
 import { apiKeyCommands } from './api-key-commands';
-import type { ProvisioningCommand, CommandDeps, CommandResult, CommandFlags } from './command';
+import type { ProvisioningCommand, CommandDeps, CommandResult, CommandCall } from './command';
 import { demo } from './demo';
 import { sessionCommands } from './session-commands';
 import { tokenCommands } from './token-commands';
@@ -31,42 +31,28 @@ export async function runCommand(
     return print(await call.command.run(call, deps), call.asJson);
   } catch (error) {
     if (error instanceof StoreUnavailable) return failed(FAILED, `${error.message}\n`);
-    const reason = toReason(error);
-    return failed(FAILED, `the command failed: ${reason}\n`);
+    return failed(FAILED, `the command failed: ${toReason(error)}\n`);
   }
 }
 
 type Call =
-  | {
-      readonly command: ProvisioningCommand;
-      readonly values: readonly string[];
-      readonly flags: CommandFlags;
-      readonly asJson: boolean;
-    }
+  | (CommandCall & { readonly command: ProvisioningCommand; readonly asJson: boolean })
   | { readonly problem: string };
 
 function parseCall(words: readonly string[]): Call {
-  const [subject = '', verb = ''] = words;
-  const isLong = COMMANDS.has(`${subject} ${verb}`);
-  const command = COMMANDS.get(isLong ? `${subject} ${verb}` : subject);
-  if (command === undefined)
-    return { problem: `no such command: ${JSON.stringify(words.slice(0, 2).join(' '))}` };
-  const flags = Object.entries(command.flags).map(
-    ([name, count]) => [name, { type: 'string', multiple: count === 'many' }] as const,
-  );
-  const config = {
-    args: words.slice(isLong ? 2 : 1),
-    options: { ...Object.fromEntries(flags), json: { type: 'boolean' } },
-    allowPositionals: true,
-  } satisfies ParseArgsConfig;
+  const twoWords = words.slice(0, 2).join(' ');
+  const length = COMMANDS.has(twoWords) ? 2 : 1;
+  const command = COMMANDS.get(words.slice(0, length).join(' '));
+  if (command === undefined) return { problem: `no such command: ${JSON.stringify(twoWords)}` };
+  const { values: names = [], flags = {} } = command;
   try {
-    const { values: parsed, positionals } = parseArgs(config);
-    const { json, ...rest } = parsed;
-    if (positionals.length !== command.values.length) {
-      const expected = command.values.map((name) => `<${name}>`).join(' ') || 'no values';
-      return { problem: `${String(positionals.length)} values were given, expected ${expected}` };
+    const read = readStrictly(words.slice(length), { ...flags, json: {} }, true);
+    const { values: given, positionals: values } = read;
+    if (values.length !== names.length) {
+      const expected = names.map((name) => `<${name}>`).join(' ') || 'no values';
+      return { problem: `${String(values.length)} values were given, expected ${expected}` };
     }
-    return { command, values: positionals, flags: rest, asJson: json === true };
+    return { command, values, flags: given, asJson: given.has('json') };
   } catch (error) {
     return { problem: toReason(error) };
   }
@@ -109,7 +95,7 @@ function withSubject(
 /** How to call the program. */
 export function usage(): string {
   const lines = [...COMMANDS].map(([words, command]) =>
-    [`  identity ${words} ${command.usage}`.trimEnd(), `      ${command.doc}`].join('\n'),
+    [['  identity', words, ...usageOf(command)].join(' '), `      ${command.doc}`].join('\n'),
   );
   return [
     'identity serve [--help]',
@@ -121,4 +107,14 @@ export function usage(): string {
     'or input, 3 not found. The store is the one that IDENTITY_STORE and IDENTITY_STORE_FILE name.',
     '',
   ].join('\n');
+}
+
+/** What follows the words of a command: `<user> [--ttl <duration, 1h>]`. */
+function usageOf({ values = [], flags = {}, input }: ProvisioningCommand): readonly string[] {
+  const options = Object.entries(flags).map(([name, flag]) => {
+    const value = [flag.value, flag.default].filter((text) => text !== undefined).join(', ');
+    return `[--${name} <${value}>]${flag.repeats === true ? '...' : ''}`;
+  });
+  const inputs = input === undefined ? [] : [`< ${input}`];
+  return [...values.map((name) => `<${name}>`), ...options, ...inputs];
 }

@@ -14,10 +14,9 @@ import {
 export const DEFAULT_SESSION = '1h';
 
 const add: ProvisioningCommand = {
-  usage: `<user> [--id <session>] [--ttl <duration, ${DEFAULT_SESSION}>]`,
   doc: 'starts a session without a token, such as the one that the sid of a JWT names',
   values: ['user'],
-  flags: { id: 'one', ttl: 'one' },
+  flags: { id: { value: 'session' }, ttl: { value: 'duration', default: DEFAULT_SESSION } },
   async run(call, { store, nowMs, randomBytes }) {
     const [userId = ''] = call.values;
     const id = flagText(call, 'id') ?? createId(randomBytes);
@@ -33,10 +32,8 @@ const add: ProvisioningCommand = {
 };
 
 const list: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'prints the live sessions of a user',
   values: ['user'],
-  flags: {},
   async run({ values: [userId = ''] }, { store }) {
     if ((await store.findUser(userId)) === undefined) return notFound('user', userId);
     const sessions = (await store.listSessions(userId)).map(({ remainingMs, ...session }) => ({
@@ -50,10 +47,8 @@ const list: ProvisioningCommand = {
 };
 
 const revoke: ProvisioningCommand = {
-  usage: '<session>',
   doc: 'ends a session and revokes its tokens',
   values: ['session'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const wasThere = await store.deleteSession(id);
     return wasThere ? done([{ sessionId: id }], [`revoked ${id}`]) : notFound('session', id);
@@ -61,10 +56,8 @@ const revoke: ProvisioningCommand = {
 };
 
 const revokeAll: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'ends all sessions of a user',
   values: ['user'],
-  flags: {},
   async run({ values: [userId = ''] }, { store }) {
     if ((await store.findUser(userId)) === undefined) return notFound('user', userId);
     const revoked: string[] = [];

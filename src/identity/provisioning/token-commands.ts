@@ -19,13 +19,6 @@ import {
 } from './command';
 import { DEFAULT_SESSION } from './session-commands';
 
-interface IssuedToken {
-  /** The token itself: printed once, kept nowhere. */
-  readonly token: string;
-  readonly tokenId: string;
-  readonly sessionId: string;
-}
-
 interface IssueOptions {
   readonly userId: string;
   /** A live session of the user; undefined: a new one of `sessionMs`. */
@@ -35,11 +28,14 @@ interface IssueOptions {
   readonly tokenMs: number | undefined;
 }
 
-/** User, then session, then token: whatever fails in between leaves nothing that lets anybody in. */
+/**
+ * User, then session, then token: whatever fails in between leaves nothing that lets anybody in. The token itself is printed once
+ * and kept nowhere.
+ */
 export async function issueToken(
   { store, nowMs, randomBytes }: CommandDeps,
   { userId, sessionId: given, sessionMs, tokenMs }: IssueOptions,
-): Promise<IssuedToken | 'no-user' | 'no-session'> {
+) {
   const createdAt = toIso(nowMs());
   const sessionId = given ?? createId(randomBytes);
   if (given === undefined) {
@@ -56,10 +52,13 @@ export async function issueToken(
 }
 
 const issue: ProvisioningCommand = {
-  usage: `<user> [--ttl <duration, ${DEFAULT_SESSION}>] [--session <session>] [--token-ttl <duration>]`,
   doc: 'starts a session (or uses the given one) and prints a token of it, only this once',
   values: ['user'],
-  flags: { ttl: 'one', session: 'one', 'token-ttl': 'one' },
+  flags: {
+    ttl: { value: 'duration', default: DEFAULT_SESSION },
+    session: { value: 'session' },
+    'token-ttl': { value: 'duration' },
+  },
   async run(call, deps) {
     const [userId = ''] = call.values;
     const sessionMs = readTtl(call, 'ttl', DEFAULT_SESSION);
@@ -87,10 +86,9 @@ async function readToken({ readInput }: CommandDeps) {
 const NO_TOKEN = 'standard input holds no token, expected idt_ and 65 letters and digits';
 
 const revoke: ProvisioningCommand = {
-  usage: '[--id <token id>] < token',
   doc: 'revokes one token, read from standard input unless its id is given',
-  values: [],
-  flags: { id: 'one' },
+  flags: { id: { value: 'token id' } },
+  input: 'token',
   async run(call, deps) {
     const id = flagText(call, 'id') ?? (await readToken(deps))?.id;
     if (id === undefined) return wrong(NO_TOKEN);
@@ -100,10 +98,8 @@ const revoke: ProvisioningCommand = {
 };
 
 const inspect: ProvisioningCommand = {
-  usage: '< token',
   doc: 'prints the session and the user of a token on standard input',
-  values: [],
-  flags: {},
+  input: 'token',
   async run(_call, deps) {
     const credential = await readToken(deps);
     if (credential === undefined) return wrong(NO_TOKEN);

@@ -1,3 +1,4 @@
+import { isMap } from '../../fields/record';
 import { createId } from '../credential';
 import { MalformedRecord, ID_EXPECTED, isId, parseUser, type UserRecord } from '../store/records';
 import {
@@ -23,21 +24,19 @@ const TEXT_FLAGS = {
 } as const;
 
 const add: ProvisioningCommand = {
-  usage:
-    '[--id <id>] [--user-name <name>] [--display-name <name>] [--given-name <name>] [--family-name <name>] ' +
-    '[--email <address>]... [--photo <url>]... [--external-id <id>] [--provider <id>] [--environment-id <id>] [--locale <tag>]',
   doc: 'adds a user and prints the id',
-  values: [],
   flags: {
-    id: 'one',
-    'given-name': 'one',
-    'family-name': 'one',
-    email: 'many',
-    photo: 'many',
-    ...(Object.fromEntries(Object.keys(TEXT_FLAGS).map((name) => [name, 'one'])) as Record<
-      string,
-      'one'
-    >),
+    id: { value: 'id' },
+    'user-name': { value: 'name' },
+    'display-name': { value: 'name' },
+    'given-name': { value: 'name' },
+    'family-name': { value: 'name' },
+    email: { value: 'address', repeats: true },
+    photo: { value: 'url', repeats: true },
+    'external-id': { value: 'id' },
+    provider: { value: 'id' },
+    'environment-id': { value: 'id' },
+    locale: { value: 'tag' },
   },
   async run(call, { store, nowMs, randomBytes }) {
     const id = flagText(call, 'id') ?? createId(randomBytes);
@@ -52,10 +51,7 @@ const add: ProvisioningCommand = {
 
 function toUser(call: CommandCall, id: string, now: string): UserRecord {
   const texts = Object.entries(TEXT_FLAGS).map(([flag, field]) => [field, flagText(call, flag)]);
-  const many = (name: string): readonly string[] => {
-    const values = call.flags[name];
-    return typeof values === 'object' ? values : [];
-  };
+  const many = (name: string) => call.flags.get(name) ?? [];
   return parseUser({
     id,
     ...Object.fromEntries(texts),
@@ -71,10 +67,8 @@ function toUser(call: CommandCall, id: string, now: string): UserRecord {
 }
 
 const importUsers: ProvisioningCommand = {
-  usage: '< users.jsonl',
+  input: 'users.jsonl',
   doc: 'adds or replaces users: one JSON object a line on standard input, all of them or none',
-  values: [],
-  flags: {},
   async run(_call, { store, nowMs, randomBytes, readInput }) {
     const now = toIso(nowMs());
     const users: UserRecord[] = [];
@@ -108,22 +102,15 @@ function parseLine(
   }
   const times = { id: newId, createdAt: now, updatedAt: now };
   try {
-    return { user: parseUser(isObject(input) ? { ...times, ...input } : input, where) };
+    return { user: parseUser(isMap(input) ? { ...times, ...input } : input, where) };
   } catch (error) {
     if (error instanceof MalformedRecord) return { problems: error.problems };
     throw error;
   }
 }
 
-function isObject(input: unknown): input is object {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
-}
-
 const list: ProvisioningCommand = {
-  usage: '',
   doc: 'prints all users',
-  values: [],
-  flags: {},
   async run(_call, { store }) {
     const users = await store.listUsers();
     return done(
@@ -136,10 +123,8 @@ const list: ProvisioningCommand = {
 };
 
 const show: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'prints one user',
   values: ['user'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const user = await store.findUser(id);
     return user === undefined
@@ -151,10 +136,8 @@ const show: ProvisioningCommand = {
 function switchTo(active: boolean): ProvisioningCommand {
   const state = active ? 'enabled' : 'disabled';
   return {
-    usage: '<user>',
     doc: active ? 'enables a disabled user again' : 'refuses all tokens of the user until enabled',
     values: ['user'],
-    flags: {},
     run: ({ values: [id = ''] }, deps) => setActive(id, active, state, deps),
   };
 }
@@ -172,10 +155,8 @@ async function setActive(
 }
 
 const remove: ProvisioningCommand = {
-  usage: '<user>',
   doc: 'deletes the user and ends all sessions of the user',
   values: ['user'],
-  flags: {},
   async run({ values: [id = ''] }, { store }) {
     const wasThere = await store.deleteUser(id);
     return wasThere ? done([{ id }], [`deleted ${id}`]) : notFound('user', id);

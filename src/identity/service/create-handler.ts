@@ -11,7 +11,7 @@ import {
 import type { Metrics } from './metrics';
 import { type UserinfoOutcome, type Reason, reasonOf, refused } from './outcome';
 
-interface HandlerDeps {
+export interface HandlerDeps {
   readonly userinfo: (request: IncomingMessage) => Promise<UserinfoOutcome>;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -20,7 +20,7 @@ interface HandlerDeps {
   readonly createRequestId: () => string;
 }
 
-interface HandlerOptions {
+export interface HandlerOptions {
   readonly corsOrigins: readonly string[];
   readonly profile: UserinfoProfile;
 }
@@ -121,8 +121,7 @@ export function createHandler(deps: HandlerDeps, options: HandlerOptions): Reque
   // prototype, which makes all that Node does with them four times as slow (docs/identity.md).
   return (request, response) => {
     const onError: NextFunction = (error) => {
-      const exchange = begin(request, response);
-      sendFault(exchange, error);
+      sendFault(begin(request, response), error);
     };
     router(request as Request, response as Response, onError);
   };
@@ -137,8 +136,6 @@ function requestIdOf(request: IncomingMessage, createId: () => string): string {
   return typeof given === 'string' && GOOD.test(given) ? given : createId();
 }
 
-type Headers = Readonly<Record<string, string>>;
-
 const EXPOSED =
   'X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, WWW-Authenticate';
 const PREFLIGHT_SECONDS = 600;
@@ -148,7 +145,7 @@ function createCors(origins: readonly string[], methods: string) {
   const all = origins.includes('*');
   const allowed = new Set(origins);
 
-  const headers = (request: IncomingMessage): Headers => {
+  const headers = (request: IncomingMessage): Readonly<Record<string, string>> => {
     if (origins.length === 0) return {};
     if (all)
       return { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };

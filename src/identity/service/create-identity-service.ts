@@ -2,15 +2,14 @@ import { type RequestListener, STATUS_CODES } from 'node:http';
 import type { Observable } from 'rxjs';
 import { createHttpListener, type HttpLimits } from '../../platform/http-listener';
 import { listenAt } from '../../platform/listen-address';
-import type { Logger } from '../../platform/logger/logger';
 import type { Network } from '../../platform/proxy-hops';
 import type { JwtVerifier } from '../jwt/jwt-verifier';
 import type { Limits } from '../limits/limits';
 import type { IdentityStore } from '../store/store';
-import { type UserinfoProfile, errorAnswer } from './answers';
+import { errorAnswer } from './answers';
 import { createClientAddress } from './client-address';
-import { createHandler } from './create-handler';
-import { createMetricsHandler, type Metrics } from './metrics';
+import { createHandler, type HandlerDeps, type HandlerOptions } from './create-handler';
+import { createMetricsHandler } from './metrics';
 import { createUserinfo } from './userinfo';
 import { describeRejection, type Reject, type RejectStatus } from '../../platform/http-rejection';
 import type { ErrorCode } from '../contract/errors';
@@ -18,16 +17,11 @@ import type { ErrorCode } from '../contract/errors';
 const SETTINGS = { host: 'IDENTITY_HOST', port: 'IDENTITY_PORT' };
 const METRICS_SETTINGS = { host: 'IDENTITY_METRICS_ADDR', port: 'IDENTITY_METRICS_ADDR' };
 
-export interface IdentityServiceDeps {
+export interface IdentityServiceDeps extends Omit<HandlerDeps, 'userinfo'> {
   readonly store: IdentityStore;
   /** Undefined: JWT access tokens are not taken. */
   readonly jwt: JwtVerifier | undefined;
   readonly limits: Limits;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
-  readonly createRequestId: () => string;
 }
 
 /** Port 0: any free one; no host: every address. */
@@ -36,15 +30,13 @@ interface Address {
   readonly port: number;
 }
 
-export interface IdentityServiceOptions {
+export interface IdentityServiceOptions extends HandlerOptions {
   readonly address: Address;
   /** The port for operators; undefined: none. */
   readonly metricsAddress: Address | undefined;
   /** Of both ports. */
   readonly limits: HttpLimits;
-  readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly Network[];
-  readonly profile: UserinfoProfile;
 }
 
 export interface IdentityService {

@@ -3,7 +3,6 @@ import { createKeyedHash, plainHash, type HashText } from './keyed-hash';
 import { keyAt, type SecretKey } from './parse-secret-keys';
 import { RecentTexts } from '../recent-texts';
 
-/** A key's name and a secret value. */
 export interface NamedSecret {
   readonly key: string;
   readonly value: string;
@@ -37,7 +36,6 @@ export class TokenMaker {
     return this.#keys;
   }
 
-  /** Uses these keys from now on. */
   use(keys: readonly SecretKey[]): void {
     this.#keys = keys;
     this.#hashes = new Map(keys.map(({ id, key }) => [id, createKeyedHash(key)]));

@@ -20,18 +20,11 @@ const KEYS = [
   'descriptors',
 ];
 
-export interface ParsedCheck {
-  /** Undefined: it has a mistake. */
-  readonly check: Check | undefined;
-  /** Every mistake and remark, in the order of the file. */
-  readonly problems: readonly RuleProblem[];
-}
-
-/** Reads one file of CHECK_CONFIG. What could never be asked, by the bounds of requests, is a mistake. */
-export function parseCheck(
-  { file, root, problems }: RuleSource,
-  bounds: RequestBounds,
-): ParsedCheck {
+/**
+ * Reads one file of CHECK_CONFIG, undefined where it has a mistake, with all mistakes and remarks in the order of the file. What
+ * could never be asked, by the bounds of requests, is a mistake.
+ */
+export function parseCheck({ file, root, problems }: RuleSource, bounds: RequestBounds) {
   const found: RuleProblem[] = [...problems];
   const check = found.some(isError)
     ? undefined

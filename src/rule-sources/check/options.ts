@@ -1,6 +1,13 @@
 import type { Entry } from '../../core/model';
 import { BACKENDS, type StoreAbilities } from '../../core/rules/parse/store-abilities';
-import { readArguments, type Argument } from '../../platform/arguments';
+import {
+  type Argument,
+  type FlagValues,
+  type Flags,
+  helpRows,
+  readArguments,
+  toValues,
+} from '../../platform/flags';
 import type { RuleInput } from '../load-result';
 import type { ExplainQuestion } from './explain-rules';
 
@@ -25,6 +32,35 @@ export type CheckOptions =
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly message: string };
 
+const FLAGS = {
+  config_dir: { value: 'DIR', about: 'all *.yaml and *.yml files of DIR and below it, as one set' },
+  merge_domain_configs: {
+    about: 'several files may have the same domain (MERGE_DOMAIN_CONFIG=true)',
+  },
+  strict: { about: 'warnings are mistakes too' },
+  backend: {
+    value: 'NAME',
+    about: 'kvstore, memstore or memory: rules that this store cannot count\nare mistakes',
+  },
+  key_file: {
+    value: 'FILE',
+    about:
+      'also check that value_hash names keys of this file (SECRET_KEYS_FILE);\n-explain shows their tokens',
+  },
+  check_config: {
+    value: 'PATH',
+    about: 'the file or directory of CHECK_CONFIG, alone or beside rules',
+  },
+  explain: {
+    about: 'also print the path of descriptors through the rules, and why one matches no limit',
+  },
+  domain: { value: 'DOMAIN', about: 'the domain of these descriptors' },
+  descriptors: { value: 'K=V,...', about: 'one descriptor; repeat the flag for several' },
+  help: { about: 'print this', aliases: ['h'] },
+} as const satisfies Flags;
+
+const { config_dir, ...others } = FLAGS;
+
 export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-strict] [-backend NAME]
                               [-key_file FILE] -config_dir DIR | FILE | -
        ratelimit-config-check -check_config PATH
@@ -32,83 +68,38 @@ export const USAGE = `usage: ratelimit-config-check [-merge_domain_configs] [-st
 
 Reads rules, and what CHECK_CONFIG names, as the service does, and prints every mistake in them.
 
-  -config_dir DIR         all *.yaml and *.yml files of DIR and below it, as one set
-  FILE                    one file
+${helpRows({ config_dir }, 24)}  FILE                    one file
   -                       one file from the standard input
-  -merge_domain_configs   several files may have the same domain (MERGE_DOMAIN_CONFIG=true)
-  -strict                 warnings are mistakes too
-  -backend NAME           kvstore, memstore or memory: rules that this store cannot count
-                          are mistakes
-  -key_file FILE          also check that value_hash names keys of this file (SECRET_KEYS_FILE);
-                          -explain shows their tokens
-  -check_config PATH      the file or directory of CHECK_CONFIG, alone or beside rules
-  -explain                also print the path of descriptors through the rules, and why one matches no limit
-  -domain DOMAIN          the domain of these descriptors
-  -descriptors K=V,...    one descriptor; repeat the flag for several
-  -help                   print this
-
+${helpRows(others, 24)}
 Flags may be written with one dash or two. Exit status: 0 when the service would take the
 rules (without -strict also with warnings), else 1.`;
 
 const TRUES = ['1', 't', 'T', 'TRUE', 'true', 'True'];
 const FALSES = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 
-interface Draft {
-  readonly sources: RuleInput[];
-  /** As written, each. */
-  readonly backends: string[];
-  readonly switches: Record<string, string>;
-  readonly keyFiles: string[];
-  readonly checkConfigs: string[];
-  readonly domains: string[];
-  readonly descriptors: (readonly Entry[])[];
-}
-
 export function parseCheckOptions(args: readonly string[]): CheckOptions {
-  const draft: Draft = {
-    sources: [],
-    backends: [],
-    keyFiles: [],
-    checkConfigs: [],
-    switches: { merge_domain_configs: 'false', strict: 'false', explain: 'false' },
-    domains: [],
-    descriptors: [],
-  };
-  for (const argument of readArguments(args, VALUED)) {
-    const { name, value } = argument;
-    if ((name === 'h' || name === 'help') && value === undefined) return { kind: 'help' };
-    const problem = readArgument(argument, draft);
+  const read = readArguments(args, FLAGS);
+  for (const argument of read) {
+    if (argument.name === 'help' && argument.value === undefined) return { kind: 'help' };
+    const problem = findProblem(argument);
     if (problem !== undefined) return mistake(problem);
   }
-  return toOptions(draft);
+  return toOptions(read.flatMap(toSources), toValues(read));
 }
 
-/** Takes one argument; the text is what is wrong with it. */
-function readArgument({ written, name = '', value }: Argument, draft: Draft): string | undefined {
-  const { sources, switches } = draft;
-  if (VALUED.includes(name)) return readValued(name, value ?? '', draft);
-  if (Object.hasOwn(switches, name)) switches[name] = value ?? 'true';
-  else if (written === '-') sources.push({ kind: 'standard-input' });
-  else if (!written.startsWith('-')) sources.push({ kind: 'file', path: written });
-  else return `unknown argument ${JSON.stringify(written)}`;
-  return undefined;
+/** What is wrong with an argument by itself. */
+function findProblem({ written, name, flag, value = '' }: Argument): string | undefined {
+  if (name === 'descriptors' && toEntries(value) === undefined)
+    return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
+  const isKnown = flag !== undefined && name !== 'help';
+  if (isKnown || written === '-' || !written.startsWith('-')) return undefined;
+  return `unknown argument ${JSON.stringify(written)}`;
 }
 
-/** Flags that take a value. */
-const VALUED = ['config_dir', 'check_config', 'backend', 'key_file', 'domain', 'descriptors'];
-
-function readValued(name: string, value: string, draft: Draft): string | undefined {
-  if (name === 'config_dir') draft.sources.push({ kind: 'directory', path: value });
-  else if (name === 'backend') draft.backends.push(value);
-  else if (name === 'key_file') draft.keyFiles.push(value);
-  else if (name === 'check_config') draft.checkConfigs.push(value);
-  else if (name === 'domain') draft.domains.push(value);
-  else {
-    const entries = toEntries(value);
-    if (entries === undefined) return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
-    draft.descriptors.push(entries);
-  }
-  return undefined;
+function toSources({ written, name, value = '' }: Argument): readonly RuleInput[] {
+  if (name === 'config_dir') return [{ kind: 'directory', path: value }];
+  if (name !== undefined) return [];
+  return [written === '-' ? { kind: 'standard-input' } : { kind: 'file', path: written }];
 }
 
 function toEntries(text: string): readonly Entry[] | undefined {
@@ -119,55 +110,58 @@ function toEntries(text: string): readonly Entry[] | undefined {
   return entries.some(({ key }) => key === '') ? undefined : entries;
 }
 
-function toOptions(draft: Draft): CheckOptions {
-  const { sources, switches } = draft;
-  const [source] = sources;
-  const checkConfig = draft.checkConfigs.at(-1);
-  const wrong = findWrongSource(draft, checkConfig) ?? findWrongSwitch(switches);
+function toOptions(sources: readonly RuleInput[], values: FlagValues): CheckOptions {
+  const wrong = findWrongSource(sources, values) ?? findWrongSwitch(values);
   if (wrong !== undefined) return mistake(wrong);
-  const abilities = readBackend(draft.backends);
+  const abilities = readBackend(values.get('backend') ?? []);
   if (typeof abilities === 'string') return mistake(abilities);
-  const isOn = (name: string) => TRUES.includes(switches[name] ?? '');
-  const mergeDomains = isOn('merge_domain_configs');
-  const keyFile = draft.keyFiles.at(-1);
-  const strict = isOn('strict');
+  const isOn = (name: (typeof SWITCHES)[number]) => TRUES.includes(lastOf(values, name) ?? '');
   const check = {
     kind: 'check',
-    ...{ source, checkConfig, mergeDomains, strict, abilities, keyFile },
+    source: sources[0],
+    checkConfig: lastOf(values, 'check_config'),
+    mergeDomains: isOn('merge_domain_configs'),
+    strict: isOn('strict'),
+    abilities,
+    keyFile: lastOf(values, 'key_file'),
   } as const;
-  return isOn('explain') ? withPendingRequest(check, draft) : check;
+  if (!isOn('explain')) return check;
+  const explain = toQuestion(values);
+  if (check.source === undefined || explain === undefined)
+    return mistake('-explain needs -domain, -descriptors and rules');
+  return { ...check, explain };
+}
+
+function toQuestion(values: FlagValues): ExplainQuestion | undefined {
+  const domain = lastOf(values, 'domain') ?? '';
+  const descriptors = (values.get('descriptors') ?? []).map((text) => toEntries(text) ?? []);
+  return domain === '' || descriptors.length === 0 ? undefined : { domain, descriptors };
+}
+
+function lastOf(values: FlagValues, name: keyof typeof FLAGS): string | undefined {
+  return values.get(name)?.at(-1);
 }
 
 /** What is wrong with the names of files. */
-function findWrongSource(
-  { sources, keyFiles }: Draft,
-  checkConfig: string | undefined,
-): string | undefined {
+function findWrongSource(sources: readonly RuleInput[], values: FlagValues): string | undefined {
   const [source, another] = sources;
+  const checkConfig = lastOf(values, 'check_config');
   if ((source ?? checkConfig) === undefined || another !== undefined)
     return 'expected one of -config_dir DIR, FILE or -, or -check_config PATH';
   if (checkConfig === '') return '-check_config needs a file or a directory';
   if (source?.kind === 'directory' && source.path === '') return '-config_dir needs a directory';
-  return keyFiles.includes('') ? '-key_file needs a file' : undefined;
+  return values.get('key_file')?.includes('') ? '-key_file needs a file' : undefined;
 }
 
-function findWrongSwitch(switches: Draft['switches']): string | undefined {
-  for (const [name, value] of Object.entries(switches)) {
+const SWITCHES = ['merge_domain_configs', 'strict', 'explain'] as const;
+
+function findWrongSwitch(values: FlagValues): string | undefined {
+  for (const name of SWITCHES) {
+    const value = lastOf(values, name) ?? 'false';
     if (TRUES.includes(value) || FALSES.includes(value)) continue;
     return `-${name} is ${JSON.stringify(value)}, expected true or false`;
   }
   return undefined;
-}
-
-function withPendingRequest(
-  check: Extract<CheckOptions, { kind: 'check' }>,
-  { domains, descriptors }: Draft,
-): CheckOptions {
-  const domain = domains.at(-1) ?? '';
-  if (check.source === undefined || domain === '' || descriptors.length === 0) {
-    return mistake('-explain needs -domain, -descriptors and rules');
-  }
-  return { ...check, explain: { domain, descriptors } };
 }
 
 function mistake(message: string): CheckOptions {

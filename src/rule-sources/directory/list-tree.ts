@@ -1,14 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { listEntries, type DirectoryEntry } from './list-entries';
 
-/** A directory and all below it. */
-export interface Tree {
-  /** Names are paths relative to the top; directories and what they hold follow one another. */
-  readonly entries: readonly DirectoryEntry[];
-  /** The real paths of all directories that were listed, the top first. */
-  readonly directories: readonly string[];
-}
-
 /** Enough for any set of rules; a directory that holds more is not one. */
 const MAX_ENTRIES = 10_000;
 
@@ -17,8 +9,10 @@ const MAX_ENTRIES = 10_000;
  * second time). Follows links to directories, each directory once. Rejects when one cannot be listed, or when there are more than
  * 10,000 names.
  */
-export async function listTree(top: string, ignoreDotFiles: boolean): Promise<Tree> {
+export async function listTree(top: string, ignoreDotFiles: boolean) {
+  /** Names are paths relative to the top; directories and what they hold follow one another. */
   const entries: DirectoryEntry[] = [];
+  /** The real paths of all directories that were listed, the top first. */
   const directories: string[] = [];
   const seen = new Set<string>();
   const list = async (directory: string, prefix: string): Promise<void> => {

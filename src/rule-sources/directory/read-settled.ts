@@ -1,15 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../core/ports';
-import type { RuleFiles } from '../load-result';
 import { mustRetry, readRuleFiles } from './read-rule-files';
 import { surveyDirectory, type DirectoryOptions, type Survey } from './survey';
-
-export interface SettledRead {
-  readonly survey: Survey;
-  readonly found: RuleFiles;
-  /** Whether the files may since differ from `found` although a survey looks the same. */
-  readonly isDoubtful: boolean;
-}
 
 /** A set of files that is still being written after so many reads is taken as it is; its next change reloads. */
 const MAX_READS = 5;
@@ -18,14 +10,15 @@ const TICK_MS = 20;
 
 /**
  * Reads all rule files so that they belong together: again when one of them, or where a link leads,
- * changed meanwhile. Undefined when the survey has the fingerprint `seen`.
+ * changed meanwhile. `isDoubtful`: the files may since differ although a survey looks the same. Undefined when the survey has the
+ * fingerprint `seen`.
  */
 export async function readSettled(
   options: DirectoryOptions & { readonly maxBytes: number },
   seen: string | undefined,
   clock: Clock,
   signal: AbortSignal,
-): Promise<SettledRead | undefined> {
+) {
   let survey = await surveyDirectory(options);
   if (survey.fingerprint === seen) return undefined;
   for (let reads = 1; ; reads += 1) {

@@ -23,11 +23,6 @@ export interface ResolvedPath {
 /** As many symbolic links as Linux follows. */
 const MAX_LINKS = 40;
 
-interface Step {
-  readonly name: string;
-  readonly watched: boolean;
-}
-
 /**
  * Follows a path link by link, as the kernel does, from the real directory `start`. Its last
  * `watchedSteps` names are watched even where they are not links, and so is every link, what it points
@@ -39,7 +34,7 @@ export async function resolvePath(
   watchedSteps: number,
 ): Promise<ResolvedPath> {
   const names = path.split(sep).filter(isName);
-  const steps = names.map((name, i): Step => ({ name, watched: i >= names.length - watchedSteps }));
+  const steps = names.map((name, i) => ({ name, watched: i >= names.length - watchedSteps }));
   const watched: (readonly [string, string])[] = [];
   const states: string[] = [];
   let real = start;

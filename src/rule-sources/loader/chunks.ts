@@ -40,14 +40,11 @@ export function* toChunks(
 }
 
 /** Puts chunks together again, in the order in which they were cut. */
-export function createAssembly(): {
-  add(chunk: ParsedChunk): void;
-  readonly parsed: ParsedRules;
-} {
+export function createAssembly() {
   const domains: (DomainDefinition & { readonly rules: RuleDefinition[] })[] = [];
   const problems: RuleProblem[] = [];
   return {
-    add(chunk) {
+    add(chunk: ParsedChunk): void {
       for (const { index, rules, ...domain } of chunk.domains) {
         const known = (domains[index] ??= { ...domain, rules: [] });
         known.rules.push(...rules);

@@ -33,12 +33,8 @@ export interface DiscoveryRequest {
 }
 
 /** `envoy.service.discovery.v3.DeltaDiscoveryRequest`. */
-export interface DeltaDiscoveryRequest {
-  readonly node: Node;
-  readonly typeUrl: string;
+export interface DeltaDiscoveryRequest extends Omit<DiscoveryRequest, 'versionInfo'> {
   readonly initialResourceVersions?: Readonly<Record<string, string>>;
-  readonly responseNonce?: string;
-  readonly errorDetail?: Status;
 }
 
 /** `ratelimit.config.ratelimit.v3.RateLimitConfig`; what is absent has its type's zero value. */

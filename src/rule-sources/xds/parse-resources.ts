@@ -13,16 +13,14 @@ import { locateResource } from './locate-resource';
 import { loadRulesDecoder, RULES_TYPE_URL, type RateLimitConfig } from './messages';
 import { readResources } from './read-response';
 
-export type ParseResources = (files: readonly RuleFile[], options: ParseOptions) => ParsedRules;
-
 /**
  * Decodes and checks complete states of the world: the bytes of messages whose field `resources` holds the
  * rules. Takes tens of milliseconds for thousands of rules. Throws when the bytes are not such a message; what is
  * wrong with a resource is a problem of the resource.
  */
-export function createParseResources(): ParseResources {
+export function createParseResources() {
   const decode = loadRulesDecoder();
-  return (files, options) => {
+  return (files: readonly RuleFile[], options: ParseOptions): ParsedRules => {
     const names = new Set<string>();
     const sources = files
       .flatMap(({ bytes }) => readResources(bytes))

@@ -15,74 +15,56 @@ export interface ExceptionCounts {
   readonly globalShadow: number;
 }
 
-/** How batches went since they were last taken. */
-export interface BatchTotals extends ExceptionCounts {
-  readonly requests: number;
-  readonly batches: number;
-  readonly largest: number;
-  /** Milliseconds until the store answered a batch, or timed out; undefined when it did neither. */
-  readonly store: LatencyQuantiles | undefined;
-}
-
 export interface LatencyQuantiles {
   readonly p50: number;
   readonly p99: number;
 }
 
+const NONE = {
+  requests: 0,
+  batches: 0,
+  largest: 0,
+  unknownDomains: 0,
+  serviceErrors: 0,
+  storeErrors: 0,
+  storeTimeouts: 0,
+  breakerOpen: 0,
+  answeredLocally: 0,
+  abandoned: 0,
+  globalShadow: 0,
+};
+
 /** Sums over batches, a handful of additions for each. */
 export class BatchFigures {
-  #requests = 0;
-  #batches = 0;
-  #largest = 0;
-  #unknownDomains = 0;
-  #serviceErrors = 0;
-  #storeErrors = 0;
-  #storeTimeouts = 0;
-  #breakerOpen = 0;
-  #answeredLocally = 0;
-  #abandoned = 0;
-  #globalShadow = 0;
+  #sums = { ...NONE };
   readonly #storeTimes = new Histogram();
   #storeBefore = this.#storeTimes.counts.slice();
 
   decided(requests: number, batchStats: BatchStats): void {
-    this.#requests += requests;
-    this.#batches += 1;
-    if (requests > this.#largest) this.#largest = requests;
+    const sums = this.#sums;
+    sums.requests += requests;
+    sums.batches += 1;
+    if (requests > sums.largest) sums.largest = requests;
     for (const { descriptors } of batchStats.unmet.unknownDomains)
-      this.#unknownDomains += descriptors;
-    this.#serviceErrors += batchStats.serviceErrors;
-    this.#storeErrors += batchStats.storeErrors;
-    this.#storeTimeouts += batchStats.storeTimeouts;
-    this.#breakerOpen += batchStats.breakerOpen;
-    this.#answeredLocally += batchStats.answeredLocally;
-    this.#abandoned += batchStats.abandoned;
-    this.#globalShadow += batchStats.globalShadowMode;
+      sums.unknownDomains += descriptors;
+    sums.serviceErrors += batchStats.serviceErrors;
+    sums.storeErrors += batchStats.storeErrors;
+    sums.storeTimeouts += batchStats.storeTimeouts;
+    sums.breakerOpen += batchStats.breakerOpen;
+    sums.answeredLocally += batchStats.answeredLocally;
+    sums.abandoned += batchStats.abandoned;
+    sums.globalShadow += batchStats.globalShadowMode;
   }
 
   asked(milliseconds: number): void {
     this.#storeTimes.record(milliseconds, 1);
   }
 
-  take(): BatchTotals {
+  /** What has come since the last time; `store` is undefined where it answered no batch, and none timed out. */
+  take() {
     const { counts } = this.#storeTimes;
-    const totals: BatchTotals = {
-      requests: this.#requests,
-      batches: this.#batches,
-      largest: this.#largest,
-      unknownDomains: this.#unknownDomains,
-      serviceErrors: this.#serviceErrors,
-      storeErrors: this.#storeErrors,
-      storeTimeouts: this.#storeTimeouts,
-      breakerOpen: this.#breakerOpen,
-      answeredLocally: this.#answeredLocally,
-      abandoned: this.#abandoned,
-      globalShadow: this.#globalShadow,
-      store: quantilesSince(counts, this.#storeBefore),
-    };
-    this.#requests = this.#batches = this.#largest = this.#unknownDomains = 0;
-    this.#serviceErrors = this.#storeErrors = this.#storeTimeouts = 0;
-    this.#breakerOpen = this.#answeredLocally = this.#abandoned = this.#globalShadow = 0;
+    const totals = { ...this.#sums, store: quantilesSince(counts, this.#storeBefore) };
+    this.#sums = { ...NONE };
     this.#storeBefore = counts.slice();
     return totals;
   }

@@ -15,29 +15,6 @@ import { budgetStanding, type BudgetStanding } from './budget-standing';
 import type { CounterPath } from './rule-tree';
 import { FrequentItems } from './frequent-items';
 
-/** A counter that is hit often now. */
-export interface HotKey {
-  /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
-  readonly name: string;
-  readonly path: CounterPath;
-  /** Hits per second of late; never too high while all batches are inspected. */
-  readonly perSecond: number;
-  /** The store's last value; undefined when only the local cache answered. */
-  readonly value: number | undefined;
-  /** Whether it was over its limit the last time. */
-  readonly isOver: boolean;
-  /** Whether the last answer came from hits on lease, without the store; undefined: nothing of its batch did. */
-  readonly isLeased: boolean | undefined;
-  readonly limit: number;
-  /** Hits that fit at once where a limit has a burst, of which `value` are in use. */
-  readonly burst: number | undefined;
-  /** The period in words: `minute`, `5 minutes`. */
-  readonly per: string;
-  readonly windowEndSeconds: number;
-  /** Of a rule with several limits, reservations or blocks: all of it; then the figures above are those of the nearest limit. */
-  readonly budget?: BudgetStanding | undefined;
-}
-
 type PathOf = (increment: Increment) => CounterPath;
 
 export interface HotKeysDeps {
@@ -48,19 +25,32 @@ export interface HotKeysDeps {
 
 interface WatchedCounter {
   readonly key: string;
-  /** See HotKey. */
+  /** Its key without the prefix and the window: `<domain>_<key>_<value>_`. */
   readonly name: string;
   readonly path: CounterPath;
   /** A reload, or a limit of the value itself, may change it. */
   limit: number;
+  /** Hits that fit at once where a limit has a burst, of which `value` are in use. */
   burst: number | undefined;
+  /** The period in words: `minute`, `5 minutes`. */
   readonly per: string;
   windowEndSeconds: number;
+  /** The store's last value; undefined when only the local cache answered. */
   value: number | undefined;
+  /** Whether it was over its limit the last time. */
   isOver: boolean;
+  /** Whether the last answer came from hits on lease, without the store; undefined: nothing of its batch did. */
   isLeased: boolean | undefined;
   /** Where a counter with a budget stood after the last ask; undefined of all others. */
   after: { readonly rule: RuleLimit; readonly state: State } | undefined;
+}
+
+/** A counter that is hit often now. */
+export interface HotKey extends Readonly<Omit<WatchedCounter, 'key' | 'after'>> {
+  /** Hits per second of late; never too high while all batches are inspected. */
+  readonly perSecond: number;
+  /** Of a rule with several limits, reservations or blocks: all of it; then the figures above are those of the nearest limit. */
+  readonly budget?: BudgetStanding | undefined;
 }
 
 interface HotCounter {

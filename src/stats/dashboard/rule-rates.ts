@@ -6,15 +6,6 @@ import { toRuleTree, type RuleTree } from './rule-tree';
 /** Hits, and those near, over and in shadow over a limit. */
 export type Hits = readonly [hits: number, near: number, over: number, shadow: number];
 
-/** What was counted since it was last taken. */
-export interface WindowHits {
-  /** By the id of a limit; those that counted nothing are left out. */
-  readonly rules: readonly (readonly [id: number, hits: Hits])[];
-  /** By the place of the domain; all of its limits, those in requests too. */
-  readonly domains: readonly (readonly [place: number, hits: Hits])[];
-  readonly total: Hits;
-}
-
 /** Four sums that grow in place. */
 class Sums {
   hits = 0;
@@ -73,9 +64,11 @@ export class RuleRates {
     }
   }
 
-  take(): WindowHits {
+  /** What was counted since it was last taken. */
+  take() {
     const byDomain = new Map([...this.#unlisted.keys()].map((domain) => [domain, new Sums()]));
-    const rules: (readonly [number, Hits])[] = [];
+    /** Those that counted nothing are left out. */
+    const rules: (readonly [id: number, hits: Hits])[] = [];
     this.tree.limits.forEach(({ limit, domain }, id) => {
       const sums = this.#byLimit.get(limit);
       if (sums === undefined || sums.isEmpty) return;
@@ -83,7 +76,8 @@ export class RuleRates {
       rules.push([id, sums.take()]);
     });
     const total = new Sums();
-    const domains: (readonly [number, Hits])[] = [];
+    /** All limits of each, those in requests too. */
+    const domains: (readonly [place: number, hits: Hits])[] = [];
     for (const [place, [domain, sums]] of [...byDomain].entries()) {
       const unlisted = this.#unlisted.get(domain);
       if (unlisted !== undefined) sums.merge(unlisted);

@@ -51,14 +51,6 @@ export type ParsedMapping =
   | { readonly ok: true; readonly mapping: MappingSet }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** What a mapping inherits from `defaults`. */
-interface Defaults {
-  readonly matchType: 'glob' | 'regex';
-  readonly timer: TimerShape;
-  readonly bounds: readonly number[];
-  readonly quantiles: readonly number[];
-}
-
 type Found = Mapping & { readonly isGlob: boolean };
 
 /** Reads a mapping file of statsd_exporter. As there, globs go before regular expressions. */
@@ -105,7 +97,8 @@ interface Place {
   readonly problems: string[];
 }
 
-function toDefaults(fields: DefaultFields, at: Place): Defaults {
+/** What a mapping inherits from `defaults`. */
+function toDefaults(fields: DefaultFields, at: Place) {
   const base = { type: 'summary' as const, bounds: DEFAULT_BOUNDS, quantiles: DEFAULT_QUANTILES };
   const { type, bounds, quantiles } = toTimer(fields, base, at);
   const matchType = fields.match_type ?? 'glob';
@@ -155,6 +148,8 @@ function shape(
 }
 
 const KINDS = { counter: 'counter', gauge: 'gauge', observer: 'timer', timer: 'timer' } as const;
+
+type Defaults = ReturnType<typeof toDefaults>;
 
 function toMapping(value: unknown, defaults: Defaults, at: Place): Found | undefined {
   const fields = readMapping(fieldOf(value, at.path, at.problems));

@@ -192,8 +192,7 @@ function show(
   try {
     page(query, response, request);
   } catch (error) {
-    const reason = toReason(error);
-    sendText(response, 500, `this page failed: ${reason}\n`);
+    sendText(response, 500, `this page failed: ${toReason(error)}\n`);
   }
 }
 

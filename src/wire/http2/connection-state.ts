@@ -10,7 +10,6 @@ import {
   RESETS,
   SETTINGS_FRAMES,
   WINDOW_UPDATES,
-  type TokenBucket,
 } from './budgets';
 import { createClosedStreams, type ClosedStreams } from './closed-streams';
 import { MAX_STREAM_ID } from './frames';
@@ -64,18 +63,6 @@ export interface PendingHeaders {
   length: number;
   frames: number;
   readonly sinceMs: number;
-}
-
-/** What is left of each budget (budgets.ts). */
-export interface TokenBuckets {
-  readonly rapidResets: TokenBucket;
-  readonly resets: TokenBucket;
-  readonly provokedResets: TokenBucket;
-  readonly pings: TokenBucket;
-  readonly settings: TokenBucket;
-  readonly emptyFrames: TokenBucket;
-  readonly windowUpdates: TokenBucket;
-  readonly ignoredFrames: TokenBucket;
 }
 
 /** The state of one connection, changed by the functions of the files in this folder. */
@@ -134,8 +121,16 @@ export interface ConnectionState {
   readonly output: Output;
   /** Replies since the last `takeOutput`. */
   waitingReplies: number;
-  readonly buckets: TokenBuckets;
+  readonly buckets: ReturnType<typeof createTokenBuckets>;
 }
+
+/** Handles the whole frame `bytes[at, end)`, its header included. */
+export type ReceiveFrame = (
+  connection: ConnectionState,
+  bytes: Uint8Array,
+  at: number,
+  end: number,
+) => void;
 
 export function createConnectionState(events: Http2Events, options: Http2Options): ConnectionState {
   return {
@@ -183,7 +178,8 @@ export function createConnectionState(events: Http2Events, options: Http2Options
   };
 }
 
-function createTokenBuckets(): TokenBuckets {
+/** What is left of each budget (budgets.ts). */
+function createTokenBuckets() {
   return {
     rapidResets: createTokenBucket(RAPID_RESETS),
     resets: createTokenBucket(RESETS),

@@ -1,5 +1,5 @@
 import { MAX_WAITING_REPLIES } from './budgets';
-import { Phase, type ConnectionState } from './connection-state';
+import { Phase, type ConnectionState, type ReceiveFrame } from './connection-state';
 import { failConnection, failOnOverflow, ignoreFrame } from './errors';
 import { ErrorCode, Flag, flagsAt, FrameType, streamIdAt, typeAt } from './frames';
 import {
@@ -13,13 +13,8 @@ import { receiveData } from './receive-data';
 import { receiveContinuation, receiveHeaders } from './receive-headers';
 import { receiveSettings } from './settings';
 
-/** Handles the whole frame `bytes[at, end)`, its header included. */
-export function readFrame(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+/** Any frame, which may have come at the wrong time. */
+export const readFrame: ReceiveFrame = (connection, bytes, at, end) => {
   if (!isExpected(connection, bytes, at)) {
     failConnection(connection, ErrorCode.protocolError, 'unexpected frame type in this state');
     return;
@@ -31,7 +26,7 @@ export function readFrame(
   }
   // Not once per read: events must not depend on how the bytes were cut.
   failOnOverflow(connection);
-}
+};
 
 /** SETTINGS come first (RFC 9113 §3.4); between HEADERS and the last CONTINUATION nothing else may come (RFC 9113 §4.3). */
 function isExpected(

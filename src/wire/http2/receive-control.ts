@@ -1,7 +1,7 @@
 import { uint31At, uint32At } from '../bytes';
 import { RAPID_RESET_AGE_MS } from './budgets';
 import { CloseReason } from './closed-streams';
-import type { ConnectionState } from './connection-state';
+import type { ConnectionState, ReceiveFrame } from './connection-state';
 import { isOwnersPing, opaqueOf, receiveDrainPingAck } from './drain';
 import { chargeBudget, failConnection, failStream, forgetStream, ignoreFrame } from './errors';
 import { openConnectionWindow, openStreamWindow } from './flow-control';
@@ -17,8 +17,6 @@ import {
 import { findStream } from './stream-table';
 import { writePing } from './write-frames';
 
-/* Each function handles the whole frame `bytes[at, end)`. */
-
 const PRIORITY_BYTES = FRAME_HEADER_BYTES + 5;
 const RST_STREAM_BYTES = FRAME_HEADER_BYTES + 4;
 const PING_BYTES = FRAME_HEADER_BYTES + 8;
@@ -26,12 +24,7 @@ const WINDOW_UPDATE_BYTES = FRAME_HEADER_BYTES + 4;
 const MIN_GO_AWAY_BYTES = FRAME_HEADER_BYTES + 8;
 
 /** PRIORITY (RFC 9113 §6.3): deprecated and without effect, on any stream at any time. */
-export function receivePriority(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+export const receivePriority: ReceiveFrame = (connection, bytes, at, end) => {
   const streamId = streamIdAt(bytes, at);
   if (streamId === CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'priority came on stream 0');
@@ -43,15 +36,10 @@ export function receivePriority(
   } else {
     ignoreFrame(connection);
   }
-}
+};
 
 /** RST_STREAM (RFC 9113 §6.4). */
-export function receiveRstStream(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+export const receiveRstStream: ReceiveFrame = (connection, bytes, at, end) => {
   const streamId = streamIdAt(bytes, at);
   if (end - at !== RST_STREAM_BYTES) {
     failConnection(connection, ErrorCode.frameSizeError, 'a rst_stream frame is not 4 bytes long');
@@ -72,15 +60,10 @@ export function receiveRstStream(
   if (!chargeBudget(connection, buckets.resets)) return;
   forgetStream(connection, stream, CloseReason.resetByPeer);
   connection.events.onReset(stream, uint32At(bytes, at + FRAME_HEADER_BYTES));
-}
+};
 
 /** PING (RFC 9113 §6.7). */
-export function receivePing(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+export const receivePing: ReceiveFrame = (connection, bytes, at, end) => {
   const start = at + FRAME_HEADER_BYTES;
   if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'ping came on a stream');
@@ -91,7 +74,7 @@ export function receivePing(
   } else if (chargeBudget(connection, connection.buckets.pings)) {
     writePing(connection, Flag.ack, bytes, start);
   }
-}
+};
 
 function receivePingAck(connection: ConnectionState, bytes: Uint8Array, start: number): void {
   if (isOwnersPing(bytes, start)) connection.events.onPingAck?.(opaqueOf(bytes, start));
@@ -99,12 +82,7 @@ function receivePingAck(connection: ConnectionState, bytes: Uint8Array, start: n
 }
 
 /** GOAWAY (RFC 9113 §6.8): the peer opens no more streams; the open ones go on. */
-export function receiveGoAway(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+export const receiveGoAway: ReceiveFrame = (connection, bytes, at, end) => {
   if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
     failConnection(connection, ErrorCode.protocolError, 'goaway came on a stream');
   } else if (end - at < MIN_GO_AWAY_BYTES) {
@@ -113,15 +91,10 @@ export function receiveGoAway(
     connection.peerLeaving = true;
     ignoreFrame(connection);
   }
-}
+};
 
 /** WINDOW_UPDATE (RFC 9113 §6.9). */
-export function receiveWindowUpdate(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+export const receiveWindowUpdate: ReceiveFrame = (connection, bytes, at, end) => {
   if (end - at !== WINDOW_UPDATE_BYTES) {
     const reason = 'a window_update is not 4 bytes long';
     failConnection(connection, ErrorCode.frameSizeError, reason);
@@ -133,7 +106,7 @@ export function receiveWindowUpdate(
   if (streamId !== CONNECTION_STREAM) updateStreamWindow(connection, streamId, increment);
   else if (increment > 0) openConnectionWindow(connection, increment);
   else failConnection(connection, ErrorCode.protocolError, 'a window_update is 0');
-}
+};
 
 function updateStreamWindow(
   connection: ConnectionState,

@@ -1,5 +1,10 @@
 import { byteAt } from '../bytes';
-import { INITIAL_WINDOW_BYTES, type ConnectionState, type StreamState } from './connection-state';
+import {
+  INITIAL_WINDOW_BYTES,
+  type ConnectionState,
+  type ReceiveFrame,
+  type StreamState,
+} from './connection-state';
 import { chargeBudget, failConnection, failStream, receiveOnClosed } from './errors';
 import {
   CONNECTION_STREAM,
@@ -14,13 +19,8 @@ import { NO_CONTENT_LENGTH } from './hpack/header-list';
 import { findStream } from './stream-table';
 import { writeWindowUpdate } from './write-frames';
 
-/** DATA (RFC 9113 §6.1), the whole frame `bytes[at, end)`. */
-export function receiveData(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+/** DATA (RFC 9113 §6.1). */
+export const receiveData: ReceiveFrame = (connection, bytes, at, end) => {
   const streamId = streamIdAt(bytes, at);
   if (isServerStream(streamId) || streamId > connection.highestSeenId) {
     failConnection(connection, ErrorCode.protocolError, 'data came on an idle stream');
@@ -39,7 +39,7 @@ export function receiveData(
   if (!takeFromStream(connection, stream, size, endStream)) return;
   if (!takeBody(connection, stream, bodyEnd - start, endStream)) return;
   if (!stream.localClosed) connection.events.onData(stream, bytes, start, bodyEnd, endStream);
-}
+};
 
 /** What `contentEnd` returns after it has ended the connection. */
 export const BAD_PADDING = -1;

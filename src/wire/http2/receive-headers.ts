@@ -1,6 +1,6 @@
 import { copyBytes, uint31At } from '../bytes';
 import { MAX_BLOCK_BYTES, MAX_BLOCK_FRAMES } from './budgets';
-import type { ConnectionState, PendingHeaders } from './connection-state';
+import type { PendingHeaders, ReceiveFrame } from './connection-state';
 import { failConnection } from './errors';
 import { ErrorCode, Flag, flagsAt, FRAME_HEADER_BYTES, isServerStream, streamIdAt } from './frames';
 import { BAD_PADDING, contentEnd, contentStart } from './receive-data';
@@ -9,13 +9,8 @@ import { decodeHeaders, receiveHeaderList } from './requests';
 /** Stream Dependency and Weight, deprecated but still in use (RFC 9113 §6.2). */
 const PRIORITY_FIELDS_BYTES = 5;
 
-/** HEADERS (RFC 9113 §6.2), the whole frame `bytes[at, end)`: a whole header block, or its beginning. */
-export function receiveHeaders(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+/** HEADERS (RFC 9113 §6.2): a whole header block, or its beginning. */
+export const receiveHeaders: ReceiveFrame = (connection, bytes, at, end) => {
   const streamId = streamIdAt(bytes, at);
   if (isServerStream(streamId)) {
     failConnection(connection, ErrorCode.protocolError, 'HEADERS on a server-initiated stream id');
@@ -52,15 +47,10 @@ export function receiveHeaders(
     frames: 1,
     sinceMs: connection.nowMs,
   };
-}
+};
 
-/** CONTINUATION (RFC 9113 §6.10), the whole frame `bytes[at, end)`. */
-export function receiveContinuation(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+/** CONTINUATION (RFC 9113 §6.10). */
+export const receiveContinuation: ReceiveFrame = (connection, bytes, at, end) => {
   const block = connection.pendingHeaders;
   if (block === undefined) {
     failConnection(connection, ErrorCode.protocolError, 'a continuation without a header block');
@@ -80,7 +70,7 @@ export function receiveContinuation(
   const list = decodeHeaders(connection, block.bytes, 0, block.length);
   if (list === undefined) return;
   receiveHeaderList(connection, list, block.streamId, block.endStream, block.dependsOnItself);
-}
+};
 
 function append(block: PendingHeaders, fragment: Uint8Array): void {
   const length = block.length + fragment.length;

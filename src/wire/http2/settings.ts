@@ -6,6 +6,7 @@ import {
   MAX_WINDOW_BYTES,
   Phase,
   type ConnectionState,
+  type ReceiveFrame,
 } from './connection-state';
 import { chargeBudget, failConnection, ignoreFrame } from './errors';
 import { flushAfterSettings, setPeerInitialWindow } from './flow-control';
@@ -56,13 +57,8 @@ export function encodeSettings(options: Http2Options): Uint8Array {
   return payload;
 }
 
-/** SETTINGS (RFC 9113 §6.5), the whole frame `bytes[at, end)`. */
-export function receiveSettings(
-  connection: ConnectionState,
-  bytes: Uint8Array,
-  at: number,
-  end: number,
-): void {
+/** SETTINGS (RFC 9113 §6.5). */
+export const receiveSettings: ReceiveFrame = (connection, bytes, at, end) => {
   const start = at + FRAME_HEADER_BYTES;
   const ack = (flagsAt(bytes, at) & Flag.ack) !== 0;
   if (streamIdAt(bytes, at) !== CONNECTION_STREAM) {
@@ -74,7 +70,7 @@ export function receiveSettings(
   } else if (chargeBudget(connection, connection.buckets.settings, tokensFor(end - start))) {
     applySettings(connection, bytes, start, end);
   }
-}
+};
 
 function tokensFor(bytes: number): number {
   return 1 + Math.floor(bytes / (SETTING_BYTES * SETTINGS_PER_TOKEN));

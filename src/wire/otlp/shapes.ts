@@ -8,7 +8,6 @@ import { closeMessage, roomForText, writeText } from '../protobuf/write';
 /** Span.SpanKind. */
 export const OtlpSpanKind = { internal: 1, server: 2, client: 3 } as const;
 
-/** The numbers of `OtlpSpanKind`. */
 export type OtlpSpanKind = (typeof OtlpSpanKind)[keyof typeof OtlpSpanKind];
 
 /** KeyValue.key with its tag and length; the value follows it. */

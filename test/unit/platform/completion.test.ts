@@ -1,4 +1,4 @@
-import { usage as clientUsage } from '../../../src/cli/flags';
+import { USAGE } from '../../../src/cli/flags';
 import { completionOf } from '../../../src/platform/completion';
 
 it('offers every flag of a help once, and no word of its prose', () => {
@@ -13,5 +13,5 @@ it('offers the words of subcommands with their flags', () => {
 });
 
 it('offers the flags of the client', () => {
-  expect(completionOf('ratelimit-client', clientUsage())).toContain("'-dial_string -domain ");
+  expect(completionOf('ratelimit-client', USAGE)).toContain("'-dial_string -domain ");
 });

@@ -10,17 +10,15 @@ export interface Machine {
   readonly openFiles: number | undefined;
 }
 
-/** The text of a file; undefined when it cannot be read. */
-type ReadText = (path: string) => string | undefined;
-
 /** The largest limit of cgroup v1 means none: 2^63 less a page. */
 const NO_MEMORY_LIMIT = 2 ** 60;
 
 /**
  * Reads quotas from cgroup v2 and v1 (`os.availableParallelism()` knows no quotas on Node 20), the affinity mask and the
- * limits of the process from /proc. `hostCpus` counts where the mask cannot be read.
+ * limits of the process from /proc. `read` gives the text of a file, undefined where it cannot be read; `hostCpus` counts where
+ * the mask cannot.
  */
-export function readMachine(read: ReadText, hostCpus: number): Machine {
+export function readMachine(read: (path: string) => string | undefined, hostCpus: number): Machine {
   const folders = cgroupFolders(read('/proc/self/cgroup') ?? '');
   return {
     cpus:
@@ -42,15 +40,11 @@ export function readMachine(read: ReadText, hostCpus: number): Machine {
   };
 }
 
-interface CgroupFolders {
-  readonly v2: readonly string[];
-  /** Of v1: each controller has a tree of its own. */
-  readonly cpu: readonly string[];
-  readonly memory: readonly string[];
-}
-
-/** The folders whose limits hold: that of the process and all above it. A container sees its own as the root. */
-function cgroupFolders(text: string): CgroupFolders {
+/**
+ * The folders whose limits hold: that of the process and all above it; of v1, each controller has a tree of its own. A container
+ * sees its own as the root.
+ */
+function cgroupFolders(text: string) {
   const pathOf = (isWanted: (controllers: readonly string[]) => boolean): string =>
     text
       .split('\n')

@@ -81,16 +81,8 @@ export function createRebalance(
   };
 }
 
-interface Share {
-  readonly worker: number;
-  readonly open: number;
-  /** What it would have if all were even: those that have most keep the odd ones. */
-  readonly share: number;
-}
-
-export function sharesOf(
-  counts: readonly (readonly [worker: number, open: number])[],
-): readonly Share[] {
+/** What each would have if all were even: those that have most keep the odd ones. */
+export function sharesOf(counts: readonly (readonly [worker: number, open: number])[]) {
   const total = counts.reduce((sum, [, open]) => sum + open, 0);
   const least = Math.floor(total / counts.length);
   const odd = total - least * counts.length;

@@ -10,7 +10,6 @@ import {
 import { type RedirectTargets } from './redirect-targets';
 import { SLOTS, type SlotRange } from './slots';
 
-/** One node of a cluster. */
 export interface ClusterNode {
   readonly host: string;
   readonly node: RedisNode;

@@ -1,6 +1,7 @@
 import { merge } from 'rxjs';
 import { createSnapshot } from '../../../../streams';
 import { settled } from '../../../core/errors';
+import { type StoreAddress } from '../../../platform/env-table/addresses';
 import { type CounterBatch, type CounterReading, type CounterReply } from '../../../core/ports';
 import { EMPTY_REPLY } from '../../../core/batches/reply-draft';
 import { once } from '../../once';
@@ -13,7 +14,6 @@ import {
   type HostAndPort,
   type RedisCounters,
   type RedisCountersOptions,
-  type RedisStoreAddress,
 } from '../options';
 import { type PoolDeps } from '../pool';
 import { toNeverSentError, toUnavailableError } from '../store-errors';
@@ -34,7 +34,7 @@ const CLOSED = 'the service is stopping';
 export function createClusterStore(
   deps: PoolDeps,
   options: RedisCountersOptions,
-  address: RedisStoreAddress & { readonly kind: 'cluster' },
+  address: StoreAddress & { readonly kind: 'cluster' },
 ): RedisCounters {
   const { monotonicMs, onEvent } = deps;
   const { timeoutMs, clusterParallelism = 0 } = options;

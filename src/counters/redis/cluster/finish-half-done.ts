@@ -7,8 +7,11 @@ import { type ClusterNode } from './cluster-nodes';
 import { toRedirect } from './redirect';
 
 export interface HalfDoneDeps {
+  /** Undefined: there is none that may be followed. */
   readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
+  /** An answer shows that the placement of slots has changed. */
   readonly onStale: () => void;
+  /** Whether the hits of an increment count for good is not known. */
   readonly onUnknown: () => void;
 }
 

@@ -2,20 +2,13 @@ import { type StoreError } from '../../../core/errors';
 import { type CounterBatch, type CounterReply } from '../../../core/ports';
 import { draftOf, finish, type ReplyDraft } from '../../../core/batches/reply-draft';
 import { type NodeCall } from '../node';
-import { type HostAndPort } from '../options';
 import { type ReadCounts } from '../pipeline';
 import { type ClusterNode } from './cluster-nodes';
-import { finishHalfDone } from './finish-half-done';
+import { finishHalfDone, type HalfDoneDeps } from './finish-half-done';
 import { isClusterDoubtful, MAX_STEPS, toRedirect, type Redirect } from './redirect';
 import { addSettled, sendRedirected, type RedirectedBatch } from './send-redirected';
 
-export interface RedirectDeps {
-  /** Undefined: there is none that may be followed. */
-  readonly nodeAt: (address: HostAndPort) => ClusterNode | undefined;
-  /** An answer shows that the placement of slots has changed. */
-  readonly onStale: () => void;
-  /** Whether the hits of an increment count for good is not known. */
-  readonly onUnknown: () => void;
+export interface RedirectDeps extends HalfDoneDeps {
   /** A request's increments are applied by several calls: they are held back by a read and then an add. */
   readonly onNotAtomic: () => void;
   readonly monotonicMs: () => number;

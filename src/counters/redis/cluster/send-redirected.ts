@@ -63,20 +63,15 @@ function alone(batch: CounterBatch, isWanted: (index: number) => boolean): SubBa
   return pick({ ...batch, groupEnds: undefined }, (_, index) => isWanted(index));
 }
 
-interface RedirectedRuns {
-  /** Members of runs of which one that has answered is over its limit. */
-  readonly behindOver: readonly number[];
-  /** A run has several members, of which some or all are sent on by plain commands. */
-  readonly isAnyDivided: boolean;
-}
-
 function planRuns(
   { increments }: CounterBatch,
   groupEnds: readonly number[],
   indexes: readonly number[],
   draft: ReplyDraft,
-): RedirectedRuns {
+) {
+  /** Members of runs of which one that has answered is over its limit. */
   const behindOver: number[] = [];
+  /** A run has several members, of which some or all are sent on by plain commands. */
   let isAnyDivided = false;
   let at = 0;
   let start = 0;

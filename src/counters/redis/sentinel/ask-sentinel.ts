@@ -1,15 +1,10 @@
 import { type Redis } from 'ioredis';
 import { readCredentials, type CredentialsSource } from '../../../platform/credentials-source';
+import { type ClientTlsFiles } from '../../../platform/tls-files';
 import { destroyClient } from '../connection';
 import { authenticate } from '../handshake';
 import { openClient } from '../open-connection';
-import {
-  isPort,
-  toAddressText,
-  type HostAndPort,
-  type RedisAddress,
-  type RedisTls,
-} from '../options';
+import { isPort, toAddressText, type HostAndPort, type RedisAddress } from '../options';
 
 /** What a sentinel says of a master. */
 export interface MasterView {
@@ -21,7 +16,7 @@ export interface MasterView {
 export interface SentinelOptions {
   readonly masterName: string;
   readonly auth: CredentialsSource | undefined;
-  readonly tls: RedisTls | undefined;
+  readonly tls: ClientTlsFiles | undefined;
   /** An answer takes no longer, connecting included. */
   readonly answerMs: number;
 }

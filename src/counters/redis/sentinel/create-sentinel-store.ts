@@ -2,16 +2,12 @@ import { merge, timer, type Observable } from 'rxjs';
 import { createSnapshot, createStopSignal, exhaustLatest, fromTask } from '../../../../streams';
 import { toReason } from '../../../platform/errors';
 import { refuseIfNothing } from '../../../core/batches/reply-draft';
+import { type StoreAddress } from '../../../platform/env-table/addresses';
 import { createNodeSet } from '../node-set';
 import { unread } from '../../unread';
 import { lookAt } from '../look';
 import { type RedisNode } from '../node';
-import {
-  toAddressText,
-  type RedisCounters,
-  type RedisCountersOptions,
-  type RedisStoreAddress,
-} from '../options';
+import { toAddressText, type RedisCounters, type RedisCountersOptions } from '../options';
 import { type PoolDeps } from '../pool';
 import { toUnavailableError } from '../store-errors';
 import { createMasterElection, createSentinel, type Sentinel } from './ask-sentinel';
@@ -27,7 +23,7 @@ const ANSWER_MS = 1_000;
 export function createSentinelStore(
   deps: PoolDeps,
   options: RedisCountersOptions,
-  address: RedisStoreAddress & { readonly kind: 'sentinel' },
+  address: StoreAddress & { readonly kind: 'sentinel' },
 ): RedisCounters {
   const { monotonicMs, onEvent } = deps;
   const { masterName } = address;

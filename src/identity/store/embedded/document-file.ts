@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { toReason } from '../../../platform/errors';
+import { errorCode, toReason } from '../../../platform/errors';
 import type { Logger } from '../../../platform/logger/logger';
 import { EMPTY_DOCUMENT, parseDocument, printDocument, type StoreDocument } from './document';
-import { errorCode } from '../../../platform/errors';
 import { withLock } from './lock';
 
 const OWNER_ONLY = 0o600;
@@ -23,8 +22,7 @@ export async function readDocument(file: string): Promise<StoreDocument | undefi
   try {
     return parseDocument(text);
   } catch (error) {
-    const reason = toReason(error);
-    throw new Error(`it is damaged: ${reason}`, { cause: error });
+    throw new Error(`it is damaged: ${toReason(error)}`, { cause: error });
   }
 }
 

@@ -17,23 +17,15 @@ export const sessionsOfKey = (userId: string): string => `${PREFIX}sessions-of:$
 export const API_KEYS_KEY = `${PREFIX}api-keys`;
 
 /**
- * A session that is added again under an id that was revoked is another incarnation of it. Tokens name the
- * one they were issued for, so that they stay revoked without being deleted.
+ * The text of a record with its incarnation: a session that is added again under an id that was revoked is another one. Tokens
+ * name the one they were issued for, so that they stay revoked without being deleted.
  */
-interface Incarnate {
-  /** Empty in what was written before there were incarnations. */
-  readonly incarnation: string;
-  /** Without the incarnation, not checked. */
-  readonly record: unknown;
-}
-
-/** The text of a record with its incarnation. */
 export function printIncarnate(record: object, incarnation: string): string {
   return JSON.stringify({ ...record, incarnation });
 }
 
-/** Divides what `printIncarnate` has put together. */
-export function splitIncarnate(value: unknown): Incarnate {
+/** Divides what `printIncarnate` has put together; the incarnation is empty in what was written before there were any. */
+export function splitIncarnate(value: unknown): { incarnation: string; record: unknown } {
   if (typeof value !== 'object' || value === null) return { incarnation: '', record: value };
   const { incarnation, ...record } = value as Readonly<Record<string, unknown>>;
   return { incarnation: typeof incarnation === 'string' ? incarnation : '', record };

@@ -3,6 +3,7 @@ import { failure, type Failure } from '../../../core/errors';
 import type { LimitSource } from '../../../core/explain/explanation';
 import type { DecisionRequest } from '../../../core/model';
 import { until, type Steps } from '../../../core/steps';
+import { isMap } from '../../../fields/record';
 import { toRefusal } from '../../responses';
 import { refusedWith, type AdminAnswer, type AdminEndpoint, type AdminRequest } from './admin-api';
 import { findRepeatedField } from './repeated-field';
@@ -146,10 +147,10 @@ function* readBody(
       `the body has the field ${JSON.stringify(repeated.slice(0, 64))} twice`,
     );
   yield;
-  const fields = isObject(body) ? Object.entries(body) : [];
+  const fields = isMap(body) ? Object.entries(body) : [];
   const options = fields.filter(([name]) => names.includes(name));
   const rest = fields.filter(([name]) => !names.includes(name));
-  const request = parse(JSON.stringify(isObject(body) ? Object.fromEntries(rest) : body));
+  const request = parse(JSON.stringify(isMap(body) ? Object.fromEntries(rest) : body));
   if ('kind' in request) {
     const { message, where } = request;
     return { status: 400, body: { error: message, code: 'malformed', where } };
@@ -192,15 +193,11 @@ function faultOfSet({ used, limit }: Fields): string | undefined {
 function entryWithoutValue(body: unknown): string | undefined {
   const descriptors = listOf(body, 'descriptors');
   const entries = descriptors.flatMap((descriptor) => listOf(descriptor, 'entries'));
-  const without = entries.find((entry) => isObject(entry) && typeof entry['value'] !== 'string');
-  return isObject(without) ? String(without['key']) : undefined;
+  const without = entries.find((entry) => isMap(entry) && typeof entry['value'] !== 'string');
+  return isMap(without) ? String(without['key']) : undefined;
 }
 
 function listOf(value: unknown, name: string): readonly unknown[] {
-  const list = isObject(value) ? value[name] : undefined;
+  const list = isMap(value) ? value[name] : undefined;
   return Array.isArray(list) ? list : [];
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

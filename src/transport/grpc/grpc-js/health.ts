@@ -1,6 +1,5 @@
 import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { HealthStatus } from '../../../../streams';
-import type { Statistics } from '../../../core/ports';
 import {
   decodeHealthRequest,
   encodeHealthResponse,
@@ -8,8 +7,8 @@ import {
 } from '../../../wire/grpc/health';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import type { Malformed } from '../../../wire/protobuf/read';
+import type { GrpcTransportDeps } from '../options';
 import {
-  type Health,
   HEALTH_CHECK,
   HEALTH_WATCH,
   isServed,
@@ -18,12 +17,7 @@ import {
   unknownService,
 } from '../service';
 
-interface HealthDeps {
-  readonly health: Health;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-}
+type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
 /** An object always: the library takes an empty text for a message that did not come. */
 interface Request {

@@ -6,25 +6,20 @@ import type { ByteBudget, ByteHolder } from '../../../platform/byte-budget';
  * What the messages of the library's calls hold: requests that wait for a decision, and answers until they are sent.
  * The library does not show messages that have not arrived whole.
  */
-export interface HeldBytes {
-  /** Is called with each socket before the library gets it. */
-  readonly accept: (socket: Socket) => void;
-  /** The account of a new call of this peer (`call.getPeer()`). */
-  readonly open: (peer: string) => CallBytes;
-  /** Refuses new calls before their message is read while the budget is spent. */
-  readonly refuseWhenSpent: ServerInterceptor;
-}
-
-export interface CallBytes {
-  add(bytes: number): void;
-  /** The call is over. */
-  release(): void;
-}
-
-export function createHeldBytes(budget: ByteBudget): HeldBytes {
+export function createHeldBytes(budget: ByteBudget) {
   const peers = new Map<string, Peer>();
+  /** Refuses new calls before their message is read while the budget is spent. */
+  const refuseWhenSpent: ServerInterceptor = (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start(next) {
+        if (budget.isSpent) call.sendStatus(SPENT);
+        else next();
+      },
+    });
   return {
-    accept(socket) {
+    refuseWhenSpent,
+    /** Is called with each socket before the library gets it. */
+    accept(socket: Socket) {
       const name = peerName(socket);
       const known = peers.get(name);
       const peer = known?.isEnded === false ? known : new Peer(budget);
@@ -35,29 +30,26 @@ export function createHeldBytes(budget: ByteBudget): HeldBytes {
         if (peer.sockets.size === 0 && peers.get(name) === peer) peers.delete(name);
       });
     },
-    open(name) {
+    /** The account of a new call of this peer (`call.getPeer()`). */
+    open(name: string) {
       const peer = peers.get(name);
       let held = 0;
       return {
-        add(bytes) {
+        add(bytes: number) {
           held += bytes;
           peer?.add(bytes);
         },
+        /** The call is over. */
         release() {
           peer?.add(-held);
           held = 0;
         },
       };
     },
-    refuseWhenSpent: (_method, call) =>
-      new ServerInterceptingCall(call, {
-        start(next) {
-          if (budget.isSpent) call.sendStatus(SPENT);
-          else next();
-        },
-      }),
   };
 }
+
+export type HeldBytes = ReturnType<typeof createHeldBytes>;
 
 const SPENT = {
   code: status.RESOURCE_EXHAUSTED,

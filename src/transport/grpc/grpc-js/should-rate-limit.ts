@@ -1,21 +1,18 @@
 import type { Metadata, Server, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { Decision, DecisionRequest } from '../../../core/model';
 import type { RequestBounds } from '../../../core/decision/request';
-import type { Responder, CallTracer, PendingRequest, Statistics } from '../../../core/ports';
+import type { Responder, PendingRequest } from '../../../core/ports';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
 import type { Malformed } from '../../../wire/protobuf/read';
 import { systemClock } from '../../../platform/clock';
+import type { GrpcTransportDeps } from '../options';
 import { GRPC_CALL, isEarly, refuseMessage, SHOULD_RATE_LIMIT, toGrpcStatus } from '../service';
-import type { CallBytes, HeldBytes } from './held-bytes';
+import type { HeldBytes } from './held-bytes';
 
-interface DecisionDeps {
+interface DecisionDeps extends Pick<GrpcTransportDeps, 'statistics' | 'nowMs' | 'tracer'> {
   readonly bounds: RequestBounds;
   readonly ask: (pending: PendingRequest) => void;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-  readonly tracer?: CallTracer | undefined;
   readonly heldBytes: Pick<HeldBytes, 'open'>;
 }
 
@@ -27,7 +24,7 @@ type DecisionCall = ServerUnaryCall<Message, Decision>;
 
 interface Call {
   readonly startedMs: number;
-  readonly held: CallBytes;
+  readonly held: ReturnType<HeldBytes['open']>;
   readonly reply: sendUnaryData<Decision>;
   readonly call: DecisionCall;
   /** It was given up before its time was over. */

@@ -1,5 +1,4 @@
 import type { HealthStatus } from '../../../../streams';
-import type { Statistics } from '../../../core/ports';
 import {
   decodeHealthRequest,
   encodeHealthResponse,
@@ -8,25 +7,11 @@ import {
 import { framed } from '../../../wire/grpc/responses';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import type { Malformed } from '../../../wire/protobuf/read';
-import { isServed, malformedRequest, servingStatus, unknownService, type Health } from '../service';
+import type { GrpcTransportDeps } from '../options';
+import { isServed, malformedRequest, servingStatus, unknownService } from '../service';
 import { ignore, type Client, type MethodHandler } from './method-handler';
 
-interface HealthDeps {
-  readonly health: Health;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-}
-
-/** Check and Watch of grpc.health.v1.Health for all connections. */
-export interface HealthMethods {
-  readonly check: MethodHandler;
-  readonly watch: MethodHandler;
-  /** Sends the status to every watcher whose last one differs. */
-  publish(status: HealthStatus<string>): void;
-  /** Ends all watches with UNAVAILABLE, and those to come. */
-  close(): void;
-}
+type HealthDeps = Pick<GrpcTransportDeps, 'health' | 'statistics' | 'nowMs'>;
 
 interface Watcher {
   readonly client: Client;
@@ -46,7 +31,8 @@ const SERVING_STATUS = framed<ServingStatus>({
   },
 });
 
-export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): HealthMethods {
+/** Check and Watch of grpc.health.v1.Health for all connections. */
+export function createHealthMethods({ health, statistics, nowMs }: HealthDeps) {
   const watchers = new Map<Client, Map<number, Watcher>>();
   let closed = false;
 
@@ -93,7 +79,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
       },
       onHalfClose: ignore,
       onCancel: ignore,
-    },
+    } satisfies MethodHandler,
     watch: {
       requests: 'one',
       onMessage(client, callId, bytes, start, end) {
@@ -106,8 +92,9 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
         forget(client, callId);
         client.grpc.finish(callId);
       },
-    },
-    publish(status) {
+    } satisfies MethodHandler,
+    /** Sends the status to every watcher whose last one differs. */
+    publish(status: HealthStatus<string>) {
       for (const watcher of all()) {
         const next = servingStatus(watcher.isKnown, status);
         if (next === watcher.lastSent) continue;
@@ -116,6 +103,7 @@ export function createHealthMethods({ health, statistics, nowMs }: HealthDeps): 
         watcher.client.scheduleFlush();
       }
     },
+    /** Ends all watches with UNAVAILABLE, and those to come. */
     close() {
       closed = true;
       for (const { client, callId } of all()) stop(client, callId);

@@ -2,16 +2,10 @@ import { answerReflection } from '../reflection';
 import { grpcStatus, StatusCode } from '../../../wire/grpc/status';
 import type { Client, MethodHandler } from './method-handler';
 
-/** ServerReflectionInfo for all connections; v1 and v1alpha have the same messages. */
-export interface ReflectionMethod {
-  readonly method: MethodHandler;
-  /** Ends the streams that are open, and those to come. */
-  close(): void;
-}
-
 const MALFORMED = grpcStatus(StatusCode.invalidArgument, 'not a valid ServerReflectionRequest');
 
-export function createReflectionMethod(): ReflectionMethod {
+/** ServerReflectionInfo for all connections; v1 and v1alpha have the same messages. */
+export function createReflectionMethod() {
   const open = new Map<Client, Set<number>>();
   let closed = false;
 
@@ -25,22 +19,24 @@ export function createReflectionMethod(): ReflectionMethod {
     client.grpc.finish(callId);
   };
 
-  return {
-    method: {
-      requests: 'many',
-      onMessage(client, callId, bytes, start, end) {
-        open.set(client, (open.get(client) ?? new Set()).add(callId));
-        const answer = answerReflection(bytes.subarray(start, end));
-        if (answer !== undefined) client.grpc.send(callId, answer);
-        else {
-          forget(client, callId);
-          client.grpc.fail(callId, MALFORMED);
-        }
-        if (closed) finish(client, callId);
-      },
-      onHalfClose: finish,
-      onCancel: finish,
+  const method: MethodHandler = {
+    requests: 'many',
+    onMessage(client, callId, bytes, start, end) {
+      open.set(client, (open.get(client) ?? new Set()).add(callId));
+      const answer = answerReflection(bytes.subarray(start, end));
+      if (answer !== undefined) client.grpc.send(callId, answer);
+      else {
+        forget(client, callId);
+        client.grpc.fail(callId, MALFORMED);
+      }
+      if (closed) finish(client, callId);
     },
+    onHalfClose: finish,
+    onCancel: finish,
+  };
+  return {
+    method,
+    /** Ends the streams that are open, and those to come. */
     close() {
       closed = true;
       for (const [client, callIds] of open) {

@@ -1,45 +1,19 @@
 import type { RequestBounds } from '../../../core/decision/request';
 import type { Decision } from '../../../core/model';
-import type {
-  Answer,
-  CallTrace,
-  CallTracer,
-  PendingRequest,
-  Statistics,
-} from '../../../core/ports';
+import type { Answer, CallTrace, PendingRequest, Statistics } from '../../../core/ports';
 import type { CreateCallContext } from '../../../wire/grpc/api';
 import { readNamesWith } from '../../../wire/grpc/call-plan';
-import { createHeaderReader, type HeaderReader } from '../../../wire/http2/hpack/header-reader';
+import { createHeaderReader } from '../../../wire/http2/hpack/header-reader';
 import { framed } from '../../../wire/grpc/responses';
 import { createRequestDecoder, isMalformed } from '../../../wire/ratelimit/decode-request';
 import { roomForResponse, writeResponse } from '../../../wire/ratelimit/encode-response';
+import type { GrpcTransportDeps } from '../options';
 import { GRPC_CALL, isEarly, refuseMessage, toGrpcStatus } from '../service';
 import { ignore, type Client, type MethodHandler } from './method-handler';
 
-interface DecisionDeps {
+interface DecisionDeps extends Pick<GrpcTransportDeps, 'statistics' | 'nowMs' | 'tracer'> {
   readonly bounds: RequestBounds;
   readonly ask: (batch: readonly PendingRequest[]) => void;
-  readonly statistics: Statistics;
-  /** Monotonic milliseconds, for response times. */
-  readonly nowMs: () => number;
-  readonly tracer?: CallTracer | undefined;
-}
-
-/** ShouldRateLimit for all connections. */
-export interface DecisionMethod {
-  readonly method: MethodHandler;
-  /** Starts the trace of a call when its headers arrive; undefined: no call is traced. */
-  readonly createCallContext: CreateCallContext<MethodHandler> | undefined;
-  /** Keeps the header fields that traces need; one for all connections. */
-  readonly headerReader: HeaderReader;
-  /** Before a socket read is taken: its bytes came at `atMs`. */
-  readonly begin: (atMs: number) => void;
-  /** After it: emits the requests that it brought as one batch. */
-  emitBatch(): void;
-  /** Answers a call; false where its client is gone, or its deadline has passed. */
-  readonly answer: (client: Client, callId: number, answer: Answer) => boolean;
-  /** Reports the times of the answers since the last time; once per turn. */
-  reportTimes(): void;
 }
 
 const TOTAL_REQUESTS = 'ratelimit_server.ShouldRateLimit.total_requests';
@@ -47,7 +21,8 @@ const RESPONSE_TIME = 'ratelimit_server.ShouldRateLimit.response_time';
 
 const DECISION = framed<Decision>({ maxBytes: roomForResponse, write: writeResponse });
 
-export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
+/** ShouldRateLimit for all connections. */
+export function createDecisionMethod(deps: DecisionDeps) {
   const { ask, statistics, nowMs, tracer } = deps;
   const decode = createRequestDecoder(deps.bounds);
   const times = createTimes(statistics, nowMs);
@@ -86,16 +61,22 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
     },
   };
 
+  /** Starts the trace of a call when its headers arrive; undefined: no call is traced. */
+  const createCallContext: CreateCallContext<MethodHandler> | undefined =
+    tracer === undefined
+      ? undefined
+      : (called, headers) => (called === method ? tracer.start(GRPC_CALL, headers) : undefined);
+
   return {
     method,
+    createCallContext,
+    /** Keeps the header fields that traces need; one for all connections. */
     headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.placeholder),
-    createCallContext:
-      tracer === undefined
-        ? undefined
-        : (called, headers) => (called === method ? tracer.start(GRPC_CALL, headers) : undefined),
-    begin(atMs) {
+    /** Before a socket read is taken: its bytes came at `atMs`. */
+    begin(atMs: number) {
       readAtMs = atMs;
     },
+    /** After it: emits the requests that it brought as one batch. */
     emitBatch() {
       if (received === 0) return;
       statistics.count(TOTAL_REQUESTS, received);
@@ -105,16 +86,20 @@ export function createDecisionMethod(deps: DecisionDeps): DecisionMethod {
       batch = [];
       ask(asked);
     },
-    answer(client, callId, answer) {
+    /** Answers a call; false where its client is gone, or its deadline has passed. */
+    answer(client: Client, callId: number, answer: Answer) {
       addTime(client, callId);
       if (client.left.size > 0) client.left.delete(callId);
       return answer.kind === 'failure'
         ? client.grpc.fail(callId, toGrpcStatus(answer))
         : client.grpc.answer(callId, answer, DECISION);
     },
+    /** Reports the times of the answers since the last time; once per turn. */
     reportTimes: times.report,
   };
 }
+
+export type DecisionMethod = ReturnType<typeof createDecisionMethod>;
 
 /** Response times, reported once for all calls that were asked and answered together. */
 function createTimes(statistics: Statistics, nowMs: () => number) {

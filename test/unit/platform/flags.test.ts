@@ -1,7 +1,9 @@
-import { readArguments } from '../../../src/platform/arguments';
+import { readArguments } from '../../../src/platform/flags';
+
+const FLAGS = { domain: { value: 'DOMAIN', about: 'domain of the limits' } };
 
 const read = (...args: readonly string[]) =>
-  readArguments(args, ['domain']).map(({ name, value, written }) => [name ?? written, value]);
+  readArguments(args, FLAGS).map(({ name, value, written }) => [name ?? written, value]);
 
 describe('the arguments of a command line', () => {
   it.each(['-domain', '--domain'])('are flags with the next word as their value: %s', (flag) => {
@@ -28,6 +30,6 @@ describe('the arguments of a command line', () => {
   });
 
   it.each(['-', '--', '---x', '-=x', '--=x', '', 'file'])('are words: %j', (word) => {
-    expect(readArguments([word], ['domain'])[0]).toEqual({ written: word });
+    expect(readArguments([word], FLAGS)[0]).toEqual({ written: word });
   });
 });

@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+
+/** How a flag is written and what it is for. */
+export interface Flag {
+  /** What stands for its value in the help; undefined for a flag that takes none. */
+  readonly value?: string;
+  /** Undefined: it has no row of its own in the help. */
+  readonly about?: string;
+  readonly default?: string;
+  /** Other names, which no help shows. */
+  readonly aliases?: readonly string[];
+  /** Whether each of its values counts, and not only the last. */
+  readonly repeats?: boolean;
+}
+
+/** The flags of a command by name, in the order of its help. */
+export type Flags = Readonly<Record<string, Flag>>;
+
+/** What each flag was given, in order; `true` for one that takes no value. */
+export type FlagValues = ReadonlyMap<string, readonly string[]>;
+
+/** One flag of a command line with the value that it was given; or a word, which has no name. */
+export interface Argument {
+  readonly written: string;
+  readonly name?: string;
+  /** Undefined: the command has none of this name. */
+  readonly flag?: Flag | undefined;
+  readonly value?: string | undefined;
+}
+
+/** Reads `-flag value`, `-flag=value`, and both with two dashes, as Go's `flag` package does. */
+export function readArguments(args: readonly string[], flags: Flags): Argument[] {
+  const names = namesOf(flags);
+  const { tokens } = parseArgs({
+    // Behind one dash Node reads single letters.
+    args: args.map((arg) => arg.replace(/^-(?=[^-=])/, '--')),
+    options: toOptions(flags),
+    strict: false,
+    tokens: true,
+  });
+  return tokens.map((token) => {
+    const written = args[token.index] ?? '';
+    if (token.kind !== 'option' || /^[-=]|^$/.test(token.name)) return { written };
+    const value = token.inlineValue === false ? args[token.index + 1] : token.value;
+    const [name, flag] = names.get(token.name) ?? [token.name];
+    return { written, name, flag, value };
+  });
+}
+
+/** The values of flags that were read; an empty one where it is missing. */
+export function toValues(read: readonly Argument[]): FlagValues {
+  const values = new Map<string, string[]>();
+  for (const { name = '', flag, value } of read) {
+    if (flag === undefined) continue;
+    const given = value ?? (flag.value === undefined ? 'true' : '');
+    values.set(name, [...(values.get(name) ?? []), given]);
+  }
+  return values;
+}
+
+/** Reads flags with two dashes. Throws Node's error at the first that is unknown or whose value is not as it should be. */
+export function readStrictly(args: readonly string[], flags: Flags, allowPositionals: boolean) {
+  const config = { args: [...args], options: toOptions(flags), allowPositionals };
+  const { values, positionals } = parseArgs(config);
+  const lists = Object.entries(values).map(
+    ([name, list = []]) => [name, list.map(String)] as const,
+  );
+  return { values: new Map(lists), positionals };
+}
+
+function namesOf(flags: Flags): ReadonlyMap<string, readonly [string, Flag]> {
+  const all = Object.entries(flags).flatMap(([name, flag]) =>
+    [name, ...(flag.aliases ?? [])].map((written) => [written, [name, flag]] as const),
+  );
+  return new Map(all);
+}
+
+function toOptions(flags: Flags) {
+  const options = Array.from(namesOf(flags), ([written, [, { value }]]) => {
+    const type = value === undefined ? ('boolean' as const) : ('string' as const);
+    return [written, { type, multiple: true }] as const;
+  });
+  return Object.fromEntries(options);
+}
+
+/** The rows of a help; what a flag is for begins `width` columns after its dash. */
+export function helpRows(flags: Flags, width: number): string {
+  const rows = Object.entries(flags).map(([name, flag]) => {
+    if (flag.about === undefined) return '';
+    const written = `-${name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
+    const about = flag.about.replaceAll('\n', `\n${' '.repeat(width + 2)}`);
+    const fallback = flag.default === undefined ? '' : ` (default ${flag.default})`;
+    return `  ${written.padEnd(width)}${about}${fallback}\n`;
+  });
+  return rows.join('');
+}
