@@ -73,7 +73,7 @@ export function createDecisionMethod(deps: DecisionDeps) {
     /** Keeps the header fields that traces need; one for all connections. */
     headerReader: createHeaderReader(readNamesWith(tracer?.headerNames ?? []), tracer?.placeholder),
     /** Before a socket read is taken: its bytes came at `atMs`. */
-    begin(atMs: number) {
+    begin: (atMs: number): void => {
       readAtMs = atMs;
     },
     /** After it: emits the requests that it brought as one batch. */
@@ -87,7 +87,7 @@ export function createDecisionMethod(deps: DecisionDeps) {
       ask(asked);
     },
     /** Answers a call; false where its client is gone, or its deadline has passed. */
-    answer(client: Client, callId: number, answer: Answer) {
+    answer: (client: Client, callId: number, answer: Answer): boolean => {
       addTime(client, callId);
       if (client.left.size > 0) client.left.delete(callId);
       return answer.kind === 'failure'
