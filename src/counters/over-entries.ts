@@ -1,5 +1,4 @@
 import { copyOf } from '../platform/copy-of';
-import { dueSecondsOf } from './due-seconds';
 import { bytesOfText } from './kept-key';
 import type { Gate } from '../core/kinds/kind';
 import type { KnownState } from '../core/kinds/refusal';
@@ -12,24 +11,35 @@ export interface OverEntry {
   /** When it was seen to be over. */
   knownSeconds: number;
   /** Of a kind that looks. */
-  readonly knownState?: KnownState;
+  readonly knownState?: FiledState;
   /** Under which it stood so. */
   readonly gate?: Gate;
 }
 
-/** The entries that end together; the walk over the oldest of them goes on where it stopped. */
-interface EndingTogether {
+interface FiledState extends KnownState {
+  /** The second under which the entry is filed. */
+  readonly filedSeconds: number;
+}
+
+/** Entries by key; the walk over the oldest of them goes on where it stopped. */
+interface Filed {
   readonly entries: Map<string, OverEntry>;
   oldest: MapIterator<[string, OverEntry]>;
 }
 
+/** The entries that end together. Kinds that look may share a counter with one that does not: their entries differ. */
+interface EndingTogether {
+  readonly counts: Filed;
+  readonly states: Filed;
+}
+
 /** What V8 takes for an entry besides the text of its key: two objects and a place in a map. */
 const ENTRY_BYTES = 120;
-/** The same of a standing, with its place in the index of ends. */
-const STATE_BYTES = 160;
+/** The same of a state, with its place in the index. */
+const STATE_BYTES = 168;
 
 /**
- * Entries filed by the second at which they end: windows end together. CounterStates end at any second, and would need as many
+ * Entries filed by the second at which they end: windows end together. States end at any second, and would need as many
  * places: they are filed by their due times. Bounded in bytes: those of one second are dropped together when it comes; when
  * there is no room, the oldest of those that end soonest goes first.
  */
@@ -41,8 +51,8 @@ export class OverEntries {
   evacuated = 0;
   readonly #maxBytes: number;
   readonly #byEnd = new Map<number, EndingTogether>();
-  /** Under which second the entries with a standing are filed, by key. */
-  readonly #ends = new Map<string, number>();
+  /** The entries with a state, whenever they end. */
+  readonly #states = new Map<string, OverEntry>();
   #bytes = 0;
   #firstEnd = Infinity;
 
@@ -50,13 +60,14 @@ export class OverEntries {
     this.#maxBytes = maxBytes;
   }
 
-  get(key: string, endSeconds: number | undefined): OverEntry | undefined {
-    return endSeconds === undefined ? undefined : this.#byEnd.get(endSeconds)?.entries.get(key);
+  /** The entry of a counter that is known by a count alone. */
+  countOf(key: string, endSeconds: number): OverEntry | undefined {
+    return this.#byEnd.get(endSeconds)?.counts.entries.get(key);
   }
 
-  /** Under which second the entry with a standing is filed that has this key. */
-  endOf(key: string): number | undefined {
-    return this.#ends.get(key);
+  /** The entry of a counter of which the state is known. */
+  stateOf(key: string): OverEntry | undefined {
+    return this.#states.get(key);
   }
 
   touch(entry: OverEntry, nowSeconds: number): void {
@@ -64,56 +75,61 @@ export class OverEntries {
     entry.accessSeconds = nowSeconds;
   }
 
-  /** Adds an entry that was accessed now. */
-  add(kept: string, entry: OverEntry, endSeconds: number): void {
+  /** Files an entry that was accessed now. */
+  add(kept: string, entry: OverEntry, filedSeconds: number): void {
     const key = copyOf(kept);
-    const hasState = entry.knownState !== undefined;
-    const filed = hasState ? dueSecondsOf(endSeconds, entry.accessSeconds) : endSeconds;
-    this.#endingAt(filed).entries.set(key, entry);
-    if (hasState) this.#ends.set(key, filed);
+    const { counts, states } = this.#endingAt(filedSeconds);
+    if (entry.knownState === undefined) counts.entries.set(key, entry);
+    else {
+      states.entries.set(key, entry);
+      this.#states.set(key, entry);
+    }
     this.size += 1;
     this.#bytes += bytesOf(key, entry);
     this.accessSeconds += entry.accessSeconds;
     this.#makeRoom();
   }
 
+  removeCount(key: string, endSeconds: number): void {
+    const ending = this.#byEnd.get(endSeconds);
+    if (ending !== undefined) this.#removeFrom(ending.counts.entries, key);
+  }
+
   /** Whether there was such an entry. */
-  remove(key: string, endSeconds: number | undefined): boolean {
-    const ending = endSeconds === undefined ? undefined : this.#byEnd.get(endSeconds);
-    return ending !== undefined && this.#removeFrom(ending.entries, key);
+  removeState(key: string): boolean {
+    const filedSeconds = this.#states.get(key)?.knownState?.filedSeconds;
+    const ending = filedSeconds === undefined ? undefined : this.#byEnd.get(filedSeconds);
+    return ending !== undefined && this.#removeFrom(ending.states.entries, key);
   }
 
   /** Removes the entries with one of the keys, whenever they end; undefined: all entries. */
   removeKeys(keys: readonly string[] | undefined): void {
-    for (const { entries } of this.#byEnd.values()) {
-      for (const key of keys ?? [...entries.keys()]) this.#removeFrom(entries, key);
-    }
+    for (const { counts, states } of this.#byEnd.values())
+      for (const { entries } of [counts, states])
+        for (const key of keys ?? [...entries.keys()]) this.#removeFrom(entries, key);
   }
 
   dropEnded(nowSeconds: number): void {
     while (this.#firstEnd <= nowSeconds) {
-      const { entries: ended } = this.#byEnd.get(this.#firstEnd) as EndingTogether;
-      this.expired += ended.size;
-      for (const [key, entry] of ended) this.#forget(key, entry);
+      const { counts, states } = this.#byEnd.get(this.#firstEnd) as EndingTogether;
+      this.expired += counts.entries.size + states.entries.size;
+      for (const { entries } of [counts, states])
+        for (const [key, entry] of entries) this.#forget(key, entry);
       this.#dropFirst();
     }
   }
 
   *[Symbol.iterator](): Generator<{ key: string; entry: OverEntry; endSeconds: number }> {
-    for (const [endSeconds, { entries }] of this.#byEnd) {
-      for (const [key, entry] of entries) yield { key, entry, endSeconds };
-    }
+    for (const [endSeconds, { counts, states }] of this.#byEnd)
+      for (const { entries } of [counts, states])
+        for (const [key, entry] of entries) yield { key, entry, endSeconds };
   }
 
   #makeRoom(): void {
     while (this.#bytes > this.#maxBytes) {
-      const first = this.#byEnd.get(this.#firstEnd) as EndingTogether;
-      const oldest = nextOldest(first);
-      if (oldest === undefined) this.#dropFirst();
-      else {
-        this.#removeFrom(first.entries, oldest);
-        this.evacuated += 1;
-      }
+      const { counts, states } = this.#byEnd.get(this.#firstEnd) as EndingTogether;
+      if (this.#removeOldest(counts) || this.#removeOldest(states)) this.evacuated += 1;
+      else this.#dropFirst();
     }
   }
 
@@ -126,11 +142,15 @@ export class OverEntries {
   #endingAt(endSeconds: number): EndingTogether {
     const known = this.#byEnd.get(endSeconds);
     if (known !== undefined) return known;
-    const entries = new Map<string, OverEntry>();
-    const ending = { entries, oldest: entries.entries() };
+    const ending = { counts: createFiled(), states: createFiled() };
     this.#byEnd.set(endSeconds, ending);
     this.#firstEnd = Math.min(this.#firstEnd, endSeconds);
     return ending;
+  }
+
+  #removeOldest(filed: Filed): boolean {
+    const oldest = nextOldest(filed);
+    return oldest !== undefined && this.#removeFrom(filed.entries, oldest);
   }
 
   #removeFrom(entries: Map<string, OverEntry>, key: string): boolean {
@@ -144,9 +164,14 @@ export class OverEntries {
   #forget(key: string, entry: OverEntry): void {
     this.size -= 1;
     this.#bytes -= bytesOf(key, entry);
-    if (entry.knownState !== undefined) this.#ends.delete(key);
+    if (entry.knownState !== undefined) this.#states.delete(key);
     this.accessSeconds -= entry.accessSeconds;
   }
+}
+
+function createFiled(): Filed {
+  const entries = new Map<string, OverEntry>();
+  return { entries, oldest: entries.entries() };
 }
 
 /** The most that an entry takes. */
@@ -158,11 +183,11 @@ function bytesOf(key: string, { knownState }: OverEntry): number {
  * The key of the oldest entry; undefined if there is none. A walk that began anew each time would pass over all places
  * whose entries have gone before. What comes after the end of a walk needs a new one.
  */
-function nextOldest(ending: EndingTogether): string | undefined {
-  let next = ending.oldest.next();
+function nextOldest(filed: Filed): string | undefined {
+  let next = filed.oldest.next();
   if (next.done === true) {
-    ending.oldest = ending.entries.entries();
-    next = ending.oldest.next();
+    filed.oldest = filed.entries.entries();
+    next = filed.oldest.next();
   }
   return next.done === true ? undefined : next.value[0];
 }

@@ -6,6 +6,7 @@ import { refusedUntil, stateRefusing } from '../core/kinds/refusal';
 import { type Increment, type Statistics } from '../core/ports';
 import type { Steps } from '../core/steps';
 import { findOver } from './find-over';
+import { dueSecondsOf } from './due-seconds';
 import { toKeptKey } from './kept-key';
 import { OverEntries, type OverEntry } from './over-entries';
 
@@ -67,29 +68,32 @@ export function createOverLimitCache(
   const entryOf = (increment: Increment): OverEntry | undefined => {
     // Mostly nothing is over: no key is hashed then.
     if (entries.size === 0) return undefined;
-    const kept = toEntryKey(increment);
-    return entries.get(kept, entries.endOf(kept) ?? increment.windowEndSeconds);
+    const key = toKeptKey(increment.key);
+    return increment.gate.kind.looks
+      ? entries.stateOf(key)
+      : entries.countOf(key, increment.windowEndSeconds);
   };
 
   const rememberState = (increment: Increment, state: State, nowSeconds: number): void => {
-    const kept = toEntryKey(increment);
+    const key = toKeptKey(increment.key);
     const endSeconds = knownUntil(increment, state, nowSeconds);
-    if (entries.remove(kept, entries.endOf(kept))) count.overwritten += 1;
+    if (entries.removeState(key)) count.overwritten += 1;
     if (endSeconds <= nowSeconds) return;
-    const knownState = { state, atSeconds: nowSeconds, endSeconds };
+    const filedSeconds = dueSecondsOf(endSeconds, nowSeconds);
+    const knownState = { state, atSeconds: nowSeconds, endSeconds, filedSeconds };
     const { limit, gate } = increment;
     const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds, knownState, gate };
-    entries.add(kept, entry, endSeconds);
+    entries.add(key, entry, filedSeconds);
   };
 
   const rememberOver = (increment: Increment, nowSeconds: number): void => {
     const { limit, windowEndSeconds } = increment;
     if (windowEndSeconds <= nowSeconds) return;
-    const kept = toEntryKey(increment);
-    const known = entries.get(kept, windowEndSeconds);
+    const key = toKeptKey(increment.key);
+    const known = entries.countOf(key, windowEndSeconds);
     if (known === undefined) {
       const entry = { limit, accessSeconds: nowSeconds, knownSeconds: nowSeconds };
-      entries.add(kept, entry, windowEndSeconds);
+      entries.add(key, entry, windowEndSeconds);
       return;
     }
     known.knownSeconds = nowSeconds;
@@ -138,8 +142,7 @@ export function createOverLimitCache(
       findOver(entries, most, ({ key, entry, endSeconds }) => {
         const windowEndSeconds = entry.knownState?.endSeconds ?? endSeconds;
         if (windowEndSeconds <= nowSeconds) return undefined;
-        const shown = entry.knownState === undefined ? key : keyOfState(key);
-        return { key: shown, limit: limitOf(entry), windowEndSeconds };
+        return { key, limit: limitOf(entry), windowEndSeconds };
       }),
     remember(increment, seen, nowSeconds) {
       if (typeof seen === 'object') rememberState(increment, seen, nowSeconds);
@@ -147,14 +150,15 @@ export function createOverLimitCache(
     },
     forgetKeys(keys) {
       generation += 1;
-      entries.removeKeys(keys?.flatMap(toEntryKeys));
+      entries.removeKeys(keys?.map(toKeptKey));
     },
     get generation() {
       return generation;
     },
     forget(increment) {
-      const kept = toEntryKey(increment);
-      entries.remove(kept, entries.endOf(kept) ?? increment.windowEndSeconds);
+      const key = toKeptKey(increment.key);
+      if (increment.gate.kind.looks) entries.removeState(key);
+      else entries.removeCount(key, increment.windowEndSeconds);
     },
     close() {
       for (const removeGauge of removals) removeGauge?.();
@@ -194,22 +198,4 @@ function limitOf({ knownState, gate, limit }: OverEntry): number {
   if (knownState === undefined || gate === undefined || !isBudgetGate(gate)) return limit;
   const { state, atSeconds } = knownState;
   return refusalOfOne(gate, state as BudgetState, Math.floor(atSeconds))?.limit ?? limit;
-}
-
-/** Kinds that look may share a counter with one that does not: their entries differ. */
-function toEntryKey({ key, gate }: Increment): string {
-  return gate.kind.looks ? toStateKey(key) : toKeptKey(key);
-}
-
-function toStateKey(key: string): string {
-  return `${toKeptKey(key)}~`;
-}
-
-function keyOfState(key: string): string {
-  return key.slice(0, -1);
-}
-
-/** The keys of the entries that a counter may have. */
-function toEntryKeys(key: string): readonly string[] {
-  return [toKeptKey(key), toStateKey(key)];
 }

@@ -122,7 +122,10 @@ function afterAsks(asked: Asked, state: BudgetState): BudgetState {
 
 /** A block refuses every hit. */
 function isShut({ isShadow }: Budget, { blocks, atMicros }: BudgetState): boolean {
-  return !isShadow && blocks.some((one) => isBlocked(one, atMicros / 1_000));
+  if (isShadow) return false;
+  // Once for each ask: no closure.
+  for (const one of blocks) if (isBlocked(one, atMicros / 1_000)) return true;
+  return false;
 }
 
 /** Where the counter stands before the ask with this number, from 1: those before it were admitted as long as they fit. */
