@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
 import { startRedisCluster } from '../support/redis-cluster';
+import { unpackRecord } from '../support/packed-record';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 
 const PROCESSES = 8;
@@ -79,7 +80,8 @@ describe('several processes that hit one key', () => {
 async function heldOf({ client }: RedisServer) {
   const sums = await client.hgetBuffer(HELD, 's');
   const runs = sums?.[0] ?? 0;
-  const [, used = '0'] = sums?.toString('utf8', 25 + 32 * runs).split(' ') ?? [];
+  const record = sums?.subarray(25 + 32 * runs) ?? Buffer.alloc(0);
+  const [, used = '0'] = unpackRecord(record).split(' ');
   return { used: Number(used), isOpen: runs > 0 };
 }
 
