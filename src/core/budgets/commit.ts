@@ -99,5 +99,6 @@ function takeAll(
     const isTaken = !entry.isSlots && (!isDenied || entry.gate.chargeDenied);
     taken[at] = isTaken ? take(entry, one, hits) : one;
   }
-  return changedState(state, { entries: taken });
+  const { atMicros, blocks, held, open, was, lapsed } = state;
+  return { atMicros, entries: taken, blocks, held, open, was, lapsed };
 }

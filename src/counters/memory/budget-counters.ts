@@ -141,15 +141,17 @@ export class BudgetCounters {
   }
 }
 
+const NONE: readonly OpenReservation[] = [];
+
 function find(
   counter: BudgetCounter | undefined,
   budget: Budget,
   moment: Moment,
   reservation: Reservation | undefined,
 ): Found {
-  if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: [] };
+  if (counter === undefined) return { state: unusedBudget(budget, moment), lapses: NONE };
   const { open, gate, kept: state } = counter;
-  const lapses = open.size === 0 ? [] : open.due(Math.floor(moment.micros / 1_000), MAX_LAPSES);
+  const lapses = open.size === 0 ? NONE : open.due(Math.floor(moment.micros / 1_000), MAX_LAPSES);
   const stored = underBudget(budget, { budget: gate.budget, state }, moment);
   const now = advanceBudget(budget, stored, lapses.length === 0 ? NO_LAPSES : lapses, moment);
   if (reservation === undefined) return { state: now, lapses };
