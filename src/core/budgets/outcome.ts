@@ -40,11 +40,9 @@ export function outcomeOfBudget(
   const judgement = judge(budget, met, ask);
   const after = commitJudged(budget, state, ask, judgement);
   const { isOver } = judgement;
-  const entries = new Array<EntryOutcome>(budget.entries.length);
-  for (let at = 0; at < entries.length; at += 1) {
-    const entry = budget.entries[at] as BudgetEntry;
-    entries[at] = outcomeOfEntry({ entry, at, after }, ask, judgement, second);
-  }
+  const entries = budget.entries.map((entry, at) =>
+    outcomeOfEntry({ entry, at, after }, ask, judgement, second),
+  );
   const entry = isOver ? longestWait(entries, judgement) : tightest(budget, entries);
   const told = entries[entry] as EntryOutcome;
   const hits = Math.max(ask.hits, 0);
