@@ -95,7 +95,12 @@ whereEnvoyIs('the demo', () => {
 
   it('called llm refuses by tokens as it prints, and shows what its load holds and settles', async () => {
     const { through, debug, ...demo } = await playDemo('llm');
-    const [, data = ''] = /-d '(.*)'/.exec(demo.output()) ?? [];
+    // It prints what to try after the places.
+    const data = await eventually(() => {
+      const [, printed = ''] = /-d '(.*)'/.exec(demo.output()) ?? [];
+      expect(printed).not.toBe('');
+      return printed;
+    });
     const headers = { 'x-user': 'you', 'content-type': 'application/json' };
     const statuses: number[] = [];
     for (let i = 0; i < 4; i++) {
