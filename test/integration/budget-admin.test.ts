@@ -4,6 +4,7 @@ import { RESET, startCounterInstance } from '../support/counter-instance';
 import { budgetOf, inFlight } from '../support/budgets';
 import { createDecider, decisionOf } from '../support/decider';
 import { eventually } from '../support/eventually';
+import { packRecord } from '../support/packed-record';
 import { startRedisCluster } from '../support/redis-cluster';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { descriptor, request } from '../support/requests';
@@ -226,6 +227,29 @@ describe('what makes no sense', () => {
     const open = (text: string) => admin.open(request('llm', [text]), 10);
     expect(await open('plain=x')).toMatchObject({ count: 0, reservations: [] });
     expect(await open('nobody=x')).toEqual({ entries: ['nobody=x'], key: null, reservations: [] });
+  });
+
+  it('is an error where a record is not ours, which a change of all limits alone puts right', async () => {
+    const redis = await startRedis();
+    const { admin, ask, reserve, read } = await start({ KVSTORE_URL: urlOf(redis) });
+    const pair = request('llm', ['pair=x']);
+    await ask(pair);
+    await reserve('a', 5);
+    const head = (await redis.client.hgetBuffer('{c:llm_user_ann~3}~r', 's')) as Buffer;
+    const [list = ''] = await redis.client.keys('*pair*');
+    for (const record of [Buffer.from('f86400 1 2;'), packRecord('f86400 1 2;').subarray(1, -3)]) {
+      await redis.client.set(list, record);
+      await redis.client.hset('{c:llm_user_ann~3}~r', 's', Buffer.concat([head, record]));
+      for (const asked of [pair, ANN]) {
+        expect(await read(asked)).toMatchObject({ error: expect.anything() as string });
+        const one = { ...RESET, used: 3, limit: 'day' };
+        expect(await admin.change(asked, one)).toMatchObject([
+          { error: expect.anything() as string },
+        ]);
+        await admin.change(asked, { ...RESET, used: 3 });
+        expect(await read(asked)).toMatchObject({ count: expect.any(Number) as number });
+      }
+    }
   });
 
   it('is an error where the store says something else', async () => {

@@ -50,8 +50,8 @@ end
 /**
  * Arguments, where those of `kindsScript` are not enough: the time in microseconds (empty: the server's clock) and that of this
  * process in milliseconds; the number of gates, and their figures (see `readGate`); the number of orders, and the fields of each
- * (see `readOrder`); for each increment the number of its order, then of a count its time to live, and of a reservation the field
- * of its id (empty: none) and hits; last the ends of the runs.
+ * (see `readOrder`); the number of runs, and their ends; then for each increment the number of its order, of a count its time to
+ * live, and of a reservation the field of its id (empty: none) and hits.
  *
  * Answers three lists: the figures of each counter as its asks found it (see `putBudget`), or the text of an error; the places
  * of what was held back; and the time of the call in microseconds.

@@ -12,7 +12,7 @@ const MAX_RUNS = 8;
  */
 export const OPEN_LUA = `
 local byte = string.byte
--- The field s, and where the record begins in it; or all of a text.
+-- The field s, and where the record begins in it; or all of a value that is a record alone.
 local stored, recordAt
 local _
 local held, open, runs, ends, was, isMet, lapsed
