@@ -24,6 +24,7 @@ export interface SlotMove {
   readonly from: RedisServer;
   /** Moves the keys that there are now. */
   moveKeys(): Promise<void>;
+  /** Tells all masters: one that learns it from the others goes on naming the old owner for a while. */
   finish(): Promise<void>;
 }
 
@@ -117,7 +118,8 @@ export async function startRedisCluster(options: RedisClusterOptions = {}): Prom
           await from.client.call('MIGRATE', ...target);
         },
         async finish() {
-          for (const { client: each } of [to, from])
+          const others = masters.filter((master) => master !== to && master !== from);
+          for (const { client: each } of [to, from, ...others])
             await each.call('CLUSTER', 'SETSLOT', String(slot), 'NODE', String(toId));
         },
       };
