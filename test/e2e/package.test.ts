@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { linkNodeModules } from '../support/link-node-modules';
 import { nodeBinary } from '../support/node-binary';
 
 const ROOT = join(__dirname, '../..');
@@ -20,11 +21,11 @@ interface Packed {
 let folder: string;
 let packed: Packed;
 beforeAll(async () => {
-  // On one disk with what is installed here, which is linked: npm takes from it what the package needs and drops the rest.
+  // On one disk with what is installed here: npm takes from it what the package needs and drops the rest.
   await mkdir(join(ROOT, '.cache'), { recursive: true });
   folder = await mkdtemp(join(ROOT, '.cache/package-'));
   await writeFile(join(folder, 'package.json'), '{}');
-  await run('cp', ['--archive', '--link', join(ROOT, 'node_modules'), folder]);
+  await linkNodeModules(folder);
   // Scripts left out: what is built is what the tests beside this one run.
   const words = ['pack', '--ignore-scripts', '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', words, { cwd: ROOT });
