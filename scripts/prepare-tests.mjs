@@ -30,3 +30,9 @@ if (missing.length > 0) {
     process.exit(1);
   }
 }
+
+const hook = ['--require', './test/support/typescript-hook.cjs'];
+const others = spawnSync(process.execPath, [...hook, 'test/support/install-programs.ts'], {
+  stdio: 'inherit',
+});
+process.exitCode = others.status ?? 1;

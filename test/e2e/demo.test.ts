@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { readSettings } from '../../src/settings/read-settings';
 import { createAuthority } from '../support/certificates';
-import { findEnvoy } from '../support/envoy';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { PROGRAMS } from '../support/programs';
 import { findProxy } from '../support/proxy-programs';
 import { startService, stopServices } from '../support/service';
 
@@ -18,7 +18,7 @@ const EXAMPLE = join(ROOT, 'examples/envoy');
 const read = (name: string) => readFileSync(join(EXAMPLE, name), 'utf8');
 const run = promisify(execFile);
 
-const envoy = findEnvoy();
+const envoy = PROGRAMS.envoy();
 const whereEnvoyIs = envoy === undefined ? describe.skip : describe;
 
 const ends: (() => unknown)[] = [];

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findEnvoy, startEnvoy, stopEnvoys, type WholeAnswer } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type WholeAnswer } from '../support/envoy';
 import { toEnvoyConfig } from '../support/envoy-config';
+import { PROGRAMS } from '../support/programs';
 import { createTemporaryDirectory, type TemporaryDirectory } from '../support/rule-directory';
 import { startService, stopServices } from '../support/service';
 
@@ -22,7 +23,7 @@ descriptors:
 const USERS = ['ann', 'gcra', 'sliding_window'] as const;
 type User = (typeof USERS)[number];
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
 interface Case {

@@ -2,22 +2,19 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, type CertificateFiles } from '../support/certificates';
-import {
-  controlPlaneOrNothing,
-  startControlPlane,
-  type ControlPlane,
-} from '../support/control-plane';
-import { findEnvoy, startEnvoy, stopEnvoys } from '../support/envoy';
+import { startControlPlane, type ControlPlane } from '../support/control-plane';
+import { startEnvoy, stopEnvoys } from '../support/envoy';
 import { FILTER_COUNTERS } from '../support/envoy-config';
 import { startStopwatch } from '../support/core-time';
 import { expectFigure } from '../support/figure';
 import { eventually } from '../support/eventually';
 import { flood } from '../support/flood';
+import { PROGRAMS } from '../support/programs';
 import { startService, stopServices } from '../support/service';
 import { serialShown, SERVER_NAME } from '../support/tls-caller';
 
-const envoyProgram = findEnvoy();
-const planeProgram = controlPlaneOrNothing();
+const envoyProgram = PROGRAMS.envoy();
+const planeProgram = PROGRAMS.controlPlane();
 const isComplete = envoyProgram !== undefined && planeProgram !== undefined;
 
 /** Everybody may ask very often, but for one who may ask `few` times. */

@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { findEnvoy, startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
 import { FILTER_COUNTERS, type EnvoyOptions, type EnvoyTls } from '../support/envoy-config';
 import { createAuthority, type Authority } from '../support/certificates';
 import { eventually } from '../support/eventually';
 import { flood } from '../support/flood';
 import { pauseProcess } from '../support/pause-process';
+import { PROGRAMS } from '../support/programs';
 import { startService, stopServices, type Service } from '../support/service';
 import { workersOf } from '../support/worker-processes';
 
@@ -33,7 +34,7 @@ function readTwoLimits(): readonly [rules: string, actions: readonly object[]] {
   return [rules, (parse(route) as { rate_limits: object[] }).rate_limits];
 }
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
 whereEnvoyIs('Envoy 1.40', () => {

@@ -9,7 +9,7 @@ import {
 } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { parseAllDocuments, stringify } from 'yaml';
 import { readSettings } from '../../src/settings/read-settings';
-import { goToolOrNothing, pythonToolOrNothing } from '../support/grpc-tools';
+import { PROGRAMS } from '../support/programs';
 
 const CHART = join(__dirname, '../../deploy/helm/weir');
 const BASE = join(__dirname, '../../deploy/kubernetes/base');
@@ -33,11 +33,9 @@ interface Pod {
   readonly volumes: readonly { readonly secret?: { readonly secretName: string } }[];
 }
 
-const helm = goToolOrNothing('helm.sh/helm/v3/cmd/helm@v3.18.4');
-const kustomize = goToolOrNothing('sigs.k8s.io/kustomize/kustomize/v5@v5.6.0');
-const validate = pythonToolOrNothing('kubernetes-validate', 'kubernetes-validate', [
-  'kubernetes-validate==1.37.0',
-]);
+const helm = PROGRAMS.helm();
+const kustomize = PROGRAMS.kustomize();
+const validate = PROGRAMS.kubernetesValidate();
 const itWithTools = helm && kustomize && validate ? it : it.skip;
 
 let folder: string;

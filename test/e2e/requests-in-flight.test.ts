@@ -1,7 +1,8 @@
-import { findEnvoy, stopEnvoys } from '../support/envoy';
+import { stopEnvoys } from '../support/envoy';
 import { eventually } from '../support/eventually';
 import type { Question } from '../support/model-behind-envoy';
 import { pauseProcess } from '../support/pause-process';
+import { PROGRAMS } from '../support/programs';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { stopServices } from '../support/service';
 import { startTokenStage, STREAM, type TokenStage } from '../support/token-stage';
@@ -18,7 +19,7 @@ descriptors:
 `;
 const CALLS = 'cluster.ratelimit.upstream_rq_active';
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
 whereEnvoyIs('requests in flight behind Envoy 1.40', () => {

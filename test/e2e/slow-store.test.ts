@@ -5,10 +5,11 @@ import type { Browser } from 'playwright-core';
 import { parse } from 'yaml';
 import { launchChromium, openPage } from '../support/chromium';
 import { temporaryRules } from '../support/dashboard-rules';
-import { findEnvoy, startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
+import { startEnvoy, stopEnvoys, type Envoy } from '../support/envoy';
 import { FILTER_COUNTERS } from '../support/envoy-config';
 import { eventually } from '../support/eventually';
 import { freePort } from '../support/free-port';
+import { PROGRAMS } from '../support/programs';
 import { startPrometheus } from '../support/prometheus';
 import { readStatistics } from '../support/read-statistics';
 import { startRedisServer } from '../support/redis-server';
@@ -32,7 +33,7 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 5 }
 `;
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const itWithEnvoy = program === undefined ? it.skip : it;
 const ends: (() => Promise<unknown>)[] = [];
 let browser: Browser;

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseDocument } from 'yaml';
-import { findEnvoy, stopEnvoys } from '../support/envoy';
+import { stopEnvoys } from '../support/envoy';
 import { eventually } from '../support/eventually';
 import {
   startModelBehindEnvoy,
   type ModelBehindEnvoy,
   type Question,
 } from '../support/model-behind-envoy';
+import { PROGRAMS } from '../support/programs';
 import { startRateLimitRecorder, type RateLimitRecorder } from '../support/rate-limit-recorder';
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
 let recorder: RateLimitRecorder;

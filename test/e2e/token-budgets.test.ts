@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findEnvoy, stopEnvoys } from '../support/envoy';
+import { stopEnvoys } from '../support/envoy';
 import { eventually } from '../support/eventually';
 import { LLM_EXAMPLE, type Question } from '../support/model-behind-envoy';
+import { PROGRAMS } from '../support/programs';
 import { startRedisServer, type RedisServer } from '../support/redis-server';
 import { stopServices } from '../support/service';
 import { startTokenStage, STREAM, type TokenStage } from '../support/token-stage';
@@ -23,7 +24,7 @@ descriptors:
 const EXAMPLE_RULES = readFileSync(join(LLM_EXAMPLE, 'config/llm.yaml'), 'utf8');
 const CUT = { words: 40, model: 'cut', max_tokens: 500 };
 
-const program = findEnvoy();
+const program = PROGRAMS.envoy();
 const whereEnvoyIs = program === undefined ? describe.skip : describe;
 
 let redis: RedisServer;

@@ -1,7 +1,7 @@
-import { goToolOrNothing } from '../support/grpc-tools';
-import { H2SPEC_MODULE, H2SPEC_TESTS, runH2spec, type SpecCase } from '../support/h2-spec';
+import { H2SPEC_TESTS, runH2spec, type SpecCase } from '../support/h2-spec';
 import { startH2TestServer } from '../support/h2-test-server';
 import { startService, stopServices } from '../support/service';
+import { PROGRAMS } from '../support/programs';
 
 const PATH = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit';
 
@@ -15,7 +15,7 @@ const NEED_DATA = {
   skipped: 4,
 };
 
-const h2spec = goToolOrNothing(H2SPEC_MODULE);
+const h2spec = PROGRAMS.h2spec();
 const whereH2specIs = h2spec === undefined ? describe.skip : describe;
 
 whereH2specIs('h2spec, strict', () => {

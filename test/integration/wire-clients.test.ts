@@ -1,7 +1,8 @@
 import { createWireTransport } from '../../src/transport/grpc/wire/transport';
 import { SHOULD_RATE_LIMIT } from '../contract/transport.client';
 import { OK, startTransport } from '../contract/transport.harness';
-import { goToolOrNothing, pythonToolOrNothing, run } from '../support/grpc-tools';
+import { run } from '../support/grpc-tools';
+import { PROGRAMS } from '../support/programs';
 
 const REQUEST = { domain: 'edge', descriptors: [{ entries: [{ key: 'user', value: 'ann' }] }] };
 const METHOD = SHOULD_RATE_LIMIT.slice(1);
@@ -27,9 +28,9 @@ try: check(b"\\x0a\\x06nobody", timeout=5)
 except grpc.RpcError as error: print(error.code().name, error.details())
 `;
 
-const grpcurl = goToolOrNothing('github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4');
-const ghz = goToolOrNothing('github.com/bojand/ghz/cmd/ghz@v0.93.0');
-const python = pythonToolOrNothing('python', 'python', ['grpcio==1.85.1', 'xds-protos==1.85.0']);
+const grpcurl = PROGRAMS.grpcurl();
+const ghz = PROGRAMS.ghz();
+const python = PROGRAMS.python();
 
 describe('our gRPC transport', () => {
   let service: Awaited<ReturnType<typeof startTransport>>;

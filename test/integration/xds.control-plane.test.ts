@@ -1,13 +1,10 @@
-import {
-  controlPlaneOrNothing,
-  startControlPlane,
-  type ControlPlane,
-} from '../support/control-plane';
+import { startControlPlane, type ControlPlane } from '../support/control-plane';
 import { freePort } from '../support/free-port';
 import { followServer, type XdsFollower } from '../support/xds-follower';
 import { TYPE_URL } from '../support/xds-server';
+import { PROGRAMS } from '../support/programs';
 
-const program = controlPlaneOrNothing();
+const program = PROGRAMS.controlPlane();
 let planes: ControlPlane[] = [];
 let follower: XdsFollower | undefined;
 

@@ -52,6 +52,7 @@ export function controlPlaneOrNothing(): string | undefined {
 }
 
 function build(program: string): string | undefined {
+  process.stderr.write('building a control plane for the tests …\n');
   const built = spawnSync(COMPILER, ['build', '-o', program, '.'], {
     cwd: SOURCE,
     encoding: 'utf8',

