@@ -1,7 +1,8 @@
 import { MAX_OPEN } from '../../src/core/budgets/budget';
 import type { BudgetState } from '../../src/core/kinds/kind';
 import type { AskedIncrement } from '../../src/counters/redis/asks-call';
-import { encodeBudgetCall, readBudgetAnswer } from '../../src/counters/redis/budgets/budget-call';
+import { readBudgetAnswer } from '../../src/counters/redis/budgets/budget-answer';
+import { encodeBudgetCall } from '../../src/counters/redis/budgets/budget-call';
 import { BUDGET_SCRIPTS } from '../../src/counters/redis/budgets/budget-script';
 import { unpack } from '../../src/counters/redis/message-pack';
 import { callScript } from '../../src/counters/redis/script-call';

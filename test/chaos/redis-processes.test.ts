@@ -8,7 +8,7 @@ import { startRedisServer, type RedisServer } from '../support/redis-server';
 
 const PROCESSES = 8;
 /** `WEIR_HITS=100000` makes the full run of it in a cluster too. */
-const HITS = { single: 100_000, cluster: Number(process.env['WEIR_HITS'] ?? 20_000) };
+const HITS = { single: 100_000, cluster: Number(process.env['WEIR_HITS'] ?? 10_000) };
 const HITTER = join(__dirname, '../support/redis-hitter.cjs');
 const RESERVER = join(__dirname, '../support/redis-reserver.cjs');
 const HELD = '{c:everybody_reserves~1}~r';

@@ -6,7 +6,8 @@ import { encodeAsksCall, readAsksAnswer, type AsksCall, type AsksReply } from '.
 import { type RedisConnection } from './connection';
 import { isReplyError } from './handshake';
 import { BUDGET_SCRIPTS } from './budgets/budget-script';
-import { encodeBudgetCall, readBudgetAnswer } from './budgets/budget-call';
+import { readBudgetAnswer } from './budgets/budget-answer';
+import { encodeBudgetCall } from './budgets/budget-call';
 import { type Script } from './lua';
 import { KIND_SCRIPTS } from './lua-kinds';
 import { readAnswer, runScript, toFailure } from './script';

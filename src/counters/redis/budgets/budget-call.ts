@@ -5,22 +5,8 @@ import {
   type BudgetGate,
 } from '../../../core/budgets/budget';
 import { blockName } from '../../../core/budgets/record';
-import type { BudgetState, Gate, Reservation, State } from '../../../core/kinds/kind';
-import type { BlockState, EntryState } from '../../../core/kinds/state';
-import { NO_BLOCK } from '../../../core/budgets/block';
-import {
-  encodeKeys,
-  readAsks,
-  readCount,
-  readCounterState,
-  readList,
-  toOddItem,
-  type AskedIncrement,
-  type AsksCall,
-  type AsksReply,
-  type NumberReader,
-} from '../asks-call';
-import { PackError } from '../message-pack';
+import type { Gate, Reservation } from '../../../core/kinds/kind';
+import { encodeKeys, type AskedIncrement, type AsksCall } from '../asks-call';
 import { encodeAscii, integerOf, type ScriptArguments } from '../script-call';
 
 /** The arguments that `budgetScript` reads. */
@@ -203,73 +189,4 @@ function encodeEntry(args: Arguments, entry: BudgetEntry, nowSeconds: number): v
   args.integer(startSeconds);
   args.integer(endSeconds);
   args.integer(Math.ceil((endSeconds - startSeconds) * LONGER));
-}
-
-/** Reads the answer of the script, unpacked; throws a PackError where it says anything else. */
-export function readBudgetAnswer(
-  answer: unknown,
-  increments: readonly AskedIncrement[],
-): AsksReply {
-  const [counters, places, time] = readList(answer);
-  const atMicros = Number(time);
-  if (!Number.isSafeInteger(atMicros))
-    throw new PackError(`unexpected time in the script's reply, expected microseconds`);
-  return readAsks(counters, places, increments, (reader, gate) =>
-    isBudgetGate(gate) ? readBudgetState(reader, gate, atMicros) : readCounterState(reader, gate),
-  );
-}
-
-function readBudgetState(reader: NumberReader, { budget }: BudgetGate, atMicros: number): State {
-  const { reserve, blocks: terms } = budget;
-  const entries: EntryState[] = [];
-  for (const entry of budget.entries) entries.push(readEntry(reader, entry));
-  const hasOpen = reserve !== undefined && readCount(reader) > 0;
-  const held = hasOpen ? readCount(reader) : 0;
-  const open = hasOpen ? readCount(reader) : 0;
-  const was = hasOpen ? readWas(reader) : -1;
-  const lapsed = hasOpen ? readCount(reader) : 0;
-  const blocks = readBlocks(reader, terms.length);
-  const state: BudgetState = { atMicros, entries, blocks, held, open, was, lapsed };
-  return state;
-}
-
-const SLOTS: EntryState = { used: 0, previous: 0, elapsed: 0, endSeconds: 0 };
-
-function readEntry(reader: NumberReader, { gate, isSlots, windowAt }: BudgetEntry): EntryState {
-  if (isSlots) return SLOTS;
-  if (windowAt !== undefined) {
-    const used = readCount(reader);
-    return { used, previous: 0, elapsed: 0, endSeconds: readCount(reader) };
-  }
-  const { used, previous, elapsed } = readCounterState(reader, gate);
-  return { used, previous, elapsed, endSeconds: 0 };
-}
-
-function readWas(reader: NumberReader): number {
-  const was = reader.list[reader.at];
-  if (!Number.isSafeInteger(was) || (was as number) < -1)
-    throw toOddItem(reader, 'what is held, or -1');
-  reader.at += 1;
-  return was as number;
-}
-
-/** Nearly all counters have no refusal to remember: they share one list for each number of blocks. */
-const QUIET: readonly (readonly BlockState[])[] = Array.from({ length: 10 }, (_, count) =>
-  new Array<BlockState>(count).fill(NO_BLOCK),
-);
-
-function readBlocks(reader: NumberReader, count: number): readonly BlockState[] {
-  let blocks: BlockState[] | undefined;
-  for (let at = 0; at < count; at += 1) {
-    const block = readBlock(reader);
-    if (block !== NO_BLOCK) (blocks ??= [...(QUIET[count] as readonly BlockState[])])[at] = block;
-  }
-  return blocks ?? (QUIET[count] as readonly BlockState[]);
-}
-
-function readBlock(reader: NumberReader): BlockState {
-  const quietMs = readCount(reader);
-  if (quietMs === 0) return NO_BLOCK;
-  const [strikes, spanEndMs] = [readCount(reader), readCount(reader)];
-  return { strikes, spanEndMs, untilMs: readCount(reader), tookMs: readCount(reader), quietMs };
 }
