@@ -38,15 +38,14 @@ export function mogrifierTable(name: string) {
 
 type MogrifierReading = TableReading<ReturnType<typeof mogrifierTable>>;
 
-function readPattern(reading: MogrifierReading, diagnostics: Diagnostics): Pattern | undefined {
+function readPattern(reading: MogrifierReading): Pattern | undefined {
   const { pattern } = reading.values;
   if (pattern === undefined) return undefined;
   try {
     return compilePattern(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const shown = reading.describe('pattern');
-    diagnostics.problems.push(`${shown}: expected a regular expression (${reason})`);
+    reading.refuse('pattern', `a regular expression (${reason})`);
     return undefined;
   }
 }
@@ -62,12 +61,10 @@ function readMogrifier(
     if (reading.isSet(key)) continue;
     diagnostics.problems.push(`${listedIn}: expected ${reading.describe(key)} to be set`);
   }
-  const pattern = readPattern(reading, diagnostics);
+  const pattern = readPattern(reading);
   const { metricName, tags = {} } = reading.values;
   const empty = Object.keys(tags).find((key) => tags[key] === '');
-  if (empty !== undefined) {
-    diagnostics.problems.push(`${reading.describe('tags')}: expected a value for the tag ${empty}`);
-  }
+  if (empty !== undefined) reading.refuse('tags', `a value for the tag ${empty}`);
   return pattern && metricName !== undefined ? { name, pattern, metricName, tags } : undefined;
 }
 
