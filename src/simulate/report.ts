@@ -7,29 +7,6 @@ import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
 const MAX_LIMITED = 10;
 
-/** What `-report json` prints; docs/simulate.schema.json describes it. */
-export interface SimulationReport {
-  readonly lines: LineCounts;
-  /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
-  readonly sampleRate: number | undefined;
-  readonly requests: number;
-  readonly refused: number;
-  readonly rules: readonly RuleReport[];
-  /** The ten keys that were refused most often. */
-  readonly mostLimited: readonly { key: string; rule: string; refused: number }[];
-  /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
-  readonly mostLimitedOthers: number;
-  /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
-  readonly unmatched: readonly {
-    domain: string;
-    keys: string;
-    requests: number;
-    reason: string;
-    hint: string;
-  }[];
-  readonly unmatchedOthers: number;
-}
-
 export interface RuleReport {
   readonly rule: string;
   /** In words: `600 per 5 minutes, bursts of 20`. */
@@ -79,7 +56,8 @@ export interface ReportParts {
   readonly unmatched: UnmatchedSheet;
 }
 
-export function toReport(parts: ReportParts): SimulationReport {
+/** What `-report json` prints; docs/simulate.schema.json describes it. */
+export function toReport(parts: ReportParts) {
   const { lines, sampleRate, refused, figures, unmatched } = parts;
   const limited = figures.limitedKeys.values();
   const keysLimited = new Map<unknown, number>();
@@ -90,14 +68,18 @@ export function toReport(parts: ReportParts): SimulationReport {
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,
+    /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
     sampleRate,
     requests: lines.requests,
     refused,
     rules: [...figures.rules.values()]
       .map((rule) => toRuleReport(rule, keysLimited.get(rule.limit) ?? 0))
       .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
+    /** The ten keys that were refused most often. */
     mostLimited,
+    /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
     mostLimitedOthers: figures.limitedKeys.others,
+    /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
     unmatched: unmatched.shapes().map((shape) => {
       const { domain, keys, requests } = shape;
       const { reason, hint } = whyUnmatched(shape, parts.rules);
@@ -106,6 +88,8 @@ export function toReport(parts: ReportParts): SimulationReport {
     unmatchedOthers: unmatched.others,
   };
 }
+
+export type SimulationReport = ReturnType<typeof toReport>;
 
 function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
   const { limit, after, perWindow } = figures;

@@ -151,8 +151,6 @@ export function createWriteBehind(
   };
 }
 
-export type WriteBehind = ReturnType<typeof createWriteBehind>;
-
 /**
  * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:
  * counters stop at 0, and any sequence of both comes to the same as those two. Hits that wait for their count stay apart.
