@@ -31,7 +31,6 @@ export interface RateLimiterOptions {
   readonly tls?: boolean | RateLimiterTls;
 }
 
-/** The options with their defaults. */
 export interface ParsedOptions {
   readonly target: string;
   readonly domain: string;

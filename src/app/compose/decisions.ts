@@ -40,7 +40,6 @@ export interface DecisionReports {
 /** Requests of one batch; more only delay the answers of the first. */
 const MAX_BATCH = 4_096;
 
-/** Answers all requests. */
 export function createDecisionsActor(
   requests$: Observable<readonly PendingRequest[]>,
   settings: Settings,

@@ -14,7 +14,6 @@ export interface Budget {
   readonly isShadow: boolean;
 }
 
-/** One of its limits. */
 export interface BudgetEntry {
   readonly gate: Gate<CounterState>;
   /** Its name in the record of the counter, which a changed limit keeps: `g60`, `c:day:1:UTC`. */

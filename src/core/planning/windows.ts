@@ -12,7 +12,6 @@ export interface Windows extends Readonly<Record<Unit, Window>> {
   readonly second: number;
 }
 
-/** The window in which a limit counts. */
 export function windowOf({ unit, windowAt }: RuleLimit, windows: Windows): WindowSpan {
   return windowAt === undefined ? windows[unit] : windowAt(windows.second);
 }

@@ -112,7 +112,6 @@ export function createLimitsFrom(
   };
 }
 
-/** One hash, and what is known of it. */
 class Hash {
   readonly #rule: LimitsFromRule;
   readonly #deps: LimitsFromDeps;

@@ -3,7 +3,6 @@ import type { Address } from '../../platform/env-table/addresses';
 import type { ClientTlsFiles } from '../../platform/tls-files';
 import { type ConnectionEvent } from '../connection/kept-connection';
 
-/** Where a node listens. */
 export type NodeAddress = Address;
 
 /** Every instance needs the same list in the same order: a key's node is its place in it. */

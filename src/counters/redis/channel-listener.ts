@@ -81,7 +81,6 @@ export function createChannelListener(
   };
 }
 
-/** Watches a connection that listens. */
 function listening(client: Redis): OpenConnection {
   let fault: string | undefined;
   let isAsked = false;

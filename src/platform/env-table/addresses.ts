@@ -49,7 +49,6 @@ export const listenPort: Parser<number> = {
   parse: (text) => parsePort(text, 0),
 };
 
-/** A port to connect to. */
 export const remotePort: Parser<number> = {
   expected: 'a port from 1 to 65535',
   parse: (text) => parsePort(text, 1),

@@ -90,7 +90,6 @@ export function createLiveView(
         );
       },
     }),
-    /** The same decisions, watched. */
     watchDecisions:
       (decide: Decide): Decide =>
       (pendingRequests) => {

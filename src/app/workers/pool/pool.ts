@@ -27,7 +27,6 @@ export interface WorkerPoolDeps {
   readonly loads$: Observable<LoadResult<Rules>>;
   /** What a set of rules was compiled from. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
-  /** Writes a line of a worker's log. */
   readonly writeLog: (line: string) => void;
   /** Takes the decision log of the workers; undefined: it is off, or they write it to a file. */
   readonly decisionLines?: LineFile | undefined;

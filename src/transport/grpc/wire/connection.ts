@@ -7,7 +7,6 @@ import type { Client, MethodHandler } from './method-handler';
 
 /** What a connection needs from its server. */
 export interface ConnectionHost {
-  /** Creates the protocol side of the connection. */
   readonly createProtocol: (events: GrpcEvents<MethodHandler>) => GrpcConnection;
   readonly nowMs: () => number;
   /** Bytes that all connections may hold together. */

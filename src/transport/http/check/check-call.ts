@@ -8,7 +8,6 @@ import type { CheckCounts } from './check-counts';
 /** What is asked: whether a request may go on, or what is left, which charges nothing. */
 export type CheckQuestion = 'check' | 'quota';
 
-/** What is asked of which check. */
 export interface AskedCheck {
   readonly check: Check;
   /** Empty where CHECK_CONFIG names a file. */
