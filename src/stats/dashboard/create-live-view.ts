@@ -4,7 +4,7 @@ import type { Clock, PendingRequest, Random, ReadyCounters } from '../../core/po
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { gotAnswer } from '../store-time';
-import { BatchFigures, quantilesSince } from './batch-figures';
+import { BatchFigures, exceptionCounts, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
@@ -166,19 +166,10 @@ export type LiveView = ReturnType<typeof createLiveView>;
 
 function batchRates(figures: BatchFigures, seconds: number) {
   const { batches, largest, store, ...totals } = figures.take();
-  const rates = {
-    requests: totals.requests / seconds,
-    unknownDomains: totals.unknownDomains / seconds,
-    serviceErrors: totals.serviceErrors / seconds,
-    storeErrors: totals.storeErrors / seconds,
-    storeTimeouts: totals.storeTimeouts / seconds,
-    breakerOpen: totals.breakerOpen / seconds,
-    answeredLocally: totals.answeredLocally / seconds,
-    abandoned: totals.abandoned / seconds,
-    globalShadow: totals.globalShadow / seconds,
-  };
+  const requests = totals.requests / seconds;
+  const exceptions = exceptionCounts((exception) => totals[exception] / seconds);
   const batch = batches === 0 ? undefined : { mean: totals.requests / batches, largest };
-  return { ...rates, batch, store };
+  return { requests, ...exceptions, batch, store };
 }
 
 function ruleRates(rates: RuleRates | undefined, seconds: number) {
