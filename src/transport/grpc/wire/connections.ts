@@ -5,7 +5,7 @@ import { createGrpcConnection } from '../../../wire/grpc/connection';
 import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
-import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
+import { WireConnection, type ConnectionHost } from './connection';
 import type { DecisionMethod } from './should-rate-limit';
 import { inflate } from './inflate';
 import { CHECK_MS, DEADLINE_STEP_MS } from './limits';
@@ -111,7 +111,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
 
   return {
     accept: (socket: Socket) => {
-      const connection = createWireConnection(socket, host);
+      const connection = new WireConnection(socket, host);
       const monitor = createConnectionMonitor(connection, age, random);
       open.set(connection, monitor);
       // A handshake that was under way when we began to stop.
