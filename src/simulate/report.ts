@@ -7,45 +7,9 @@ import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
 const MAX_LIMITED = 10;
 
-export interface RuleReport {
-  readonly rule: string;
-  /** In words: `600 per 5 minutes, bursts of 20`. */
-  readonly limit: string;
-  /** Nothing was refused by it: `shadow` counts what would have been. */
-  readonly shadowMode: boolean;
-  /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
-  readonly limitsFrom: string | undefined;
-  readonly requests: number;
-  readonly hits: number;
-  readonly over: number;
-  readonly shadow: number;
-  readonly near: number;
-  readonly distinctKeys: number;
-  /** At least so many: with `mostLimitedOthers` some are not known. */
-  readonly keysLimited: number;
-  /** RFC 3339; undefined when no request was limited. */
-  readonly firstLimited: string | undefined;
-  readonly lastLimited: string | undefined;
-  /** Of a rule with several limits: hits that each refused. */
-  readonly limits: readonly { readonly name: string; readonly over: number }[] | undefined;
-  /** Of a rule that holds hits or blocks; the figures of its statistics. */
-  readonly budget: Readonly<Record<ReportedFigure, number>> | undefined;
-  /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
-  readonly use: Quantiles | undefined;
-  /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
-  readonly smallestLimit: { onePercent: number; onePerMille: number; none: number } | undefined;
-}
-
 const REPORTED = ['reserved', 'settled', 'lapsed', 'settledUnknown', 'blocks', 'blocked'] as const;
 
 type ReportedFigure = (typeof REPORTED)[number];
-
-export interface Quantiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
 
 export interface ReportParts {
   readonly lines: LineCounts;
@@ -91,15 +55,18 @@ export function toReport(parts: ReportParts) {
 
 export type SimulationReport = ReturnType<typeof toReport>;
 
-function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
+function toRuleReport(figures: RuleFigures, keysLimited: number) {
   const { limit, after, perWindow } = figures;
   const { requestsPerUnit } = limit;
   const percent = (share: number) =>
     Math.round((perWindow.quantile(share) / requestsPerUnit) * 1_000) / 10;
   return {
     rule: limit.metric,
+    /** In words: `600 per 5 minutes, bursts of 20`. */
     limit: describeLimit(limit),
+    /** Nothing was refused by it: `shadow` counts what would have been. */
     shadowMode: limit.shadowMode,
+    /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
     limitsFrom: limit.limitsFrom?.key,
     requests: figures.requests,
     hits: figures.hits,
@@ -107,14 +74,18 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
     shadow: figures.shadow,
     near: figures.near,
     distinctKeys: figures.distinctKeys,
+    /** At least so many: with `mostLimitedOthers` some are not known. */
     keysLimited,
+    /** RFC 3339; undefined when no request was limited. */
     firstLimited: toTime(figures.firstLimitedSeconds),
     lastLimited: toTime(figures.lastLimitedSeconds),
     ...budgetOf(figures),
+    /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
     use:
       perWindow.total === 0 || requestsPerUnit === 0
         ? undefined
         : { p50: percent(0.5), p95: percent(0.95), p99: percent(0.99), max: percent(1) },
+    /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
     smallestLimit:
       after.total === 0
         ? undefined
@@ -126,16 +97,20 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
   };
 }
 
-function budgetOf({ limit, budget, byLimit }: RuleFigures): Pick<RuleReport, 'limits' | 'budget'> {
+export type RuleReport = ReturnType<typeof toRuleReport>;
+
+function budgetOf({ limit, budget, byLimit }: RuleFigures) {
   const { gate, budget: limits } = limit;
   if (limits === undefined || !isBudgetGate(gate)) return { limits: undefined, budget: undefined };
   const { reserve, blocks } = gate.budget;
   const figures = REPORTED.map((figure) => [figure, budget.get(figure) ?? 0] as const);
   return {
+    /** Of a rule with several limits: hits that each refused. */
     limits:
       limits.names.length < 2
         ? undefined
         : limits.names.map((name) => ({ name, over: byLimit.get(name) ?? 0 })),
+    /** Of a rule that holds hits or blocks; the figures of its statistics. */
     budget:
       reserve === undefined && blocks.length === 0
         ? undefined
