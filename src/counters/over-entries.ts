@@ -173,7 +173,6 @@ function createFiled(): Filed {
   return { entries, oldest: entries.entries() };
 }
 
-/** The most that an entry takes. */
 function bytesOf(key: string, { knownState }: OverEntry): number {
   return ENTRY_BYTES + bytesOfText(key) + (knownState === undefined ? 0 : STATE_BYTES);
 }

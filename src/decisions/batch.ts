@@ -23,7 +23,6 @@ export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   readonly readFirst?: boolean;
 }
 
-/** What the counters say of a batch. */
 export interface Counted {
   readonly reply: CounterReply;
   /** Undefined when the store counted all of it. */

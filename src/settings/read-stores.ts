@@ -20,7 +20,6 @@ function readAll(read: Read) {
 
 type StoreReadings = ReturnType<typeof readAll>;
 
-/** The files of the stores that are in use. */
 function filesOf(
   { store, shared, perSecond, memstore }: StoreReadings,
   used: Readonly<Record<'store' | 'perSecondStore' | 'memstore', { tls: unknown } | undefined>>,

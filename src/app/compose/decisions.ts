@@ -22,7 +22,6 @@ import { createCallerReports } from '../observe/caller-reports';
 import type { CounterStore } from '../store/store';
 
 export interface DecisionsDeps extends Omit<DecisionDeps, 'onStoreError' | 'onFault'> {
-  /** Limits that values have of their own. */
   readonly limitsFrom?: LimitsFrom;
   readonly monotonicMs: () => number;
   readonly logger: Logger;

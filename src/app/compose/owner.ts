@@ -27,7 +27,6 @@ import { createCertificates } from '../tls/create-certificates';
 import { toDecisionOptions } from './to-decision-options';
 import { createTroubles } from '../observe/troubles';
 
-/** What the owner needs from outside. */
 export interface OwnerDeps {
   readonly registry: Registry;
   readonly store: StoreView;

@@ -46,7 +46,6 @@ export interface BlockTerms {
   readonly entry: number;
 }
 
-/** The gate of a counter with a budget. */
 export interface BudgetGate extends Gate<BudgetState> {
   readonly budget: Budget;
 }

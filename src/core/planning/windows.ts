@@ -2,7 +2,6 @@ import type { RuleLimit } from '../rules/rules';
 import { UNIT_SECONDS, windowStart, type Unit } from '../units';
 import type { WindowSpan } from '../windows/length';
 
-/** The current window of one unit. */
 export interface Window extends WindowSpan {
   readonly secondsUntilReset: number;
 }

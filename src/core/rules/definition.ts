@@ -63,7 +63,6 @@ export interface LimitDefinition {
   readonly unlimited: boolean;
   /** Empty when the rule has none. */
   readonly name: string;
-  /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
   /** Undefined: the limit holds for all values alike. */
   readonly limitsFrom?: LimitsFromDefinition | undefined;

@@ -6,7 +6,6 @@ import { createCommandsInFlight, type PendingCommand } from './in-flight';
 import { createReplyReader } from './reply-reader';
 import { type NodeErrors } from './store-errors';
 
-/** A node as its counters see it. */
 export interface NodeConnection {
   readonly kept: Pick<KeptConnection<MemcachedConnection>, 'current' | 'reason'>;
   readonly errors: NodeErrors;

@@ -12,7 +12,6 @@ export interface WriteBehindDeps {
   readonly statistics: Pick<Statistics, 'count'> | undefined;
   /** Hits that were answered could not be added. */
   readonly onNotAdded: (error: StoreError, hits: Count) => void;
-  /** Hits were added. */
   readonly onAdded: () => void;
 }
 

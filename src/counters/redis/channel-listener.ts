@@ -13,7 +13,6 @@ export interface ChannelListenerDeps extends Pick<RedisCountersDeps, 'monotonicM
   readonly onMessage: (message: string) => void;
   /** It listens: messages may have been missed before. */
   readonly onListening: (isFirst: boolean) => void;
-  /** The server refuses the channels. */
   readonly onRefused: (error: unknown) => void;
 }
 

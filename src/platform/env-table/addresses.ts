@@ -7,7 +7,6 @@ export interface Address {
   readonly port: number;
 }
 
-/** Where a key-value store is. */
 export type StoreAddress =
   | ({ readonly kind: 'tcp' } & Address)
   | { readonly kind: 'unix'; readonly path: string }

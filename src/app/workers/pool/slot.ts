@@ -1,6 +1,5 @@
 import type { FromWorker, ToWorker } from '../messages';
 
-/** A process of a worker as the owner holds it. */
 export interface WorkerProcess {
   /** Never throws; what a dead process is sent is lost. */
   send(message: ToWorker): void;

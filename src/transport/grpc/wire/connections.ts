@@ -25,7 +25,6 @@ interface ConnectionsDeps {
   readonly random: Random;
   /** Bytes that all connections may hold together. */
   readonly budget: ByteBudget;
-  /** A connection ended in an error. */
   readonly onFailure: (failure: Http2Failure) => void;
 }
 

@@ -66,7 +66,6 @@ export class CheckCall implements Responder {
 
 const MALFORMED = 400;
 
-/** The status of an answer, for its span. */
 export function statusOf(
   answer: Answer,
   { onError, deniedStatus }: Check,

@@ -50,7 +50,6 @@ export function createHpackDecoder(
     table,
     blocks: cacheBlocks ? createBlockCache(table) : undefined,
     headers,
-    /** The last decoded list. */
     last: undefined as DecodedHeaders | undefined,
     maxListBytes,
     /** The largest size update allowed: our SETTINGS_HEADER_TABLE_SIZE. */
