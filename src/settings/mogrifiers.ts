@@ -9,16 +9,6 @@ import { setting } from './setting';
 import { text } from '../platform/env-table/scalars';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
-/** Gives a metric another name and tags. */
-export interface Mogrifier {
-  readonly name: string;
-  readonly pattern: Pattern;
-  /** The name that is sent; `$0`, `$1`… stand for groups of the pattern. */
-  readonly metricName: string;
-  /** Values may hold `$0`, `$1`… too. */
-  readonly tags: Readonly<Record<string, string>>;
-}
-
 /** The settings of one mogrifier; `<NAME>` where the page documents them. */
 export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
@@ -50,12 +40,8 @@ function readPattern(reading: MogrifierReading): Pattern | undefined {
   }
 }
 
-function readMogrifier(
-  name: string,
-  env: Environment,
-  listedIn: string,
-  diagnostics: Diagnostics,
-): Mogrifier | undefined {
+/** What gives a metric another name and tags. */
+function readMogrifier(name: string, env: Environment, listedIn: string, diagnostics: Diagnostics) {
   const reading = readTable(mogrifierTable(name), env, diagnostics);
   for (const key of ['pattern', 'metricName'] as const) {
     if (reading.isSet(key)) continue;
@@ -74,7 +60,7 @@ export function readMogrifiers(
   listedIn: string,
   env: Environment,
   diagnostics: Diagnostics,
-): readonly Mogrifier[] {
+) {
   const distinct = [...new Set(names.map((name) => name.toUpperCase()))];
   return distinct.flatMap((name) => readMogrifier(name, env, listedIn, diagnostics) ?? []);
 }
