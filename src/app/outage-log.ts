@@ -24,7 +24,6 @@ const CHANGE_MS = 5_000;
 const QUIET_MS = 2_000;
 const MAX_OPEN = 256;
 
-/** The latest failure of an outage. */
 export interface OutageFailure {
   readonly lines: OutageLines;
   readonly fields: LogFields;
@@ -100,7 +99,6 @@ function logReport(
   }
 }
 
-/** One of them. */
 export interface OpenOutage<Reason> {
   readonly name: string;
   /** Of its latest failure. */

@@ -9,21 +9,9 @@ export interface Descriptor {
   readonly hits?: number;
 }
 
-/** Paths of PEM files; undefined ones are left to the system. */
-export interface TlsOptions {
-  readonly caCert: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  /** The name that the certificate must bear, when it is not the host that is dialled. */
-  readonly serverName: string | undefined;
-}
+export type TlsOptions = NonNullable<ReturnType<typeof parseTls>>;
 
-/** Where the operator API is. */
-export interface ExplainOptions {
-  /** `host:port` of the debug port. */
-  readonly debug: string;
-  readonly tokenFile: string | undefined;
-}
+export type ExplainOptions = NonNullable<ReturnType<typeof parseExplain>>;
 
 /** What the command line asked for. */
 export interface ClientOptions {
@@ -123,11 +111,13 @@ function parseDurationMs(text: string): number {
   );
 }
 
-function parseTls(flags: FlagValues): TlsOptions | undefined {
+/** Paths of PEM files; undefined ones are left to the system. */
+function parseTls(flags: FlagValues) {
   const tls = {
     caCert: last(flags, 'tls_ca_cert'),
     cert: last(flags, 'tls_cert'),
     key: last(flags, 'tls_key'),
+    /** The name that the certificate must bear, when it is not the host that is dialled. */
     serverName: last(flags, 'tls_server_name'),
   };
   if ((tls.cert === undefined) !== (tls.key === undefined)) {
@@ -137,7 +127,8 @@ function parseTls(flags: FlagValues): TlsOptions | undefined {
   return isWanted ? tls : undefined;
 }
 
-function parseExplain(flags: FlagValues): ExplainOptions | undefined {
+/** Where the operator API is: `debug` is the `host:port` of the debug port. */
+function parseExplain(flags: FlagValues) {
   if (!isSet(flags, 'explain')) return undefined;
   const debug = parseDebugAddress(last(flags, 'debug') ?? FLAGS.debug.default);
   return { debug, tokenFile: last(flags, 'token_file') };

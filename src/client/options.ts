@@ -31,24 +31,13 @@ export interface RateLimiterOptions {
   readonly tls?: boolean | RateLimiterTls;
 }
 
-/** The options with their defaults. */
-export interface ParsedOptions {
-  readonly target: string;
-  readonly domain: string;
-  readonly timeoutMs: number;
-  readonly settleTimeoutMs: number;
-  readonly policyOf: (error: RateLimiterError) => ErrorPolicy;
-  /** Undefined: no TLS. */
-  readonly tls: RateLimiterTls | undefined;
-}
-
 /** `localhost` alone would be port 443 to gRPC: a port has to be there. */
 const TARGET = /^(?:(?:dns:(?:\/\/[^\s/]*\/)?)?(?:\[[\da-f:.%]+\]|[^\s/:[\]]+):\d{1,5}|unix:.+)$/i;
 /** The longest that a timer of Node can run. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Throws a TypeError that names the option, its value and what was expected. */
-export function parseOptions(options: RateLimiterOptions): ParsedOptions {
+export function parseOptions(options: RateLimiterOptions) {
   const { target, domain, timeoutMs = 100, settleTimeoutMs = 1_000, onError, tls } = options;
   return {
     target: parseText('target', target, TARGET, '<host>:<port> or unix:<path>'),
@@ -56,6 +45,7 @@ export function parseOptions(options: RateLimiterOptions): ParsedOptions {
     timeoutMs: parseTimeout('timeoutMs', timeoutMs),
     settleTimeoutMs: parseTimeout('settleTimeoutMs', settleTimeoutMs),
     policyOf: parsePolicy(onError),
+    /** Undefined: no TLS. */
     tls: parseTls(tls),
   };
 }
@@ -65,7 +55,9 @@ function parseText(name: string, value: unknown, pattern: RegExp, expected: stri
   throw mistake(name, value, expected);
 }
 
-function parsePolicy(onError: RateLimiterOptions['onError'] = 'allow'): ParsedOptions['policyOf'] {
+function parsePolicy(
+  onError: RateLimiterOptions['onError'] = 'allow',
+): (error: RateLimiterError) => ErrorPolicy {
   if (typeof onError === 'function') return onError;
   if (!['allow', 'deny'].includes(onError))
     throw mistake('onError', onError, 'allow, deny or a function');

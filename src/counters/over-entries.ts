@@ -3,7 +3,6 @@ import { bytesOfText } from './kept-key';
 import type { Gate } from '../core/kinds/kind';
 import type { KnownState } from '../core/kinds/refusal';
 
-/** What is remembered of a counter that is over its limit. */
 export interface OverEntry {
   /** The highest limit that the counter is known to have passed: it has passed every lower one too. */
   limit: number;
@@ -174,7 +173,6 @@ function createFiled(): Filed {
   return { entries, oldest: entries.entries() };
 }
 
-/** The most that an entry takes. */
 function bytesOf(key: string, { knownState }: OverEntry): number {
   return ENTRY_BYTES + bytesOfText(key) + (knownState === undefined ? 0 : STATE_BYTES);
 }

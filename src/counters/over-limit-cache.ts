@@ -30,7 +30,6 @@ export interface OverLimitCache {
   close(): void;
 }
 
-/** A counter over its limit. */
 export interface OverKey {
   readonly key: string;
   readonly limit: number;

@@ -8,9 +8,7 @@ export function isPerSecond({ rule }: Pick<CounterPlace, 'rule'>): boolean {
 }
 
 export interface PerSecondSplitDeps {
-  /** Counts what is limited per second. */
   readonly perSecond: ReadableCounters;
-  /** Counts everything else. */
   readonly others: ReadableCounters;
   /** Called once, when a group reaches into both stores: it is held back by a read followed by an add. */
   readonly onNotAtomic: () => void;

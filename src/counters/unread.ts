@@ -1,7 +1,6 @@
 import { type StoreError } from '../core/errors';
 import { type CounterReading } from '../core/ports';
 
-/** A counter that could not be read. */
 export function unread(store: string, error: StoreError): CounterReading {
   return { count: 0, expiresInSeconds: undefined, store, error };
 }

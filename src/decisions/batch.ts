@@ -23,7 +23,6 @@ export interface AnswerOptions extends EvaluateOptions, OutageOptions {
   readonly readFirst?: boolean;
 }
 
-/** What the counters say of a batch. */
 export interface Counted {
   readonly reply: CounterReply;
   /** Undefined when the store counted all of it. */
@@ -34,27 +33,13 @@ export interface Counted {
 export type Verdicts = readonly (Verdict | undefined)[];
 
 /** What the answers of one batch share; made once for it. */
-export interface BatchContext extends Counted {
-  readonly plan: Plan;
-  readonly windows: Windows;
-  readonly options: AnswerOptions;
-  readonly batchStats: BatchStatsSheet;
-  /**
-   * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are evaluated in order,
-   * so an older index is below their start.
-   */
-  readonly firstHits: Int32Array | undefined;
-  /** For the decision log: those of each request that was decided, in order; undefined when they are not kept. */
-  readonly verdicts: Verdicts[] | undefined;
-}
-
 export function createBatchContext(
   plan: Plan,
   { reply, outage }: Counted,
   windows: Windows,
   options: AnswerOptions,
   keepsVerdicts = false,
-): BatchContext {
+) {
   return {
     plan,
     reply,
@@ -62,10 +47,17 @@ export function createBatchContext(
     windows,
     options,
     batchStats: new BatchStatsSheet(plan.unmet, plan.faults.length),
+    /**
+     * With `readFirst`: for each increment, the index of its first ask in the request at hand. Requests are evaluated in order,
+     * so an older index is below their start.
+     */
     firstHits: options.readFirst ? new Int32Array(plan.increments.length).fill(-1) : undefined,
-    verdicts: keepsVerdicts ? [] : undefined,
+    /** For the decision log: those of each request that was decided, in order; undefined when they are not kept. */
+    verdicts: keepsVerdicts ? ([] as Verdicts[]) : undefined,
   };
 }
+
+export type BatchContext = ReturnType<typeof createBatchContext>;
 
 /** Notes the ask at `index` of a request that begins at `start`, unless the request has asked for its increment before. */
 export function noteFirst(

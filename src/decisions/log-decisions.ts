@@ -4,7 +4,6 @@ import type { Answer, PendingRequest } from '../core/ports';
 import type { AnswerOptions, BatchContext, Verdicts } from './batch';
 import { leasedAsks } from './leased-asks';
 
-/** Takes decisions for the decision log. */
 export interface DecisionLog {
   /** Whether a decision is to be logged; `isRefused`: it was over a limit, also where shadow mode or another quota let it pass. */
   isWanted(isRefused: boolean): boolean;

@@ -5,7 +5,6 @@ import type { Place } from './problem';
 import type { ErrorClass, Report, WarningClass } from './report';
 import { isSet, present, resolveScalar } from './scalars';
 
-/** A whole number from a least to a most one. */
 export interface Range {
   readonly least: number;
   readonly most: number;

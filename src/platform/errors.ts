@@ -2,7 +2,6 @@
 const MAX_TEXT_LENGTH = 200;
 const MAX_EXAMINED_LENGTH = 2_000;
 
-/** What the codes of the system mean. */
 const CODES: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the address is in use',

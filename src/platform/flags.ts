@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 
-/** How a flag is written and what it is for. */
 export interface Flag {
   /** What stands for its value in the help; undefined for a flag that takes none. */
   readonly value?: string;

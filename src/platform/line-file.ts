@@ -12,7 +12,6 @@ export interface LineFileOptions {
   readonly path: string | undefined;
   /** Most bytes that wait to be written. */
   readonly maxBytes: number;
-  /** Called for each line that is lost. */
   readonly onDropped: () => void;
   /** The file cannot be written now; the lines that it should have taken are dropped. */
   readonly onError: (error: Error) => void;

@@ -10,7 +10,6 @@ export function addressText(address: ListenAddress): string {
   return `${host}:${String(address.port)}`;
 }
 
-/** The settings that an address comes from. */
 export interface AddressSettings {
   readonly host: string;
   readonly port: string;

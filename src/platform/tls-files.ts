@@ -18,7 +18,8 @@ export interface ClientTlsFiles extends TlsFiles {
 
 /** Options of `tls.connect` with the content of the files. Rejects with an error that names the file. */
 export async function readTlsOptions(tls: ClientTlsFiles): Promise<ConnectionOptions> {
-  const [ca, cert, key] = await Promise.all([tls.caFile, tls.certFile, tls.keyFile].map(readPem));
+  const files = [tls.caFile, tls.certFile, tls.keyFile];
+  const [ca, cert, key] = await Promise.all(files.map((file) => readPem(file)));
   return toOptions(tls, { ca, cert, key });
 }
 
@@ -39,18 +40,25 @@ function toOptions(
   };
 }
 
-async function readPem(file: string | undefined): Promise<Buffer | undefined> {
-  if (file === undefined) return undefined;
+/** Undefined where the file may be. */
+type Pem<File> = Buffer | (undefined extends File ? undefined : never);
+
+/** The content of a file; undefined where there is none. Rejects with an error that names the setting or flag, else the file. */
+export async function readPem<F extends string | undefined>(
+  file: F,
+  setting?: string,
+): Promise<Pem<F>> {
+  if (file === undefined) return undefined as Pem<F>;
   try {
     return await readFile(file);
   } catch (error) {
-    throw cannotRead(file, undefined, error);
+    throw cannotRead(file, setting, error);
   }
 }
 
-/** The content of a file; undefined where there is none. Throws an error that names the setting or flag, else the file. */
-export function readPemNow(file: string | undefined, setting?: string): Buffer | undefined {
-  if (file === undefined) return undefined;
+/** The same at once. Throws. */
+export function readPemNow<F extends string | undefined>(file: F, setting?: string): Pem<F> {
+  if (file === undefined) return undefined as Pem<F>;
   try {
     return readFileSync(file);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { listOf } from '../platform/env-table/lists';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOf, path, word } from '../platform/env-table/scalars';
 import { setting } from './setting';
 
@@ -24,22 +24,16 @@ export const adminTable = {
 };
 
 /** Without a token, counters may be changed from this machine alone. */
-export function toAdmin(
-  reading: TableReading<typeof adminTable>,
-  debugHost: string,
-  diagnostics: Diagnostics,
-) {
+export function toAdmin(reading: TableReading<typeof adminTable>, debugHost: string) {
   const { api, tokenFile, protectAll, hosts = [] } = reading.values;
   if (api === 'write' && tokenFile === undefined && !isLoopback(debugHost)) {
-    diagnostics.problems.push(
+    reading.diagnostics.problems.push(
       `${reading.describe('api')} lets everybody who reaches DEBUG_HOST=${JSON.stringify(debugHost)} change counters: ` +
         'expected ADMIN_TOKEN_FILE to be set, or DEBUG_HOST=127.0.0.1',
     );
   }
   if (protectAll && tokenFile === undefined) {
-    diagnostics.problems.push(
-      `${reading.describe('protectAll')}: expected ADMIN_TOKEN_FILE to be set`,
-    );
+    reading.refuse('protectAll', 'ADMIN_TOKEN_FILE to be set');
   }
   return { ...reading.values, hosts };
 }

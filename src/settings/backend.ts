@@ -1,4 +1,4 @@
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { oneOfInAnyCase, wholeNumber } from '../platform/env-table/scalars';
 import type { memstoreTable } from './memstore';
 import { setting } from './setting';
@@ -38,31 +38,28 @@ export interface BackendReadings {
   readonly memstore: TableReading<typeof memstoreTable>;
 }
 
-function checkAddress(backend: Backend, readings: BackendReadings, diagnostics: Diagnostics): void {
-  const { store, memstore } = readings;
-  const shown = readings.backend.describe('type');
-  if (backend === 'kvstore' && !store.isSet('url')) {
-    diagnostics.problems.push(`${shown}: expected ${store.describe('url')} to be set`);
-  }
-  if (backend === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv')) {
-    diagnostics.problems.push(
-      `${shown}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set`,
+function checkAddress(kind: Backend, { backend, store, memstore }: BackendReadings): void {
+  if (kind === 'kvstore' && !store.isSet('url'))
+    backend.refuse('type', `${store.describe('url')} to be set`);
+  if (kind === 'memstore' && !memstore.isSet('nodes') && !memstore.isSet('srv'))
+    backend.refuse(
+      'type',
+      `${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set`,
     );
-  }
 }
 
 /** The kind of store in use: the one asked for, else the first with an address, else memory (behaviour.md §1.3). */
-export function chooseBackend(readings: BackendReadings, diagnostics: Diagnostics): Backend {
+export function chooseBackend(readings: BackendReadings): Backend {
   const { backend, store, memstore } = readings;
   const { type } = backend.values;
   if (type !== undefined) {
-    checkAddress(type, readings, diagnostics);
+    checkAddress(type, readings);
     return type;
   }
   if (store.isSet('url')) return 'kvstore';
   if (memstore.isSet('nodes') || memstore.isSet('srv')) return 'memstore';
   const names = [store.describe('url'), memstore.describe('nodes'), memstore.describe('srv')];
-  diagnostics.warnings.push(
+  backend.diagnostics.warnings.push(
     `neither ${names.join(' nor ')} is set: counters live in the ` +
       'memory of this process, other instances do not see them and a restart forgets them',
   );

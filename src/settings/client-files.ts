@@ -1,21 +1,18 @@
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import type { Setting, Table } from '../platform/env-table/setting';
 import type { TlsFiles } from '../platform/tls-files';
 
 type TlsTable = Readonly<Record<keyof TlsFiles, Setting<string | undefined>>>;
 
 /** The files of a client's TLS; half a pair of certificate and key is a problem. */
-export function toTlsFiles(reading: TableReading<TlsTable>, diagnostics: Diagnostics): TlsFiles {
+export function toTlsFiles(reading: TableReading<TlsTable>): TlsFiles {
   const { certFile, keyFile, caFile } = reading.values;
   for (const [has, lacks] of [
     ['certFile', 'keyFile'],
     ['keyFile', 'certFile'],
   ] as const) {
-    if (reading.isSet(has) && !reading.isSet(lacks)) {
-      diagnostics.problems.push(
-        `${reading.describe(has)}: expected ${reading.describe(lacks)} to be set too`,
-      );
-    }
+    if (reading.isSet(has) && !reading.isSet(lacks))
+      reading.refuse(has, `${reading.describe(lacks)} to be set too`);
   }
   return { certFile, keyFile, caFile };
 }

@@ -1,7 +1,7 @@
 import { address, host, listenAddress, listenPort } from '../platform/env-table/addresses';
 import { duration } from '../platform/env-table/durations';
 import { listOf } from '../platform/env-table/lists';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { oneOf, oneOfInAnyCase, path, word } from '../platform/env-table/scalars';
 import type { Parser } from '../platform/env-table/setting';
 import { NETWORK_EXPECTED, parseNetwork, type Network } from '../platform/proxy-hops';
@@ -87,7 +87,6 @@ export const identityTable = {
 export function toIdentity(
   reading: TableReading<typeof identityTable>,
   redisExpected: string | undefined,
-  { problems }: Diagnostics,
 ) {
   const { values } = reading;
   const { jwtIssuer: issuer, jwtAudience: audience, jwksUrl, jwksFile } = values;
@@ -95,7 +94,7 @@ export function toIdentity(
   const keys = toKeys(jwksUrl, jwksFile);
   const isWhole = issuer !== undefined && audience !== undefined && keys !== undefined;
   if (!isWhole && given.some((value) => value !== undefined))
-    problems.push(
+    reading.diagnostics.problems.push(
       'IDENTITY_JWT_ISSUER, IDENTITY_JWT_AUDIENCE and one of IDENTITY_JWT_JWKS_URL and IDENTITY_JWT_JWKS_FILE: expected all of them or none',
     );
   const lacksStore = values.store === 'kvstore' && redisExpected !== undefined;

@@ -1,6 +1,6 @@
 import { address } from '../platform/env-table/addresses';
 import { listOf } from '../platform/env-table/lists';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, path, wholeNumber, word } from '../platform/env-table/scalars';
 import { toTlsFiles } from './client-files';
 import { setting, timerFromZero } from './setting';
@@ -43,19 +43,19 @@ function toNodes(values: MemstoreReading['values']) {
 }
 
 /** What must hold whichever backend is in use. */
-export function checkMemstore(reading: MemstoreReading, diagnostics: Diagnostics): void {
+export function checkMemstore(reading: MemstoreReading): void {
   if (!reading.isSet('nodes') || !reading.isSet('srv')) return;
-  diagnostics.problems.push(
+  reading.diagnostics.problems.push(
     `${reading.describe('nodes')} and ${reading.describe('srv')}: expected only one of them`,
   );
 }
 
-export function toMemstore(reading: MemstoreReading, diagnostics: Diagnostics) {
+export function toMemstore(reading: MemstoreReading) {
   const { maxIdleConnections, tls, skipHostnameVerification } = reading.values;
   return {
     nodes: toNodes(reading.values),
     maxIdleConnections,
-    tls: tls ? { ...toTlsFiles(reading, diagnostics), skipHostnameVerification } : undefined,
+    tls: tls ? { ...toTlsFiles(reading), skipHostnameVerification } : undefined,
   };
 }
 

@@ -38,7 +38,6 @@ function meantName(name: string): string | undefined {
   return isOurs ? nearestName(name, NAMES) : undefined;
 }
 
-/** What to say of it. */
 export function misspeltText({ name, meant }: Misspelt): string {
   return `${name} is not a setting: did you mean ${meant}?`;
 }

@@ -9,16 +9,6 @@ import { setting } from './setting';
 import { text } from '../platform/env-table/scalars';
 import { compilePattern, type Pattern } from '../platform/pattern';
 
-/** Gives a metric another name and tags. */
-export interface Mogrifier {
-  readonly name: string;
-  readonly pattern: Pattern;
-  /** The name that is sent; `$0`, `$1`… stand for groups of the pattern. */
-  readonly metricName: string;
-  /** Values may hold `$0`, `$1`… too. */
-  readonly tags: Readonly<Record<string, string>>;
-}
-
 /** The settings of one mogrifier; `<NAME>` where the page documents them. */
 export function mogrifierTable(name: string) {
   const prefix = `TAGGED_STATSD_MOGRIFIER_${name}`;
@@ -38,36 +28,29 @@ export function mogrifierTable(name: string) {
 
 type MogrifierReading = TableReading<ReturnType<typeof mogrifierTable>>;
 
-function readPattern(reading: MogrifierReading, diagnostics: Diagnostics): Pattern | undefined {
+function readPattern(reading: MogrifierReading): Pattern | undefined {
   const { pattern } = reading.values;
   if (pattern === undefined) return undefined;
   try {
     return compilePattern(pattern);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const shown = reading.describe('pattern');
-    diagnostics.problems.push(`${shown}: expected a regular expression (${reason})`);
+    reading.refuse('pattern', `a regular expression (${reason})`);
     return undefined;
   }
 }
 
-function readMogrifier(
-  name: string,
-  env: Environment,
-  listedIn: string,
-  diagnostics: Diagnostics,
-): Mogrifier | undefined {
+/** What gives a metric another name and tags. */
+function readMogrifier(name: string, env: Environment, listedIn: string, diagnostics: Diagnostics) {
   const reading = readTable(mogrifierTable(name), env, diagnostics);
   for (const key of ['pattern', 'metricName'] as const) {
     if (reading.isSet(key)) continue;
     diagnostics.problems.push(`${listedIn}: expected ${reading.describe(key)} to be set`);
   }
-  const pattern = readPattern(reading, diagnostics);
+  const pattern = readPattern(reading);
   const { metricName, tags = {} } = reading.values;
   const empty = Object.keys(tags).find((key) => tags[key] === '');
-  if (empty !== undefined) {
-    diagnostics.problems.push(`${reading.describe('tags')}: expected a value for the tag ${empty}`);
-  }
+  if (empty !== undefined) reading.refuse('tags', `a value for the tag ${empty}`);
   return pattern && metricName !== undefined ? { name, pattern, metricName, tags } : undefined;
 }
 
@@ -77,7 +60,7 @@ export function readMogrifiers(
   listedIn: string,
   env: Environment,
   diagnostics: Diagnostics,
-): readonly Mogrifier[] {
+) {
   const distinct = [...new Set(names.map((name) => name.toUpperCase()))];
   return distinct.flatMap((name) => readMogrifier(name, env, listedIn, diagnostics) ?? []);
 }

@@ -17,7 +17,7 @@ export function readSettings(env: Environment): SettingsResult {
   const misspelt = findMisspelt(env);
   diagnostics.warnings.push(...misspelt.map(misspeltText));
   const read: Read = (table) => readTable(table, env, diagnostics);
-  const settings = toSettings(read, env, misspelt, diagnostics);
+  const settings = toSettings(read, env, misspelt);
   const { problems, warnings } = diagnostics;
   return problems.length > 0
     ? { ok: false, problems: [...new Set([...misspelt.map(misspeltText), ...problems])] }

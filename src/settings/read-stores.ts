@@ -1,4 +1,3 @@
-import type { Diagnostics } from '../platform/env-table/read-table';
 import { type Backend, backendTable, chooseBackend, memoryTable } from './backend';
 import { type ClientFile, clientFiles, CREDENTIALS_FILES, TLS_FILES } from './client-files';
 import { checkMemstore, memstoreTable, toMemstore } from './memstore';
@@ -21,7 +20,6 @@ function readAll(read: Read) {
 
 type StoreReadings = ReturnType<typeof readAll>;
 
-/** The files of the stores that are in use. */
 function filesOf(
   { store, shared, perSecond, memstore }: StoreReadings,
   used: Readonly<Record<'store' | 'perSecondStore' | 'memstore', { tls: unknown } | undefined>>,
@@ -38,24 +36,23 @@ function filesOf(
 }
 
 /** Whether limits per second have a store of their own; a split without both addresses is a problem. */
-function isSplit(kind: Backend, readings: StoreReadings, diagnostics: Diagnostics): boolean {
+function isSplit(kind: Backend, readings: StoreReadings): boolean {
   const { backend, perSecondSwitch, store, perSecond } = readings;
   const isAnotherBackend = kind !== 'kvstore' && backend.isSet('type');
   if (kind === 'kvstore' && !perSecondSwitch.values.enabled && perSecond.isSet('url')) {
     const given = perSecond.describe('url');
     const on = `${perSecond.nameOf('url').replace(/_URL$/, '')}=true`;
     const main = store.nameOf('url');
-    diagnostics.warnings.push(
+    perSecond.diagnostics.warnings.push(
       `${given} has no effect without ${on}: limits per second are counted at ${main}`,
     );
   }
   if (!perSecondSwitch.values.enabled || isAnotherBackend || kind === 'memstore') return false;
   for (const reading of [store, perSecond]) {
     if (reading.isSet('url')) continue;
-    const on = perSecondSwitch.describe('enabled');
-    diagnostics.problems.push(`${on}: expected ${reading.describe('url')} to be set`);
+    perSecondSwitch.refuse('enabled', `${reading.describe('url')} to be set`);
   }
-  checkCluster(perSecond, diagnostics);
+  checkCluster(perSecond);
   return true;
 }
 
@@ -63,8 +60,8 @@ function isSplit(kind: Backend, readings: StoreReadings, diagnostics: Diagnostic
 function checkForgottenAddress(
   { store, shared, perSecondSwitch, perSecond, memstore }: StoreReadings,
   misspelt: readonly Misspelt[],
-  diagnostics: Diagnostics,
 ): void {
+  const { problems } = store.diagnostics;
   const isAddress = ({ meant }: Misspelt) => /^(?:KVSTORE|REDIS)_(?:PERSECOND_)?URL$/.test(meant);
   if (perSecondSwitch.values.enabled) return;
   const addresses = misspelt.filter(isAddress);
@@ -74,12 +71,12 @@ function checkForgottenAddress(
   ];
   if (given[0] !== undefined) {
     const others = given.length > 1 ? ` (and ${String(given.length - 1)} more)` : '';
-    diagnostics.problems.push(
+    problems.push(
       `${given[0]}${others}: expected ${addresses[0]?.meant ?? store.describe('url')} to be set too, or BACKEND_TYPE=memory to count in this process`,
     );
   }
   if (memstore.given[0] !== undefined) {
-    diagnostics.problems.push(
+    problems.push(
       `${memstore.given[0]}: expected ${memstore.describe('nodes')} or ${memstore.describe('srv')} to be set too`,
     );
   }
@@ -96,22 +93,21 @@ function missingForRedis(kind: Backend, { backend, store }: StoreReadings): stri
 }
 
 /** Everything about where counters live. */
-export function readStores(read: Read, misspelt: readonly Misspelt[], diagnostics: Diagnostics) {
+export function readStores(read: Read, misspelt: readonly Misspelt[]) {
   const readings = readAll(read);
   const { backend, memory, store, shared, perSecond, memstore } = readings;
-  checkMemstore(memstore, diagnostics);
-  const kind = chooseBackend(readings, diagnostics);
-  if (kind === 'memory' && !backend.isSet('type'))
-    checkForgottenAddress(readings, misspelt, diagnostics);
-  if (kind === 'kvstore') checkCluster(store, diagnostics);
-  const main = toStore(store, shared, diagnostics);
-  const second = toStore(perSecond, shared, diagnostics);
+  checkMemstore(memstore);
+  const kind = chooseBackend(readings);
+  if (kind === 'memory' && !backend.isSet('type')) checkForgottenAddress(readings, misspelt);
+  if (kind === 'kvstore') checkCluster(store);
+  const main = toStore(store, shared);
+  const second = toStore(perSecond, shared);
   const { failureMode, failureReplicas } = shared.values;
   const used = {
     // Each is defined for its backend, and only there.
     store: kind === 'kvstore' ? main : undefined,
-    perSecondStore: isSplit(kind, readings, diagnostics) ? second : undefined,
-    memstore: kind === 'memstore' ? toMemstore(memstore, diagnostics) : undefined,
+    perSecondStore: isSplit(kind, readings) ? second : undefined,
+    memstore: kind === 'memstore' ? toMemstore(memstore) : undefined,
   };
   return {
     backend: kind,

@@ -1,4 +1,4 @@
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, headerName, oneOf, onOrOff, wholeNumber } from '../platform/env-table/scalars';
 import type { Values } from '../platform/env-table/setting';
 import { setting } from './setting';
@@ -46,7 +46,6 @@ export type ResponseHeaderSettings = Values<typeof responseHeadersTable>;
 /** A name that would stand twice in one answer is a problem. Equal names among the three of today are as they ever were. */
 export function toResponseHeaders(
   reading: TableReading<typeof responseHeadersTable>,
-  { problems }: Diagnostics,
 ): ResponseHeaderSettings {
   const { values } = reading;
   const { enabled, limit, remaining, reset, policies, retryAfter, near, body } = values;
@@ -61,7 +60,7 @@ export function toResponseHeaders(
     const other = taken.get(name.toLowerCase());
     const what = reading.describe(key);
     if (other !== undefined)
-      problems.push(
+      reading.diagnostics.problems.push(
         `${what} and ${other}: both send the header ${name}, expected another name for one of them`,
       );
     taken.set(name.toLowerCase(), what);

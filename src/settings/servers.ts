@@ -1,6 +1,6 @@
 import { host, listenPort } from '../platform/env-table/addresses';
 import { duration } from '../platform/env-table/durations';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, fileMode, oneOf, path, word } from '../platform/env-table/scalars';
 import { type Read, setting } from './setting';
 
@@ -72,7 +72,7 @@ export const debugTable = {
 type GrpcTlsReading = TableReading<typeof grpcTlsTable>;
 
 /** Each of these is about TLS; without GRPC_SERVER_USE_TLS there is none. */
-function warnOfUnusedTls(reading: GrpcTlsReading, diagnostics: Diagnostics): void {
+function warnOfUnusedTls(reading: GrpcTlsReading): void {
   const effects = {
     certFile: 'the port serves plain text',
     keyFile: 'the port serves plain text',
@@ -83,39 +83,31 @@ function warnOfUnusedTls(reading: GrpcTlsReading, diagnostics: Diagnostics): voi
     const name = key as keyof typeof effects;
     if (!reading.isSet(name)) continue;
     const shown = reading.describe(name);
-    diagnostics.warnings.push(
+    reading.diagnostics.warnings.push(
       `${shown} has no effect without GRPC_SERVER_USE_TLS=true, so ${effect}`,
     );
   }
 }
 
-function toGrpcTls(reading: GrpcTlsReading, diagnostics: Diagnostics) {
+function toGrpcTls(reading: GrpcTlsReading) {
   const { useTls, certFile, keyFile, clientCaFile, clientName } = reading.values;
   if (!useTls) {
-    warnOfUnusedTls(reading, diagnostics);
+    warnOfUnusedTls(reading);
     return undefined;
   }
-  for (const key of ['certFile', 'keyFile'] as const) {
-    if (reading.isSet(key)) continue;
-    diagnostics.problems.push(
-      `${reading.describe('useTls')}: expected ${reading.describe(key)} to be set`,
-    );
-  }
-  if (reading.isSet('clientName') && !reading.isSet('clientCaFile')) {
-    const needed = reading.describe('clientCaFile');
-    diagnostics.problems.push(
-      `${reading.describe('clientName')}: expected ${needed} to be set too`,
-    );
-  }
+  for (const key of ['certFile', 'keyFile'] as const)
+    if (!reading.isSet(key)) reading.refuse('useTls', `${reading.describe(key)} to be set`);
+  if (reading.isSet('clientName') && !reading.isSet('clientCaFile'))
+    reading.refuse('clientName', `${reading.describe('clientCaFile')} to be set too`);
   return { certFile: certFile ?? '', keyFile: keyFile ?? '', clientCaFile, clientName };
 }
 
-export function readServers(read: Read, diagnostics: Diagnostics) {
+export function readServers(read: Read) {
   const http = read(httpTable).values;
   const grpc = read(grpcTable).values;
   const tls = read(grpcTlsTable);
   const debug = read(debugTable).values;
-  return { http, grpc: { ...grpc, tls: toGrpcTls(tls, diagnostics) }, debug };
+  return { http, grpc: { ...grpc, tls: toGrpcTls(tls) }, debug };
 }
 
 export type GrpcServerSettings = ReturnType<typeof readServers>['grpc'];

@@ -1,4 +1,4 @@
-import { type Environment, type Diagnostics } from '../platform/env-table/read-table';
+import type { Environment } from '../platform/env-table/read-table';
 import { adminTable, toAdmin } from './admin';
 import { boundsTable } from './bounds';
 import { checkTable } from './check';
@@ -22,37 +22,32 @@ import { toWorkers, workersTable } from './workers';
 import { toXds, xdsTable } from './xds';
 
 /** Everything from its tables; mistakes go to the diagnostics, and are replaced by defaults. */
-export function toSettings(
-  read: Read,
-  env: Environment,
-  misspelt: readonly Misspelt[],
-  diagnostics: Diagnostics,
-) {
+export function toSettings(read: Read, env: Environment, misspelt: readonly Misspelt[]) {
   const configuration = read(configurationTable).values;
   const xdsReading = read(xdsTable);
-  const xds = toXds(xdsReading, diagnostics);
+  const xds = toXds(xdsReading);
   const needsXdsFiles = configuration.type !== 'FILE' && xds.tls !== undefined;
-  const { files, redisExpected, ...stores } = readStores(read, misspelt, diagnostics);
-  const servers = readServers(read, diagnostics);
+  const { files, redisExpected, ...stores } = readStores(read, misspelt);
+  const servers = readServers(read);
   return {
     configuration,
     xds,
     servers,
     check: read(checkTable).values,
-    workers: toWorkers(read(workersTable), stores.backend, diagnostics),
+    workers: toWorkers(read(workersTable), stores.backend),
     bounds: read(boundsTable).values,
-    admin: toAdmin(read(adminTable), servers.debug.host, diagnostics),
+    admin: toAdmin(read(adminTable), servers.debug.host),
     logging: read(loggingTable).values,
     health: read(healthTable).values,
     decisions: read(decisionsTable).values,
     leases: read(leasesTable).values,
     decisionLog: read(decisionLogTable).values,
     secrets: read(secretsTable).values,
-    responseHeaders: toResponseHeaders(read(responseHeadersTable), diagnostics),
+    responseHeaders: toResponseHeaders(read(responseHeadersTable)),
     ...stores,
-    statistics: toStatistics(read(statisticsTable), env, diagnostics),
-    tracing: readTracing(read, diagnostics),
-    identity: toIdentity(read(identityTable), redisExpected, diagnostics),
+    statistics: toStatistics(read(statisticsTable), env),
+    tracing: readTracing(read),
+    identity: toIdentity(read(identityTable), redisExpected),
     // Files without which no connection to the stores, or to the management server, can come about.
     clientFiles: { stores: files, rules: needsXdsFiles ? clientFiles(xdsReading, TLS_FILES) : [] },
   };

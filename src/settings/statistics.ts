@@ -1,6 +1,6 @@
 import { host, listenAddress, remotePort } from '../platform/env-table/addresses';
 import { listOf, pairs } from '../platform/env-table/lists';
-import type { Environment, Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { Environment, TableReading } from '../platform/env-table/read-table';
 import {
   boolean,
   oneOfInAnyCase,
@@ -91,8 +91,8 @@ const ASKS_FOR_STATSD = [
 ] as const;
 
 /** The one output that is on: two that were asked for are a problem, a default gives way (behaviour.md §1.5). */
-function chooseOutput(reading: StatisticsReading, diagnostics: Diagnostics): StatisticsOutput {
-  const { values } = reading;
+function chooseOutput(reading: StatisticsReading): StatisticsOutput {
+  const { values, diagnostics } = reading;
   const asked = (Object.keys(OUTPUTS) as (keyof typeof OUTPUTS)[]).filter(
     (key) => reading.isSet(key) && values[key],
   );
@@ -112,14 +112,10 @@ function chooseOutput(reading: StatisticsReading, diagnostics: Diagnostics): Sta
   return OUTPUTS[first];
 }
 
-export function toStatistics(
-  reading: StatisticsReading,
-  env: Environment,
-  diagnostics: Diagnostics,
-) {
-  const { values } = reading;
+export function toStatistics(reading: StatisticsReading, env: Environment) {
+  const { values, diagnostics } = reading;
   const listedIn = reading.describe('mogrifierNames');
-  const output = chooseOutput(reading, diagnostics);
+  const output = chooseOutput(reading);
   // Agents that take tags listen on UDP, and there is where today's deployments send them.
   const isUdpByDefault = output === 'tagged-statsd' && !reading.isSet('statsdProtocol');
   return {

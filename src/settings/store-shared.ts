@@ -45,7 +45,6 @@ export const sharedStoreTable = {
   }),
 };
 
-/** Whether limits per second have a store of their own. */
 export const perSecondSwitchTable = {
   enabled: setting('KVSTORE_PERSECOND', boolean, {
     default: 'false',

@@ -1,6 +1,6 @@
 import type { CredentialsSource } from '../platform/credentials-source';
 import { credentials } from '../platform/env-table/credentials';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { boolean, oneOfInAnyCase, path, wholeNumber, word } from '../platform/env-table/scalars';
 import type { ClientTlsFiles } from '../platform/tls-files';
 import { toTlsFiles } from './client-files';
@@ -97,73 +97,60 @@ type SharedReading = TableReading<typeof sharedStoreTable>;
 /** Stands in where the address is a problem already. */
 const NOWHERE: StorePlace = { address: { kind: 'tcp', host: 'localhost', port: 0 }, database: 0 };
 
-function toPlace(reading: StoreReading, diagnostics: Diagnostics): StorePlace {
+function toPlace(reading: StoreReading): StorePlace {
   const { url, type, socketType } = reading.values;
   if (url === undefined) return NOWHERE;
   const isMany = type !== 'single';
-  if (isMany && socketType === 'unix') {
-    diagnostics.problems.push(
-      `${reading.describe('socketType')}: expected tcp when ${reading.describe('type')}`,
-    );
-  }
+  if (isMany && socketType === 'unix')
+    reading.refuse('socketType', `tcp when ${reading.describe('type')}`);
   const place = parseStoreAddress(url, type, socketType);
   if (place !== undefined) return place;
   const expected =
     type === 'cluster' && namesDatabase(url)
       ? 'no database: a cluster has database 0 only'
       : expectedAddress(type, socketType);
-  diagnostics.problems.push(`${reading.describe('url')}: expected ${expected}`);
+  reading.refuse('url', expected);
   return NOWHERE;
 }
 
 /** Gathering writes is required for a cluster (document, cache store). */
-export function checkCluster(reading: StoreReading, diagnostics: Diagnostics): void {
+export function checkCluster(reading: StoreReading): void {
   const { type, pipelineWindowMs } = reading.values;
   if (type !== 'cluster' || pipelineWindowMs > 0) return;
-  diagnostics.problems.push(
-    `${reading.describe('type')}: expected ${reading.describe('pipelineWindowMs')} to be above 0, for example 150us`,
-  );
+  const needed = reading.describe('pipelineWindowMs');
+  reading.refuse('type', `${needed} to be above 0, for example 150us`);
 }
 
-function toTls(
-  reading: StoreReading,
-  shared: SharedReading,
-  diagnostics: Diagnostics,
-): ClientTlsFiles | undefined {
+function toTls(reading: StoreReading, shared: SharedReading): ClientTlsFiles | undefined {
   const isAskedByUrl = parseRedisUrl(reading.values.url ?? '')?.tls === true;
   if (!reading.values.tls && !isAskedByUrl) return undefined;
   const { skipHostnameVerification } = shared.values;
-  return { ...toTlsFiles(shared, diagnostics), skipHostnameVerification };
+  return { ...toTlsFiles(shared), skipHostnameVerification };
 }
 
 /** Both the credentials and a file that holds them are a problem. */
 function toAuth(
   reading: StoreReading,
   [auth, authFile]: readonly ['auth', 'authFile'] | readonly ['sentinelAuth', 'sentinelAuthFile'],
-  diagnostics: Diagnostics,
 ): CredentialsSource | undefined {
   const file = reading.values[authFile];
   if (file === undefined) return reading.values[auth];
-  if (reading.isSet(auth)) {
-    diagnostics.problems.push(
-      `${reading.describe(authFile)}: expected ${reading.describe(auth)} not to be set too`,
-    );
-  }
+  if (reading.isSet(auth)) reading.refuse(authFile, `${reading.describe(auth)} not to be set too`);
   return { file };
 }
 
 /** One store from its own settings and those that both stores share. */
-export function toStore(reading: StoreReading, shared: SharedReading, diagnostics: Diagnostics) {
+export function toStore(reading: StoreReading, shared: SharedReading) {
   const { values } = reading;
   const { timeoutMs, pipelineWindowMs, clusterPipelineParallelism } = values;
   const { scripts, cacheInvalidation } = shared.values;
   const url = parseRedisUrl(values.url ?? '');
   return {
-    ...toPlace(reading, diagnostics),
+    ...toPlace(reading),
     ...{ timeoutMs, pipelineWindowMs, clusterPipelineParallelism, scripts, cacheInvalidation },
-    tls: toTls(reading, shared, diagnostics),
-    auth: toAuth(reading, ['auth', 'authFile'], diagnostics) ?? url?.auth,
-    sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile'], diagnostics),
+    tls: toTls(reading, shared),
+    auth: toAuth(reading, ['auth', 'authFile']) ?? url?.auth,
+    sentinelAuth: toAuth(reading, ['sentinelAuth', 'sentinelAuthFile']),
     startup: {
       initialIntervalMs: shared.values.startupInitialIntervalMs,
       maxIntervalMs: shared.values.startupMaxIntervalMs,

@@ -1,4 +1,4 @@
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import { decimalNumber, oneOf, text, trueOrFalse } from '../platform/env-table/scalars';
 import { clientFiles } from './client-files';
 import { otelTable, otlpForAll, otlpForTraces } from './otel';
@@ -42,26 +42,24 @@ const FILES = ['certificate', 'clientKey', 'clientCertificate'] as const;
  * What there is to trace; undefined when nothing is. The standard settings are often set for a whole fleet: they are
  * judged only where tracing is on.
  */
-export function readTracing(read: Read, diagnostics: Diagnostics) {
+export function readTracing(read: Read) {
   const tracing = read(tracingTable);
   if (!tracing.values.enabled) return undefined;
   const otel = read(otelTable);
   if (otel.values.disabled) {
     const texts = [tracing.describe('enabled'), otel.describe('disabled')] as const;
-    diagnostics.warnings.push(`${texts[0]} has no effect beside ${texts[1]}`);
+    otel.diagnostics.warnings.push(`${texts[0]} has no effect beside ${texts[1]}`);
     return undefined;
   }
   const { samplingRate, serviceInstanceId, exporterProtocol } = tracing.values;
   const { queueSize, batchSize, delayMs, exportTimeoutMs } = otel.values;
-  if (batchSize > queueSize && otel.isSet('batchSize')) {
-    const texts = [otel.describe('batchSize'), otel.describe('queueSize')] as const;
-    diagnostics.problems.push(`${texts[0]}: expected at most ${texts[1]}`);
-  }
+  if (batchSize > queueSize && otel.isSet('batchSize'))
+    otel.refuse('batchSize', `at most ${otel.describe('queueSize')}`);
   return {
     samplingRate,
     serviceInstanceId,
     resourceAttributes: toAttributes(tracing, otel),
-    exporter: toExporter(exporterProtocol, read(otlpForAll), read(otlpForTraces), diagnostics),
+    exporter: toExporter(exporterProtocol, read(otlpForAll), read(otlpForTraces)),
     batches: { queueSize, batchSize: Math.min(batchSize, queueSize), delayMs, exportTimeoutMs },
   };
 }
@@ -81,16 +79,11 @@ function toAttributes(
   };
 }
 
-function toExporter(
-  protocol: 'http' | 'grpc',
-  general: Otlp,
-  traces: Otlp,
-  diagnostics: Diagnostics,
-) {
+function toExporter(protocol: 'http' | 'grpc', general: Otlp, traces: Otlp) {
   const of = <K extends keyof Otlp['values']>(key: K) => traces.values[key] ?? general.values[key];
   return {
     protocol,
-    url: toUrl(protocol, general, traces, diagnostics),
+    url: toUrl(protocol, general, traces),
     headers: { ...general.values.headers, ...traces.values.headers },
     timeoutMs: of('timeoutMs') ?? DEFAULT_TIMEOUT_MS,
     compression: of('compression') ?? 'none',
@@ -102,21 +95,14 @@ function toExporter(
   };
 }
 
-function toUrl(
-  protocol: 'http' | 'grpc',
-  general: Otlp,
-  traces: Otlp,
-  diagnostics: Diagnostics,
-): string {
+function toUrl(protocol: 'http' | 'grpc', general: Otlp, traces: Otlp): string {
   const reading = traces.isSet('endpoint') ? traces : general;
   const isInsecure = traces.values.insecure ?? general.values.insecure ?? false;
   const endpoint = reading.values.endpoint ?? DEFAULT_URL[protocol];
   const url = parseEndpoint(protocol, endpoint, isInsecure);
   if (url === undefined) {
     const also = protocol === 'grpc' ? ' or <host>:<port>' : '';
-    diagnostics.problems.push(
-      `${reading.describe('endpoint')}: expected http://<host>:<port> or https://<host>:<port>${also}`,
-    );
+    reading.refuse('endpoint', `http://<host>:<port> or https://<host>:<port>${also}`);
     return DEFAULT_URL[protocol];
   }
   if (protocol === 'grpc' || reading === traces) return url;

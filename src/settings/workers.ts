@@ -1,4 +1,4 @@
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import type { Parser } from '../platform/env-table/setting';
 import { wholeNumber } from '../platform/env-table/scalars';
 import type { Backend } from './backend';
@@ -24,12 +24,9 @@ export const workersTable = {
 export type Workers = number | 'auto';
 
 /** Counters in memory are of one process: several would count several times what is allowed. */
-export function toWorkers(
-  reading: TableReading<typeof workersTable>,
-  backend: Backend,
-  { problems, warnings }: Diagnostics,
-): Workers {
+export function toWorkers(reading: TableReading<typeof workersTable>, backend: Backend): Workers {
   const { workers: asked } = reading.values;
+  const { problems, warnings } = reading.diagnostics;
   if (backend !== 'memory' || asked === 1) return asked;
   const why = `${reading.describe('workers')}: counters live in the memory of one process`;
   if (asked === 'auto') {

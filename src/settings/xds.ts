@@ -1,5 +1,5 @@
 import { pairs } from '../platform/env-table/lists';
-import type { Diagnostics, TableReading } from '../platform/env-table/read-table';
+import type { TableReading } from '../platform/env-table/read-table';
 import {
   boolean,
   decimalNumber,
@@ -80,19 +80,17 @@ export const xdsTable = {
 const HEADER_NAME = /^(?!.*-bin$)[\w.-]+$/i;
 const HEADER_VALUE = /^[\x20-\x7e]*$/;
 
-function checkHeaders(reading: TableReading<typeof xdsTable>, diagnostics: Diagnostics): void {
+function checkHeaders(reading: TableReading<typeof xdsTable>): void {
   const headers = Object.entries(reading.values.additionalHeaders ?? {});
   if (headers.every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value))) return;
   const names = 'names of letters, digits, "-", "_" and "." that do not end in -bin';
-  diagnostics.problems.push(
-    `${reading.describe('additionalHeaders')}: expected ${names}, and values of printable ASCII`,
-  );
+  reading.refuse('additionalHeaders', `${names}, and values of printable ASCII`);
 }
 
-export function toXds(reading: TableReading<typeof xdsTable>, diagnostics: Diagnostics) {
+export function toXds(reading: TableReading<typeof xdsTable>) {
   const { values } = reading;
   const { nodeId, serverTarget, connectRetryIntervalMs, serverName } = values;
-  checkHeaders(reading, diagnostics);
+  checkHeaders(reading);
   return {
     nodeId,
     nodeMetadata: values.nodeMetadata ?? {},
@@ -104,7 +102,7 @@ export function toXds(reading: TableReading<typeof xdsTable>, diagnostics: Diagn
       jitter: values.backoffJitter ? Math.min(values.backoffRandomFactor, 1) : 0,
     },
     maxMessageSizeBytes: values.maxMessageSizeBytes === 0 ? undefined : values.maxMessageSizeBytes,
-    tls: values.useTls ? { ...toTlsFiles(reading, diagnostics), serverName } : undefined,
+    tls: values.useTls ? { ...toTlsFiles(reading), serverName } : undefined,
     additionalHeaders: values.additionalHeaders ?? {},
   };
 }

@@ -11,13 +11,7 @@ export interface ChangedLimit {
 }
 
 /** What the rules themselves say differently, whatever the log asks for. */
-export interface RuleDifferences {
-  readonly changedLimits: readonly ChangedLimit[];
-  readonly onlyInFirst: readonly string[];
-  readonly onlyInSecond: readonly string[];
-}
-
-export function compareRules(first: Rules, second: Rules): RuleDifferences {
+export function compareRules(first: Rules, second: Rules) {
   const [before, after] = [byPath(first), byPath(second)];
   const changedLimits: ChangedLimit[] = [];
   for (const [rule, place] of before) {
@@ -32,6 +26,8 @@ export function compareRules(first: Rules, second: Rules): RuleDifferences {
     onlyInSecond: missingIn(before, after),
   };
 }
+
+export type RuleDifferences = ReturnType<typeof compareRules>;
 
 function byPath(rules: Rules): ReadonlyMap<string, LimitPlace> {
   return new Map(listLimits(rules).map((place) => [place.path, place]));

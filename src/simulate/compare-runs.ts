@@ -1,25 +1,10 @@
 import type { Rules } from '../core/rules/rules';
 import { BoundedMap } from './bounded-map';
-import { compareRules, type RuleDifferences } from './compare-rules';
+import { compareRules } from './compare-rules';
 import { compare } from './report';
 import { counterNameOf, decidingRule, type RunOutcome } from './run-rules';
 
 const MAX_CHANGED = 10;
-
-/** Decisions that differ between two sets of rules over the same log. */
-export interface Comparison extends RuleDifferences {
-  readonly changed: number;
-  readonly okToOver: number;
-  readonly overToOk: number;
-  /** By the rules that refused: of the first set, of the second. */
-  readonly pairs: readonly ChangedPair[];
-  /** Changes of pairs that are not listed, because the pairs before them take 16 MiB. */
-  readonly pairsOthers: number;
-  /** The ten keys with the most changes. */
-  readonly keys: readonly ChangedKey[];
-  /** Changes of keys that were not looked at for the list, because the keys before them take 16 MiB. */
-  readonly keysOthers: number;
-}
 
 type Change = 'OK→OVER_LIMIT' | 'OVER_LIMIT→OK';
 
@@ -53,19 +38,23 @@ export class RunComparison {
     this.#noteKey(isNewlyOver ? second : first, isNewlyOver);
   }
 
-  finish(first: Rules, second: Rules): Comparison {
+  finish(first: Rules, second: Rules) {
     return {
       changed: this.#okToOver + this.#overToOk,
       okToOver: this.#okToOver,
       overToOk: this.#overToOk,
+      /** By the rules that refused: of the first set, of the second. */
       pairs: this.#pairs
         .values()
         .sort((a, b) => b.requests - a.requests || compare(a.first + a.second, b.first + b.second)),
+      /** Changes of pairs that are not listed, because the pairs before them take 16 MiB. */
       pairsOthers: this.#pairs.others,
+      /** The ten keys with the most changes. */
       keys: this.#keys
         .values()
         .sort((a, b) => changesOf(b) - changesOf(a) || compare(a.key, b.key))
         .slice(0, MAX_CHANGED),
+      /** Changes of keys that were not looked at for the list, because the keys before them take 16 MiB. */
       keysOthers: this.#keys.others,
       ...compareRules(first, second),
     };
@@ -91,6 +80,9 @@ export class RunComparison {
     else changes.overToOk += 1;
   }
 }
+
+/** Decisions that differ between two sets of rules over the same log. */
+export type Comparison = ReturnType<RunComparison['finish']>;
 
 function changesOf({ okToOver, overToOk }: { okToOver: number; overToOk: number }): number {
   return okToOver + overToOk;

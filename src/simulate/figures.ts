@@ -22,7 +22,6 @@ export class RuleFigures {
   readonly after = new CountHistogram();
   /** The hits of each key in each window. */
   readonly perWindow = new CountHistogram();
-  /** Of a rule with a budget, by figure. */
   readonly budget = new Map<BudgetFigure, number>();
   /** Hits that each of its limits refused, by its name. */
   readonly byLimit = new Map<string, number>();

@@ -9,7 +9,6 @@ const OTHER_NAMES: Readonly<Partial<Record<RequestField, readonly string[]>>> = 
   remote_address: ['remote_addr', 'downstream_remote_address'],
 };
 
-/** One line of a log. */
 export class LogFacts implements RequestFacts {
   readonly #fields: LineFields;
 

@@ -3,28 +3,6 @@ import { type Flags, helpRows, readStrictly } from '../platform/flags';
 import { UnreadableLine } from './log-record';
 import { readTime } from './read-time';
 
-/** What the command line asks for. */
-export interface SimulateOptions {
-  readonly configDir: string;
-  /** Another set of rules to compare with. */
-  readonly against: string | undefined;
-  readonly mergeDomains: boolean;
-  /** A file, or `-` for the standard input. */
-  readonly input: string;
-  readonly format: LogFormat;
-  readonly map: string | undefined;
-  readonly report: 'text' | 'json';
-  /** A file that gets one line of the decision log for each request. */
-  readonly decisions: string | undefined;
-  /** Unix seconds; from is inclusive, to is not. */
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
-  /** How late a line may be. */
-  readonly reorderSeconds: number;
-  readonly sampleRate: number | undefined;
-  readonly nearLimitRatio: number;
-}
-
 const FORMATS = ['jsonl', 'envoy-json', 'json', 'combined'] as const;
 export type LogFormat = (typeof FORMATS)[number];
 
@@ -72,7 +50,7 @@ Flags may be written with one dash or two. Exit status:
 `;
 
 /** Reads the command line; undefined: it asks for help. Throws `UsageError`. */
-export function parseOptions(args: readonly string[]): SimulateOptions | undefined {
+export function parseOptions(args: readonly string[]) {
   const values = readFlags(args);
   const last = (name: keyof typeof FLAGS) => values.get(name)?.at(-1);
   if (values.has('help')) return undefined;
@@ -85,15 +63,20 @@ export function parseOptions(args: readonly string[]): SimulateOptions | undefin
   checkMap(format, map);
   return {
     configDir,
+    /** Another set of rules to compare with. */
     against: last('against'),
     mergeDomains: values.has('merge_domain_configs'),
+    /** A file, or `-` for the standard input. */
     input,
     format,
     map,
     report: oneOf('report', last('report') ?? 'text', ['text', 'json'] as const),
+    /** A file that gets one line of the decision log for each request. */
     decisions: last('decisions'),
+    /** Unix seconds; from is inclusive, to is not. */
     fromSeconds: toTime('from', last('from')) ?? -Infinity,
     toSeconds: toTime('to', last('to')) ?? Infinity,
+    /** How late a line may be. */
     reorderSeconds: toSeconds('reorder', last('reorder') ?? FLAGS.reorder.default),
     sampleRate: toShare('sample_rate', last('sample_rate')),
     nearLimitRatio:
@@ -101,6 +84,9 @@ export function parseOptions(args: readonly string[]): SimulateOptions | undefin
       Number(FLAGS.near_limit_ratio.default),
   };
 }
+
+/** What the command line asks for. */
+export type SimulateOptions = NonNullable<ReturnType<typeof parseOptions>>;
 
 function checkMap(format: LogFormat, map: string | undefined): void {
   if (format === 'jsonl' && map !== undefined) {

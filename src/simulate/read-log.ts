@@ -8,7 +8,6 @@ const SHOWN_UNREADABLE = 5;
 
 type ReadOptions = Pick<SimulateOptions, 'reorderSeconds' | 'fromSeconds' | 'toSeconds'>;
 
-/** What became of the lines. */
 export function createLineCounts() {
   return {
     read: 0,

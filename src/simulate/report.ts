@@ -7,68 +7,9 @@ import { whyUnmatched, type UnmatchedSheet } from './unmatched';
 
 const MAX_LIMITED = 10;
 
-/** What `-report json` prints; docs/simulate.schema.json describes it. */
-export interface SimulationReport {
-  readonly lines: LineCounts;
-  /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
-  readonly sampleRate: number | undefined;
-  readonly requests: number;
-  readonly refused: number;
-  readonly rules: readonly RuleReport[];
-  /** The ten keys that were refused most often. */
-  readonly mostLimited: readonly { key: string; rule: string; refused: number }[];
-  /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
-  readonly mostLimitedOthers: number;
-  /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
-  readonly unmatched: readonly {
-    domain: string;
-    keys: string;
-    requests: number;
-    reason: string;
-    hint: string;
-  }[];
-  readonly unmatchedOthers: number;
-}
-
-export interface RuleReport {
-  readonly rule: string;
-  /** In words: `600 per 5 minutes, bursts of 20`. */
-  readonly limit: string;
-  /** Nothing was refused by it: `shadow` counts what would have been. */
-  readonly shadowMode: boolean;
-  /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
-  readonly limitsFrom: string | undefined;
-  readonly requests: number;
-  readonly hits: number;
-  readonly over: number;
-  readonly shadow: number;
-  readonly near: number;
-  readonly distinctKeys: number;
-  /** At least so many: with `mostLimitedOthers` some are not known. */
-  readonly keysLimited: number;
-  /** RFC 3339; undefined when no request was limited. */
-  readonly firstLimited: string | undefined;
-  readonly lastLimited: string | undefined;
-  /** Of a rule with several limits: hits that each refused. */
-  readonly limits: readonly { readonly name: string; readonly over: number }[] | undefined;
-  /** Of a rule that holds hits or blocks; the figures of its statistics. */
-  readonly budget: Readonly<Record<ReportedFigure, number>> | undefined;
-  /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
-  readonly use: Quantiles | undefined;
-  /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
-  readonly smallestLimit: { onePercent: number; onePerMille: number; none: number } | undefined;
-}
-
 const REPORTED = ['reserved', 'settled', 'lapsed', 'settledUnknown', 'blocks', 'blocked'] as const;
 
 type ReportedFigure = (typeof REPORTED)[number];
-
-export interface Quantiles {
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
 
 export interface ReportParts {
   readonly lines: LineCounts;
@@ -79,7 +20,8 @@ export interface ReportParts {
   readonly unmatched: UnmatchedSheet;
 }
 
-export function toReport(parts: ReportParts): SimulationReport {
+/** What `-report json` prints; docs/simulate.schema.json describes it. */
+export function toReport(parts: ReportParts) {
   const { lines, sampleRate, refused, figures, unmatched } = parts;
   const limited = figures.limitedKeys.values();
   const keysLimited = new Map<unknown, number>();
@@ -90,14 +32,18 @@ export function toReport(parts: ReportParts): SimulationReport {
     .map(({ key, limit, refused: times }) => ({ key, rule: limit.metric, refused: times }));
   return {
     lines,
+    /** Undefined: the log was complete. Else limits were scaled by it and all figures are estimates. */
     sampleRate,
     requests: lines.requests,
     refused,
     rules: [...figures.rules.values()]
       .map((rule) => toRuleReport(rule, keysLimited.get(rule.limit) ?? 0))
       .sort((a, b) => b.over - a.over || b.requests - a.requests || compare(a.rule, b.rule)),
+    /** The ten keys that were refused most often. */
     mostLimited,
+    /** Refusals of keys that were not looked at for the list, because the refused keys before them take 16 MiB. */
     mostLimitedOthers: figures.limitedKeys.others,
+    /** `reason` in the words of explain, with a sentence for a person about the first such descriptor. */
     unmatched: unmatched.shapes().map((shape) => {
       const { domain, keys, requests } = shape;
       const { reason, hint } = whyUnmatched(shape, parts.rules);
@@ -107,15 +53,20 @@ export function toReport(parts: ReportParts): SimulationReport {
   };
 }
 
-function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
+export type SimulationReport = ReturnType<typeof toReport>;
+
+function toRuleReport(figures: RuleFigures, keysLimited: number) {
   const { limit, after, perWindow } = figures;
   const { requestsPerUnit } = limit;
   const percent = (share: number) =>
     Math.round((perWindow.quantile(share) / requestsPerUnit) * 1_000) / 10;
   return {
     rule: limit.metric,
+    /** In words: `600 per 5 minutes, bursts of 20`. */
     limit: describeLimit(limit),
+    /** Nothing was refused by it: `shadow` counts what would have been. */
     shadowMode: limit.shadowMode,
+    /** The hash with the limits of single values, which the command does not read: all have the rule's own limit. */
     limitsFrom: limit.limitsFrom?.key,
     requests: figures.requests,
     hits: figures.hits,
@@ -123,14 +74,18 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
     shadow: figures.shadow,
     near: figures.near,
     distinctKeys: figures.distinctKeys,
+    /** At least so many: with `mostLimitedOthers` some are not known. */
     keysLimited,
+    /** RFC 3339; undefined when no request was limited. */
     firstLimited: toTime(figures.firstLimitedSeconds),
     lastLimited: toTime(figures.lastLimitedSeconds),
     ...budgetOf(figures),
+    /** Hits of a key in a window as a share of the limit, in percent; undefined under a limit of 0 or none. */
     use:
       perWindow.total === 0 || requestsPerUnit === 0
         ? undefined
         : { p50: percent(0.5), p95: percent(0.95), p99: percent(0.99), max: percent(1) },
+    /** The smallest limits under which fewer than 1 %, 0.1 % and none of the requests would have been refused. */
     smallestLimit:
       after.total === 0
         ? undefined
@@ -142,16 +97,20 @@ function toRuleReport(figures: RuleFigures, keysLimited: number): RuleReport {
   };
 }
 
-function budgetOf({ limit, budget, byLimit }: RuleFigures): Pick<RuleReport, 'limits' | 'budget'> {
+export type RuleReport = ReturnType<typeof toRuleReport>;
+
+function budgetOf({ limit, budget, byLimit }: RuleFigures) {
   const { gate, budget: limits } = limit;
   if (limits === undefined || !isBudgetGate(gate)) return { limits: undefined, budget: undefined };
   const { reserve, blocks } = gate.budget;
   const figures = REPORTED.map((figure) => [figure, budget.get(figure) ?? 0] as const);
   return {
+    /** Of a rule with several limits: hits that each refused. */
     limits:
       limits.names.length < 2
         ? undefined
         : limits.names.map((name) => ({ name, over: byLimit.get(name) ?? 0 })),
+    /** Of a rule that holds hits or blocks; the figures of its statistics. */
     budget:
       reserve === undefined && blocks.length === 0
         ? undefined

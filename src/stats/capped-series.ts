@@ -2,7 +2,6 @@ import { copyOf } from '../platform/copy-of';
 import { cleanName, cutMetric, MAX_METRIC_LENGTH } from './names';
 import type { Counter, Series } from './series';
 
-/** The bound on the series of one kind. */
 export interface SeriesLimits {
   readonly maxSeries: number;
   /** Called once, with the first series for which there was no room. */

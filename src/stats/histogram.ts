@@ -21,7 +21,6 @@ function bucketMilliseconds(bucket: number): number {
 
 /** How often each duration occurred, in a fixed number of buckets that are 1 % wide. */
 export class Histogram {
-  /** Occurrences by bucket. */
   readonly counts = new Float64Array(BUCKETS);
   count = 0;
   sumMilliseconds = 0;

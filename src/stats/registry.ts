@@ -1,47 +1,9 @@
 import { BUDGET_FIGURES, type BudgetFigure } from '../core/decision/figures';
-import type { Statistics } from '../core/ports';
 import { monotonicMs as systemMonotonicMs } from '../platform/clock';
 import { CappedSeries, type SeriesLimits } from './capped-series';
 import { Histogram } from './histogram';
 import { NAMES } from './names';
 import { Counter, DomainSeries, RuleSeries, type Series } from './series';
-
-/** All statistics of the process: written through the port, read by the outputs. */
-export interface Registry extends Statistics {
-  /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
-  counter(name: string): Counter;
-  timer(name: string): Histogram;
-  /** The counters that code names, without those that requests make. */
-  readonly counters: ReadonlyMap<string, Counter>;
-  /** Counters by metric key of a rule; bounded, since requests make them. */
-  readonly rules: CappedSeries<RuleSeries>;
-  /** Counters by domain that has no rules; bounded for the same reason. */
-  readonly unknownDomains: CappedSeries<DomainSeries>;
-  /** Counters by domain, of descriptors that none of its rules matched; bounded as the others, though domains come from rules. */
-  readonly unmatched: CappedSeries<DomainSeries>;
-  /** Counters by metric key of a rule with a budget, for each figure; bounded as those of rules. */
-  readonly budgets: Readonly<Record<BudgetFigure, CappedSeries<DomainSeries>>>;
-  /** In the order in which they came to be; none is ever removed. */
-  readonly timers: ReadonlyMap<string, Histogram>;
-  /**
-   * Every wanted counter by its complete name; names are built for these only. `nameOfLimit` names what one of several limits
-   * refused, in place of the name that it has.
-   */
-  readCounters(
-    isWanted?: (counter: Counter) => boolean,
-    nameOfLimit?: NameOf,
-  ): Generator<readonly [name: string, counter: Counter], void>;
-  /** Every series with what makes the complete names of its counters: one function for all whose names begin alike. */
-  readSeries(): Generator<readonly [series: Series, nameOf: NameOf], void>;
-  /** Reads every gauge now. Gauges of one name are summed; one that fails or is not a finite number is left out. */
-  readGauges(): ReadonlyMap<string, number>;
-  /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
-  limitSeries(limits: SeriesLimits): void;
-  /** Brings in what other processes have counted; undefined where there are none. Outputs call it before they read. */
-  readonly refresh: (() => Promise<void>) | undefined;
-  /** For an output that notes in `flushedValue` what it has written: no series is dropped before that. */
-  keepUntilFlushed(): void;
-}
 
 export type NameOf = (path: string, stat: string) => string;
 
@@ -53,10 +15,8 @@ export interface RegistryOptions {
   readonly refresh?: () => Promise<void>;
 }
 
-export function createRegistry({
-  monotonicMs = systemMonotonicMs,
-  refresh,
-}: RegistryOptions = {}): Registry {
+/** All statistics of the process: written through the port, read by the outputs. */
+export function createRegistry({ monotonicMs = systemMonotonicMs, refresh }: RegistryOptions = {}) {
   const counters = new Map<string, Counter>();
   const timers = new Map<string, Histogram>();
   const gauges = new Map<string, Set<() => number>>();
@@ -106,22 +66,30 @@ export function createRegistry({
   }
 
   return {
+    /** Counters by metric key of a rule; bounded, since requests make them. */
     rules,
+    /** Counters by domain that has no rules; bounded for the same reason. */
     unknownDomains,
+    /** Counters by domain, of descriptors that none of its rules matched; bounded as the others, though domains come from rules. */
     unmatched,
+    /** Counters by metric key of a rule with a budget, for each figure; bounded as those of rules. */
     budgets,
-    timers,
-    counters,
+    /** In the order in which they came to be; none is ever removed. */
+    timers: timers as ReadonlyMap<string, Histogram>,
+    /** The counters that code names, without those that requests make. */
+    counters: counters as ReadonlyMap<string, Counter>,
+    /** Brings in what other processes have counted; undefined where there are none. Outputs call it before they read. */
     refresh,
+    /** The counter of this name, for code that adds to it often. Names are few: none is ever removed. */
     counter,
-    timer: (name) => series(timers, name, newHistogram),
-    count(name, by) {
+    timer: (name: string) => series(timers, name, newHistogram),
+    count(name: string, by: number) {
       counter(name).add(by);
     },
-    time(name, milliseconds, times) {
+    time(name: string, milliseconds: number, times: number) {
       series(timers, name, newHistogram).record(milliseconds, times);
     },
-    gauge(name, read) {
+    gauge(name: string, read: () => number) {
       // One function may be registered twice: each registration is its own entry.
       const entry = () => read();
       const reads = series(gauges, name, newReads).add(entry);
@@ -129,11 +97,20 @@ export function createRegistry({
         if (reads.delete(entry) && reads.size === 0) gauges.delete(name);
       };
     },
-    *readCounters(isWanted = () => true, nameOfLimit) {
+    /**
+     * Every wanted counter by its complete name; names are built for these only. `nameOfLimit` names what one of several limits
+     * refused, in place of the name that it has.
+     */
+    *readCounters(
+      isWanted: (counter: Counter) => boolean = () => true,
+      nameOfLimit?: NameOf,
+    ): Generator<readonly [name: string, counter: Counter], void> {
       for (const entry of counters) if (isWanted(entry[1])) yield entry;
       for (const [one, nameOf] of readSeries(nameOfLimit)) yield* countersOf(one, nameOf, isWanted);
     },
+    /** Every series with what makes the complete names of its counters: one function for all whose names begin alike. */
     readSeries,
+    /** Reads every gauge now. Gauges of one name are summed; one that fails or is not a finite number is left out. */
     readGauges() {
       const values = new Map<string, number>();
       for (const [name, reads] of gauges) {
@@ -142,14 +119,18 @@ export function createRegistry({
       }
       return values;
     },
-    limitSeries(given) {
+    /** Sets how many series of one kind there may be; `DEFAULT_MAX_SERIES` before. */
+    limitSeries(given: SeriesLimits) {
       limits = given;
     },
+    /** For an output that notes in `flushedValue` what it has written: no series is dropped before that. */
     keepUntilFlushed() {
       mustFlush = true;
     },
   };
 }
+
+export type Registry = ReturnType<typeof createRegistry>;
 
 /** The last word of the path of a series that sums what found no room. */
 export const OVERFLOW = 'overflow';

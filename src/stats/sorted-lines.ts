@@ -2,7 +2,6 @@ import type { NameOf } from './registry';
 import type { Series } from './series';
 import { sortInSteps } from './sort-in-steps';
 
-/** What one step gathers. */
 const SERIES_OF_STEP = 128;
 
 /** A statistic by its name, or a series of some: its name and its values are read when its lines are made. */

@@ -27,7 +27,6 @@ export interface TracingDeps extends Pick<ExporterDeps, 'onExport'> {
 }
 
 export interface TracingOptions extends TracerOptions {
-  /** Attributes of this instance. */
   readonly resourceAttributes: Readonly<Record<string, string>>;
   /** Attributes of the store, on the spans of store batches. */
   readonly store: Readonly<Record<string, string>>;

@@ -10,7 +10,6 @@ export interface TransportBounds extends RequestBounds {
   readonly maxUnpackRatio: number;
 }
 
-/** The bounds where nothing is set. */
 export const DEFAULT_BOUNDS: TransportBounds = {
   ...DEFAULT_REQUEST_BOUNDS,
   maxJsonBytes: 1_048_576,

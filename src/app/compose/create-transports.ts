@@ -25,7 +25,6 @@ export interface TransportsDeps {
   /** Of every port. */
   readonly limits: HttpLimits;
   readonly health: Snapshot<HealthStatus<string>>;
-  /** The names of all health components. */
   readonly components: readonly string[];
   readonly notCounted: NotCounted;
   readonly checks: Snapshot<CheckSet | undefined>;

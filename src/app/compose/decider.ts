@@ -67,7 +67,6 @@ export interface DeciderDeps extends ReportsDeps {
   readonly random: Random;
   /** Undefined: nothing is traced. */
   readonly tracing?: Tracing | undefined;
-  /** Limits of values from hashes. */
   readonly limitsFrom: LimitsFromHashes;
   /** Where the decision log goes; default: to its file. */
   readonly openLog?: DecisionLogDeps['open'];

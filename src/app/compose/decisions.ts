@@ -22,7 +22,6 @@ import { createCallerReports } from '../observe/caller-reports';
 import type { CounterStore } from '../store/store';
 
 export interface DecisionsDeps extends Omit<DecisionDeps, 'onStoreError' | 'onFault'> {
-  /** Limits that values have of their own. */
   readonly limitsFrom?: LimitsFrom;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
@@ -40,7 +39,6 @@ export interface DecisionReports {
 /** Requests of one batch; more only delay the answers of the first. */
 const MAX_BATCH = 4_096;
 
-/** Answers all requests. */
 export function createDecisionsActor(
   requests$: Observable<readonly PendingRequest[]>,
   settings: Settings,

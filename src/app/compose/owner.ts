@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Observable } from 'rxjs';
-import { createSnapshot, type Snapshot } from '../../../streams';
+import { createSnapshot } from '../../../streams';
 import type { Clock, LimitsFrom } from '../../core/ports';
 import type { Rules } from '../../core/rules/rules';
 import type { Logger } from '../../platform/logger/logger';
@@ -18,12 +18,7 @@ import { createDebugPort } from './create-debug-port';
 import type { Deciders, OwnerPorts } from './decider';
 import type { Lifecycle } from '../process/lifecycle';
 import { createLiveSource } from '../observe/live-source';
-import {
-  createConnectionLimits,
-  listenAll,
-  untilFirst,
-  type Addresses,
-} from '../process/open-ports';
+import { createConnectionLimits, listenAll, untilFirst } from '../process/open-ports';
 import type { OutageLog } from '../outage-log';
 import { ruleSourceKind } from '../rules/rule-source';
 import type { SecretKeys } from '../secrets/create-secret-keys';
@@ -32,7 +27,6 @@ import { createCertificates } from '../tls/create-certificates';
 import { toDecisionOptions } from './to-decision-options';
 import { createTroubles } from '../observe/troubles';
 
-/** What the owner needs from outside. */
 export interface OwnerDeps {
   readonly registry: Registry;
   readonly store: StoreView;
@@ -57,18 +51,6 @@ export interface OwnerDeps {
   readonly heldByWorkers?: () => number;
 }
 
-export interface App {
-  /** Settles when all actors have ended, rejects when one of them gave up. */
-  readonly done: Promise<void>;
-  readonly lifecycle: Snapshot<Lifecycle>;
-  /** Undefined before the first good load. */
-  readonly rules: Snapshot<Rules | undefined>;
-  /** Opens the ports; rejects with every address that cannot be opened. */
-  readonly listen: () => Promise<Addresses>;
-  /** Health says no, for DRAIN_DELAY calls are still served, what is in flight is answered, then everything ends. Safe to call twice. */
-  readonly stop: () => Promise<void>;
-}
-
 /** Bounds of the time that listeners give to what is in flight when the service stops. */
 const MIN_DRAIN_MS = 5_000;
 const MAX_DRAIN_MS = 20_000;
@@ -81,7 +63,7 @@ export function createOwner(
   settings: Settings,
   deps: OwnerDeps,
   startDeciders: (ports: OwnerPorts) => Deciders,
-): App {
+) {
   const { registry, store, operatorStore, clock, logger, outages, workerCount = 1 } = deps;
   const lifecycle = createSnapshot<Lifecycle>('starting');
   const limits = createConnectionLimits(settings.bounds, registry);
@@ -174,18 +156,24 @@ export function createOwner(
 
   let stopped: Promise<void> | undefined;
   return {
+    /** Settles when all actors have ended, rejects when one of them gave up. */
     done,
     lifecycle,
+    /** Undefined before the first good load. */
     rules,
+    /** Opens the ports; rejects with every address that cannot be opened. */
     async listen() {
       await untilFirst([isRead.changes$, checking.isRead.changes$, store.connected$]);
       const addresses = await listenAll(deciders, debug);
       if (lifecycle.current === 'starting') lifecycle.set('serving');
       return addresses;
     },
+    /** Health says no, for DRAIN_DELAY calls are still served, what is in flight is answered, then everything ends. Safe to call twice. */
     stop: () => (stopped ??= stop()),
   };
 }
+
+export type App = ReturnType<typeof createOwner>;
 
 /** A store that hangs answers by its time-out: the clients that wait for it still get an answer. */
 function drainMs({ store }: Settings): number {

@@ -3,7 +3,6 @@ import type { DecisionOptions } from '../../decisions/decide-batch';
 import type { ResponseHeaderSettings } from '../../settings/response-headers';
 import type { Settings } from '../../settings/settings';
 
-/** The settings of decisions, in the words of the core. */
 export function toDecisionOptions(settings: Settings): DecisionOptions {
   const { decisions, responseHeaders, storeFailure, backend } = settings;
   const { enabled, limit, remaining, reset } = responseHeaders;

@@ -54,7 +54,6 @@ export function createHealthActor(
     ).pipe(stopSignal.until()),
     status,
     connected,
-    /** The names of all. */
     components: [
       'start',
       ...inputs.stores.keys(),

@@ -47,7 +47,6 @@ export function isCurable(error: unknown): error is Error {
   );
 }
 
-/** A service as its process sees it. */
 export interface Service {
   /** Rejects when the service gave up. */
   readonly done: Promise<unknown>;

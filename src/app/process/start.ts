@@ -5,7 +5,6 @@ import { memoryWarning } from '../store/memory-bounds';
 import { packageVersion } from '../../platform/package-version';
 import { describeRuleSource } from '../rules/rule-source';
 
-/** What is known when a service starts. */
 export interface Start {
   readonly settings: Settings;
   readonly warnings: readonly string[];

@@ -10,7 +10,6 @@ import type { Logger } from '../../platform/logger/logger';
 import type { OutageLog } from '../outage-log';
 import { logProblem } from './log-problem';
 
-/** How the last load went. */
 export interface LastLoad {
   readonly ok: boolean;
   /** When it ended, in RFC 3339. */

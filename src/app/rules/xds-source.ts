@@ -21,7 +21,6 @@ export interface ManagementServerDeps extends CompileDeps {
   readonly outages: OutageLog;
 }
 
-/** The loads of the rules that the management server of the settings sends. */
 export function managementServerLoads(
   settings: Settings,
   { clock, random, logger, outages, ...deps }: ManagementServerDeps,

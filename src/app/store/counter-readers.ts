@@ -66,20 +66,26 @@ export function memcachedReader(counters: Pick<MemcachedCounters, 'look'>): Coun
   return { read: (places) => Promise.all(places.map(({ key }) => counters.look(key))) };
 }
 
+/** Asks two stores, each for its own of these; all answers in their order. */
+export async function askBoth<P extends Pick<CounterPlace, 'rule'>, A>(
+  places: readonly P[],
+  ask: (own: readonly P[], arePerSecond: boolean) => Promise<readonly A[]>,
+): Promise<readonly A[]> {
+  const [seconds, rest] = await Promise.all([
+    ask(places.filter(isPerSecond), true),
+    ask(
+      places.filter((place) => !isPerSecond(place)),
+      false,
+    ),
+  ]);
+  const [ofSeconds, ofRest] = [seconds.values(), rest.values()];
+  return places.map((place) => (isPerSecond(place) ? ofSeconds : ofRest).next().value as A);
+}
+
 /** What is limited per second lies in a store of its own. */
 export function splitReader(perSecond: CounterReader, others: CounterReader): CounterReader {
   return {
-    async read(places) {
-      const [seconds, rest] = await Promise.all([
-        perSecond.read(places.filter(isPerSecond)),
-        others.read(places.filter((place) => !isPerSecond(place))),
-      ]);
-      const ofSeconds = seconds.values();
-      const ofRest = rest.values();
-      return places.map((place) => {
-        const next = (isPerSecond(place) ? ofSeconds : ofRest).next();
-        return next.value as CounterReading;
-      });
-    },
+    read: (places) =>
+      askBoth(places, (own, arePerSecond) => (arePerSecond ? perSecond : others).read(own)),
   };
 }

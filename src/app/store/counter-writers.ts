@@ -1,28 +1,18 @@
-import type { CounterWriter, Increment } from '../../core/ports';
+import type { CounterWriter } from '../../core/ports';
 import { isPerSecond } from '../../counters/per-second-split';
 import type { PublishInvalidation } from '../../counters/with-over-limit-cache';
+import { askBoth } from './counter-readers';
 
 /** What is limited per second lies in a store of its own. */
 export function splitWriter(perSecond: CounterWriter, others: CounterWriter): CounterWriter {
-  type Done = ReturnType<CounterWriter['remove']>;
-  const inBoth = async (
-    counters: readonly Increment[],
-    act: (writer: CounterWriter, own: readonly Increment[]) => Done,
-  ): Done => {
-    const [seconds, rest] = await Promise.all([
-      act(perSecond, counters.filter(isPerSecond)),
-      act(
-        others,
-        counters.filter((one) => !isPerSecond(one)),
-      ),
-    ]);
-    const [ofSeconds, ofRest] = [seconds.values(), rest.values()];
-    return counters.map((one) => (isPerSecond(one) ? ofSeconds : ofRest).next().value);
-  };
+  const writerOf = (arePerSecond: boolean) => (arePerSecond ? perSecond : others);
   return {
-    remove: (counters, options) => inBoth(counters, (writer, own) => writer.remove(own, options)),
+    remove: (counters, options) =>
+      askBoth(counters, (own, arePerSecond) => writerOf(arePerSecond).remove(own, options)),
     set: (counters, used, nowSeconds, limit) =>
-      inBoth(counters, (writer, own) => writer.set(own, used, nowSeconds, limit)),
+      askBoth(counters, (own, arePerSecond) =>
+        writerOf(arePerSecond).set(own, used, nowSeconds, limit),
+      ),
   };
 }
 

@@ -21,7 +21,6 @@ interface MemcachedStoreDeps extends MemcachedCountersDeps, GuardDeps {
   readonly logger: Logger;
 }
 
-/** A store in memcached with its breaker. */
 export function openMemcachedStore(memstore: MemstoreSettings, deps: MemcachedStoreDeps) {
   const { createMemcachedCounters } = lazy.memcached();
   const last = createLastFailure();

@@ -18,7 +18,6 @@ export interface LeaseView {
   readonly cache: OverLimitCache | undefined;
 }
 
-/** A store for which hits may be leased. */
 interface LeasableStore {
   readonly counters: Counters;
   /** Undefined: it remembers no counters over their limit. */

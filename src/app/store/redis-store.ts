@@ -28,7 +28,6 @@ interface RedisStoreDeps extends RedisCountersDeps, GuardDeps {
   readonly logger: Logger;
 }
 
-/** How statistics name a store. */
 interface RedisStoreNames {
   /** In the timer of the store. */
   readonly name: string;

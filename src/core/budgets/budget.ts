@@ -14,7 +14,6 @@ export interface Budget {
   readonly isShadow: boolean;
 }
 
-/** One of its limits. */
 export interface BudgetEntry {
   readonly gate: Gate<CounterState>;
   /** Its name in the record of the counter, which a changed limit keeps: `g60`, `c:day:1:UTC`. */
@@ -47,7 +46,6 @@ export interface BlockTerms {
   readonly entry: number;
 }
 
-/** The gate of a counter with a budget. */
 export interface BudgetGate extends Gate<BudgetState> {
   readonly budget: Budget;
 }

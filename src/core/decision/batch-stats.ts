@@ -23,7 +23,6 @@ export interface BatchStats {
   readonly outage?: string | undefined;
   /** Requests whose overall code SHADOW_MODE turned to OK. */
   readonly globalShadowMode: number;
-  /** Requests of the batch. */
   readonly requests: number;
   /** Decisions whose caller went away before them; a request that failed is counted by its failure alone. */
   readonly abandoned: number;

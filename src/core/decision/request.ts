@@ -3,9 +3,7 @@ import { unitOfNumber } from '../units';
 
 /** What one request may hold. Decoders refuse more with INVALID_ARGUMENT (400 on /json). */
 export interface RequestBounds {
-  /** Descriptors of a request. */
   readonly maxDescriptors: number;
-  /** Entries of a descriptor. */
   readonly maxEntries: number;
   /** Bytes of a domain and of an entry's key, in UTF-8. */
   readonly maxNameBytes: number;
@@ -13,7 +11,6 @@ export interface RequestBounds {
   readonly maxValueBytes: number;
 }
 
-/** The bounds where nothing is set. */
 export const DEFAULT_REQUEST_BOUNDS: RequestBounds = {
   maxDescriptors: 256,
   maxEntries: 64,

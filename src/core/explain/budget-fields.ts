@@ -19,7 +19,6 @@ export interface BudgetFields {
   readonly blockedSeconds?: number;
 }
 
-/** One of the limits of a rule as it stands. */
 export interface LimitStanding {
   /** As statistics call it: `hour`, `day_gcra`. */
   readonly name: string;

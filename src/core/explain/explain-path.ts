@@ -52,7 +52,6 @@ export function placeOf(node: RuleNode, places: Places): { readonly at?: string 
   return place === undefined ? {} : { at: placeText(place.file, place.at) };
 }
 
-/** The place of the limit of a rule. */
 export function placeOfLimit(place: RulePlace | undefined): { readonly at?: string } {
   return place?.limitAt === undefined ? {} : { at: placeText(place.file, place.limitAt) };
 }

@@ -119,7 +119,6 @@ export interface DescriptorExplanation extends PathExplanation {
   readonly notes?: readonly string[];
 }
 
-/** Which rules an explanation is of. */
 export interface RulesVersion {
   /** `sha256:` and the digest of contents and relative names. */
   readonly version: string;

@@ -3,7 +3,6 @@ import { valueOf } from './candidates';
 import { placeOf } from './explain-path';
 import { limitFields } from './limit-fields';
 
-/** One limit of the rules in force. */
 export interface ListedRule {
   /** Its position, from 0. */
   readonly id: number;

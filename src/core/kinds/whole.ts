@@ -17,7 +17,6 @@ export function isAnyRefused({ gate, hits, times }: Asked, seen: Seen): boolean 
   return hits > 0 && countAdmitted(gate, seen, { hits: Number(hits), times }) < times;
 }
 
-/** Whether one ask does not fit. */
 export function refusesOne({ gate, hits }: Asked, seen: Seen): boolean {
   const { kind, periodTicks } = gate;
   const asked = Number(hits);

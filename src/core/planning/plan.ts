@@ -61,7 +61,6 @@ export interface PlanOptions extends RunOptions {
   readonly limitsFrom?: LimitsFrom | undefined;
 }
 
-/** What the increments of a batch are planned with. */
 interface Planning {
   readonly rules: Rules;
   readonly windows: Windows;
@@ -173,7 +172,6 @@ function hitFor(
   return { limit, metric, hits: Number(hits), increment, cumulativeHits };
 }
 
-/** All hits that an increment stands for. */
 export function hitsOfIncrement({ hits, times }: Increment): number {
   return Number(hits) * times;
 }

@@ -2,7 +2,6 @@ import type { RuleLimit } from '../rules/rules';
 import { UNIT_SECONDS, windowStart, type Unit } from '../units';
 import type { WindowSpan } from '../windows/length';
 
-/** The current window of one unit. */
 export interface Window extends WindowSpan {
   readonly secondsUntilReset: number;
 }
@@ -12,7 +11,6 @@ export interface Windows extends Readonly<Record<Unit, Window>> {
   readonly second: number;
 }
 
-/** The window in which a limit counts. */
 export function windowOf({ unit, windowAt }: RuleLimit, windows: Windows): WindowSpan {
   return windowAt === undefined ? windows[unit] : windowAt(windows.second);
 }

@@ -26,7 +26,6 @@ export interface LimitMaker extends LimitOptions {
 /** One shared empty list: reading its length touches no memory of the rule's own. */
 const NO_NAMES: readonly string[] = [];
 
-/** Where a limit stands. */
 export interface LimitScope {
   readonly domain: string;
   /** Refused hits are not charged, where the limit does not say so. */

@@ -1,3 +1,4 @@
+import type { BlockTerms } from '../budgets/budget';
 import type { AlgorithmName } from '../kinds/kinds';
 import type { JsonObject } from '../model';
 import type { Unit } from '../units';
@@ -25,15 +26,7 @@ export interface LimitsFromDefinition {
 export type CalendarDefinition = Pick<CalendarPeriod, 'timeZone' | 'weekStart' | 'monthStart'>;
 
 /** `block` of a rule file, all of it said (budgets.md section 6). */
-export interface BlockDefinition {
-  /** Refusals that begin a block. */
-  readonly after: number;
-  /** Milliseconds in which they have to fall. */
-  readonly withinMs: number;
-  readonly forMs: number;
-  /** The longest block: each is twice as long as that before. */
-  readonly upToMs: number;
-}
+export type BlockDefinition = Omit<BlockTerms, 'entry'>;
 
 /** `lease` where a rule says none. */
 export const DEFAULT_LEASE_MS = 600_000;
@@ -63,7 +56,6 @@ export interface LimitDefinition {
   readonly unlimited: boolean;
   /** Empty when the rule has none. */
   readonly name: string;
-  /** Names of the rules that this one replaces. */
   readonly replaces: readonly string[];
   /** Undefined: the limit holds for all values alike. */
   readonly limitsFrom?: LimitsFromDefinition | undefined;

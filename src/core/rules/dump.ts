@@ -30,7 +30,6 @@ export function listLimits(rules: Rules): readonly LimitPlace[] {
   return [...limitsOf(rules)].filter((place) => place !== undefined);
 }
 
-/** The line of one limit. */
 export function dumpLimit({ path, limit, isChargedTogether }: LimitPlace): string {
   const rates = (limit.budget?.entries ?? [limit]).map(rateOf).join(' ');
   const words = isPlain(limit) ? '' : `, limit: ${describeLimit(limit)}`;

@@ -7,7 +7,6 @@ export interface CalendarPeriod {
   readonly unit: CalendarUnit;
   /** An IANA name that the runtime knows. */
   readonly timeZone: string;
-  /** First day of a week. */
   readonly weekStart: WeekStart;
   /** First day of a month, 1 to 28. */
   readonly monthStart: number;

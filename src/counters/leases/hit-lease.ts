@@ -18,7 +18,6 @@ export class HitLease {
   spent = 0;
   /** What was there after the last refill, or is there since hits were given back: 37 of 120 are left. */
   size = 0;
-  /** A refill is on its way. */
   isRefilling = false;
   /** When it was asked last, by the monotonic clock. */
   usedMs = 0;

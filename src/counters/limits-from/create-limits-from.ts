@@ -20,23 +20,20 @@ export type ReadFields = (
 ) => Promise<readonly (string | null)[]>;
 
 /** What happens to a hash, for a log; no value of a caller is in it. */
-export type LimitsFromEvent =
-  | { readonly kind: 'failed'; readonly key: string; readonly reason: string }
-  | { readonly kind: 'read'; readonly key: string }
+export type LimitsFromEvent = { readonly key: string } & HashEvent;
+
+type HashEvent =
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'read' }
   /** A field holds no limit: the rule's own holds. */
-  | {
-      readonly kind: 'invalid';
-      readonly key: string;
-      readonly found: string;
-      readonly fields: number;
-    }
-  | { readonly kind: 'valid'; readonly key: string }
+  | { readonly kind: 'invalid'; readonly found: string; readonly fields: number }
+  | { readonly kind: 'valid' }
   /** Fields that held limits, and not one of them is there any more: the hash was deleted, or the store is empty. */
-  | { readonly kind: 'lost'; readonly key: string; readonly fields: number }
+  | { readonly kind: 'lost'; readonly fields: number }
   /** Some are there again. */
-  | { readonly kind: 'present'; readonly key: string }
+  | { readonly kind: 'present' }
   /** It was not asked for during a long time: nothing more is said of it. */
-  | { readonly kind: 'forgotten'; readonly key: string };
+  | { readonly kind: 'forgotten' };
 
 export interface LimitsFromDeps {
   readonly readFields: ReadFields;
@@ -112,7 +109,6 @@ export function createLimitsFrom(
   };
 }
 
-/** One hash, and what is known of it. */
 class Hash {
   readonly #rule: LimitsFromRule;
   readonly #deps: LimitsFromDeps;

@@ -1,7 +1,6 @@
 import type { ValueLimit } from '../../core/rules/rules';
 import { copyOf } from '../../platform/copy-of';
 
-/** What is known of one value. */
 interface Known {
   /** Undefined: it has no limit of its own, or was not read yet. */
   limit: ValueLimit | undefined;

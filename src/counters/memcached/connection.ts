@@ -1,24 +1,11 @@
 import { type Socket } from 'node:net';
 import { type StoreError } from '../../core/errors';
 import { toReason } from '../../platform/errors';
-import { type KeptConnection, type OpenConnection } from '../connection/kept-connection';
+import { type KeptConnection } from '../connection/kept-connection';
 import { createCommandsInFlight, type PendingCommand } from './in-flight';
 import { createReplyReader } from './reply-reader';
 import { type NodeErrors } from './store-errors';
 
-/** A connection on which commands are sent one after the other without waiting for replies. */
-export interface MemcachedConnection extends OpenConnection {
-  /** Commands that wait for their replies. */
-  readonly size: number;
-  /** Bytes that wait for a server that does not read. */
-  readonly unsentBytes: number;
-  /** One write, and its commands in order. A connection that has ended fails them. */
-  send(text: string, commands: readonly PendingCommand[]): void;
-  /** Ends when no command waits any more. */
-  endWhenIdle(): void;
-}
-
-/** A node as its counters see it. */
 export interface NodeConnection {
   readonly kept: Pick<KeptConnection<MemcachedConnection>, 'current' | 'reason'>;
   readonly errors: NodeErrors;
@@ -31,10 +18,7 @@ export interface MemcachedConnectionOptions {
 }
 
 /** Takes over a connected socket. */
-export function createMemcachedConnection(
-  socket: Socket,
-  options: MemcachedConnectionOptions,
-): MemcachedConnection {
+export function createMemcachedConnection(socket: Socket, options: MemcachedConnectionOptions) {
   const { errors, timeoutMs, monotonicMs } = options;
   let end: StoreError | undefined;
   let fault: string | undefined;
@@ -100,9 +84,11 @@ export function createMemcachedConnection(
   });
 
   return {
+    /** Commands that wait for their replies. */
     get size() {
       return inFlight.size;
     },
+    /** Bytes that wait for a server that does not read. */
     get unsentBytes() {
       return socket.writableLength;
     },
@@ -111,7 +97,8 @@ export function createMemcachedConnection(
       // The first is that to `version`.
       return replies > 1;
     },
-    send(text, commands) {
+    /** One write, and its commands in order. A connection that has ended fails them. */
+    send(text: string, commands: readonly PendingCommand[]) {
       if (end !== undefined) {
         for (const command of commands) command.onLost(end);
         return;
@@ -119,6 +106,7 @@ export function createMemcachedConnection(
       for (const command of commands) inFlight.push(command);
       socket.write(text);
     },
+    /** Ends when no command waits any more. */
     endWhenIdle() {
       isClosing = true;
       endIfIdle();
@@ -126,3 +114,6 @@ export function createMemcachedConnection(
     destroy: lose,
   };
 }
+
+/** A connection on which commands are sent one after the other without waiting for replies. */
+export type MemcachedConnection = ReturnType<typeof createMemcachedConnection>;

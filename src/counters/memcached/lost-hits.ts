@@ -32,7 +32,6 @@ export function createLostHits(
       isFailing = true;
       if (timer === undefined) report();
     },
-    /** Hits were added. */
     added: () => {
       if (!isFailing) return;
       isFailing = false;

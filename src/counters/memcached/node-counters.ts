@@ -4,26 +4,14 @@ import { type MemcachedConnection, type NodeConnection } from './connection';
 import { type PendingCommand } from './in-flight';
 import { getCommand, MAX_KEYS_PER_GET, parseCount } from './protocol';
 import { checkIsError, type NodeErrors } from './store-errors';
-import { createWriteBehind, type WriteBehind, type WriteBehindDeps } from './write-behind';
-
-/** The counters of a node that one of its connections takes. */
-export interface NodeCounters {
-  /**
-   * Reads counters and gives, exactly once, the count of every key: what the node holds plus the hits of
-   * this process that are still on their way there. A key that cannot be counted has its error instead.
-   */
-  read(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
-  /** The same for an operator: counts in no statistics. */
-  look(keys: readonly string[], then: (counts: Counts | StoreError) => void): void;
-  /** Sends one command for an operator; gives why it failed, if it did. */
-  order(command: string, then: (failure: StoreError | undefined) => void): void;
-  readonly writes: WriteBehind;
-}
+import { createWriteBehind, type WriteBehindDeps } from './write-behind';
 
 /** What a delete and a set answer when they are done. */
 const DONE: ReadonlySet<string> = new Set(['DELETED', 'NOT_FOUND', 'STORED']);
 
 export type Counts = Map<string, Count | StoreError>;
+
+type ThenCounts = (counts: Counts | StoreError) => void;
 
 /** Commands that may wait for replies: more than a node answers within any sensible time-out. */
 const MAX_WAITING = 65_536;
@@ -33,7 +21,8 @@ const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
 const NAMES = 'ratelimit.memcache';
 
-export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps): NodeCounters {
+/** The counters of a node that one of its connections takes. */
+export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps) {
   const { statistics } = deps;
   const writes = createWriteBehind(node, deps);
   const count = (name: string, by = 1): void => statistics?.count(`${NAMES}.${name}`, by);
@@ -46,7 +35,8 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
 
   return {
     writes,
-    look(keys, then) {
+    /** The same for an operator: counts in no statistics. */
+    look(keys: readonly string[], then: ThenCounts) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) then(connection);
       else
@@ -54,7 +44,8 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
           then(found instanceof StoreError ? found : withOurs(keys, found));
         });
     },
-    order(command, then) {
+    /** Sends one command for an operator; gives why it failed, if it did. */
+    order(command: string, then: (failure: StoreError | undefined) => void) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) {
         then(connection);
@@ -69,7 +60,11 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
       };
       connection.send(command, [pending]);
     },
-    read(keys, then) {
+    /**
+     * Reads counters and gives, exactly once, the count of every key: what the node holds plus the hits of
+     * this process that are still on their way there. A key that cannot be counted has its error instead.
+     */
+    read(keys: readonly string[], then: ThenCounts) {
       const connection = usableConnection(node);
       if (connection instanceof StoreError) {
         count('multiget.__code=error');
@@ -91,6 +86,8 @@ export function createNodeCounters(node: NodeConnection, deps: WriteBehindDeps):
   };
 }
 
+export type NodeCounters = ReturnType<typeof createNodeCounters>;
+
 /** Lone halves of surrogate pairs become U+FFFD on the wire. */
 function toWireKey(key: string): string {
   return Buffer.byteLength(key) === key.length ? key : Buffer.from(key).toString();
@@ -109,7 +106,7 @@ function readAll(
   connection: MemcachedConnection,
   keys: readonly string[],
   errors: NodeErrors,
-  then: (found: Counts | StoreError) => void,
+  then: ThenCounts,
 ): void {
   const found: Counts = new Map();
   let error: StoreError | undefined;

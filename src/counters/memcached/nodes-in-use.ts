@@ -2,7 +2,6 @@ import { addressText } from '../../platform/listen-address';
 import { type NodeAddress } from './options';
 import type { NodePart } from './node-part';
 
-/** The connections to one node. */
 export interface MemcachedNode {
   readonly text: string;
   readonly parts: readonly NodePart[];

@@ -3,7 +3,6 @@ import type { Address } from '../../platform/env-table/addresses';
 import type { ClientTlsFiles } from '../../platform/tls-files';
 import { type ConnectionEvent } from '../connection/kept-connection';
 
-/** Where a node listens. */
 export type NodeAddress = Address;
 
 /** Every instance needs the same list in the same order: a key's node is its place in it. */
@@ -31,32 +30,25 @@ export interface MemcachedCountersOptions {
 }
 
 /** What happens to the nodes, for a log. */
-export type MemcachedEvent =
-  | { readonly kind: 'connected'; readonly store: string }
-  | ConnectionEvent
+export type MemcachedEvent = ConnectionEvent | ({ readonly store: string } & StoreEvent);
+
+type StoreEvent =
+  | { readonly kind: 'connected' }
   /** The SRV record names these nodes from now on. */
-  | { readonly kind: 'nodes'; readonly store: string; readonly nodes: readonly string[] }
+  | { readonly kind: 'nodes'; readonly nodes: readonly string[] }
   /** The SRV record names this node no longer. */
-  | { readonly kind: 'left'; readonly store: string }
+  | { readonly kind: 'left' }
   /** The SRV record could not be read; the nodes from before stay in use. */
-  | {
-      readonly kind: 'unresolved';
-      readonly store: string;
-      readonly reason: string;
-      readonly nextAttemptMs: number;
-    }
+  | { readonly kind: 'unresolved'; readonly reason: string; readonly nextAttemptMs: number }
   /** The SRV record could be read again. */
-  | { readonly kind: 'resolved'; readonly store: string }
-  /** So many hits that were answered could not be added since the event before. At most once a second for each connection. */
-  | {
-      readonly kind: 'not-added';
-      readonly store: string;
-      /** Of the last of them. */
-      readonly reason: string;
-      readonly hits: number;
-    }
+  | { readonly kind: 'resolved' }
+  /**
+   * So many hits that were answered could not be added since the event before, the last of them for this reason. At most once a
+   * second for each connection.
+   */
+  | { readonly kind: 'not-added'; readonly reason: string; readonly hits: number }
   /** After that, hits were added again. */
-  | { readonly kind: 'added-again'; readonly store: string };
+  | { readonly kind: 'added-again' };
 
 export interface MemcachedCountersDeps {
   /** Milliseconds of a clock that never goes back. */

@@ -12,7 +12,6 @@ export interface WriteBehindDeps {
   readonly statistics: Pick<Statistics, 'count'> | undefined;
   /** Hits that were answered could not be added. */
   readonly onNotAdded: (error: StoreError, hits: Count) => void;
-  /** Hits were added. */
   readonly onAdded: () => void;
 }
 
@@ -150,8 +149,6 @@ export function createWriteBehind(
     },
   };
 }
-
-export type WriteBehind = ReturnType<typeof createWriteBehind>;
 
 /**
  * Adds hits to those that wait, which are never more than one command that gives hits back and then one that takes some:

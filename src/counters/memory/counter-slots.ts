@@ -6,7 +6,6 @@ export const USAGE_QUARTILES = 4;
 /** Of a counter that has reached its limit: it is never evicted. */
 const AT_LIMIT = USAGE_QUARTILES;
 
-/** A counter as it is filed. */
 export interface Filed<C> {
   readonly key: string;
   usageQuartile: number;

@@ -52,7 +52,6 @@ export interface MemoryCountersDeps {
 }
 
 export interface MemoryCountersOptions {
-  /** Cap on live counters. */
   readonly maxKeys?: number;
   /** Cap on their bytes. */
   readonly maxBytes?: number;
@@ -159,7 +158,6 @@ export function createMemoryCounters(
     return typeof after === 'number' ? state : after;
   };
 
-  /** Where a counter stands. */
   const look = (increment: Increment, nowSeconds: number): Seen => {
     const { gate } = increment;
     if (isBudgetGate(gate)) return budgets.look(increment, gate, nowSeconds);

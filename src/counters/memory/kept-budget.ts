@@ -1,29 +1,14 @@
-import type { BlockState, BudgetState, EntryState } from '../../core/kinds/state';
+import type { BudgetState, EntryState } from '../../core/kinds/state';
 
 /**
  * Where a counter with a budget stands, in objects of its own that are written over: new ones for each ask would outlive it, and the
  * garbage collector would copy them. Nothing of it is handed on.
  */
-export interface KeptBudget {
-  atMicros: number;
-  entries: KeptEntry[];
-  blocks: readonly BlockState[];
-  held: number;
-  open: number;
-  readonly was: number;
-  readonly lapsed: number;
-}
-
-interface KeptEntry {
-  used: number;
-  previous: number;
-  elapsed: number;
-  endSeconds: number;
-}
-
-export function keptBudget({ atMicros, entries, blocks, held, open }: BudgetState): KeptBudget {
+export function keptBudget({ atMicros, entries, blocks, held, open }: BudgetState) {
   return { atMicros, entries: entries.map(keptEntry), blocks, held, open, was: -1, lapsed: 0 };
 }
+
+export type KeptBudget = ReturnType<typeof keptBudget>;
 
 /** Lets it stand where a state does. */
 export function writeOver(kept: KeptBudget, state: BudgetState): void {
@@ -39,9 +24,11 @@ export function writeOver(kept: KeptBudget, state: BudgetState): void {
       writeEntry(kept.entries[at] as KeptEntry, entries[at] as EntryState);
 }
 
-function keptEntry({ used, previous, elapsed, endSeconds }: EntryState): KeptEntry {
+function keptEntry({ used, previous, elapsed, endSeconds }: EntryState) {
   return { used, previous, elapsed, endSeconds };
 }
+
+type KeptEntry = ReturnType<typeof keptEntry>;
 
 function writeEntry(kept: KeptEntry, { used, previous, elapsed, endSeconds }: EntryState): void {
   kept.used = used;

@@ -24,7 +24,6 @@ const COUNTER_BYTES = 640;
 const LIMIT_BYTES = 100;
 const BLOCK_BYTES = 160;
 
-/** The counter of a rule with a budget. */
 export interface BudgetCounter extends EndingCounter<BudgetCounter> {
   gate: BudgetGate;
   readonly kept: KeptBudget;
@@ -69,7 +68,6 @@ export class KeptBudgets {
     return hasRoom ? known : undefined;
   }
 
-  /** Opens a reservation. */
   open(counter: BudgetCounter, id: string, hits: number, { micros }: Moment): void {
     const { leaseMs = 0 } = counter.gate.budget.reserve ?? {};
     if (counter.open === NONE_OPEN) counter.open = new OpenReservations();

@@ -15,7 +15,6 @@ const COUNTER_BYTES = 248;
 
 const ONE_HIT = { hits: 1, times: 1 };
 
-/** One live counter in a form of its own. */
 interface RollingCounter extends EndingCounter<RollingCounter> {
   /** By which it was last charged. */
   gate: Gate<CounterState>;

@@ -13,7 +13,6 @@ export interface ChannelListenerDeps extends Pick<RedisCountersDeps, 'monotonicM
   readonly onMessage: (message: string) => void;
   /** It listens: messages may have been missed before. */
   readonly onListening: (isFirst: boolean) => void;
-  /** The server refuses the channels. */
   readonly onRefused: (error: unknown) => void;
 }
 
@@ -81,7 +80,6 @@ export function createChannelListener(
   };
 }
 
-/** Watches a connection that listens. */
 function listening(client: Redis): OpenConnection {
   let fault: string | undefined;
   let isAsked = false;

@@ -1,37 +1,11 @@
 import { type Redis } from 'ioredis';
 import { StoreError } from '../../core/errors';
 import { toReason } from '../../platform/errors';
-import { type OpenConnection } from '../connection/kept-connection';
 import { isReplyError } from './handshake';
-import { createBatchesInFlight, type BatchesInFlight } from './in-flight';
+import { createBatchesInFlight } from './in-flight';
 import { type Scripts } from './lua';
-import { createRecentKeys, type RecentKeys } from './recent-keys';
+import { createRecentKeys } from './recent-keys';
 import { isWrongServer, toAnswerError, toLostError, toTimeoutError } from './store-errors';
-
-/** A connection that is ready for use, with what waits for its answers. */
-export interface RedisConnection extends OpenConnection {
-  /** Where it leads, for messages. */
-  readonly store: string;
-  readonly client: Redis;
-  readonly inFlight: BatchesInFlight;
-  /** Keys whose time to live this connection has set; for the mode without scripts. */
-  readonly expiring: RecentKeys;
-  readonly usesScripts: boolean;
-  readonly scripts: Scripts;
-  /** Takes no more batches. */
-  readonly isRetired: boolean;
-  /** Resolves when the connection has ended; never rejects. */
-  readonly closed: Promise<void>;
-  /** From now on plain commands only, until scripts are allowed again. */
-  refuseScripts(reason: string): void;
-  allowScripts(): void;
-  /** What a failed command means. Retires the connection where the server is not the one that counts. */
-  toError(error: unknown): StoreError;
-  /** The same for an error that a script answered as a text. */
-  toAnswerError(answer: string): StoreError;
-  /** Takes no more batches, waits for the answers of those in flight, sends QUIT and ends. */
-  retire(reason: string): void;
-}
 
 export interface ConnectionDeps {
   readonly store: string;
@@ -56,11 +30,7 @@ const QUIT_MS = 250;
 const RECENT_KEYS = { maxKeys: 100_000, maxBytes: 32 * 1024 * 1024 };
 
 /** Takes a connected client over; see `RedisConnection`. */
-export function createConnection(
-  client: Redis,
-  deps: ConnectionDeps,
-  options: ConnectionOptions,
-): RedisConnection {
+export function createConnection(client: Redis, deps: ConnectionDeps, options: ConnectionOptions) {
   const { store, monotonicMs, onScriptsRefused, onServerFault } = deps;
   let { usesScripts } = options;
   let lostError: StoreError | undefined;
@@ -138,14 +108,17 @@ export function createConnection(
   if (client.status !== 'ready') end('closed by the server');
 
   return {
+    /** Where it leads, for messages. */
     store,
     client,
     inFlight,
+    /** Keys whose time to live this connection has set; for the mode without scripts. */
     expiring: createRecentKeys(RECENT_KEYS),
     get usesScripts() {
       return usesScripts;
     },
     scripts: options.scripts,
+    /** Takes no more batches. */
     get isRetired() {
       return isRetired;
     },
@@ -153,8 +126,10 @@ export function createConnection(
       return hasServed;
     },
     retired,
+    /** Resolves when the connection has ended; never rejects. */
     closed,
-    refuseScripts(reason) {
+    /** From now on plain commands only, until scripts are allowed again. */
+    refuseScripts(reason: string) {
       if (!usesScripts) return;
       usesScripts = false;
       onScriptsRefused(reason);
@@ -162,19 +137,25 @@ export function createConnection(
     allowScripts() {
       usesScripts = true;
     },
-    toError(error) {
+    /** What a failed command means. Retires the connection where the server is not the one that counts. */
+    toError(error: unknown) {
       if (error instanceof StoreError) return error;
       if (!isReplyError(error)) return lostTo(lastFault ?? 'closed by the server');
       return readAnswer(error.message);
     },
+    /** The same for an error that a script answered as a text. */
     toAnswerError: readAnswer,
+    /** Takes no more batches, waits for the answers of those in flight, sends QUIT and ends. */
     retire,
-    destroy(reason) {
+    destroy(reason: string) {
       lostTo(reason);
       end(reason);
     },
   };
 }
+
+/** A connection that is ready for use, with what waits for its answers. */
+export type RedisConnection = ReturnType<typeof createConnection>;
 
 /** Ends a connection at once, without QUIT; safe to call again. */
 export function destroyClient(client: Redis): void {

@@ -49,5 +49,3 @@ export function createBatchesInFlight(deps: InFlightDeps, timeoutMs: number) {
     },
   };
 }
-
-export type BatchesInFlight = ReturnType<typeof createBatchesInFlight>;

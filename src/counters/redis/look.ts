@@ -4,7 +4,6 @@ import { unread } from '../unread';
 import { type RedisNode } from './node';
 import { type ReadCounts } from './pipeline';
 
-/** Looks at counters of one server. */
 export async function lookAt(
   node: RedisNode,
   keys: readonly string[],

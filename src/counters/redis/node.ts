@@ -1,11 +1,10 @@
-import type { Observable } from 'rxjs';
 import { EMPTY_REPLY } from '../../core/batches/reply-draft';
 import type { StoreError } from '../../core/errors';
 import type { CounterBatch, CounterReply } from '../../core/ports';
 import { once } from '../once';
 import { applyBatch } from './apply-batch';
 import type { RedisConnection } from './connection';
-import type { NodeOptions, ReadHashFields, RedisAddress } from './options';
+import type { NodeOptions } from './options';
 import {
   askByPipeline,
   readByPipeline,
@@ -24,28 +23,7 @@ export interface NodeCall extends Sending {
 }
 
 /** Counters on one server. */
-export interface RedisNode {
-  /** The server's address, as it stands in messages. */
-  readonly store: string;
-  /** See `KeptConnection`. */
-  readonly run$: Observable<never>;
-  readonly address: RedisAddress;
-  /** See `createPool`. */
-  readonly lacksScripts: boolean;
-  /** A connection for commands other than batches. */
-  readonly anyConnection: RedisConnection | undefined;
-  /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
-  add(batch: CounterBatch, how?: NodeCall): Promise<CounterReply>;
-  /** Counters as they stand. */
-  read(keys: readonly string[], how?: NodeCall & Reading): Promise<ReadCounts>;
-  /** Sends commands in order; rejects with the StoreError of the first that failed. */
-  ask(commands: readonly PlainCommand[], how?: NodeCall): Promise<readonly unknown[]>;
-  readonly readFields: ReadHashFields;
-  /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
-  close(reason: string, graceMs?: number): Promise<void>;
-}
-
-export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
+export function createNode(deps: PoolDeps, options: NodeOptions) {
   const { monotonicMs, storeStatistics } = deps;
   const pool = createPool(deps, options);
   const { store } = pool;
@@ -103,16 +81,21 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
   };
 
   return {
+    /** The server's address, as it stands in messages. */
     store,
     address: options.address,
+    /** See `KeptConnection`. */
     run$: pool.run$,
+    /** See `createPool`. */
     get lacksScripts() {
       return pool.lacksScripts;
     },
+    /** A connection for commands other than batches. */
     get anyConnection() {
       return pool.anyConnection;
     },
-    async add(batch, how) {
+    /** Increments that failed, even all of them, are in the reply; rejects when the call failed as a whole. */
+    async add(batch: CounterBatch, how?: NodeCall) {
       const weight = batch.increments.length;
       const connection = how === undefined ? pool.free(weight) : undefined;
       if (connection === undefined) return addWithLease(batch, how ?? {});
@@ -130,17 +113,22 @@ export function createNode(deps: PoolDeps, options: NodeOptions): RedisNode {
         pool.released(connection);
       }
     },
-    read: (keys, how = {}) =>
+    /** Counters as they stand. */
+    read: (keys: readonly string[], how: NodeCall & Reading = {}): Promise<ReadCounts> =>
       withLease(keys.length, how, (connection) => readByPipeline(connection, keys, how)),
-    ask: (commands, how = {}) =>
+    /** Sends commands in order; rejects with the StoreError of the first that failed. */
+    ask: (commands: readonly PlainCommand[], how: NodeCall = {}): Promise<readonly unknown[]> =>
       withLease(commands.length, how, (connection) =>
         askByPipeline(connection, commands, how.asking),
       ),
-    readFields: (key, fields) =>
+    readFields: (key: string, fields: readonly string[]) =>
       withLease(fields.length, {}, (connection) => readHashFields(connection, key, fields)),
-    close: (reason, graceMs) => pool.close(reason, graceMs),
+    /** Waits for the answers to what was sent, at most `graceMs`, then disconnects. */
+    close: (reason: string, graceMs?: number) => pool.close(reason, graceMs),
   };
 }
+
+export type RedisNode = ReturnType<typeof createNode>;
 
 /** Warns once of what cannot be had without a script. */
 function createWarning(

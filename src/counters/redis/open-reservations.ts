@@ -45,7 +45,6 @@ export async function readOpen(counters: Asking, key: string, most: number): Pro
   };
 }
 
-/** See ListOpen. */
 export async function listOpen(
   counters: Asking,
   key: string,

@@ -36,10 +36,8 @@ export type ReadHashFields = (
   fields: readonly string[],
 ) => Promise<readonly (string | null)[]>;
 
-/** A TCP address. */
 export type HostAndPort = Address;
 
-/** Where one Redis server listens. */
 export type RedisAddress = Extract<StoreAddress, { readonly kind: 'tcp' | 'unix' }>;
 
 /** How many connections to a server there are, and what a batch does that finds none free. */
@@ -87,7 +85,6 @@ export interface RedisCountersOptions extends ServerOptions {
   readonly statisticsPrefix?: string;
 }
 
-/** One server of a store. */
 export interface NodeOptions extends ServerOptions {
   readonly address: RedisAddress;
   /** Part of a cluster: scripts get their keys as arguments, because they lie in several slots. */

@@ -16,7 +16,6 @@ export interface ReadCounts {
   readonly failures: ReadonlyMap<string, StoreError>;
 }
 
-/** How counters are read. */
 export interface Reading {
   readonly asking?: boolean;
   /** Whether the time to live of each key is asked for too. */

@@ -31,5 +31,3 @@ export function createRecentKeys({ maxKeys, maxBytes }: RecentKeysOptions) {
     },
   };
 }
-
-export type RecentKeys = ReturnType<typeof createRecentKeys>;

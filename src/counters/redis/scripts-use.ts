@@ -21,7 +21,6 @@ export function createScriptsUse(deps: ScriptsUseDeps) {
   const isRefused = createSnapshot(false);
   const stopped = createStopSignal();
   return {
-    /** A connection was refused scripts. */
     refused(reason: string) {
       onEvent?.({ kind: 'scripts-refused', store, reason });
       isRefused.set(true);

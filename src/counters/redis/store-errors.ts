@@ -83,7 +83,6 @@ export function toTimeoutError(store: string, timeoutMs: number): StoreError {
   return new UnknownOutcome('store_timeout', message);
 }
 
-/** Nothing was sent. */
 export function toNeverSentError(store: string, timeoutMs: number): StoreError {
   const message = `redis ${store} could not be called within ${String(timeoutMs)} ms`;
   return new StoreError('store_timeout', message);

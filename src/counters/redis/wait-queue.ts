@@ -9,7 +9,6 @@ export interface Lease {
 }
 
 export interface WaitQueueOptions {
-  /** Longest wait. */
   readonly timeoutMs: number;
   readonly toTimeoutError: () => StoreError;
   readonly overdueMs: number;

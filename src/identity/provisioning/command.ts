@@ -3,7 +3,6 @@ import type { Flags, FlagValues } from '../../platform/flags';
 import type { RandomBytes } from '../credential';
 import type { IdentityStore } from '../store/store';
 
-/** What a command works with. */
 export interface CommandDeps {
   readonly store: IdentityStore;
   /** Unix milliseconds. */

@@ -8,7 +8,6 @@ import { sessionCommands } from './session-commands';
 import { tokenCommands } from './token-commands';
 import { userCommands } from './user-commands';
 
-/** What a command prints, and its exit code. */
 interface CommandOutput {
   readonly exitCode: number;
   readonly stdout: string;

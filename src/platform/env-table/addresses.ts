@@ -7,7 +7,6 @@ export interface Address {
   readonly port: number;
 }
 
-/** Where a key-value store is. */
 export type StoreAddress =
   | ({ readonly kind: 'tcp' } & Address)
   | { readonly kind: 'unix'; readonly path: string }
@@ -49,7 +48,6 @@ export const listenPort: Parser<number> = {
   parse: (text) => parsePort(text, 0),
 };
 
-/** A port to connect to. */
 export const remotePort: Parser<number> = {
   expected: 'a port from 1 to 65535',
   parse: (text) => parsePort(text, 1),

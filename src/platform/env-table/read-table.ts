@@ -9,21 +9,6 @@ export interface Diagnostics {
   readonly warnings: string[];
 }
 
-export interface TableReading<T extends Table> {
-  /** A setting that was refused holds its default, so that further checks can go on. */
-  readonly values: Values<T>;
-  isSet(key: keyof T): boolean;
-  /**
-   * The setting under the name by which it was set, with its value unless that is a secret. One that is not set goes by the name
-   * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
-   */
-  describe(key: keyof T): string;
-  /** The name by which it was set, or that fits the others. */
-  nameOf(key: keyof T): string;
-  /** All that are set, as `describe` writes them. */
-  readonly given: readonly string[];
-}
-
 interface Given {
   readonly name: string;
   readonly text: string;
@@ -93,11 +78,7 @@ function readSetting(entry: Setting<unknown>, given: readonly Given[], diagnosti
 }
 
 /** Reads every setting of a table from the environment; all that is wrong goes to the diagnostics. */
-export function readTable<T extends Table>(
-  table: T,
-  env: Environment,
-  diagnostics: Diagnostics,
-): TableReading<T> {
+export function readTable<T extends Table>(table: T, env: Environment, diagnostics: Diagnostics) {
   const values: Record<string, unknown> = {};
   const shown: Record<string, string> = {};
   const names: Record<string, string> = {};
@@ -115,14 +96,30 @@ export function readTable<T extends Table>(
     usesAliases ? (aliases[0] ?? name) : name;
   const nameOf = (key: keyof T) =>
     names[String(key)] ?? fittingName(table[key] as Setting<unknown>);
+  const describe = (key: keyof T) => shown[String(key)] ?? nameOf(key);
   return {
+    /** A setting that was refused holds its default, so that further checks can go on. */
     values: values as Values<T>,
-    isSet: (key) => Object.hasOwn(shown, key),
-    describe: (key) => shown[String(key)] ?? nameOf(key),
+    isSet: (key: keyof T) => Object.hasOwn(shown, key),
+    /**
+     * The setting under the name by which it was set, with its value unless that is a secret. One that is not set goes by the name
+     * that fits the others: `REDIS_URL` beside `REDIS_TIMEOUT`.
+     */
+    describe,
+    /** The name by which it was set, or that fits the others. */
     nameOf,
+    /** All that are set, as `describe` writes them. */
     given: Object.values(shown),
+    /** Says of a setting what was expected of it. */
+    refuse(key: keyof T, expected: string) {
+      diagnostics.problems.push(`${describe(key)}: expected ${expected}`);
+    },
+    /** Where all that is wrong goes. */
+    diagnostics,
   };
 }
+
+export type TableReading<T extends Table> = ReturnType<typeof readTable<T>>;
 
 /** As Kubernetes joins them: an IPv6 address stands in brackets. */
 const LINK = /^(?:tcp|udp|sctp):\/\/(?:[\d.]+|\[[\da-f:.]+\]):\d{1,5}$/i;

@@ -1,6 +1,5 @@
 import type { Parser } from './setting';
 
-/** Any text. */
 export const text: Parser<string> = { expected: 'a string', parse: (value) => value };
 
 function matching(expected: string, pattern: RegExp): Parser<string> {

@@ -29,7 +29,6 @@ export function createKeyedHash(key: KeyObject): HashText {
   };
 }
 
-/** The pad and the text after it. */
 function padded(inner: Buffer, text: string): Buffer {
   if (text.length * MAX_BYTES_PER_UNIT > MAX_KEPT_BYTES)
     return Buffer.concat([inner.subarray(0, BLOCK), Buffer.from(text)]);

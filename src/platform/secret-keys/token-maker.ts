@@ -11,7 +11,6 @@ export interface NamedSecret {
 /** Begins values that stand for a token. */
 const STAND_IN = `${randomUUID()} `;
 
-/** Values whose tokens are remembered. */
 const REMEMBERED = 8_192;
 /** Longer ones are hashed anew: with it, the memory takes a few megabytes at most. */
 const MAX_REMEMBERED_LENGTH = 512;

@@ -26,7 +26,6 @@ export interface CheckSet {
   readonly from: CheckSources;
 }
 
-/** What checks were read from. */
 export interface CheckSources {
   readonly files: readonly CheckSource[];
   /** CHECK_CONFIG is a directory, so that each check has the name of its file. */

@@ -50,7 +50,6 @@ export async function checkRules(
 
 type Options = Extract<ReturnType<typeof parseCheckOptions>, { readonly kind: 'check' }>;
 
-/** What was found in rules, or in checks. */
 interface Part {
   readonly lines: readonly string[];
   readonly mistakes: number;

@@ -87,7 +87,6 @@ export function parseCheckOptions(args: readonly string[]): CheckOptions {
   return toOptions(read.flatMap(toSources), toValues(read));
 }
 
-/** What is wrong with an argument by itself. */
 function findProblem({ written, name, flag, value = '' }: Argument): string | undefined {
   if (name === 'descriptors' && toEntries(value) === undefined)
     return '-descriptors: expected <key>=<value>[,<key>=<value>...]';
@@ -142,7 +141,6 @@ function lastOf(values: FlagValues, name: keyof typeof FLAGS): string | undefine
   return values.get(name)?.at(-1);
 }
 
-/** What is wrong with the names of files. */
 function findWrongSource(sources: readonly RuleInput[], values: FlagValues): string | undefined {
   const [source, another] = sources;
   const checkConfig = lastOf(values, 'check_config');

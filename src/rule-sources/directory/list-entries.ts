@@ -3,7 +3,6 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorCode } from '../../platform/errors';
 
-/** One name in a directory, and what it leads to. */
 export interface DirectoryEntry {
   /** As text; U+FFFD stands where the bytes are not UTF-8. */
   readonly name: string;

@@ -1,7 +1,6 @@
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { loadProtos } from '../../platform/proto-files';
 
-/** The type of the resources that hold rules. */
 export const RULES_TYPE_URL = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig';
 
 const ADS = 'envoy.service.discovery.v3.AggregatedDiscoveryService';

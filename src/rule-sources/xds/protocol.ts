@@ -29,7 +29,6 @@ export interface ProtocolDeps<R> {
   readonly nackBackoff: NackBackoff;
 }
 
-/** The result of one response and its answer. */
 export interface ResponseOutcome<R> {
   readonly load: LoadResult<R>;
   readonly answer: object;

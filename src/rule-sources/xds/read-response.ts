@@ -30,7 +30,6 @@ export interface ResourceChange {
   readonly resource: Uint8Array | undefined;
 }
 
-/** The tag of a length-delimited field. */
 const tagOf = (field: number) => field * 8 + 2;
 
 /** The tag of `resources` in both responses. */

@@ -1,18 +1,26 @@
 import type { BatchStats } from '../../core/decision/batch-stats';
 import { Histogram, quantile, samplesSince } from '../histogram';
 
-/** Requests that went otherwise than by the answer of the store. */
-export interface ExceptionCounts {
-  readonly unknownDomains: number;
-  readonly serviceErrors: number;
-  readonly storeErrors: number;
-  readonly storeTimeouts: number;
-  readonly breakerOpen: number;
-  readonly answeredLocally: number;
-  /** Decisions whose caller went away before them. */
-  readonly abandoned: number;
-  /** Requests that SHADOW_MODE let through. */
-  readonly globalShadow: number;
+/** How requests may go otherwise than by the answer of the store. */
+const EXCEPTIONS = [
+  'unknownDomains',
+  'serviceErrors',
+  'storeErrors',
+  'storeTimeouts',
+  'breakerOpen',
+  'answeredLocally',
+  // The caller went away before the decision.
+  'abandoned',
+  // SHADOW_MODE let it through.
+  'globalShadow',
+] as const;
+type Exception = (typeof EXCEPTIONS)[number];
+export type ExceptionCounts = Readonly<Record<Exception, number>>;
+
+/** What is counted of each. */
+export function exceptionCounts(of: (exception: Exception) => number): Record<Exception, number> {
+  const counts = EXCEPTIONS.map((exception) => [exception, of(exception)]);
+  return Object.fromEntries(counts) as Record<Exception, number>;
 }
 
 export interface LatencyQuantiles {
@@ -20,19 +28,7 @@ export interface LatencyQuantiles {
   readonly p99: number;
 }
 
-const NONE = {
-  requests: 0,
-  batches: 0,
-  largest: 0,
-  unknownDomains: 0,
-  serviceErrors: 0,
-  storeErrors: 0,
-  storeTimeouts: 0,
-  breakerOpen: 0,
-  answeredLocally: 0,
-  abandoned: 0,
-  globalShadow: 0,
-};
+const NONE = { requests: 0, batches: 0, largest: 0, ...exceptionCounts(() => 0) };
 
 /** Sums over batches, a handful of additions for each. */
 export class BatchFigures {

@@ -4,7 +4,7 @@ import type { Clock, PendingRequest, Random, ReadyCounters } from '../../core/po
 import type { RuleLimit, Rules } from '../../core/rules/rules';
 import type { Registry } from '../registry';
 import { gotAnswer } from '../store-time';
-import { BatchFigures, quantilesSince } from './batch-figures';
+import { BatchFigures, exceptionCounts, quantilesSince } from './batch-figures';
 import { HotKeys, type HotKey } from './hot-keys';
 import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import { RuleRates, type Hits } from './rule-rates';
@@ -26,34 +26,16 @@ export interface LiveViewOptions {
 
 type Decide = (pendingRequests: readonly PendingRequest[]) => BatchStats | Promise<BatchStats>;
 
-/** Watches what the service does, for the dashboard. While no dashboard is open, it costs one comparison a batch and keeps nothing. */
-export interface LiveView {
-  /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
-  watchCounters(
-    counters: Pick<ReadyCounters, 'add'>,
-    kind: 'store' | 'local',
-  ): Pick<ReadyCounters, 'add'>;
-  /** The same decisions, watched. */
-  watchDecisions(decide: Decide): Decide;
-  start(): void;
-  stop(): void;
-  /** The hottest counters as they stand, after `seconds` of watching. */
-  hot(seconds: number, most: number): HotFigures;
-  /** The rules that the figures are of; another object after a reload. */
-  readonly tree: RuleTree | undefined;
-  /** What happened since the last time this was asked. */
-  take(): LiveFigures;
-}
-
 const RESPONSE_TIMER = 'ratelimit_server.ShouldRateLimit.response_time';
 const SHOWN_HOT_KEYS = 40;
 /** Gauges of stores and caches; the page shows no others. */
 const STORE_GAUGE = /^ratelimit\.(?:redis_|memcache|memory|localcache|store)/;
 
+/** Watches what the service does, for the dashboard. While no dashboard is open, it costs one comparison a batch and keeps nothing. */
 export function createLiveView(
   { rules, registry, clock, monotonicMs, random }: LiveViewDeps,
   { keyPrefix }: LiveViewOptions,
-): LiveView {
+) {
   const hotKeys = new HotKeys(
     { random, pathOf: (increment) => pathOf(rates?.rules, increment) },
     keyPrefix,
@@ -79,7 +61,11 @@ export function createLiveView(
   const responseCounts = () => registry.timers.get(RESPONSE_TIMER)?.counts.slice();
 
   return {
-    watchCounters: (counters, kind) => ({
+    /** The same counters, watched; calls of the store that it answered, or that timed out, are timed. */
+    watchCounters: (
+      counters: Pick<ReadyCounters, 'add'>,
+      kind: 'store' | 'local',
+    ): Pick<ReadyCounters, 'add'> => ({
       add(batch) {
         if (!isWatched) return counters.add(batch);
         const startedMs = monotonicMs();
@@ -104,17 +90,19 @@ export function createLiveView(
         );
       },
     }),
-    watchDecisions: (decide) => (pendingRequests) => {
-      if (!isWatched) return decide(pendingRequests);
-      const record = (batchStats: BatchStats): BatchStats => {
-        batches.decided(pendingRequests.length, batchStats);
-        rates?.record(batchStats);
-        if (rules.current !== undefined) unmatched.record(rules.current, pendingRequests);
-        return batchStats;
-      };
-      const decided = decide(pendingRequests);
-      return decided instanceof Promise ? decided.then(record) : record(decided);
-    },
+    watchDecisions:
+      (decide: Decide): Decide =>
+      (pendingRequests) => {
+        if (!isWatched) return decide(pendingRequests);
+        const record = (batchStats: BatchStats): BatchStats => {
+          batches.decided(pendingRequests.length, batchStats);
+          rates?.record(batchStats);
+          if (rules.current !== undefined) unmatched.record(rules.current, pendingRequests);
+          return batchStats;
+        };
+        const decided = decide(pendingRequests);
+        return decided instanceof Promise ? decided.then(record) : record(decided);
+      },
     start() {
       watchers += 1;
       if (watchers > 1) return;
@@ -133,10 +121,12 @@ export function createLiveView(
       hotKeys.clear();
       unmatched.clear();
     },
-    get tree() {
+    /** The rules that the figures are of; another object after a reload. */
+    get tree(): RuleTree | undefined {
       return follow()?.tree;
     },
-    hot(seconds, most) {
+    /** The hottest counters as they stand, after `seconds` of watching. */
+    hot(seconds: number, most: number): HotFigures {
       // A page that is open moves the sketch on by itself.
       if (watchers === 1 || hotKeys.isUntimed) hotKeys.advance(seconds);
       follow();
@@ -145,7 +135,8 @@ export function createLiveView(
         hotError: hotKeys.errorPerSecond,
       };
     },
-    take() {
+    /** What happened since the last time this was asked. */
+    take(): LiveFigures {
       const nowMs = monotonicMs();
       // Two looks within one millisecond: no division by nothing.
       const seconds = Math.max((nowMs - takenMs) / 1_000, 0.001);
@@ -171,21 +162,14 @@ export function createLiveView(
   };
 }
 
+export type LiveView = ReturnType<typeof createLiveView>;
+
 function batchRates(figures: BatchFigures, seconds: number) {
   const { batches, largest, store, ...totals } = figures.take();
-  const rates = {
-    requests: totals.requests / seconds,
-    unknownDomains: totals.unknownDomains / seconds,
-    serviceErrors: totals.serviceErrors / seconds,
-    storeErrors: totals.storeErrors / seconds,
-    storeTimeouts: totals.storeTimeouts / seconds,
-    breakerOpen: totals.breakerOpen / seconds,
-    answeredLocally: totals.answeredLocally / seconds,
-    abandoned: totals.abandoned / seconds,
-    globalShadow: totals.globalShadow / seconds,
-  };
+  const requests = totals.requests / seconds;
+  const exceptions = exceptionCounts((exception) => totals[exception] / seconds);
   const batch = batches === 0 ? undefined : { mean: totals.requests / batches, largest };
-  return { ...rates, batch, store };
+  return { requests, ...exceptions, batch, store };
 }
 
 function ruleRates(rates: RuleRates | undefined, seconds: number) {

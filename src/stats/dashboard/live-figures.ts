@@ -6,7 +6,6 @@ import type { UnmatchedView } from './unmatched';
 /** What happens now; all rates per second, all durations in milliseconds. */
 export interface LiveFigures extends ExceptionCounts {
   readonly requests: number;
-  /** Hits of all rules. */
   readonly hits: Hits;
   /** Requests in one batch: on average and at most; undefined when there was none. */
   readonly batch: { readonly mean: number; readonly largest: number } | undefined;

@@ -1,4 +1,4 @@
-import type { LatencyQuantiles } from './batch-figures';
+import { exceptionCounts, type LatencyQuantiles } from './batch-figures';
 import type { HotFigures, HotKeyView, LiveFigures } from './live-figures';
 import type { Hits } from './rule-rates';
 import type { UnmatchedView } from './unmatched';
@@ -20,14 +20,7 @@ export function mergeFigures(all: readonly LiveFigures[], { response, gauges }: 
     batch: mergeBatches(all),
     response,
     store: slowest(all.flatMap(({ store }) => store ?? [])),
-    unknownDomains: sum((each) => each.unknownDomains),
-    serviceErrors: sum((each) => each.serviceErrors),
-    storeErrors: sum((each) => each.storeErrors),
-    storeTimeouts: sum((each) => each.storeTimeouts),
-    breakerOpen: sum((each) => each.breakerOpen),
-    answeredLocally: sum((each) => each.answeredLocally),
-    abandoned: sum((each) => each.abandoned),
-    globalShadow: sum((each) => each.globalShadow),
+    ...exceptionCounts((exception) => sum((each) => each[exception])),
     rules: mergeLines(all.map(({ rules }) => rules)),
     domains: mergeLines(all.map(({ domains }) => domains)),
     ...mergeHot(all, SHOWN_HOT_KEYS),

@@ -6,7 +6,6 @@ import type { RuleLevel, RuleLimit, RuleNode, Rules } from '../../core/rules/rul
 import type { Unit } from '../../core/units';
 import { copyOf } from '../../platform/copy-of';
 
-/** A domain and its rules, for a page. */
 export interface DomainView {
   readonly name: string;
   /** A refused request charges no counter of its rules. */

@@ -48,7 +48,6 @@ export const DEFAULT_BOUNDS: readonly number[] = [
 
 export const DEFAULT_QUANTILES: readonly number[] = [0.5, 0.9, 0.99];
 
-/** Takes the first mapping that fits. */
 export function firstMapping(mappings: readonly Mapping[]): FindMapping {
   return (name, kind) => {
     for (const mapping of mappings) {

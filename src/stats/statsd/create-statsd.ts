@@ -7,7 +7,6 @@ import { createTcpSink, createUdpSink, type StatsdTarget } from './sinks';
 
 export interface StatsdOptions extends FlushOptions, StatsdTarget {
   readonly protocol: 'tcp' | 'udp';
-  /** How names and tags are written. */
   readonly naming: Naming;
 }
 

@@ -4,7 +4,6 @@ import { printJson } from './work/print-json';
 import { serveWork } from './work/serve-work';
 import type { WorkScheduler } from './work/work-scheduler';
 
-/** Creates the events of a stream. */
 export interface EventSource {
   /** Called when the first listener has come. */
   start(): void;
@@ -127,7 +126,6 @@ export function createEventStream(
         },
       });
     },
-    /** Ends every stream. */
     close() {
       for (const { response } of listeners) response.end();
     },

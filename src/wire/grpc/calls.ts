@@ -2,7 +2,6 @@ import type { Http2Stream } from '../http2/api';
 import type { Body } from './body';
 import type { AcceptedCall } from './call-plan';
 
-/** One call of a connection. */
 export interface Call<M> {
   readonly stream: Http2Stream;
   readonly plan: AcceptedCall<M>;

@@ -30,7 +30,6 @@ export class DeferredRejections {
     this.#send(stream, rejection.block);
   }
 
-  /** The stream is gone. */
   forget(stream: Http2Stream): void {
     this.#waiting.delete(stream);
   }

@@ -20,7 +20,6 @@ import { StatusCode, grpcStatus, type GrpcStatus } from './status';
 export interface Reader<M> {
   /** Takes bytes of a request that is not one whole message in one piece. */
   take(call: Call<M>, bytes: Uint8Array, start: number, end: number, endStream: boolean): void;
-  /** The request is complete. */
   complete(call: Call<M>): void;
   /** Emits messages that waited for `mayEmit`. */
   readonly readOn: (call: Call<M>) => void;

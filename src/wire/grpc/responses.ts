@@ -12,7 +12,6 @@ const CONTENT_TYPE = ['content-type', 'application/grpc'] as const;
 /** The headers before every message. */
 export const RESPONSE_HEADERS = encodeStatelessBlock([[':status', '200'], CONTENT_TYPE]);
 
-/** The trailers of every successful response. */
 export const OK_TRAILERS = encodeStatelessBlock([['grpc-status', '0']]);
 
 export const UNARY_BLOCKS: UnaryBlocks = { headers: RESPONSE_HEADERS, trailers: OK_TRAILERS };

@@ -11,11 +11,11 @@ import {
   SETTINGS_FRAMES,
   WINDOW_UPDATES,
 } from './budgets';
-import { createClosedStreams, type ClosedStreams } from './closed-streams';
+import { createClosedStreams } from './closed-streams';
 import { MAX_STREAM_ID } from './frames';
-import { createHpackDecoder, type HpackDecoder } from './hpack/decoder';
-import { createOutput, type Output } from './output';
-import { createStreamTable, type StreamTable } from './stream-table';
+import { createHpackDecoder } from './hpack/decoder';
+import { createOutput } from './output';
+import { createStreamTable } from './stream-table';
 
 /** Windows before any SETTINGS (RFC 9113 §6.9.2). */
 export const INITIAL_WINDOW_BYTES = 65_535;
@@ -65,65 +65,6 @@ export interface PendingHeaders {
   readonly sinceMs: number;
 }
 
-/** The state of one connection, changed by the functions of the files in this folder. */
-export interface ConnectionState {
-  readonly events: Http2Events;
-  readonly options: Http2Options;
-  phase: number;
-  /** Whole milliseconds since `startMs`: small integers, cheap to keep per stream. */
-  nowMs: number;
-  startMs: number | undefined;
-
-  /** The beginning of a frame (or of the preface) whose end has not arrived. */
-  partialFrame: Uint8Array;
-  partialLength: number;
-  partialSinceMs: number;
-  pendingHeaders: PendingHeaders | undefined;
-
-  readonly decoder: HpackDecoder;
-  readonly streams: StreamTable<StreamState>;
-  readonly closedStreams: ClosedStreams;
-  /** Ids above are idle (RFC 9113 §5.1.1). */
-  highestSeenId: number;
-  /** The last stream that we accepted, as GOAWAY reports it. */
-  lastTakenId: number;
-  /** After the last GOAWAY: streams above are ignored. */
-  ignoreAboveId: number;
-  requestCount: number;
-  /** Responses sent to their end. */
-  responseCount: number;
-
-  /** The peer's preface and its SETTINGS have arrived. */
-  prefaceReceived: boolean;
-  settingsAcked: boolean;
-  draining: boolean;
-  lastGoAwaySent: boolean;
-  peerLeaving: boolean;
-  failure: Http2Failure | undefined;
-
-  sendWindow: number;
-  peerInitialWindow: number;
-  /** The peer shrank our header table: our next block must reduce it to zero (RFC 7541 §4.2). */
-  owesSizeUpdate: boolean;
-  /** The table was reduced to zero, or is about to be. */
-  tableAbandoned: boolean;
-  readonly waitingForStream: Set<StreamState>;
-  readonly waitingForConnection: Set<StreamState>;
-  queuedBytes: number;
-  /** The owner sent more than MAX_QUEUED_BYTES allows. */
-  queueOverflowed: boolean;
-
-  receiveWindow: number;
-  consumed: number;
-  /** Bytes of the WINDOW_UPDATEs that are still in the output. */
-  pendingUpdate: number;
-
-  readonly output: Output;
-  /** Replies since the last `takeOutput`. */
-  waitingReplies: number;
-  readonly buckets: ReturnType<typeof createTokenBuckets>;
-}
-
 /** Handles the whole frame `bytes[at, end)`, its header included. */
 export type ReceiveFrame = (
   connection: ConnectionState,
@@ -132,17 +73,22 @@ export type ReceiveFrame = (
   end: number,
 ) => void;
 
-export function createConnectionState(events: Http2Events, options: Http2Options): ConnectionState {
+/** The state of one connection, changed by the functions of the files in this folder. */
+export function createConnectionState(events: Http2Events, options: Http2Options) {
   return {
     events,
     options,
-    phase: Phase.preface,
+    phase: Phase.preface as number,
+    /** Whole milliseconds since `startMs`: small integers, cheap to keep per stream. */
     nowMs: 0,
-    startMs: undefined,
+    startMs: undefined as number | undefined,
+
+    /** The beginning of a frame (or of the preface) whose end has not arrived. */
     partialFrame: NO_BYTES,
     partialLength: 0,
     partialSinceMs: 0,
-    pendingHeaders: undefined,
+    pendingHeaders: undefined as PendingHeaders | undefined,
+
     decoder: createHpackDecoder(
       options.maxHeaderListBytes,
       options.cacheHeaderBlocks,
@@ -150,33 +96,49 @@ export function createConnectionState(events: Http2Events, options: Http2Options
     ),
     streams: createStreamTable<StreamState>(),
     closedStreams: createClosedStreams(),
+    /** Ids above are idle (RFC 9113 §5.1.1). */
     highestSeenId: 0,
+    /** The last stream that we accepted, as GOAWAY reports it. */
     lastTakenId: 0,
+    /** After the last GOAWAY: streams above are ignored. */
     ignoreAboveId: MAX_STREAM_ID,
     requestCount: 0,
+    /** Responses sent to their end. */
     responseCount: 0,
+
+    /** The peer's preface and its SETTINGS have arrived. */
     prefaceReceived: false,
     settingsAcked: false,
     draining: false,
     lastGoAwaySent: false,
     peerLeaving: false,
-    failure: undefined,
+    failure: undefined as Http2Failure | undefined,
+
     sendWindow: INITIAL_WINDOW_BYTES,
     peerInitialWindow: INITIAL_WINDOW_BYTES,
+    /** The peer shrank our header table: our next block must reduce it to zero (RFC 7541 §4.2). */
     owesSizeUpdate: false,
+    /** The table was reduced to zero, or is about to be. */
     tableAbandoned: false,
-    waitingForStream: new Set(),
-    waitingForConnection: new Set(),
+    waitingForStream: new Set<StreamState>(),
+    waitingForConnection: new Set<StreamState>(),
     queuedBytes: 0,
+    /** The owner sent more than MAX_QUEUED_BYTES allows. */
     queueOverflowed: false,
+
     receiveWindow: Math.max(options.connectionWindowBytes, INITIAL_WINDOW_BYTES),
     consumed: 0,
+    /** Bytes of the WINDOW_UPDATEs that are still in the output. */
     pendingUpdate: 0,
+
     output: createOutput(),
+    /** Replies since the last `takeOutput`. */
     waitingReplies: 0,
     buckets: createTokenBuckets(),
   };
 }
+
+export type ConnectionState = ReturnType<typeof createConnectionState>;
 
 /** What is left of each budget (budgets.ts). */
 function createTokenBuckets() {

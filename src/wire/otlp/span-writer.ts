@@ -77,7 +77,6 @@ export function createSpanWriter(origin: SpansOrigin) {
       if (ids.traceState !== '') end = writeText(bytes, end, 0x1a, ids.traceState);
       at = closeMessage(bytes, from, writeFlags(bytes, end, 0x35, ids.isRemote));
     },
-    /** The number of links that were dropped. */
     droppedLinks(count: number) {
       reserve(ROOM_PER_ATTRIBUTE);
       bytes[at] = 0x70;

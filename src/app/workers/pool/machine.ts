@@ -1,15 +1,3 @@
-/** What the machine, or the container, gives this process. */
-export interface Machine {
-  /** CPUs that the scheduler may run it on. */
-  readonly cpus: number;
-  /** CPUs that its cgroups pay for, a fraction too; undefined: no quota. */
-  readonly cpuQuota: number | undefined;
-  /** Bytes that its cgroups may hold; undefined: no limit. */
-  readonly memoryBytes: number | undefined;
-  /** Files that it may have open; undefined: unknown or any. */
-  readonly openFiles: number | undefined;
-}
-
 /** The largest limit of cgroup v1 means none: 2^63 less a page. */
 const NO_MEMORY_LIMIT = 2 ** 60;
 
@@ -18,12 +6,14 @@ const NO_MEMORY_LIMIT = 2 ** 60;
  * limits of the process from /proc. `read` gives the text of a file, undefined where it cannot be read; `hostCpus` counts where
  * the mask cannot.
  */
-export function readMachine(read: (path: string) => string | undefined, hostCpus: number): Machine {
+export function readMachine(read: (path: string) => string | undefined, hostCpus: number) {
   const folders = cgroupFolders(read('/proc/self/cgroup') ?? '');
   return {
+    /** CPUs that the scheduler may run it on. */
     cpus:
       countCpus(/^Cpus_allowed_list:\s*(\S+)/m.exec(read('/proc/self/status') ?? '')?.[1]) ??
       hostCpus,
+    /** CPUs that its cgroups pay for, a fraction too; undefined: no quota. */
     cpuQuota: least([
       ...folders.v2.map((folder) => quotaOf(read(`${folder}/cpu.max`))),
       ...folders.cpu.map((folder) =>
@@ -32,13 +22,18 @@ export function readMachine(read: (path: string) => string | undefined, hostCpus
         ),
       ),
     ]),
+    /** Bytes that its cgroups may hold; undefined: no limit. */
     memoryBytes: least([
       ...folders.v2.map((folder) => bytesOf(read(`${folder}/memory.max`))),
       ...folders.memory.map((folder) => bytesOf(read(`${folder}/memory.limit_in_bytes`))),
     ]),
+    /** Files that it may have open; undefined: unknown or any. */
     openFiles: positive(/^Max open files\s+(\d+)/m.exec(read('/proc/self/limits') ?? '')?.[1]),
   };
 }
+
+/** What the machine, or the container, gives this process. */
+export type Machine = ReturnType<typeof readMachine>;
 
 /**
  * The folders whose limits hold: that of the process and all above it; of v1, each controller has a tree of its own. A container

@@ -9,14 +9,8 @@ const OWNER_BYTES = 100_000_000;
 const OWNER_FILES = 64;
 const FILES_PER_WORKER = 8;
 
-export interface WorkersPlan {
-  readonly count: number;
-  /** Of each worker; undefined: what Node chooses. */
-  readonly heapMegabytes: number | undefined;
-}
-
 /** Settles `auto`, and throws where the machine does not allow so many, saying how many it does. */
-export function planWorkers(asked: Workers, machine: Machine): WorkersPlan {
+export function planWorkers(asked: Workers, machine: Machine) {
   const count = asked === 'auto' ? autoCount(machine) : asked;
   const { openFiles = Infinity, memoryBytes } = machine;
   const most = Math.floor((openFiles - OWNER_FILES) / FILES_PER_WORKER);
@@ -28,10 +22,13 @@ export function planWorkers(asked: Workers, machine: Machine): WorkersPlan {
   const heapBytes = memoryBytes === undefined ? undefined : (memoryBytes - OWNER_BYTES) / count;
   return {
     count,
+    /** Of each worker; undefined: what Node chooses. */
     heapMegabytes:
       heapBytes === undefined ? undefined : Math.max(Math.floor(heapBytes / 2 ** 20), 64),
   };
 }
+
+export type WorkersPlan = ReturnType<typeof planWorkers>;
 
 /** As many as there are whole CPUs to pay for, CPUs to run on, and room in memory; 1 to 64. */
 function autoCount({ cpus, cpuQuota = Infinity, memoryBytes = Infinity }: Machine): number {

@@ -8,6 +8,7 @@ import { BUSY } from '../../../platform/busy-share';
 import type { SeenByWorker } from '../messages';
 import type { Slot } from './slot';
 
+/** What the dashboard shows of all workers. They are asked only while somebody looks. */
 export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
   const latest = new Map<number, SeenByWorker>();
   let watchers = 0;
@@ -63,6 +64,3 @@ export function createPoolLive(gauges: Pick<MergedGauges, 'of'>) {
     }),
   };
 }
-
-/** What the dashboard shows of all workers. They are asked only while somebody looks. */
-export type PoolLive = ReturnType<typeof createPoolLive>;

@@ -1,5 +1,5 @@
 import { defer, merge, of, tap, timer, type Observable } from 'rxjs';
-import { createStopSignal, type Snapshot } from '../../../../streams';
+import { createStopSignal } from '../../../../streams';
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import type { LineFile } from '../../../platform/line-file';
@@ -8,13 +8,12 @@ import type { LoadResult } from '../../../rule-sources/load-result';
 import { addDifferences, createMergedGauges } from '../../../stats/merge-differences';
 import type { LiveView } from '../../../stats/dashboard/create-live-view';
 import type { Registry } from '../../../stats/registry';
-import type { StoreView } from '../../store/store';
 import type { Deciders, OwnerPorts } from '../../compose/decider';
 import { createCollection } from './collection';
 import { createListening } from './listening';
 import { createMergedStore } from './merged-store';
 import { HELD_BYTES, type FromWorker } from '../messages';
-import { createPoolLive, type PoolLive } from './pool-live';
+import { createPoolLive } from './pool-live';
 import { createPoolProfiles } from './pool-profiles';
 import { createRebalance } from './rebalance';
 import { createRuleRelay } from './rule-relay';
@@ -28,7 +27,6 @@ export interface WorkerPoolDeps {
   readonly loads$: Observable<LoadResult<Rules>>;
   /** What a set of rules was compiled from. */
   readonly definitionsOf: (rules: Rules) => readonly DomainDefinition[];
-  /** Writes a line of a worker's log. */
   readonly writeLog: (line: string) => void;
   /** Takes the decision log of the workers; undefined: it is off, or they write it to a file. */
   readonly decisionLines?: LineFile | undefined;
@@ -38,23 +36,6 @@ export interface WorkerPoolOptions {
   readonly count: number;
   readonly storeNames: readonly string[];
   readonly storeDescription: string;
-}
-
-/** The processes that decide, and what their owner needs of them. */
-export interface WorkerPool {
-  readonly store: StoreView;
-  /** The loads of the rules, each once the workers have it. */
-  readonly loads$: Observable<LoadResult<Rules>>;
-  /** True from the moment that all workers have listened, while one of them does. */
-  readonly serves: Snapshot<boolean>;
-  /** The outages that workers see, while somebody looks at the dashboard. */
-  readonly outages: PoolLive['outages'];
-  /** Bytes that the connections of all workers hold. */
-  readonly heldBytes: () => number;
-  /** Brings in what the workers counted. */
-  collect(): Promise<void>;
-  /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
-  deciders(ports: OwnerPorts, live: LiveView): Deciders;
 }
 
 /** What the owner does on each word of a worker. */
@@ -71,7 +52,7 @@ const TICK_MS = 1_000;
 const LAST_LINES_MS = 1_000;
 
 /** Holds workers: starts them, brings them rules, health and certificates, merges what they count, replaces those that die. */
-export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): WorkerPool {
+export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions) {
   const { fork, registry, logger, monotonicMs, definitionsOf, writeLog, decisionLines } = deps;
   const { count } = options;
   const store = createMergedStore(options.storeNames, options.storeDescription);
@@ -241,12 +222,18 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
   };
   return {
     store,
+    /** The loads of the rules, each once the workers have it. */
     loads$: relay.loads$,
+    /** True from the moment that all workers have listened, while one of them does. */
     serves: listening.serves,
+    /** The outages that workers see, while somebody looks at the dashboard. */
     outages: live.outages,
+    /** Bytes that the connections of all workers hold. */
     heldBytes: () => gauges.read(HELD_BYTES),
+    /** Brings in what the workers counted. */
     collect: () => collection.collect(),
-    deciders(given, ownView) {
+    /** The workers as deciders; they start with `run$`. `live` is the owner's own view, of which the rules and gauges are shown. */
+    deciders(given: OwnerPorts, ownView: LiveView): Deciders {
       ports = given;
       pems = given.certificates?.first;
       return {
@@ -269,5 +256,8 @@ export function createPool(deps: WorkerPoolDeps, options: WorkerPoolOptions): Wo
     },
   };
 }
+
+/** The processes that decide, and what their owner needs of them. */
+export type WorkerPool = ReturnType<typeof createPool>;
 
 const RESTARTS = 'ratelimit.workers.restarts';

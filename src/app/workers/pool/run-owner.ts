@@ -1,8 +1,7 @@
 import type { DomainDefinition } from '../../../core/rules/definition';
 import type { Rules } from '../../../core/rules/rules';
 import { monotonicMs, systemClock } from '../../../platform/clock';
-import { openLineFile, type LineFile } from '../../../platform/line-file';
-import { createDroppedLines, type DroppedLinesDeps } from '../../observe/dropped-lines';
+import { openCountedLines } from '../../observe/counted-lines';
 import { standardError } from '../../../platform/logger/create-logger';
 import type { Settings } from '../../../settings/settings';
 import { merge } from 'rxjs';
@@ -42,6 +41,9 @@ export function assembleOwner(
   const operatorStore = createOperatorStore(settings, {
     ...{ ...source, monotonicMs, statistics: registry },
   });
+  const { mode, file } = settings.decisionLog;
+  // The workers themselves write to a file.
+  const writesDecisions = mode !== 'off' && file === undefined;
   const pool: WorkerPool = createPool(
     {
       fork,
@@ -54,7 +56,9 @@ export function assembleOwner(
       }),
       definitionsOf: (rules) => definitions.get(rules) ?? [],
       writeLog: standardError(),
-      decisionLines: openDecisionLines(settings, { statistics: registry, logger }),
+      decisionLines: writesDecisions
+        ? openCountedLines(undefined, { statistics: registry, logger })
+        : undefined,
     },
     { count: plan.count, storeNames, storeDescription },
   );
@@ -85,30 +89,6 @@ function withOperatorStore(
       await workers.finish();
       limitsFrom.close();
       await counters.close();
-    },
-  };
-}
-
-/** Most bytes of the decision log that wait for standard output. */
-const MAX_LINE_BYTES = 4_194_304;
-
-function openDecisionLines(
-  { decisionLog: { mode, file } }: Settings,
-  deps: DroppedLinesDeps,
-): LineFile | undefined {
-  if (mode === 'off' || file !== undefined) return undefined;
-  const drops = createDroppedLines(deps);
-  const lines = openLineFile({
-    path: file,
-    maxBytes: MAX_LINE_BYTES,
-    onDropped: drops.add,
-    onError: drops.explain,
-  });
-  return {
-    ...lines,
-    async close(withinMs) {
-      await lines.close(withinMs);
-      drops.close();
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { FromWorker, ToWorker } from '../messages';
 
-/** A process of a worker as the owner holds it. */
 export interface WorkerProcess {
   /** Never throws; what a dead process is sent is lost. */
   send(message: ToWorker): void;
@@ -35,21 +34,6 @@ export interface SlotEvents {
   readonly hangs: () => void;
 }
 
-/** One place among the workers: a process, its successor when it dies, and its end when it hangs. */
-export interface Slot {
-  readonly worker: number;
-  readonly state: 'starting' | 'up' | 'dead';
-  /** How often it ended by itself and got a successor. */
-  readonly restarts: number;
-  start(): void;
-  send(message: ToWorker): void;
-  /** Is called every second. */
-  tick(): void;
-  /** Starts no successor any more; settles when there is no process. */
-  retire(): Promise<void>;
-  kill(signal: NodeJS.Signals): void;
-}
-
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 5_000;
 /** A process that lived longer than this did not die of its start. */
@@ -60,13 +44,14 @@ const STARTING_SECONDS = 30;
 /** What a worker may take to end beyond the time for its calls: counters, traces, last statistics. */
 const END_MS = 2_500;
 
+/** One place among the workers: a process, its successor when it dies, and its end when it hangs. */
 export function createSlot(
   worker: number,
   { fork, monotonicMs, isAlone }: SlotDeps,
   events: SlotEvents,
-): Slot {
+) {
   let current: WorkerProcess | undefined;
-  let state: Slot['state'] = 'dead';
+  let state: 'starting' | 'up' | 'dead' = 'dead';
   let startedMs = 0;
   let restartMs = FIRST_RESTART_MS;
   let silentTicks = 0;
@@ -111,13 +96,15 @@ export function createSlot(
     get state() {
       return state;
     },
+    /** How often it ended by itself and got a successor. */
     get restarts() {
       return restarts;
     },
     start,
-    send: (message) => {
+    send: (message: ToWorker) => {
       if (state === 'up') current?.send(message);
     },
+    /** Is called every second. */
     tick() {
       // Ticks, not the clock: while the owner itself stands still, messages wait to be read.
       if (current === undefined) return;
@@ -128,17 +115,20 @@ export function createSlot(
         current.kill('SIGABRT');
       } else if (silentTicks > patience) current.kill('SIGKILL');
     },
-    retire() {
+    /** Starts no successor any more; settles when there is no process. */
+    retire(): Promise<void> {
       isRetired = true;
       clearTimeout(restart);
       if (current === undefined) return Promise.resolve();
       return new Promise((resolve) => waiting.add(resolve));
     },
-    kill(signal) {
+    kill(signal: NodeJS.Signals) {
       current?.kill(signal);
     },
   };
 }
+
+export type Slot = ReturnType<typeof createSlot>;
 
 /** Lets all workers answer what they hold and end; those that do not within `withinMs` and END_MS are killed. */
 export async function drain(slots: readonly Slot[], withinMs: number): Promise<void> {

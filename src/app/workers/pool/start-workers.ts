@@ -11,7 +11,6 @@ import type { Fork } from './slot';
 /** Workers that load what they need while their owner does. */
 export interface StartedWorkers {
   readonly plan: WorkersPlan;
-  /** See createFork. */
   readonly fork: Fork;
 }
 

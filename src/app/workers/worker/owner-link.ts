@@ -6,28 +6,24 @@ import type { CheckSet } from '../../../request-maps/check/check';
 import { parseCheckFiles } from '../../../rule-sources/check-files';
 import { createAssembly } from '../../../rule-sources/loader/chunks';
 import { inSlices } from '../../../rule-sources/loader/rule-loader';
-import type { ProfileRequest } from '../../../transport/debug/profiles/profiles';
 import type { TlsPems } from '../../../transport/grpc/options';
 import type { ServiceHealth } from '../../observe/health';
 import type { Certificates } from '../../tls/create-certificates';
 import type { FromWorker, ToWorker } from '../messages';
 
-/** What the words of its owner make a worker do, beyond the values that it reads. */
-export interface WorkerDuties {
-  /** The first message, in answer to `hello`. */
-  readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
-  readonly collect: (id: number) => void;
-  readonly watch: (isOn: boolean) => void;
-  readonly profile: (id: number, request: ProfileRequest | undefined) => void;
-  readonly countConnections: () => void;
-  readonly keepConnections: (most: number | undefined) => void;
-  readonly drain: (withinMs: number) => void;
-}
-
 /** What a worker does on each word of its owner. */
 type Handlers = {
   readonly [K in ToWorker['kind']]: (message: Extract<ToWorker, { readonly kind: K }>) => void;
 };
+
+/** The words that change no value that the worker reads. */
+type Duty = 'collect' | 'watch' | 'profile' | 'count-connections' | 'keep-connections' | 'drain';
+
+/** What the words of its owner make a worker do, beyond the values that it reads. */
+export interface WorkerDuties extends Pick<Handlers, Duty> {
+  /** The first message, in answer to `hello`. */
+  readonly start: (components: readonly string[], certificates: Certificates | undefined) => void;
+}
 
 /** Entries compiled in one go: a fraction of a millisecond. */
 const SLICE = 500;
@@ -35,7 +31,7 @@ const SLICE = 500;
 /** The owner as a worker sees it: what it sends, as the values that a decider reads. */
 export function createOwnerLink(
   send: (message: FromWorker) => unknown,
-  duties: WorkerDuties,
+  { start, ...duties }: WorkerDuties,
   options: CompileOptions & { readonly bounds: RequestBounds },
 ) {
   const rules = createSnapshot<Rules | undefined>(undefined);
@@ -55,8 +51,9 @@ export function createOwnerLink(
   const certificatesOf = (first: TlsPems | undefined): Certificates | undefined =>
     first && { first, renewals$: renewals.messages$, close: renewals.close };
   const handlers: Handlers = {
+    ...duties,
     welcome({ components, certificates }) {
-      duties.start(components, certificatesOf(certificates));
+      start(components, certificatesOf(certificates));
     },
     'rules-part'({ chunk }) {
       assembly.add(chunk);
@@ -81,24 +78,6 @@ export function createOwnerLink(
     },
     certificates({ pems }) {
       renewals.post(pems);
-    },
-    collect({ id }) {
-      duties.collect(id);
-    },
-    watch({ isOn }) {
-      duties.watch(isOn);
-    },
-    profile({ id, request }) {
-      duties.profile(id, request);
-    },
-    'count-connections'() {
-      duties.countConnections();
-    },
-    'keep-connections'({ most }) {
-      duties.keepConnections(most);
-    },
-    drain({ withinMs }) {
-      duties.drain(withinMs);
     },
   };
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../core/ports';
 import { toReason } from '../../../platform/errors';
 import { takeOwnProfile } from '../../../transport/debug/profile-endpoint';
-import type { ProfileRequest } from '../../../transport/debug/profiles/profiles';
 import { createWorkScheduler } from '../../../transport/debug/work/work-scheduler';
 import type { FromWorker, ProfileResult } from '../messages';
+import type { WorkerDuties } from './owner-link';
 
 export interface ProfileDutyDeps {
   readonly clock: Clock;
@@ -14,10 +14,10 @@ export interface ProfileDutyDeps {
 export function createProfileDuty(
   send: (message: FromWorker) => unknown,
   { clock, monotonicMs }: ProfileDutyDeps,
-): (id: number, request: ProfileRequest | undefined) => void {
+): WorkerDuties['profile'] {
   const work = createWorkScheduler({ monotonicMs });
   let running = new AbortController();
-  return (id, request) => {
+  return ({ id, request }) => {
     running.abort();
     if (request === undefined) return;
     running = new AbortController();

@@ -172,20 +172,20 @@ function assemble(
     send,
     {
       start: (components, certificates) => void start(components, certificates).catch(refuseStart),
-      collect: (id) => void reporter.report(id),
-      watch(isOn) {
+      collect: ({ id }) => void reporter.report(id),
+      watch({ isOn }) {
         isWatched = isOn;
         if (isOn) decider?.live.start();
         else decider?.live.stop();
       },
       profile: createProfileDuty(send, { clock: systemClock, monotonicMs }),
-      countConnections() {
+      'count-connections'() {
         // Before it listens, a worker has no room.
         const open = decider?.connections?.open;
         if (isListening && open !== undefined) void send({ kind: 'connections', open });
       },
-      keepConnections: (most) => decider?.connections?.keep(most),
-      drain: (withinMs) =>
+      'keep-connections': ({ most }) => decider?.connections?.keep(most),
+      drain: ({ withinMs }) =>
         void end(withinMs)
           .then(() => reporter.report())
           .then(() => process.exit(0)),

@@ -21,7 +21,6 @@ export interface RuleSource {
   readonly problems: readonly RuleProblem[];
 }
 
-/** How a set of rule files is read. */
 export interface ParseOptions extends SecretOptions {
   /** MERGE_DOMAIN_CONFIG: several files may have the same domain. */
   readonly mergeDomains: boolean;

@@ -82,7 +82,6 @@ export function belongsIn(level: Level, name: string): boolean {
   return RULE_WORDS[level].known.some((known) => known === name);
 }
 
-/** The fields of a map of a rule file. */
 export function ruleFields<L extends Level>(
   map: LocatedMap,
   level: L,

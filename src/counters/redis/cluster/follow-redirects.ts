@@ -83,7 +83,6 @@ function isAnyDoubtful({ failures }: ReplyDraft): boolean {
   return false;
 }
 
-/** How counters of a cluster are read. */
 export interface ClusterReading {
   /** See NodeCall. */
   readonly deadlineMs: number;

@@ -33,7 +33,6 @@ export function createRedirectTargets({ monotonicMs, onEvent, store }: RedirectT
     keep(node: RedisNode) {
       namedMs.set(node, monotonicMs());
     },
-    /** There is no room for one more. */
     isFull() {
       if (namedMs.size < MAX_TARGETS) return false;
       report(`more than ${String(MAX_TARGETS)} addresses that own no slot`);

@@ -10,7 +10,6 @@ export interface TopologyRefreshDeps extends Pick<RedisCountersDeps, 'monotonicM
   readonly onEvent: RedisCountersDeps['onEvent'] | undefined;
   readonly nodes: NodeSet;
   readonly clusterNodes: ClusterNodes;
-  /** Slots have been placed. */
   readonly onPlaced: () => void;
 }
 

@@ -6,7 +6,6 @@ import { authenticate } from '../handshake';
 import { openClient } from '../open-connection';
 import { isPort, toAddressText, type HostAndPort, type RedisAddress } from '../options';
 
-/** What a sentinel says of a master. */
 export interface MasterView {
   readonly address: RedisAddress;
   /** Grows with every failover: of two views the one with the higher epoch is newer. */

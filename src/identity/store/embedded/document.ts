@@ -106,7 +106,6 @@ export function draftOf(document: StoreDocument, nowMs: number): Draft {
   };
 }
 
-/** Ends a session and its tokens. */
 export function endSession({ sessions, tokens }: Draft, id: string): boolean {
   for (const [tokenId, { record }] of tokens) if (record.sessionId === id) tokens.delete(tokenId);
   return sessions.delete(id);

@@ -32,7 +32,6 @@ type ClientOptions =
       readonly cluster: NonNullable<ConstructorParameters<typeof Cluster>[1]>;
     };
 
-/** The options of the client library for this store. */
 export function toClientOptions(options: RedisStoreOptions): ClientOptions {
   const { address, timeoutMs } = options;
   const tls = options.tls && readTlsOptionsNow(options.tls);

@@ -20,7 +20,6 @@ export interface AdminOptions {
 
 /** Who calls, as far as it was checked. */
 export interface AdminCaller {
-  /** See AdminRequest. */
   readonly tokenId: string | undefined;
 }
 

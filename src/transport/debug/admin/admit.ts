@@ -38,7 +38,6 @@ function isKnownOrigin(
   return (url.host !== '' && url.host === host?.toLowerCase()) || hosts.has(url.hostname);
 }
 
-/** The answer to a call without the token. */
 export const NO_TOKEN: AdminAnswer = refusedWith(
   401,
   'no_token',

@@ -21,7 +21,6 @@ export interface ShownCounter extends Partial<BudgetFields> {
   readonly error?: string | undefined;
 }
 
-/** A reservation that is open. */
 export interface ShownReservation {
   readonly id: string;
   /** That it holds. */
@@ -53,7 +52,6 @@ export interface CounterChange {
   readonly tokenId: string | undefined;
 }
 
-/** Looks at counters and changes them. */
 export interface CounterAdmin {
   read(request: DecisionRequest): Promise<readonly ShownCounter[] | Failure>;
   /** The counter of the first descriptor with its open reservations, at most so many. */

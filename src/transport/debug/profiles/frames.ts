@@ -5,7 +5,6 @@ export interface CallFrame {
   readonly lineNumber: number;
 }
 
-/** What was measured on one stack. */
 export interface StackSample {
   /** The innermost function first. */
   readonly stack: readonly CallFrame[];

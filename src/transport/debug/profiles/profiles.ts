@@ -10,7 +10,6 @@ import { toPprof } from './to-pprof';
 
 const compress = promisify(gzip);
 
-/** How a profile is asked for. */
 export interface ProfileRequest {
   readonly kind: 'profile' | 'heap';
   readonly seconds: number;
@@ -20,7 +19,6 @@ export interface ProfileRequest {
   readonly collect: boolean;
 }
 
-/** A finished profile as a file. */
 export interface ProfileFile {
   readonly name: string;
   readonly contentType: string;

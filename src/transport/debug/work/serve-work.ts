@@ -2,7 +2,6 @@ import type { ServerResponse } from 'node:http';
 import type { Steps } from '../../../core/steps';
 import type { WorkScheduler } from './work-scheduler';
 
-/** The answer to one call, as work. */
 export interface Serving {
   /** Makes the answer and sends it. */
   readonly run: () => Steps<void>;

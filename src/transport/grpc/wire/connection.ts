@@ -7,7 +7,6 @@ import type { Client, MethodHandler } from './method-handler';
 
 /** What a connection needs from its server. */
 export interface ConnectionHost {
-  /** Creates the protocol side of the connection. */
   readonly createProtocol: (events: GrpcEvents<MethodHandler>) => GrpcConnection;
   readonly nowMs: () => number;
   /** Bytes that all connections may hold together. */
@@ -23,39 +22,19 @@ export interface ConnectionHost {
   readonly closed: (connection: WireConnection) => void;
 }
 
-/** One accepted socket and its protocol. */
-export interface WireConnection {
-  readonly grpc: GrpcConnection;
-  readonly openedAtMs: number;
-  /** Since when a write waits for the client to read; undefined when none does. */
-  readonly blockedSinceMs: number | undefined;
-  /** When bytes came the last time. */
-  readonly readAtMs: number;
-  /** When we sent FIN; undefined before. */
-  readonly endedAtMs: number | undefined;
-  /** When the client sent FIN; undefined before. */
-  readonly halfClosedAtMs: number | undefined;
-  /** Writes the pending output, once per turn; stops reading from a client that does not read. */
-  flush(): void;
-  destroy(): void;
-}
-
-/** Takes over an accepted socket. */
-export function createWireConnection(socket: Socket, host: ConnectionHost): WireConnection {
-  return new Connection(socket, host);
-}
-
-/** A class for the same reason as the engine's connections (wire/http2/connection.ts). */
-class Connection
-  implements WireConnection, Client, Responder, ByteHolder, GrpcEvents<MethodHandler>
-{
+/** One accepted socket and its protocol. A class for the same reason as the engine's connections (wire/http2/connection.ts). */
+export class WireConnection implements Client, Responder, ByteHolder, GrpcEvents<MethodHandler> {
   readonly grpc: GrpcConnection;
   readonly openedAtMs: number;
   readonly askedAtMs: number[] = [];
   readonly left = new Set<number>();
+  /** When bytes came the last time. */
   readAtMs: number;
+  /** Since when a write waits for the client to read; undefined when none does. */
   blockedSinceMs: number | undefined = undefined;
+  /** When we sent FIN; undefined before. */
   endedAtMs: number | undefined = undefined;
+  /** When the client sent FIN; undefined before. */
   halfClosedAtMs: number | undefined = undefined;
   readonly #socket: Socket;
   readonly #host: ConnectionHost;
@@ -64,6 +43,7 @@ class Connection
   #isFlushScheduled = false;
   heldBytes = 0;
 
+  /** Takes over an accepted socket. */
   constructor(socket: Socket, host: ConnectionHost) {
     this.#socket = socket;
     this.#host = host;
@@ -112,6 +92,7 @@ class Connection
     return this.left.has(callId);
   }
 
+  /** Writes the pending output, once per turn; stops reading from a client that does not read. */
   flush(): void {
     this.#isFlushScheduled = false;
     if (this.#socket.destroyed || this.endedAtMs !== undefined) return;

@@ -5,7 +5,7 @@ import { createGrpcConnection } from '../../../wire/grpc/connection';
 import type { ByteBudget } from '../../../platform/byte-budget';
 import type { Http2Failure } from '../../../wire/http2/api';
 import type { UnpackBounds } from '../../../wire/unpacked-limit';
-import { createWireConnection, type ConnectionHost, type WireConnection } from './connection';
+import { WireConnection, type ConnectionHost } from './connection';
 import type { DecisionMethod } from './should-rate-limit';
 import { inflate } from './inflate';
 import { CHECK_MS, DEADLINE_STEP_MS } from './limits';
@@ -25,7 +25,6 @@ interface ConnectionsDeps {
   readonly random: Random;
   /** Bytes that all connections may hold together. */
   readonly budget: ByteBudget;
-  /** A connection ended in an error. */
   readonly onFailure: (failure: Http2Failure) => void;
 }
 
@@ -111,7 +110,7 @@ export function createConnections(deps: ConnectionsDeps, age: AgePolicy) {
 
   return {
     accept: (socket: Socket) => {
-      const connection = createWireConnection(socket, host);
+      const connection = new WireConnection(socket, host);
       const monitor = createConnectionMonitor(connection, age, random);
       open.set(connection, monitor);
       // A handshake that was under way when we began to stop.

@@ -8,7 +8,6 @@ import type { CheckCounts } from './check-counts';
 /** What is asked: whether a request may go on, or what is left, which charges nothing. */
 export type CheckQuestion = 'check' | 'quota';
 
-/** What is asked of which check. */
 export interface AskedCheck {
   readonly check: Check;
   /** Empty where CHECK_CONFIG names a file. */
@@ -67,7 +66,6 @@ export class CheckCall implements Responder {
 
 const MALFORMED = 400;
 
-/** The status of an answer, for its span. */
 export function statusOf(
   answer: Answer,
   { onError, deniedStatus }: Check,

@@ -18,7 +18,6 @@ export interface BlockCache {
   readonly slots: (CachedBlock | undefined)[];
   /** Per slot: the hash of the last block that found the slot taken. */
   readonly rivals: Int32Array;
-  /** The last hit. */
   last: CachedBlock | undefined;
 }
 

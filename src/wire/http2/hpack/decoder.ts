@@ -1,5 +1,5 @@
 import { byteAt, latin1Text, NO_BYTES } from '../../bytes';
-import { createBlockCache, recallBlock, rememberBlock, type BlockCache } from './block-cache';
+import { createBlockCache, recallBlock, rememberBlock } from './block-cache';
 import { beginReading, readInteger, refuse, type BlockReader } from './block-reader';
 import {
   createDynamicTable,
@@ -7,7 +7,6 @@ import {
   insertField,
   resizeTable,
   watchChanges,
-  type DynamicTable,
 } from './dynamic-table';
 import {
   FIELD_OVERHEAD,
@@ -28,20 +27,6 @@ import { createHeaderReader, type HeaderReader } from './header-reader';
 import { BAD_VALUE, decodeLiteral, LITERAL_LENGTH, measureLiteral, readLiteral } from './literal';
 import { STATIC_TABLE_LENGTH } from './static-table';
 
-/** The receiving direction of a connection's header compression (RFC 7541). */
-export interface HpackDecoder {
-  readonly table: DynamicTable;
-  readonly blocks: BlockCache | undefined;
-  readonly headers: HeaderReader;
-  /** The last decoded list. */
-  last: DecodedHeaders | undefined;
-  readonly maxListBytes: number;
-  /** The largest size update allowed: our SETTINGS_HEADER_TABLE_SIZE. */
-  tableLimit: number;
-  /** Our smaller limit was acknowledged: the next block must begin with a size update (RFC 9113 §4.3.1). */
-  owesSizeUpdate: boolean;
-}
-
 /** HEADER_TABLE_SIZE before any SETTINGS (RFC 9113 §6.5.2). */
 export const INITIAL_TABLE_BYTES = 4096;
 /** The result for an invalid index; the reader then has a fault. */
@@ -54,22 +39,27 @@ const NO_FIELD: HeaderField = {
   derived: undefined,
 };
 
+/** The receiving direction of a connection's header compression (RFC 7541). */
 export function createHpackDecoder(
   maxListBytes: number,
   cacheBlocks: boolean,
   headers = createHeaderReader(),
-): HpackDecoder {
+) {
   const table = createDynamicTable(INITIAL_TABLE_BYTES);
   return {
     table,
     blocks: cacheBlocks ? createBlockCache(table) : undefined,
     headers,
-    last: undefined,
+    last: undefined as DecodedHeaders | undefined,
     maxListBytes,
+    /** The largest size update allowed: our SETTINGS_HEADER_TABLE_SIZE. */
     tableLimit: INITIAL_TABLE_BYTES,
+    /** Our smaller limit was acknowledged: the next block must begin with a size update (RFC 9113 §4.3.1). */
     owesSizeUpdate: false,
   };
 }
+
+export type HpackDecoder = ReturnType<typeof createHpackDecoder>;
 
 /** Applies our own SETTINGS_HEADER_TABLE_SIZE, which the peer has acknowledged. */
 export function limitTable(decoder: HpackDecoder, bytes: number): void {

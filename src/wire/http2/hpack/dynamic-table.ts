@@ -1,38 +1,30 @@
 import { FIELD_OVERHEAD, type HeaderField } from './header-field';
 
-/** The decoder's dynamic table (RFC 7541 §2.3.2, §4): a ring, the newest field last. */
-export interface DynamicTable {
-  /** Its length is a power of two; never shrinks. */
-  ring: (HeaderField | undefined)[];
-  /** Where the next field goes, before masking. */
-  next: number;
-  count: number;
-  bytes: number;
-  maxBytes: number;
-  /**
-   * Identifies the current content; the block cache creates and compares it. Undefined after each change. An object,
-   * because a number would wrap around one day.
-   */
-  version: object | undefined;
-  /** Whether anything changed since `watchChanges`. */
-  isChanged: boolean;
-}
-
 const FIRST_RING = 16;
 /** Positions wrap long before they leave the small integers; every ring length divides them. */
 const POSITIONS = 0x3fffffff;
 
-export function createDynamicTable(maxBytes: number): DynamicTable {
+/** The decoder's dynamic table (RFC 7541 §2.3.2, §4): a ring, the newest field last. */
+export function createDynamicTable(maxBytes: number) {
   return {
+    /** Its length is a power of two; never shrinks. */
     ring: new Array<HeaderField | undefined>(FIRST_RING).fill(undefined),
+    /** Where the next field goes, before masking. */
     next: 0,
     count: 0,
     bytes: 0,
     maxBytes,
-    version: undefined,
+    /**
+     * Identifies the current content; the block cache creates and compares it. Undefined after each change. An object,
+     * because a number would wrap around one day.
+     */
+    version: undefined as object | undefined,
+    /** Whether anything changed since `watchChanges`. */
     isChanged: false,
   };
 }
+
+export type DynamicTable = ReturnType<typeof createDynamicTable>;
 
 /** The field that was inserted `age` fields ago: 0 is the newest (index 62 on the wire). */
 export function dynamicField(table: DynamicTable, age: number): HeaderField | undefined {

@@ -8,7 +8,6 @@ for (const { symbol, code, bits } of HUFFMAN_CODES) {
   BITS[symbol] = bits;
 }
 
-/** The length of `bytes` when Huffman coded. */
 export function huffmanLength(bytes: Uint8Array): number {
   let bits = 0;
   for (const byte of bytes) bits += BITS[byte] ?? 0;

@@ -1,10 +1,16 @@
 import type { Statistics } from '../../core/ports';
+import { openLineFile, type LineFile, type LineFileOptions } from '../../platform/line-file';
 import type { Logger } from '../../platform/logger/logger';
 
-export interface DroppedLinesDeps {
+export interface CountedLinesDeps {
   readonly statistics: Pick<Statistics, 'count'>;
   readonly logger: Logger;
+  /** Default: `openLineFile`. */
+  readonly open?: ((options: LineFileOptions) => LineFile) | undefined;
 }
+
+/** Most bytes that wait for the file. */
+const MAX_BYTES = 4_194_304;
 
 const DROPPED = 'ratelimit.decisionlog.dropped';
 /** From the first dropped line to the first report, so that it counts a burst; then from one to the next. */
@@ -13,8 +19,14 @@ const REPORT_EVERY_MS = 60_000;
 const TOO_MANY =
   'more than DECISION_LOG_MAX_PER_SECOND in a second, or the disk or the reader is slow';
 
-/** Counts each lost line, and says in the log how many they are: soon, and then once a minute. */
-export function createDroppedLines({ statistics, logger }: DroppedLinesDeps) {
+/**
+ * Opens where the decision log goes; undefined: standard output. Counts each lost line, and says in the log how many they are: soon,
+ * and then once a minute. Throws when the file cannot be opened.
+ */
+export function openCountedLines(
+  path: string | undefined,
+  { statistics, logger, open = openLineFile }: CountedLinesDeps,
+) {
   let dropped = 0;
   let failure: Error | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -32,18 +44,27 @@ export function createDroppedLines({ statistics, logger }: DroppedLinesDeps) {
     if (!isOver) report();
   };
 
-  return {
-    add: () => {
-      statistics.count(DROPPED, 1);
-      dropped += 1;
-      timer ??= setTimeout(reportDue, FIRST_REPORT_MS).unref();
-    },
-    /** Why the file takes none: the next report says it. */
-    explain: (error: Error) => {
+  const drop = (): void => {
+    statistics.count(DROPPED, 1);
+    dropped += 1;
+    timer ??= setTimeout(reportDue, FIRST_REPORT_MS).unref();
+  };
+  const lines = open({
+    path,
+    maxBytes: MAX_BYTES,
+    onDropped: drop,
+    onError(error) {
+      // The next report says it.
       failure = error;
     },
-    /** Reports what has not been reported. */
-    close() {
+  });
+
+  return {
+    ...lines,
+    /** A line that is not written at all. */
+    drop,
+    async close(withinMs: number) {
+      await lines.close(withinMs);
       clearTimeout(timer);
       if (dropped > 0) report();
     },
