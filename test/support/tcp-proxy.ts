@@ -10,6 +10,8 @@ export interface ProxyBehaviour {
   cutNextAnswer: boolean;
   /** Closes a connection whose client sends this, as proxies do that do not know a command. */
   closeOn: RegExp | undefined;
+  /** How it closes then: with a reset, as where it had not read everything. */
+  closesWithReset: boolean;
 }
 
 export interface TcpProxy {
@@ -35,6 +37,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     swallow: 'nothing',
     cutNextAnswer: false,
     closeOn: undefined,
+    closesWithReset: false,
   };
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   let accepted = 0;
@@ -54,8 +57,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     };
     for (const socket of pair) socket.on('error', drop).on('close', drop);
     near.on('data', (chunk) => {
-      if (behaviour.closeOn?.test(chunk.toString()) === true) near.end();
-      else if (behaviour.swallow === 'requests') swallowed += chunk.length;
+      if (behaviour.closeOn?.test(chunk.toString()) === true) {
+        if (behaviour.closesWithReset) near.resetAndDestroy();
+        else near.end();
+      } else if (behaviour.swallow === 'requests') swallowed += chunk.length;
       else far.write(chunk);
     });
     far.on('data', (chunk) => {

@@ -101,11 +101,11 @@ export interface OpenClientOptions extends Attempt {
 /** The first thing that went wrong with a connection, in words, with what the handshake threw as its cause. */
 export class OpenError extends Error {
   override readonly name = 'OpenError';
-  /** Nothing went wrong but the handshake. */
+  /** Nothing went wrong but the handshake, in which the other side may have ended the connection. */
   readonly isHandshakeOnly: boolean;
-  constructor(fault: string | undefined, cause: unknown) {
+  constructor(fault: string | undefined, cause: unknown, isHandshakeOnly: boolean) {
     super(fault ?? toReason(cause), { cause });
-    this.isHandshakeOnly = fault === undefined;
+    this.isHandshakeOnly = isHandshakeOnly;
   }
 }
 
@@ -116,11 +116,14 @@ export async function openClient<T>(
 ): Promise<{ readonly client: Redis; readonly result: T }> {
   const client = await createClient(options);
   let fault: string | undefined;
+  let isHandshakeOnly = true;
   const noteFault = (error: unknown): void => {
     fault ??= toReason(error);
+    isHandshakeOnly &&= isEnd(error);
   };
   const giveUp = (reason: string): void => {
     fault = reason;
+    isHandshakeOnly = false;
     destroyClient(client);
   };
   // Redis waits for the end of a line, which the first bytes of TLS do not have.
@@ -137,10 +140,16 @@ export async function openClient<T>(
     });
   } catch (error) {
     destroyClient(client);
-    throw new OpenError(fault, error);
+    throw new OpenError(fault, error, isHandshakeOnly);
   } finally {
     client.off('error', noteFault);
   }
+}
+
+/** Who ends a connection of which it has not read everything resets it. */
+function isEnd(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
 /** A client that is not connected yet. Rejects when a certificate cannot be read. */
