@@ -4,6 +4,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface ProxyBehaviour {
   /** Holds every answer back for this time. */
   answerDelayMs: number;
+  /** Keeps every answer until `release`. */
+  holdsAnswers: boolean;
   /** Reads and forgets: nothing reaches the other side. */
   swallow: 'nothing' | 'requests' | 'answers';
   /** Passes on the first half of the next answer and then closes the connection. */
@@ -23,6 +25,8 @@ export interface TcpProxy {
   readonly accepted: number;
   /** Bytes of requests that were read and forgotten. */
   readonly swallowed: number;
+  /** Passes on the answers that it holds, and holds no more. */
+  release(): void;
   /** Resets all connections. */
   reset(): void;
   /** Resets each connection when it is about to pass on the next answer, which nobody gets. */
@@ -34,11 +38,13 @@ export interface TcpProxy {
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const behaviour: ProxyBehaviour = {
     answerDelayMs: 0,
+    holdsAnswers: false,
     swallow: 'nothing',
     cutNextAnswer: false,
     closeOn: undefined,
     closesWithReset: false,
   };
+  const held: (() => void)[] = [];
   const pairs = new Set<readonly [near: Socket, far: Socket]>();
   let accepted = 0;
   let swallowed = 0;
@@ -68,6 +74,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       else if (behaviour.cutNextAnswer) {
         behaviour.cutNextAnswer = false;
         near.end(chunk.subarray(0, chunk.length / 2));
+      } else if (behaviour.holdsAnswers) {
+        held.push(() => {
+          passOn(chunk, 0);
+        });
       } else if (behaviour.swallow !== 'answers') passOn(chunk, behaviour.answerDelayMs);
     });
   });
@@ -87,6 +97,10 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     },
     get swallowed() {
       return swallowed;
+    },
+    release() {
+      behaviour.holdsAnswers = false;
+      for (const pass of held.splice(0)) pass();
     },
     reset,
     resetInsteadOfAnswer() {

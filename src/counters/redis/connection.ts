@@ -14,6 +14,8 @@ export interface RedisConnection extends OpenConnection {
   readonly store: string;
   readonly client: Redis;
   readonly inFlight: BatchesInFlight;
+  /** How long an answer took when it was opened. */
+  readonly roundTripMs: number;
   /** Keys whose time to live this connection has set; for the mode without scripts. */
   readonly expiring: RecentKeys;
   readonly usesScripts: boolean;
@@ -45,6 +47,7 @@ export interface ConnectionDeps {
 
 export interface ConnectionOptions {
   readonly timeoutMs: number;
+  readonly roundTripMs: number;
   readonly usesScripts: boolean;
   readonly scripts: Scripts;
 }
@@ -141,6 +144,7 @@ export function createConnection(
     store,
     client,
     inFlight,
+    roundTripMs: options.roundTripMs,
     expiring: createRecentKeys(RECENT_KEYS),
     get usesScripts() {
       return usesScripts;

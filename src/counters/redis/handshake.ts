@@ -4,12 +4,19 @@ import { type Credentials } from '../../platform/env-table/credentials';
 import { type Script } from './lua';
 import { isCommandForbidden, isLackOfScripts, isWrongServer } from './store-errors';
 
-/** What a server lets a connection do. */
+/** What a server lets a connection do, and how far it is. */
 export interface Capabilities {
+  /** From the first that was sent to its answer. */
+  readonly roundTripMs: number;
   /** Why no scripts are used although they were wanted; undefined when there is no such reason. */
   readonly scriptsRefused: string | undefined;
   /** The words in which the server forbids EXPIRE, without which counters have no end; undefined when it does not. */
   readonly expireRefused: string | undefined;
+}
+
+export interface HandshakeDeps {
+  readonly client: Redis;
+  readonly monotonicMs: () => number;
 }
 
 export interface HandshakeOptions {
@@ -37,21 +44,23 @@ export class ClosedOnScript extends Error {
  * pass a script on to the shard of its first key, which would count in the wrong place, refuse one that has none.
  */
 export async function shakeHands(
-  client: Redis,
+  { client, monotonicMs }: HandshakeDeps,
   { auth, database, script, question, mustBeMaster }: HandshakeOptions,
 ): Promise<Capabilities> {
+  const sentMs = monotonicMs();
   await allOf([
     auth && authenticate(client, auth),
     database !== 0 && selectDatabase(client, database),
     ping(client),
     mustBeMaster && checkRole(client),
   ]);
+  const roundTripMs = monotonicMs() - sentMs;
   const [scriptsRefused, expireRefused] = await allOf([
     script && loadScript(client, script),
     askForExpire(client),
     question && client.call('EVAL', ...question),
   ]);
-  return { scriptsRefused, expireRefused };
+  return { roundTripMs, scriptsRefused, expireRefused };
 }
 
 /** Waits for the answers of one round trip; rejects as the first of them that failed. */

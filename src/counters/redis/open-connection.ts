@@ -39,17 +39,18 @@ export async function openConnection(
 ): Promise<RedisConnection> {
   const { scripts: isWanted = true, timeoutMs } = options;
   const scripts = scriptsOf(options);
-  const { client, scriptsRefused, expireRefused } = await connect(
+  const { client, roundTripMs, scriptsRefused, expireRefused } = await connect(
+    deps,
     options,
     isWanted ? scripts.add : undefined,
   ).catch(async (error: unknown) => {
     if (!isClosedOnScript(error)) throw error;
-    return { ...(await connect(options, undefined)), scriptsRefused: error.message };
+    return { ...(await connect(deps, options, undefined)), scriptsRefused: error.message };
   });
   const usesScripts = isWanted && scriptsRefused === undefined;
   if (scriptsRefused !== undefined) deps.onScriptsRefused(scriptsRefused);
   deps.onExpire(expireRefused);
-  return createConnection(client, deps, { timeoutMs, usesScripts, scripts });
+  return createConnection(client, deps, { timeoutMs, roundTripMs, usesScripts, scripts });
 }
 
 /**
@@ -57,13 +58,14 @@ export async function openConnection(
  * rejects: what fails takes none. `withKeys`: it has refused scripts for their keys, which a question without any does not show.
  */
 export async function takesScripts(
+  deps: Clock,
   options: NodeOptions & Attempt,
   withKeys: boolean,
 ): Promise<boolean> {
   const { add, isDeclaringKeys } = scriptsOf(options);
   try {
     const question = withKeys ? toKeysQuestion(isDeclaringKeys) : undefined;
-    const { client, scriptsRefused } = await connect(options, add, question);
+    const { client, scriptsRefused } = await connect(deps, options, add, question);
     destroyClient(client);
     return scriptsRefused === undefined;
   } catch {
@@ -80,7 +82,10 @@ function isClosedOnScript(error: unknown): error is OpenError {
   return isOurs && error.cause instanceof ClosedOnScript;
 }
 
+type Clock = Pick<ConnectionDeps, 'monotonicMs'>;
+
 async function connect(
+  { monotonicMs }: Clock,
   options: NodeOptions & Attempt,
   script: Script | undefined,
   question?: readonly string[],
@@ -88,7 +93,7 @@ async function connect(
   const { mustBeMaster = false, database = 0 } = options;
   const auth = await readCredentials(options.auth);
   const { client, result } = await openClient(options, (opened) =>
-    shakeHands(opened, { auth, database, script, question, mustBeMaster }),
+    shakeHands({ client: opened, monotonicMs }, { auth, database, script, question, mustBeMaster }),
   );
   return { client, ...result };
 }
